@@ -1,0 +1,74 @@
+// Buffers, their patterns, and datatypes for large messages.
+#include "buffers.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <new>
+
+namespace hockney {
+namespace {
+
+constexpr std::size_t page = 4096;
+
+std::size_t stride_of(std::size_t bytes) { return (bytes / page + 1) * page; }
+
+std::size_t slots_of(std::size_t bytes, std::size_t region_B) {
+    return region_B == 0 ? 1 : std::max<std::size_t>(2, region_B / stride_of(bytes));
+}
+
+// Depends on the offset's higher bytes too, so that a message shifted or cut in pieces is noticed.
+std::byte pattern(std::size_t offset, int writer, int salt) {
+    const std::uint64_t mixed =
+        (offset + 1) * 0x9E3779B97F4A7C15ULL + static_cast<unsigned>(writer * 131 + salt * 17);
+    return static_cast<std::byte>(mixed >> 56);
+}
+
+}  // namespace
+
+Payload::Payload(std::size_t bytes) : bytes_(bytes), count_(static_cast<int>(bytes)) {
+    if (bytes <= INT_MAX) return;
+    constexpr std::size_t block = std::size_t{1} << 30;
+    MPI_Datatype blocks;
+    MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
+    int lengths[2] = {static_cast<int>(bytes / block), static_cast<int>(bytes % block)};
+    MPI_Aint offsets[2] = {0, static_cast<MPI_Aint>(bytes / block * block)};
+    MPI_Datatype types[2] = {blocks, MPI_BYTE};
+    MPI_Type_create_struct(2, lengths, offsets, types, &type_);
+    MPI_Type_commit(&type_);
+    MPI_Type_free(&blocks);
+    count_ = 1;
+}
+
+Payload::~Payload() {
+    if (type_ != MPI_BYTE) MPI_Type_free(&type_);
+}
+
+std::size_t Buffer::total_B(std::size_t bytes, std::size_t region_B) {
+    return slots_of(bytes, region_B) * stride_of(bytes);
+}
+
+Buffer::Buffer(std::size_t bytes, std::size_t region_B)
+    : bytes_(bytes), stride_(stride_of(bytes)), slots_(slots_of(bytes, region_B)) {
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page, slots_ * stride_)));
+    if (!memory_) throw std::bad_alloc();
+}
+
+void Buffer::fill(int writer, int salt) {
+    for (std::size_t slot = 0; slot < slots_; ++slot)
+        for (std::size_t i = 0; i < bytes_; ++i) memory_[slot * stride_ + i] = pattern(i, writer, salt);
+}
+
+void Buffer::poison(int writer, int salt) {
+    for (std::size_t slot = 0; slot < slots_; ++slot)
+        for (std::size_t i = 0; i < bytes_; ++i) memory_[slot * stride_ + i] = ~pattern(i, writer, salt);
+}
+
+bool Buffer::holds(int writer, int salt) {
+    const std::byte* slot = latest();
+    for (std::size_t i = 0; i < bytes_; ++i)
+        if (slot[i] != pattern(i, writer, salt)) return false;
+    return true;
+}
+
+}  // namespace hockney

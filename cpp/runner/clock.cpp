@@ -1,0 +1,26 @@
+// Granularity of the monotonic clock, and calibrated work.
+#include "clock.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace hockney {
+
+double clock_granularity_s() {
+    std::vector<double> steps;
+    for (int i = 0; i < 200; ++i) {
+        const double start = now_s();
+        double next = start;
+        while (next <= start) next = now_s();
+        steps.push_back(next - start);
+    }
+    std::nth_element(steps.begin(), steps.begin() + 100, steps.end());
+    return steps[100];
+}
+
+void spin(long iterations) {
+    // The empty assembly keeps the compiler from removing or folding the loop.
+    for (long i = 0; i < iterations; ++i) asm volatile("" : : "r"(i) : "memory");
+}
+
+}  // namespace hockney

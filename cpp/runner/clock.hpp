@@ -1,0 +1,19 @@
+// Time as the runner sees it: one monotonic clock, its granularity, and work that takes time without MPI.
+#pragma once
+
+#include <chrono>
+
+namespace hockney {
+
+inline double now_s() {
+    using namespace std::chrono;
+    return duration<double>(steady_clock::now().time_since_epoch()).count();
+}
+
+// The smallest step that two successive readings show: resolution and cost of a reading together, in seconds.
+double clock_granularity_s();
+
+// Work of a fixed amount (not a fixed time), so that a loop with it and one without can be subtracted.
+void spin(long iterations);
+
+}  // namespace hockney

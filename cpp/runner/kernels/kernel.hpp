@@ -1,0 +1,52 @@
+// A point-to-point kernel: two ranks, a leader that times and a follower. One file each, registered in
+// itself.
+#pragma once
+
+#include <mpi.h>
+
+#include <map>
+#include <string>
+
+#include "../buffers.hpp"
+
+namespace hockney {
+
+struct Pair {
+    MPI_Comm comm;
+    int partner;
+    bool leader;
+    int window;
+    const Payload& payload;
+    Buffer& send;
+    Buffer& receive;
+    long spin_iterations = 0;  // work between messages, for the overhead kernels
+
+    void send_one() const { MPI_Send(send.next(), payload.count(), payload.type(), partner, tag, comm); }
+    void receive_one() const {
+        MPI_Recv(receive.next(), payload.count(), payload.type(), partner, tag, comm, MPI_STATUS_IGNORE);
+    }
+    void send_signal() const { MPI_Send(nullptr, 0, MPI_BYTE, partner, signal_tag, comm); }
+    void receive_signal() const {
+        MPI_Recv(nullptr, 0, MPI_BYTE, partner, signal_tag, comm, MPI_STATUS_IGNORE);
+    }
+
+    static constexpr int tag = 1, signal_tag = 2;
+};
+
+struct Kernel {
+    // Runs `repetitions` of the operation; the leader's return value is the seconds per message times
+    // `repetitions`, the follower's is ignored.
+    double (*run)(Pair& pair, long repetitions);
+    // Which side's receive buffer must hold the partner's payload afterwards.
+    bool leader_receives, follower_receives;
+    // Whether the leader needs `spin_iterations` that outlast a round trip.
+    bool spins = false;
+};
+
+std::map<std::string, Kernel>& kernels();
+
+struct RegisterKernel {
+    RegisterKernel(const char* name, const Kernel& kernel) { kernels()[name] = kernel; }
+};
+
+}  // namespace hockney

@@ -1,0 +1,25 @@
+// pingpong: there and back; the time of a message is half the round trip (IMB-MPI1 PingPong, osu_latency).
+#include "../clock.hpp"
+#include "kernel.hpp"
+
+namespace hockney {
+namespace {
+
+double run(Pair& pair, long repetitions) {
+    const double start = now_s();
+    for (long i = 0; i < repetitions; ++i) {
+        if (pair.leader) {
+            pair.send_one();
+            pair.receive_one();
+        } else {
+            pair.receive_one();
+            pair.send_one();
+        }
+    }
+    return (now_s() - start) / 2;
+}
+
+const RegisterKernel registered("pingpong", {run, true, true});
+
+}  // namespace
+}  // namespace hockney

@@ -1,0 +1,34 @@
+// receive_overhead: o_r, the processor time of one MPI_Recv whose message has arrived: the follower sends a
+// handful, the leader works until they are there and only then receives.
+#include "../clock.hpp"
+#include "kernel.hpp"
+
+namespace hockney {
+namespace {
+
+// Few enough to fit any library's eager buffers, enough to be long beside a reading of the clock.
+constexpr long handful = 16;
+
+double run(Pair& pair, long repetitions) {
+    double receiving_s = 0;
+    for (long done = 0; done < repetitions;) {
+        const long now = repetitions - done < handful ? repetitions - done : handful;
+        if (pair.leader) {
+            pair.send_signal();
+            spin(handful * pair.spin_iterations);
+            const double start = now_s();
+            for (long i = 0; i < now; ++i) pair.receive_one();
+            receiving_s += now_s() - start;
+        } else {
+            pair.receive_signal();
+            for (long i = 0; i < now; ++i) pair.send_one();
+        }
+        done += now;
+    }
+    return receiving_s;
+}
+
+const RegisterKernel registered("receive_overhead", {run, true, false, true});
+
+}  // namespace
+}  // namespace hockney

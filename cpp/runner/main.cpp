@@ -1,0 +1,166 @@
+// hockney-runner: the program that measures. Rank 0 reads requests from standard input, one a line, and
+// answers each with one line that starts with "@hockney " and holds a JSON object; all else on the output is
+// the library's.
+//
+//   measure operation=pingpong leader=0 follower=1 bytes=8 window=64 cache=warm budget_s=1 tolerance=0.01
+//           least_samples=30
+//   quit
+//
+// A conversation ends by `quit`, never by end-of-file alone: Open MPI 5 does not deliver one.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "clock.hpp"
+#include "json.hpp"
+#include "kernels/kernel.hpp"
+#include "pair.hpp"
+#include "placement.hpp"
+#include "request.hpp"
+#include "settings.hpp"
+
+namespace hockney {
+namespace {
+
+constexpr int request_tag = 10, record_tag = 11;
+
+void answer(const std::string& json) {
+    std::cout << "@hockney " << json << std::endl;  // flushed: the other side waits for it
+}
+
+void answer_error(const std::string& message) {
+    answer(JsonObject().add("type", "error").add("message", message).str());
+}
+
+void send_text(const std::string& text, int to, int tag, MPI_Comm comm) {
+    MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, to, tag, comm);
+}
+
+// Waits asleep, so that ranks without work leave the processors to those that are measured.
+std::string receive_text(int from, int tag, MPI_Comm comm) {
+    int arrived = 0;
+    MPI_Status status;
+    for (useconds_t pause_us = 50; !arrived; pause_us = std::min<useconds_t>(2 * pause_us, 2000)) {
+        MPI_Iprobe(from, tag, comm, &arrived, &status);
+        if (!arrived) usleep(pause_us);
+    }
+    int length = 0;
+    MPI_Get_count(&status, MPI_CHAR, &length);
+    std::string text(static_cast<std::size_t>(length), '\0');
+    MPI_Recv(text.data(), length, MPI_CHAR, from, tag, comm, MPI_STATUS_IGNORE);
+    return text;
+}
+
+// Gathers one string of each rank on rank 0.
+std::vector<std::string> gather_texts(const std::string& text, int rank, int ranks, MPI_Comm comm) {
+    if (rank != 0) {
+        send_text(text, 0, record_tag, comm);
+        return {};
+    }
+    std::vector<std::string> all{text};
+    for (int other = 1; other < ranks; ++other) all.push_back(receive_text(other, record_tag, comm));
+    return all;
+}
+
+std::string hello(const std::vector<std::string>& placements, const std::string& settings) {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0, version = 0, subversion = 0;
+    MPI_Get_library_version(library, &length);
+    MPI_Get_version(&version, &subversion);
+    std::string ranks, operations;
+    for (const std::string& placement : placements) ranks += (ranks.empty() ? "" : ",") + placement;
+    for (const auto& [name, kernel] : kernels())
+        operations += (operations.empty() ? "" : ",") + json_string(name);
+    JsonObject object;
+    object.add("type", "hello").add("protocol", 1).add("library", library);
+    object.add("standard", std::to_string(version) + "." + std::to_string(subversion));
+    object.raw("operations", "[" + operations + "]").raw("settings", settings);
+    object.raw("ranks", "[" + ranks + "]").add("clock_granularity_s", clock_granularity_s());
+    return object.str();
+}
+
+// Refuses what would crash further on; the message goes to the user.
+void check(const Request& request, int ranks) {
+    if (request.word() != "measure") throw BadRequest("unknown request '" + request.word() + "'");
+    if (kernels().count(request.text("operation")) == 0)
+        throw BadRequest("unknown operation '" + request.text("operation") + "'");
+    const long leader = request.whole("leader"), follower = request.whole("follower");
+    if (leader < 0 || leader >= ranks || follower < 0 || follower >= ranks || leader == follower)
+        throw BadRequest("leader and follower must be two of " + std::to_string(ranks) + " ranks");
+    if (request.whole("bytes") < 0) throw BadRequest("bytes must not be negative");
+    if (request.whole("window") < 1) throw BadRequest("window must be at least 1");
+    if (request.whole("least_samples") < 1) throw BadRequest("least_samples must be at least 1");
+    if (!(request.real("budget_s") > 0) || !(request.real("tolerance") > 0))
+        throw BadRequest("budget_s and tolerance must be positive");
+    const std::string& cache = request.text("cache");
+    if (cache != "warm" && cache != "off") throw BadRequest("cache must be warm or off");
+}
+
+void serve(int ranks, MPI_Comm comm) {
+    for (std::string line; std::getline(std::cin, line) && line != "quit";) {
+        try {
+            const Request request(line);
+            check(request, ranks);
+            const int leader = static_cast<int>(request.whole("leader"));
+            const int follower = static_cast<int>(request.whole("follower"));
+            for (const int other : {leader, follower})
+                if (other != 0) send_text(line, other, request_tag, comm);
+            std::string record;
+            if (leader == 0 || follower == 0) record = measure_pair(request, comm, 0);
+            if (leader != 0) record = receive_text(leader, record_tag, comm);
+            answer(record);
+        } catch (const BadRequest& error) {
+            answer_error(error.what());
+        }
+    }
+    for (int other = 1; other < ranks; ++other) send_text("quit", other, request_tag, comm);
+}
+
+void follow_orders(int rank, MPI_Comm comm) {
+    for (;;) {
+        const std::string line = receive_text(0, request_tag, comm);
+        if (line == "quit") return;
+        const std::string record = measure_pair(Request(line), comm, rank);
+        if (!record.empty()) send_text(record, 0, record_tag, comm);
+    }
+}
+
+int run() {
+    int rank = 0, ranks = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    // A communicator of our own: no tag of ours can meet one of a tool that wraps MPI.
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    const std::vector<std::string> placements = gather_texts(placement_json(rank), rank, ranks, comm);
+    if (rank == 0) {
+        answer(hello(placements, settings_json()));
+        serve(ranks, comm);
+    } else {
+        follow_orders(rank, comm);
+    }
+    MPI_Comm_free(&comm);
+    return 0;
+}
+
+}  // namespace
+}  // namespace hockney
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int status = 1;
+    try {
+        status = hockney::run();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "hockney-runner: %s\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,169 @@
+// Placement as Linux tells it in /sys/devices/system (Documentation/ABI/stable/sysfs-devices-system-cpu).
+#include "placement.hpp"
+
+#include <dirent.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "json.hpp"
+
+namespace hockney {
+namespace {
+
+// Without /sys a cache larger than most is assumed, so that "off cache" stays true.
+constexpr double default_cache_B = 256.0 * 1024 * 1024;
+
+std::string first_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+// "0-3,8" → 0 1 2 3 8
+std::vector<long> parse_list(const std::string& text) {
+    std::vector<long> numbers;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        std::istringstream range(part);
+        long first = 0, last = 0;
+        if (!(range >> first)) continue;
+        last = first;
+        char dash = 0;
+        if (range >> dash) range >> last;
+        for (long number = first; number <= last; ++number) numbers.push_back(number);
+    }
+    return numbers;
+}
+
+double parse_cache_size(const std::string& text) {
+    std::istringstream stream(text);
+    double size = 0;
+    char unit = 0;
+    stream >> size >> unit;
+    return unit == 'K' ? size * 1024 : unit == 'M' ? size * 1024 * 1024 : size;
+}
+
+struct Cache {
+    int level;
+    std::string type;
+    double size_B;
+    std::vector<long> shared;
+};
+
+std::string cpu_folder(int cpu) { return "/sys/devices/system/cpu/cpu" + std::to_string(cpu); }
+
+std::vector<Cache> caches(int cpu) {
+    std::vector<Cache> found;
+    for (int index = 0; index < 10; ++index) {
+        const std::string folder = cpu_folder(cpu) + "/cache/index" + std::to_string(index);
+        const std::string level = first_line(folder + "/level");
+        if (level.empty()) break;
+        found.push_back({std::stoi(level), first_line(folder + "/type"),
+                         parse_cache_size(first_line(folder + "/size")),
+                         parse_list(first_line(folder + "/shared_cpu_list"))});
+    }
+    return found;
+}
+
+// The NUMA domain is a link `nodeN` in the processor's folder.
+int numa_domain(int cpu) {
+    int domain = -1;
+    if (DIR* folder = opendir(cpu_folder(cpu).c_str())) {
+        while (const dirent* entry = readdir(folder)) {
+            const std::string name = entry->d_name;
+            if (name.size() > 4 && name.compare(0, 4, "node") == 0 &&
+                name.find_first_not_of("0123456789", 4) == std::string::npos)
+                domain = std::stoi(name.substr(4));
+        }
+        closedir(folder);
+    }
+    return domain;
+}
+
+std::vector<long> affinity() {
+    std::vector<long> cpus;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+            if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    return cpus;
+}
+
+std::string cpu_model() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.compare(0, 10, "model name") == 0) {
+            const auto colon = line.find(": ");
+            if (colon != std::string::npos) return line.substr(colon + 2);
+        }
+    return "";
+}
+
+double memory_field_B(const std::string& field) {
+    std::ifstream file("/proc/meminfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.compare(0, field.size(), field) == 0) return std::stod(line.substr(field.size() + 1)) * 1024;
+    return 0;
+}
+
+}  // namespace
+
+std::string placement_json(int rank) {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    utsname system{};
+    uname(&system);
+    const int cpu = sched_getcpu();
+    JsonObject place;
+    place.add("rank", rank).add("host", host).add("pid", static_cast<long>(getpid()));
+    // Two hosts with one boot id are containers or network namespaces of one machine: they share its
+    // processors.
+    place.add("machine", first_line("/proc/sys/kernel/random/boot_id"));
+    place.add("kernel", std::string(system.sysname) + " " + system.release + " " + system.machine);
+    place.add("cpu_model", cpu_model());
+    place.add("cpus", static_cast<long>(sysconf(_SC_NPROCESSORS_ONLN)));
+    place.add("memory_B", static_cast<long>(memory_field_B("MemTotal:")));
+    place.add("affinity", affinity());
+    if (cpu >= 0) {
+        place.add("cpu", cpu).add("numa", numa_domain(cpu));
+        const std::string topology = cpu_folder(cpu) + "/topology/";
+        const std::string package = first_line(topology + "physical_package_id");
+        const std::string core = first_line(topology + "core_id");
+        if (!package.empty()) place.add("package", std::stol(package));
+        if (!core.empty()) place.add("core", std::stol(core));
+        place.add("siblings", parse_list(first_line(topology + "thread_siblings_list")));
+        place.add("governor", first_line(cpu_folder(cpu) + "/cpufreq/scaling_governor"));
+        std::string list;
+        for (const Cache& cache : caches(cpu)) {
+            JsonObject one;
+            one.add("level", cache.level)
+                .add("type", cache.type)
+                .add("size_B", static_cast<long>(cache.size_B));
+            one.add("shared", cache.shared);
+            list += (list.empty() ? "" : ",") + one.str();
+        }
+        place.raw("caches", "[" + list + "]");
+    }
+    return place.str();
+}
+
+double available_memory_B() { return memory_field_B("MemAvailable:"); }
+
+double last_level_cache_B() {
+    double largest = 0;
+    const int cpu = sched_getcpu();
+    if (cpu >= 0)
+        for (const Cache& cache : caches(cpu)) largest = std::max(largest, cache.size_B);
+    return largest > 0 ? largest : default_cache_B;
+}
+
+}  // namespace hockney

@@ -1,0 +1,17 @@
+// Where this rank runs: host, processor, and what the kernel says about packages, NUMA domains and caches.
+#pragma once
+
+#include <string>
+
+namespace hockney {
+
+// One JSON object; fields that the system does not tell are left out.
+std::string placement_json(int rank);
+
+// Bytes of memory that can still be used on this host; 0 where unknown.
+double available_memory_B();
+
+// Size of this rank's last-level cache in bytes; a stated default where unknown.
+double last_level_cache_B();
+
+}  // namespace hockney

@@ -1,0 +1,29 @@
+// A request is one line of text, `word key=value key=value …`: what a person can type, what C++ can parse.
+#pragma once
+
+#include <map>
+#include <stdexcept>
+#include <string>
+
+namespace hockney {
+
+struct BadRequest : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+class Request {
+  public:
+    explicit Request(const std::string& line);
+
+    const std::string& word() const { return word_; }
+    // Each throws BadRequest where the key is missing or its value is not of the kind.
+    const std::string& text(const std::string& key) const;
+    long whole(const std::string& key) const;
+    double real(const std::string& key) const;
+
+  private:
+    std::string word_;
+    std::map<std::string, std::string> values_;
+};
+
+}  // namespace hockney

@@ -1,0 +1,73 @@
+// MPI_T control variables (MPI 3.1, section 14.3) whose names speak of protocol limits.
+#include "settings.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "json.hpp"
+
+namespace hockney {
+namespace {
+
+bool speaks_of_protocol(std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const char* word :
+         {"eager", "rndv", "rendezvous", "max_send_size", "min_rdma", "lmt", "iov_threshold"})
+        if (name.find(word) != std::string::npos) return true;
+    return false;
+}
+
+// Reads a scalar of type T as text; empty where the library refuses.
+template <typename T>
+std::string read(MPI_T_cvar_handle handle) {
+    T value{};
+    return MPI_T_cvar_read(handle, &value) == MPI_SUCCESS ? std::to_string(value) : "";
+}
+
+std::string value_of(int index, MPI_Datatype type) {
+    MPI_T_cvar_handle handle;
+    int count = 0;
+    if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return "";
+    std::string value;
+    if (type == MPI_CHAR) {
+        std::vector<char> text(static_cast<std::size_t>(std::max(count, 1)) + 1, '\0');
+        if (MPI_T_cvar_read(handle, text.data()) == MPI_SUCCESS) value = text.data();
+    } else if (count == 1) {
+        if (type == MPI_INT) value = read<int>(handle);
+        if (type == MPI_UNSIGNED) value = read<unsigned>(handle);
+        if (type == MPI_UNSIGNED_LONG) value = read<unsigned long>(handle);
+        if (type == MPI_UNSIGNED_LONG_LONG) value = read<unsigned long long>(handle);
+        if (type == MPI_COUNT) value = read<MPI_Count>(handle);
+    }
+    MPI_T_cvar_handle_free(&handle);
+    return value;
+}
+
+}  // namespace
+
+std::string settings_json() {
+    JsonObject settings;
+    int provided = 0, variables = 0;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return settings.str();
+    MPI_T_cvar_get_num(&variables);
+    for (int index = 0; index < variables; ++index) {
+        char name[256];
+        int name_length = sizeof name, description_length = 0, verbosity = 0, bind = 0, scope = 0;
+        MPI_Datatype type = MPI_DATATYPE_NULL;
+        MPI_T_enum enumeration;
+        if (MPI_T_cvar_get_info(index, name, &name_length, &verbosity, &type, &enumeration, nullptr,
+                                &description_length, &bind, &scope) != MPI_SUCCESS)
+            continue;
+        if (bind != MPI_T_BIND_NO_OBJECT || !speaks_of_protocol(name)) continue;
+        const std::string value = value_of(index, type);
+        if (!value.empty()) settings.add(name, value);
+    }
+    MPI_T_finalize();
+    return settings.str();
+}
+
+}  // namespace hockney

@@ -1,0 +1,134 @@
+"""The campaign folder: plan, launches, append-only records and one tidy table.
+
+    plan.json        what was asked for
+    launches.jsonl   provenance, one line per launch (or per imported file)
+    records.jsonl    one measurement a line, written and synced as it completes
+    samples.csv      the tidy table, made anew from the records
+
+Only whole lines are appended, so a process killed at any instant loses at most the line in flight. A damaged
+line is reported and left where it is; all others are read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from hockney.campaign.record import Record
+from hockney.errors import RequestError
+
+PLAN = "plan.json"
+LAUNCHES = "launches.jsonl"
+RECORDS = "records.jsonl"
+TABLE = "samples.csv"
+
+
+class Campaign:
+    """A campaign folder that exists. `warnings` collects what was found damaged while reading."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.warnings: list[str] = []
+
+    @classmethod
+    def create(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:
+        """Make the folder and write its plan; RequestError where a campaign is already there."""
+        if (path / PLAN).exists() or (path / RECORDS).exists():
+            raise RequestError(
+                f"{path} already holds a campaign",
+                "add --resume to go on with it, or choose another folder; nothing in it was changed",
+            )
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            write_atomically(path / PLAN, json.dumps(plan, indent=2, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise RequestError(f"cannot create campaign {path}: {error.strerror}", "choose another folder") from error
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Campaign:
+        """RequestError where `path` is no campaign folder."""
+        if not (path / RECORDS).is_file() and not (path / PLAN).is_file():
+            raise RequestError(
+                f"{path} is not a campaign folder (no {RECORDS})",
+                "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`",
+            )
+        return cls(path)
+
+    def plan(self) -> dict[str, Any]:
+        """What was asked for; RequestError where the file is damaged."""
+        try:
+            plan = json.loads((self.path / PLAN).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise RequestError(f"{self.path / PLAN} is damaged: {error}", "restore it from a copy") from error
+        if not isinstance(plan, dict):
+            raise RequestError(f"{self.path / PLAN} is damaged: not an object", "restore it from a copy")
+        return plan
+
+    def append(self, record: Record) -> None:
+        """Write one record to disk before returning."""
+        self._append(RECORDS, record.model_dump_json(exclude_defaults=True))
+
+    def append_launch(self, launch: Mapping[str, Any]) -> None:
+        """Write the provenance of one launch to disk before returning; its `id` is what records refer to."""
+        self._append(LAUNCHES, json.dumps(launch, ensure_ascii=False))
+
+    def _append(self, name: str, line: str) -> None:
+        path = self.path / name
+        with path.open("ab+") as file:
+            # A line cut short by a kill must not swallow the next one.
+            if file.tell() > 0:
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")
+            file.write(line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def records(self) -> list[Record]:
+        """All whole records in the order measured; each damaged line becomes a warning."""
+        records = []
+        for number, line in self._lines(RECORDS):
+            try:
+                records.append(Record.model_validate_json(line))
+            except ValidationError as error:
+                first = error.errors()[0]
+                where = ".".join(str(part) for part in first["loc"])
+                what = f"{where}: {first['msg']}" if where else first["msg"]
+                self.warnings.append(f"{self.path / RECORDS}:{number}: damaged line skipped ({what})")
+        return records
+
+    def launches(self) -> list[dict[str, Any]]:
+        """Provenance of all launches, oldest first."""
+        launches = []
+        for number, line in self._lines(LAUNCHES):
+            try:
+                launch = json.loads(line)
+            except ValueError:
+                launch = None
+            if isinstance(launch, dict):
+                launches.append(launch)
+            else:
+                self.warnings.append(f"{self.path / LAUNCHES}:{number}: damaged line skipped")
+        return launches
+
+    def _lines(self, name: str) -> list[tuple[int, str]]:
+        try:
+            text = (self.path / name).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return []
+        return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file's content so that a reader, or a kill, sees the old or the new one, never a part."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)

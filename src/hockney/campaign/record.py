@@ -1,0 +1,63 @@
+"""One measurement as it is stored: a line of `records.jsonl`, read back by everything downstream."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Statistic = Literal[
+    "one_way",
+    "completion",
+    "max_over_ranks",
+    "mean_over_ranks",
+    "min_over_ranks",
+    "bandwidth_B_per_s",
+    "message_rate_per_s",
+]
+Locality = Literal["core", "cache", "numa", "package", "node", "network"]
+LOCALITIES: tuple[Locality, ...] = ("core", "cache", "numa", "package", "node", "network")
+"""Nearest first."""
+
+
+class Record(BaseModel):
+    """One (operation, algorithm, placement, ranks, bytes) with its median, interval and samples, SI units.
+
+    `value`, `low` and `high` are in the unit that `statistic` names: seconds for times, bytes per second or
+    messages per second for rates. `low` and `high` bound the median at 95 %; they are absent where the source
+    gave none. Fields that are unknown are empty, never guessed.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str = Field(description="program that measured: hockney, osu, imb, …")
+    operation: str
+    bytes: int = Field(ge=0)
+    statistic: Statistic
+    value: float = Field(gt=0, allow_inf_nan=False)
+    low: float | None = Field(default=None, ge=0)
+    high: float | None = Field(default=None, ge=0)
+    system: str = ""
+    mpi: str = ""
+    algorithm: str = "default"
+    mapping: str = ""
+    variant: str = ""
+    locality: Locality | None = None
+    cache: Literal["warm", "off", ""] = ""
+    nodes: int | None = None
+    ppn: int | None = None
+    ranks: int | None = None
+    pair: str = Field(default="", description="the two ranks of a point-to-point operation, '0-1'")
+    pairs: int | None = Field(default=None, description="pairs that communicate at the same time")
+    window: int | None = None
+    repetition: int = Field(default=0, description="launch, or independent repeat, from 0")
+    oversubscribed: bool | None = None
+    quantiles: dict[str, float] = Field(default_factory=dict, description="'0.05' → value, over the samples")
+    samples: list[float] = Field(default_factory=list, description="one per batch, in the order measured")
+    batch: int | None = Field(default=None, description="repetitions inside one timed sample")
+    disturbed: int | None = Field(default=None, description="samples recognised as disturbed and set aside")
+    stop: str = Field(default="", description="criterion that ended the repetitions: interval, budget, …")
+    verified: bool | None = Field(default=None, description="payload compared byte by byte")
+    launch: str = Field(default="", description="id of the launch in launches.jsonl")
+    time: str = Field(default="", description="UTC, ISO 8601")
+    origin: str = Field(default="", description="file:line an imported value was read from")

@@ -1,0 +1,100 @@
+"""The command line: one file per verb. The only place that knows about arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import pkgutil
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from hockney import __version__
+from hockney.errors import HockneyError, RequestError
+
+app = typer.Typer(
+    name="hockney",
+    help="A performance model of your MPI on your machine: measure → fit → predict → tune → verify → report.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog="Exit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
+    "4 interrupted or partly done (resume possible), 70 a defect of ours.",
+)
+
+out = Console(highlight=False)
+"""Results."""
+err = Console(stderr=True, highlight=False)
+"""Progress, warnings, errors."""
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+def verb(name: str, *, examples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help."""
+    epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        return app.command(name, epilog=epilog)(function)
+
+    return enter
+
+
+def emit_json(data: object) -> None:
+    """Print one JSON object on standard output. NaN and infinity are refused: they are not JSON."""
+    sys.stdout.write(json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        out.print(f"hockney {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise typer.Exit
+
+
+def _report(error: HockneyError, as_json: bool) -> int:
+    if as_json:
+        emit_json({"error": {"kind": error.kind, "message": error.message, "hint": error.hint}})
+    else:
+        err.print(f"[red]error:[/red] {_plain(error.message)}", soft_wrap=True)
+        if error.hint:
+            err.print(f"[dim]hint:[/dim] {_plain(error.hint)}", soft_wrap=True)
+    return error.exit_code
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")
+
+
+def main() -> None:
+    """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    as_json = "--json" in sys.argv
+    try:
+        code = app(standalone_mode=False)
+    except HockneyError as error:
+        code = _report(error, as_json)
+    except typer.Abort:
+        code = 4
+    except KeyboardInterrupt:
+        err.print("interrupted")
+        code = 4
+    except BrokenPipeError:
+        # The reader went away (`| head`); keep the interpreter from complaining at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except typer.TyperException as error:  # noqa: F821
+        code = _report(RequestError(str(error)), as_json)
+    sys.exit(code if isinstance(code, int) else 0)

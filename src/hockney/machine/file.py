@@ -1,0 +1,232 @@
+"""The machine file: a system's fitted models and where they came from, as JSON (docs/reference/machine-file.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hockney.campaign.folder import write_atomically
+from hockney.campaign.record import Locality
+from hockney.errors import RequestError
+from hockney.models.base import Fit
+
+SCHEMA_VERSION = 1
+_MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Cache(_Part):
+    """One cache of a host; `shared` are the CPUs that share it."""
+
+    level: int
+    type: str
+    size_B: int
+    shared: list[int]
+
+
+class Cpu(_Part):
+    """Where one CPU that ran a rank sits."""
+
+    cpu: int
+    package: int | None = None
+    numa: int | None = None
+    core: int | None = None
+    siblings: list[int] = Field(default_factory=list)
+
+
+class Host(_Part):
+    """One node as its ranks reported it; only the CPUs that ran a rank are listed."""
+
+    host: str
+    cpu_model: str = ""
+    kernel: str = ""
+    governor: str = ""
+    cpus: int | None = None
+    memory_B: int | None = None
+    caches: list[Cache] = Field(default_factory=list)
+    topology: list[Cpu] = Field(default_factory=list)
+
+
+class System(_Part):
+    """The cluster that was measured."""
+
+    name: str = ""
+    hosts: list[Host] = Field(default_factory=list)
+
+
+class MpiLibrary(_Part):
+    """One MPI; `settings` are those that hold in all its launches, the others stand with their launch."""
+
+    kind: str = ""
+    version: str = ""
+    standard: str = ""
+    library: str = Field(default="", description="MPI_Get_library_version")
+    wrapper: str = ""
+    launcher: str = ""
+    compiler: str = ""
+    settings: dict[str, str] = Field(default_factory=dict)
+
+
+class Point(_Part):
+    """One measured size: median over launches and pairs, and the interval that covers all of them."""
+
+    size_B: int = Field(ge=0)
+    time_s: float = Field(gt=0)
+    low_s: float | None = None
+    high_s: float | None = None
+    records: int | None = Field(default=None, description="measurements combined: launches × pairs")
+    samples: int | None = Field(default=None, description="timed samples behind them, where known")
+    disturbed: int | None = Field(default=None, description="samples set aside as disturbed, where known")
+    stop: list[str] = Field(default_factory=list, description="criteria that ended the repetitions")
+
+
+class Measurements(_Part):
+    """What the fits of an entry were made from."""
+
+    campaign: str
+    launches: list[str] = Field(default_factory=list, description="ids in provenance.launches")
+    points: list[Point]
+
+
+class Entry(_Part):
+    """One operation on one kind of pair: what was held fixed, the models fitted to it, and the measurements.
+
+    Times are per message: for `pingpong` half the round trip, for `bandwidth` window time / window size, for
+    `bidirectional` the time in which one message went each way.
+    """
+
+    operation: str
+    locality: Locality | None = None
+    variant: str = ""
+    cache: Literal["warm", "off", ""] = ""
+    mapping: str = ""
+    other: dict[str, str] = Field(
+        default_factory=dict, description="what else tells it from its neighbours: source, system, mpi, window …"
+    )
+    pairs: list[str] = Field(default_factory=list, description="rank pairs measured, pooled into one series")
+    eager_limit_B: float | None = Field(default=None, description="what the library says of itself")
+    oversubscribed: bool | None = None
+    fits: dict[str, Fit]
+    notes: list[str] = Field(default_factory=list)
+    measurements: Measurements
+
+
+class Launch(_Part):
+    """Provenance of one launch, or of one imported file."""
+
+    id: str
+    time: str = ""
+    argv: list[str] = Field(default_factory=list)
+    environment: dict[str, str] = Field(default_factory=dict)
+    variant: str = ""
+    settings: dict[str, str] = Field(default_factory=dict, description="those that differ between launches")
+    imported: str = Field(default="", description="file the values were read from")
+    tool: str = Field(default="", description="program that wrote that file")
+    warnings: list[str] = Field(default_factory=list)
+
+
+class Provenance(_Part):
+    """Where the measurements came from, and what was wrong with them."""
+
+    launches: list[Launch] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list)
+
+
+class Machine(_Part):
+    """A machine file, whole."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    hockney_version: str
+    created: str = Field(description="UTC, ISO 8601")
+    system: System
+    mpi: list[MpiLibrary]
+    point_to_point: list[Entry]
+    provenance: Provenance
+
+
+def save(machine: Machine, path: Path) -> None:
+    """Write atomically; RequestError where the folder cannot be written or a file there is no machine file."""
+    if path.exists() and not _is_machine_file(path):
+        raise RequestError(
+            f"{path} exists and is not a machine file; it was not changed", "choose another name with -o"
+        )
+    try:
+        write_atomically(path, dumps(machine))
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
+
+
+def dumps(machine: Machine) -> str:
+    """The text of a machine file; `load` of it gives an equal machine, and the same text again."""
+    data = machine.model_dump(mode="json")
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def load(path: Path) -> Machine:
+    """RequestError where the file is absent, damaged, of a newer schema, or no machine file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise RequestError(f"there is no machine file {path}", _MAKE_ONE.format(path=path)) from error
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{path} is damaged: not text (byte {error.start})", _restore(path)) from error
+    except OSError as error:
+        raise RequestError(f"cannot read {path}: {error.strerror}", _MAKE_ONE.format(path=path)) from error
+    return loads(text, path)
+
+
+def loads(text: str, path: Path) -> Machine:
+    """A machine from the text of a machine file; `path` is for the messages. Errors as `load`."""
+    try:
+        data = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        where = f"{path}:{error.lineno}"
+        raise RequestError(f"{where}: damaged JSON ({error.msg}, column {error.colno})", _restore(path)) from error
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"{path} is damaged: {error}", _restore(path)) from error
+    if not _looks_like_machine(data):
+        raise RequestError(f"{path} is not a machine file (no schema_version)", _MAKE_ONE.format(path=path))
+    version = data["schema_version"]
+    if version > SCHEMA_VERSION:
+        raise RequestError(
+            f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
+            "upgrade hockney: pip install --upgrade hockney",
+        )
+    try:
+        return Machine.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        unknown = first["type"] == "extra_forbidden"
+        what = f"unknown field {where}" if unknown else f"{where}: {first['msg']}"
+        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+        raise RequestError(f"{path}: {what}{more}", _restore(path)) from error
+
+
+def _restore(path: Path) -> str:
+    return f"restore it from a copy, or {_MAKE_ONE.format(path=path)}"
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _looks_like_machine(data: Any) -> bool:
+    if not isinstance(data, Mapping):
+        return False
+    version = data.get("schema_version")
+    return type(version) is int and version >= 1 and "hockney_version" in data
+
+
+def _is_machine_file(path: Path) -> bool:
+    try:
+        return _looks_like_machine(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return False

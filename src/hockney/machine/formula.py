@@ -1,0 +1,121 @@
+"""Fitted models as formulas that a person reads: T(n) = α + n/bandwidth, per regime, as text and as LaTeX."""
+
+from __future__ import annotations
+
+from hockney.models.base import Fit, Parameter, Regime
+from hockney.units import format_bytes, format_bytes_rounded, format_rate, format_time
+
+_LATEX_RELATION = {"<": "<", "≤": "\\le", "≥": "\\ge"}
+
+
+def formulas(fit: Fit) -> list[str]:
+    """One line per regime: `T(n) = 0.21 µs + n / 10.9 GB/s for 0 ≤ n ≤ 4 KiB`; three significant digits."""
+    return [formula(fit, index) for index in range(len(fit.regimes))]
+
+
+def formula(fit: Fit, index: int) -> str:
+    """The line of one regime."""
+    regime = fit.regimes[index]
+    label = f" ({regime.label})" if regime.label else ""
+    return f"T(n) = {_right_side(regime)} for {_domain(fit, index)}{label}"
+
+
+def latex(fit: Fit) -> str:
+    """The right-hand side and all: `T(n) = …`, with `cases` (amsmath) where there are several regimes."""
+    if len(fit.regimes) == 1:
+        return f"T(n) = {_latex_right_side(fit.regimes[0])}"
+    rows = [
+        f"  {_latex_right_side(regime)} & \\text{{for }} {_latex_domain(fit, index)}"
+        for index, regime in enumerate(fit.regimes)
+    ]
+    return "T(n) = \\begin{cases}\n" + " \\\\\n".join(rows) + "\n\\end{cases}"
+
+
+def quantity(value: float, unit: str) -> str:
+    """A number with the unit it is stored in, as people write it: (2.1e-7, 's') → `0.21 µs`."""
+    match unit:
+        case "s":
+            return _minus(format_time(value))
+        case "B/s":
+            return _minus(format_rate(value))
+        case "B":
+            return format_bytes(value) if value == int(value) else _minus(format_bytes_rounded(value))
+        case "s/B":
+            return _minus(f"{value * 1e9:.3g} ns/B")
+        case _:
+            return _minus(f"{value:.3g} {unit}".rstrip())
+
+
+def interval(parameter: Parameter) -> str:
+    """`0.2 µs to 0.23 µs`, or `—` where nothing supports an interval."""
+    if parameter.low is None or parameter.high is None:
+        return "—"
+    return f"{quantity(parameter.low, parameter.unit)} to {quantity(parameter.high, parameter.unit)}"
+
+
+def latex_text(text: str) -> str:
+    """`text` with what LaTeX would interpret escaped."""
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {character: f"\\{character}" for character in "&%$#_{}"}
+    return "".join(special.get(character, character) for character in text)
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−", 1) if text.startswith("-") else text
+
+
+def _right_side(regime: Regime) -> str:
+    alpha, beta = regime.alpha_s.value, regime.beta_s_per_B.value
+    if beta == 0:
+        return quantity(alpha, "s")
+    per_byte = f"n / {format_rate(1 / abs(beta))}"
+    if alpha == 0:
+        return per_byte if beta > 0 else f"−{per_byte}"
+    return f"{quantity(alpha, 's')} {'+' if beta > 0 else '−'} {per_byte}"
+
+
+def _bounds(fit: Fit, index: int) -> tuple[str, str, str]:
+    """Lower bound, its relation, upper bound ('' for none), of a regime. A break belongs to the regime below."""
+    regime = fit.regimes[index]
+    open_below = index > 0 and fit.regimes[index - 1].max_B == regime.min_B
+    return (
+        format_bytes(int(regime.min_B)),
+        "<" if open_below else "≤",
+        "" if regime.max_B is None else format_bytes(int(regime.max_B)),
+    )
+
+
+def _domain(fit: Fit, index: int) -> str:
+    low, relation, high = _bounds(fit, index)
+    low = "0" if low == "0 B" else low
+    if high:
+        return f"{low} {relation} n ≤ {high}"
+    return f"n {'>' if relation == '<' else '≥'} {low}"
+
+
+def _latex_quantity(text: str) -> str:
+    number, _, unit = text.partition(" ")
+    number = number.replace("−", "-")
+    mantissa, e, exponent = number.partition("e")
+    number = f"{mantissa} \\times 10^{{{int(exponent)}}}" if e else number
+    prefix, unit = ("\\mu", unit[1:]) if unit.startswith("µ") else ("", unit)
+    return f"{number}\\,{prefix}\\mathrm{{{unit}}}" if unit else number
+
+
+def _latex_right_side(regime: Regime) -> str:
+    alpha, beta = regime.alpha_s.value, regime.beta_s_per_B.value
+    constant = _latex_quantity(quantity(alpha, "s"))
+    if beta == 0:
+        return constant
+    per_byte = f"\\frac{{n}}{{{_latex_quantity(format_rate(1 / abs(beta)))}}}"
+    if alpha == 0:
+        return per_byte if beta > 0 else f"-{per_byte}"
+    return f"{constant} {'+' if beta > 0 else '-'} {per_byte}"
+
+
+def _latex_domain(fit: Fit, index: int) -> str:
+    low, relation, high = _bounds(fit, index)
+    low = "0" if low == "0 B" else _latex_quantity(low)
+    if high:
+        return f"{low} {_LATEX_RELATION[relation]} n \\le {_latex_quantity(high)}"
+    return f"n {'>' if relation == '<' else _LATEX_RELATION['≥']} {low}"

@@ -1,0 +1,102 @@
+"""Which entry of a machine file a question is about: filters, and defaults where the question leaves it open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from hockney.campaign.record import LOCALITIES
+from hockney.errors import RequestError
+from hockney.machine.file import Entry, Machine
+
+UNKNOWN = "unknown"
+"""Word for a locality that the source did not tell."""
+
+_DEFAULTS: Mapping[str, tuple[str, ...]] = {
+    "locality": (*LOCALITIES, UNKNOWN),
+    "variant": ("default", ""),
+    "cache": ("warm", ""),
+    "pairs": ("1", ""),
+}
+"""Preferred words where the question names none, best first."""
+
+
+def words(entry: Entry) -> dict[str, str]:
+    """What identifies an entry, by name: operation, locality, variant, cache, mapping, and the rest."""
+    return {
+        "operation": entry.operation,
+        "locality": entry.locality or UNKNOWN,
+        "variant": entry.variant,
+        "cache": entry.cache,
+        "mapping": entry.mapping,
+        **entry.other,
+    }
+
+
+def title(entry: Entry) -> str:
+    """`pingpong, locality package, variant tcp, cache warm`: the words that are known."""
+    known = words(entry)
+    operation = known.pop("operation")
+    shown = [f"{name} {word}" for name, word in known.items() if word and (name, word) != ("locality", UNKNOWN)]
+    return ", ".join([operation, *shown])
+
+
+def matching(machine: Machine, asked: Mapping[str, str | None]) -> list[Entry]:
+    """All entries with the words asked for (None: any); RequestError that lists the words there are."""
+    entries: Sequence[Entry] = machine.point_to_point
+    for name, word in asked.items():
+        if word is not None:
+            entries = _narrow(entries, name, word)
+    return list(entries)
+
+
+def one(machine: Machine, asked: Mapping[str, str | None]) -> Entry:
+    """The one entry a question is about.
+
+    What it leaves open is the nearest locality measured, the default variant, the warm cache and one pair at a
+    time. RequestError lists what there is where the answer would still be ambiguous.
+    """
+    entries = matching(machine, asked)
+    for name in dict.fromkeys(name for entry in entries for name in words(entry)):
+        there = _words(entries, name)
+        best = next((word for word in _DEFAULTS.get(name, ()) if word in there), None)
+        if best is not None:
+            entries = _narrow(entries, name, best)
+    if len(entries) > 1:
+        raise _ambiguous(entries)
+    return entries[0]
+
+
+def _words(entries: Sequence[Entry], name: str) -> list[str]:
+    """The different words of that name, localities nearest first."""
+    there = {words(entry).get(name, "") for entry in entries}
+    if name == "locality":
+        return [word for word in _DEFAULTS["locality"] if word in there]
+    return sorted(there)
+
+
+def _narrow(entries: Sequence[Entry], name: str, word: str) -> list[Entry]:
+    kept = [entry for entry in entries if words(entry).get(name, "") == word]
+    if kept:
+        return kept
+    there = _words(entries, name)
+    near = get_close_matches(word, there, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    known = ", ".join(word or "(empty)" for word in there) or "none"
+    if name == "operation":
+        raise RequestError(f"no operation {word!r} in the machine file", f"{hint}known: {known}")
+    of = {entry.operation for entry in entries}
+    what = f"{of.pop()} was not measured" if len(of) == 1 else "nothing was measured"
+    raise RequestError(f"{what} with {name} {word!r}", f"{hint}measured: {known}")
+
+
+def _ambiguous(entries: Sequence[Entry]) -> RequestError:
+    names = list(dict.fromkeys(name for entry in entries for name in words(entry)))
+    differing = {name: there for name in names if len(there := _words(entries, name)) > 1}
+    choices = "; ".join(f"{name}: {', '.join(w or '(empty)' for w in there)}" for name, there in differing.items())
+    options = " or ".join(
+        f"--{name} NAME" if name in ("locality", "variant", "cache") else f"--where {name}=NAME" for name in differing
+    )
+    return RequestError(
+        f"{len(entries)} measured configurations answer this question ({choices})", f"choose one with {options}"
+    )

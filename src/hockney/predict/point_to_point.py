@@ -1,0 +1,86 @@
+"""The time of one message from a machine file, with its interval, and how far beyond the measurements it lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hockney.errors import RequestError
+from hockney.machine.file import Entry
+from hockney.machine.formula import formula, regime_of
+from hockney.machine.select import title
+from hockney.models.base import Regime, interval, predict
+
+_MESSAGES = {"bidirectional": 2}
+"""Messages that pass in the predicted time, where it is more than one."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """`time_s` of one message of `size_B` bytes and its 95 % interval (None where the fit supports none).
+
+    `extrapolated` says that the size lies outside the measured ones, `factor` is then its ratio to the nearest of
+    them (None where that is 0 B). A bandwidth is None where the time is zero.
+    """
+
+    size_B: int
+    time_s: float
+    low_s: float | None
+    high_s: float | None
+    bandwidth_B_per_s: float | None
+    regime: Regime
+    formula: str
+    extrapolated: bool
+    factor: float | None
+
+    @property
+    def remark(self) -> str:
+        """How far outside the measured sizes, in words; empty inside."""
+        if not self.extrapolated:
+            return ""
+        if self.factor is not None and self.factor < 1:
+            return "below the smallest measured size"
+        times = "" if self.factor is None else f"{self.factor:.3g} × "
+        return f"{times}beyond the largest measured size"
+
+
+def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
+    """Time of one message of `size_B` ≥ 0 bytes by the fit of that name.
+
+    RequestError for a negative size, a model that is not fitted, or a fit that gives a negative time there.
+    """
+    if size_B < 0:
+        raise RequestError(f"a message of {size_B} B does not exist", "sizes are 0 B or more")
+    if model not in entry.fits:
+        reason = next((f": {note}" for note in entry.notes if note.startswith(f"{model}: ")), "")
+        known = ", ".join(sorted(entry.fits)) or "none"
+        raise RequestError(f"model {model!r} is not fitted to {title(entry)}{reason}", f"fitted: {known}")
+    fit = entry.fits[model]
+    time_s = float(predict(fit, size_B))
+    if time_s < 0:
+        raise RequestError(
+            f"model {model!r} gives {time_s:.3g} s for {size_B} B: its parameters are not physical",
+            "choose another --model",
+        )
+    low_s, high_s = interval(fit, size_B)
+    index = regime_of(fit, size_B)
+    extrapolated, factor = _outside(entry, size_B)
+    return Prediction(
+        size_B=size_B,
+        time_s=time_s,
+        low_s=low_s,
+        high_s=high_s,
+        bandwidth_B_per_s=_MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
+        regime=fit.regimes[index],
+        formula=formula(fit, index),
+        extrapolated=extrapolated,
+        factor=factor,
+    )
+
+
+def _outside(entry: Entry, size_B: int) -> tuple[bool, float | None]:
+    sizes = [point.size_B for point in entry.measurements.points]
+    smallest, largest = min(sizes), max(sizes)
+    if smallest <= size_B <= largest:
+        return False, None
+    nearest = smallest if size_B < smallest else largest
+    return True, size_B / nearest if nearest else None

@@ -1,0 +1,62 @@
+"""One unit, one file: a registry finds the units of a package by importing its modules."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from typing import Generic, TypeVar
+
+from hockney.errors import RequestError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Units of one kind, each registered by the module that bears its name.
+
+    `kind` is the word for error messages ("model"), `package` the dotted package whose modules register
+    themselves when they are imported. Importing is put off until the first look-up.
+    """
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self.package = package
+        self._units: dict[str, T] = {}
+        self._loaded = False
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Decorator: enter a unit under `name`; a second unit of that name is a defect."""
+
+        def enter(unit: T) -> T:
+            if name in self._units:
+                raise ValueError(f"{self.kind} {name!r} is registered twice")
+            self._units[name] = unit
+            return unit
+
+        return enter
+
+    def _load(self) -> dict[str, T]:
+        if not self._loaded:
+            package = importlib.import_module(self.package)
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{self.package}.{module.name}")
+            self._loaded = True
+        return self._units
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted(self._load())
+
+    def __iter__(self) -> Iterator[tuple[str, T]]:
+        return iter(sorted(self._load().items()))
+
+    def get(self, name: str) -> T:
+        """The unit of that name; RequestError with the known and the nearest names otherwise."""
+        units = self._load()
+        if name in units:
+            return units[name]
+        near = get_close_matches(name, units, n=1)
+        hint = (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(sorted(units))}"
+        raise RequestError(f"unknown {self.kind} {name!r}", hint)

@@ -1,0 +1,115 @@
+"""Axes of the figures: sizes in powers of two with a place of its own for 0 B, times and rates in plain numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from numpy.typing import NDArray
+
+from hockney.report.style import QUIET
+from hockney.units import format_bytes
+
+_STEPS = (1, 2, 3, 4, 5, 6, 8, 10)
+
+
+@dataclass(frozen=True)
+class SizeAxis:
+    """Message sizes on a binary logarithm from `smallest_B` to `largest_B`, with 0 B broken off at the left."""
+
+    smallest_B: float
+    largest_B: float
+    zero: bool
+
+    @classmethod
+    def of(cls, sizes_B: Sequence[NDArray[np.float64]]) -> SizeAxis:
+        """The axis that holds all these sizes."""
+        everything = np.concatenate(list(sizes_B))
+        positive = everything[everything > 0]
+        if positive.size == 0:
+            return cls(1.0, 1.0, True)
+        return cls(float(positive.min()), float(positive.max()), bool(np.any(everything == 0)))
+
+    @property
+    def span(self) -> float:
+        """Length of the logarithmic part, in doublings."""
+        return math.log2(self.largest_B / self.smallest_B)
+
+    @property
+    def zero_at(self) -> float:
+        """Where 0 B stands."""
+        return math.log2(self.smallest_B) - max(1.0, 0.08 * self.span)
+
+    def position(self, size_B: NDArray[np.float64] | Sequence[float]) -> NDArray[np.float64]:
+        """Abscissa of each size; 0 B at `zero_at`."""
+        size = np.asarray(size_B, dtype=np.float64)
+        return np.where(size > 0, np.log2(np.where(size > 0, size, 1.0)), self.zero_at)
+
+    def apply(self, axes: Axes, *, labels: int = 8, title: str = "message size") -> None:
+        """Set limits, ticks (at most about `labels`) and the break mark of the x axis."""
+        low, high = math.log2(self.smallest_B), math.log2(self.largest_B)
+        step = next((s for s in _STEPS if self.span / s < labels), _STEPS[-1])
+        exponents = [e for e in range(math.ceil(low), math.floor(high) + 1) if e % step == 0]
+        ticks = [float(e) for e in exponents]
+        texts = [format_bytes(2.0**e) if e >= 0 else "" for e in exponents]
+        if self.zero:
+            ticks.insert(0, self.zero_at)
+            texts.insert(0, "0 B")
+        axes.xaxis.set_major_locator(FixedLocator(ticks))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda _, i: texts[i] if i is not None and i < len(texts) else ""))
+        axes.xaxis.set_minor_locator(NullLocator())
+        left = self.zero_at if self.zero else low
+        margin = 0.03 * max(high - left, 1.0)
+        axes.set_xlim(left - margin, high + margin)
+        axes.set_xlabel(title)
+        if self.zero:
+            axes.text(
+                (self.zero_at + low) / 2, 0.0, "//", transform=axes.get_xaxis_transform(), ha="center", va="center",
+                fontsize=7, color=QUIET, clip_on=False, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+            )  # fmt: skip
+
+
+def log_axis(axes: Axes, low: float, high: float) -> None:
+    """A logarithmic y axis from `low` to `high` (same unit as the data) with plain numbers at its ticks."""
+    low, high = low / 1.35, high * 1.35
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    decades = math.log10(high / low)
+    subs = (1.0,) if decades > 2.5 else (1.0, 2.0, 5.0) if decades > 0.9 else tuple(float(i) for i in range(1, 10))
+    axes.yaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def plain(value: float) -> str:
+    """A number at a tick: 0.01, 250, 10 000; never a power of ten in exponents."""
+    if value >= 10_000:
+        return f"{value:,.0f}".replace(",", " ")
+    return f"{value:.10g}"
+
+
+def rate_unit(largest_B_per_s: float) -> tuple[float, str]:
+    """The unit in which rates up to this one read well: (bytes per second of one unit, its name)."""
+    for scale, name in ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")):
+        if largest_B_per_s >= 0.5 * scale:
+            return scale, name
+    return 1.0, "B/s"
+
+
+def spread_labels(positions: Sequence[float], width: float) -> list[int]:
+    """The row (0, 1, …) of each label of that width, so that neighbours in one row do not touch."""
+    rows: list[float] = []
+    result = [0] * len(positions)
+    for index in sorted(range(len(positions)), key=lambda i: positions[i]):
+        at = positions[index]
+        row = next((r for r, last in enumerate(rows) if at - last >= width), len(rows))
+        if row == len(rows):
+            rows.append(at)
+        rows[row] = at
+        result[index] = row
+    return result

@@ -1,0 +1,142 @@
+"""A curve: one entry of the machine file as the report draws and names it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.campaign.record import LOCALITIES
+from hockney.machine.file import Entry, Machine
+from hockney.models.base import Fit
+from hockney.samples.series import Series
+
+LOCALITY_WORDS = {
+    "core": "SMT siblings of one core",
+    "cache": "cores that share a cache",
+    "numa": "one NUMA domain",
+    "package": "one package",
+    "node": "one node, two packages",
+    "network": "two nodes",
+}
+OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
+"""In the order of the page; others follow by name."""
+_BOTH_DIRECTIONS = frozenset({"bidirectional"})
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Time per message against size of one entry, with its fits. `name` is unique and fit for a file name."""
+
+    name: str
+    label: str
+    entry: Entry
+
+    @property
+    def operation(self) -> str:
+        return self.entry.operation
+
+    @property
+    def fits(self) -> dict[str, Fit]:
+        return self.entry.fits
+
+    @property
+    def directions(self) -> int:
+        """How many messages of that size move in one time: 2 where both directions are counted."""
+        return 2 if self.operation in _BOTH_DIRECTIONS else 1
+
+    @property
+    def group(self) -> str:
+        """What the curves of one figure have in common beside the operation: how many pairs communicate."""
+        other = self.entry.other
+        return " · ".join(f"{key} {other[key]}" for key in ("ranks", "pairs") if other.get(key))
+
+    @cached_property
+    def size_B(self) -> NDArray[np.float64]:
+        return np.array([point.size_B for point in self.entry.measurements.points], dtype=np.float64)
+
+    @cached_property
+    def time_s(self) -> NDArray[np.float64]:
+        return np.array([point.time_s for point in self.entry.measurements.points])
+
+    @cached_property
+    def low_s(self) -> NDArray[np.float64]:
+        """Lower ends of the intervals; the value itself where there is none."""
+        return np.array([p.time_s if p.low_s is None else p.low_s for p in self.entry.measurements.points])
+
+    @cached_property
+    def high_s(self) -> NDArray[np.float64]:
+        return np.array([p.time_s if p.high_s is None else p.high_s for p in self.entry.measurements.points])
+
+    @cached_property
+    def series(self) -> Series:
+        key = {"operation": self.operation, "locality": self.entry.locality or "", "variant": self.entry.variant}
+        return Series(key, self.size_B, self.time_s, self.low_s, self.high_s, self.entry.eager_limit_B)
+
+    def throughput(self, size_B: NDArray[np.float64], time_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Bytes per second of messages that take this long; both directions count where both move."""
+        return self.directions * size_B / time_s
+
+
+def curves(machine: Machine) -> list[Curve]:
+    """All entries of a machine: by operation, nearest locality first, then variant and the rest."""
+    entries = sorted(machine.point_to_point, key=_order)
+    labels = _labels(entries)
+    names: dict[str, int] = {}
+    result = []
+    for entry, label in zip(entries, labels, strict=True):
+        name = re.sub(r"[^A-Za-z0-9.]+", "-", f"{entry.operation}-{label}").strip("-.").lower()[:100]
+        names[name] = names.get(name, 0) + 1
+        result.append(Curve(name if names[name] == 1 else f"{name}-{names[name]}", label, entry))
+    return result
+
+
+def by_operation(all_curves: Sequence[Curve]) -> dict[str, list[Curve]]:
+    """Curves of each operation, in the order of the page."""
+    groups: dict[str, list[Curve]] = {}
+    for curve in all_curves:
+        groups.setdefault(curve.operation, []).append(curve)
+    return groups
+
+
+def _order(entry: Entry) -> tuple[object, ...]:
+    operation = OPERATIONS.index(entry.operation) if entry.operation in OPERATIONS else len(OPERATIONS)
+    locality = LOCALITIES.index(entry.locality) if entry.locality else len(LOCALITIES)
+    natural = [(key, _natural(entry.other[key])) for key in sorted(entry.other)]
+    return (operation, entry.operation, locality, entry.mapping, entry.variant, entry.cache, natural)
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Numbers inside texts sort as numbers: 2 ranks before 16."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text) if part]
+
+
+def _labels(entries: Sequence[Entry]) -> list[str]:
+    """What tells each entry from the others of its operation; what they all have in common is left out."""
+    descriptions = [_describe(entry) for entry in entries]
+    labels = []
+    for entry, description in zip(entries, descriptions, strict=True):
+        peers = [d for e, d in zip(entries, descriptions, strict=True) if e.operation == entry.operation]
+        parts = [
+            text
+            for key, text in description.items()
+            if key == "locality" or any(peer.get(key) != text for peer in peers)
+        ]
+        labels.append(", ".join(part for part in parts if part) or next(iter(description.values()), "all"))
+    return labels
+
+
+def _describe(entry: Entry) -> dict[str, str]:
+    parts = {
+        "locality": entry.locality or "",
+        "mapping": f"mapping {entry.mapping}" if entry.mapping else "",
+        "variant": entry.variant,
+        "cache": {"warm": "warm cache", "off": "off cache", "": ""}[entry.cache],
+    }
+    for key, value in entry.other.items():
+        parts[key] = value if key in ("source", "system", "mpi") else f"{key} {value}"
+    return {key: text for key, text in parts.items() if text}

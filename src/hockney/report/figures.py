@@ -1,0 +1,305 @@
+"""The figures of the report, as matplotlib figures that hold no global state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from numpy.typing import NDArray
+
+from hockney.models.base import Fit
+from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
+from hockney.report.curves import Curve
+from hockney.report.marks import Peak, SizeMark, draw_peaks, draw_sizes, percent
+from hockney.report.style import MEASURED, QUIET, Style
+from hockney.units import format_rate
+
+WIDTH_IN = 10.6
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure with its file name, what it shows in one sentence (alternative text), and its caption."""
+
+    name: str
+    alt: str
+    caption: str
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all figures of a report share: a style for each model, the sizes and the peaks to mark."""
+
+    model_styles: Mapping[str, Style]
+    size_marks: Sequence[SizeMark] = ()
+    peaks: Sequence[Peak] = ()
+
+
+def with_fits(curve: Curve, context: Context) -> Drawing:
+    """Time and throughput of one curve with its intervals and all its fits."""
+    figure, (time_axes, rate_axes), size_axis = _pair([curve], rows=_legend_rows(len(curve.fits) + 1))
+    for axes, measured, low, high, scale in _panels(curve, time_axes, rate_axes):
+        errors = np.abs(np.vstack([measured - low, high - measured])) / scale
+        axes.errorbar(
+            size_axis.position(curve.size_B), measured / scale, yerr=errors, fmt="o", color=MEASURED, markersize=3.6,
+            elinewidth=1.0, capsize=2.0, label="measured (median, 95 % interval)", zorder=5,
+        )  # fmt: skip
+    unit, _ = rate_unit(_fastest([curve]))
+    for model, fit in curve.fits.items():
+        line = context.model_styles[model].line
+        for size, time in _segments(fit, size_axis):
+            at = size_axis.position(size)
+            time_axes.plot(at, _positive(time) * 1e6, **line)
+            if size[0] > 0:
+                rate_axes.plot(at, curve.throughput(size, _positive(time)) / unit, **line)
+        time_axes.plot([], [], label=model, **line)
+    marks = [*context.size_marks]
+    if curve.entry.eager_limit_B:
+        marks.append(SizeMark(curve.entry.eager_limit_B, "eager limit"))
+    _finish([curve], time_axes, rate_axes, size_axis, marks, context.peaks)
+    handles, labels = time_axes.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda i: not labels[i].startswith("measured"))
+    figure.legend(
+        [handles[i] for i in order], [labels[i] for i in order], loc="lower center", ncols=6, handlelength=3.2
+    )
+    return Drawing(
+        f"{curve.name}-fits",
+        f"{curve.operation}, {curve.label}: time and throughput against message size, measured and fitted. "
+        + in_words(curve),
+        _negative_note(curve, size_axis),
+        figure,
+    )
+
+
+def overview(name: str, title: str, curves: Sequence[Curve], styles: Mapping[str, Style], context: Context) -> Drawing:
+    """Measured time and throughput of several curves in one picture, one style each."""
+    columns = _legend_columns([curve.label for curve in curves])
+    rows = -(-len(curves) // columns)
+    figure, (time_axes, rate_axes), size_axis = _pair(curves, rows=rows)
+    for curve in curves:
+        style = styles[curve.label]
+        for axes, measured, low, high, scale in _panels(curve, time_axes, rate_axes, _fastest(curves)):
+            at = size_axis.position(curve.size_B)
+            joined = at if not np.any(curve.size_B == 0) else np.where(curve.size_B == 0, np.nan, at)
+            axes.plot(joined, measured / scale, **{**style.line, "linewidth": 1.1}, zorder=3)
+            errors = np.abs(np.vstack([measured - low, high - measured])) / scale
+            axes.errorbar(
+                at, measured / scale, yerr=errors, fmt=style.marker, color=style.colour, markersize=3.6, elinewidth=0.9,
+                zorder=4,
+            )  # fmt: skip
+        time_axes.plot([], [], label=curve.label, marker=style.marker, **style.line)
+    _finish(curves, time_axes, rate_axes, size_axis, context.size_marks, context.peaks)
+    handles, labels = time_axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=columns, handlelength=3.2)
+    words = " ".join(f"{curve.label}: {in_words(curve)}" for curve in curves)
+    return Drawing(f"{name}-measured", f"{title}: measured time and throughput against message size. {words}", "", figure)
+
+
+def residuals(curve: Curve, context: Context) -> Drawing:
+    """How far each model is from each measured point, in per cent of the measured time."""
+    size_axis = SizeAxis.of([curve.size_B])
+    figure = Figure(figsize=(WIDTH_IN, 2.35))
+    figure.subplots_adjust(left=0.065, right=0.995, top=0.80, bottom=0.21, wspace=0.08)
+    panels = figure.subplots(1, max(len(curve.fits), 4), sharey=True, squeeze=False)[0]
+    errors = {model: _relative_errors(fit, curve) for model, fit in curve.fits.items()}
+    largest = max((float(np.max(np.abs(error))) for error in errors.values()), default=0.01)
+    for axes in panels[len(errors) :]:
+        axes.set_visible(False)
+    for axes, (model, error) in zip(panels, errors.items(), strict=False):
+        style = context.model_styles[model]
+        axes.axhspan(-10, 10, color="#f1f1f1", zorder=0)
+        axes.axhline(0, color=QUIET, linewidth=0.8, zorder=1)
+        axes.vlines(size_axis.position(curve.size_B), 0, 100 * error, color=style.colour, linewidth=0.8, zorder=2)
+        axes.plot(
+            size_axis.position(curve.size_B), 100 * error, linestyle="", marker=style.marker, color=style.colour,
+            markersize=3.6,
+        )  # fmt: skip
+        axes.set_title(f"{model}\nmedian {percent(float(np.median(np.abs(error))))}", fontsize=8.5)
+        size_axis.apply(axes, labels=4)
+        _percent_axis(axes, 100 * largest)
+    panels[0].set_ylabel("(model − measured) / measured")
+    medians = ", ".join(f"{m} {percent(float(np.median(np.abs(e))))}" for m, e in errors.items())
+    return Drawing(
+        f"{curve.name}-residuals",
+        f"{curve.operation}, {curve.label}: relative residuals of each model against message size. "
+        f"Median of their magnitude: {medians}.",
+        "",
+        figure,
+    )
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Points a model has not seen: measured and predicted seconds, and the summary `hockney evaluate` prints."""
+
+    measured_s: NDArray[np.float64]
+    predicted_s: NDArray[np.float64]
+    median: float
+    p95: float
+
+
+def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Context) -> Drawing:
+    """Predicted against measured time on points the fits have not seen, one panel for each model."""
+    figure = Figure(figsize=(WIDTH_IN, 2.75))
+    figure.subplots_adjust(left=0.065, right=0.995, top=0.83, bottom=0.18, wspace=0.10)
+    panels = figure.subplots(1, max(len(results), 4), sharey=True, squeeze=False)[0]
+    everything = np.concatenate([result.measured_s for result in results.values()]) * 1e6
+    low, high = float(everything.min()), float(everything.max())
+    for axes in panels[len(results) :]:
+        axes.set_visible(False)
+    for axes, (model, result) in zip(panels, results.items(), strict=False):
+        style = context.model_styles[model]
+        ends = np.array([low / 2, high * 2])
+        axes.fill_between(ends, ends / 1.1, ends * 1.1, color="#e9e9e9", zorder=0, linewidth=0)
+        axes.plot(ends, ends, color=QUIET, linewidth=0.8, zorder=1)
+        inside = np.clip(result.predicted_s * 1e6, low / 1.5, high * 1.5)
+        outside = inside != result.predicted_s * 1e6
+        axes.plot(
+            result.measured_s[~outside] * 1e6, inside[~outside], linestyle="", marker=style.marker, color=style.colour,
+            markersize=3.2, zorder=3,
+        )  # fmt: skip
+        axes.plot(
+            result.measured_s[outside] * 1e6, inside[outside], linestyle="", marker=style.marker, zorder=3,
+            markerfacecolor="white", markeredgecolor=style.colour, markersize=3.2, clip_on=False,
+        )  # fmt: skip
+        log_axis(axes, low / 1.2, high * 1.2)
+        axes.set_xscale("log")
+        axes.set_xlim(axes.get_ylim())
+        axes.xaxis.set_major_locator(axes.yaxis.get_major_locator().__class__(numticks=6))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_title(f"{model}\nmedian {percent(result.median)}, P95 {percent(result.p95)}", fontsize=8.5)
+        axes.set_xlabel("measured (µs)")
+    panels[0].set_ylabel("predicted (µs)")
+    words = ", ".join(f"{m} median {percent(r.median)} and P95 {percent(r.p95)}" for m, r in results.items())
+    return Drawing(
+        f"{name}-held-out",
+        f"{title}: predicted against measured time on points the fits have not seen. Error: {words}.",
+        "",
+        figure,
+    )
+
+
+def in_words(curve: Curve) -> str:
+    """The curve's ends for a reader who does not see the figure."""
+    fastest = int(np.argmax(curve.throughput(curve.size_B, curve.time_s)))
+    rate = curve.throughput(curve.size_B, curve.time_s)[fastest]
+    first, last = curve.entry.measurements.points[0], curve.entry.measurements.points[-1]
+    return (
+        f"{first.size_B} B takes {first.time_s * 1e6:.3g} µs, {last.size_B} B takes {last.time_s * 1e6:.3g} µs; "
+        f"the highest throughput is {format_rate(rate)} at {curve.size_B[fastest]:.0f} B."
+    )
+
+
+def _pair(curves: Sequence[Curve], rows: int) -> tuple[Figure, tuple[Axes, Axes], SizeAxis]:
+    legend_in = 0.12 + 0.17 * rows
+    height = 3.75 + legend_in
+    figure = Figure(figsize=(WIDTH_IN, height))
+    figure.subplots_adjust(
+        left=0.065, right=0.995, top=1 - 0.36 / height, bottom=(0.52 + legend_in) / height, wspace=0.14
+    )
+    time_axes, rate_axes = figure.subplots(1, 2)
+    return figure, (time_axes, rate_axes), SizeAxis.of([curve.size_B for curve in curves])
+
+
+def _legend_rows(entries: int) -> int:
+    return -(-entries // 6)
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    longest = max(len(label) for label in labels)
+    return max(1, min(5, int(150 / (longest + 10)), len(labels)))
+
+
+def _panels(
+    curve: Curve, time_axes: Axes, rate_axes: Axes, fastest_B_per_s: float | None = None
+) -> list[tuple[Axes, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]]:
+    """Axes, value, lower and upper end, and unit, of the two panels: time in s and throughput in B/s."""
+    unit, _ = rate_unit(fastest_B_per_s or _fastest([curve]))
+    rate, low, high = (curve.throughput(curve.size_B, t) for t in (curve.time_s, curve.high_s, curve.low_s))
+    return [
+        (time_axes, curve.time_s, curve.low_s, curve.high_s, 1e-6),
+        (rate_axes, rate, low, high, unit),
+    ]
+
+
+def _finish(
+    curves: Sequence[Curve],
+    time_axes: Axes,
+    rate_axes: Axes,
+    size_axis: SizeAxis,
+    marks: Sequence[SizeMark],
+    peaks: Sequence[Peak],
+) -> None:
+    for axes in (time_axes, rate_axes):
+        size_axis.apply(axes)
+        draw_sizes(axes, size_axis, marks)
+    times = np.concatenate([np.concatenate([curve.low_s, curve.high_s]) for curve in curves]) * 1e6
+    log_axis(time_axes, float(times[times > 0].min()), float(times.max()))
+    both = any(curve.directions == 2 for curve in curves)
+    time_axes.set_ylabel("time per message each way (µs)" if both else "time per message (µs)")
+    reached = _fastest(curves)
+    unit, name = rate_unit(reached)
+    directions = max(curve.directions for curve in curves)
+    levels = [directions * peak.rate_B_per_s / unit for peak in peaks]
+    # A peak far above everything would press the data flat; its share then stands in the text alone.
+    top = max([reached / unit, *(level for level in levels if level <= 5 * reached / unit)])
+    rate_axes.set_ylim(0, 1.12 * top)
+    rate_axes.set_ylabel(f"throughput, both directions ({name})" if both else f"throughput ({name})")
+    draw_peaks(rate_axes, peaks, directions, reached, unit)
+
+
+def _fastest(curves: Sequence[Curve]) -> float:
+    return max(float(np.max(curve.throughput(curve.size_B, curve.time_s))) for curve in curves)
+
+
+def _segments(fit: Fit, size_axis: SizeAxis) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Sizes and times to draw, a piece for each regime (they may jump), and a short dash at 0 B."""
+    pieces = []
+    smallest, largest = size_axis.smallest_B, size_axis.largest_B
+    for regime in fit.regimes:
+        low = max(regime.min_B, smallest)
+        high = largest if regime.max_B is None else min(regime.max_B, largest)
+        if high >= low:
+            size = np.geomspace(low, high, max(2, int(8 * np.log2(high / low)) + 2))
+            pieces.append((size, regime.alpha_s.value + regime.beta_s_per_B.value * size))
+    return pieces
+
+
+def _positive(time_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A logarithmic axis has no place for times a model makes negative: they are left out."""
+    return np.where(time_s > 0, time_s, np.nan)
+
+
+def _negative_note(curve: Curve, size_axis: SizeAxis) -> str:
+    negative = [
+        model
+        for model, fit in curve.fits.items()
+        if any(np.any(time <= 0) for _, time in _segments(fit, size_axis))
+    ]
+    if not negative:
+        return ""
+    return f"{', '.join(negative)}: not drawn where the model gives a negative time."
+
+
+def _relative_errors(fit: Fit, curve: Curve) -> NDArray[np.float64]:
+    from hockney.models.evaluate import predict
+
+    return (predict(fit, curve.size_B) - curve.time_s) / curve.time_s
+
+
+def _percent_axis(axes: Axes, largest: float) -> None:
+    """Per cent from −100 to as far as it goes: linear within ±10 %, logarithmic beyond."""
+    axes.set_yscale("symlog", linthresh=10, linscale=1.0)
+    bound = max(12.0, 1.3 * largest)
+    axes.set_ylim(-bound, bound)
+    powers = [10.0**e for e in range(2, 9) if 10.0**e <= bound]
+    ticks = [-p for p in reversed(powers)] + [-10.0, -5.0, 0.0, 5.0, 10.0] + powers
+    axes.yaxis.set_major_locator(FixedLocator(ticks))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+,.0f} %".replace(",", " ") if value else "0"))
+    axes.yaxis.set_minor_locator(NullLocator())

@@ -1,0 +1,105 @@
+"""Lines a reader compares the curves with: cache sizes, the library's eager limit, given network peaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from hockney.errors import RequestError
+from hockney.report.axes import SizeAxis, spread_labels
+from hockney.report.style import QUIET
+from hockney.units import format_rate, parse_rate
+
+
+@dataclass(frozen=True)
+class Peak:
+    """A rate in one direction that the hardware is said to reach."""
+
+    name: str
+    rate_B_per_s: float
+
+    @classmethod
+    def parse(cls, text: str) -> Peak:
+        """`InfiniBand=12.5GB/s`; RequestError where it has another form."""
+        name, equals, rate = text.rpartition("=")
+        hint = "write NAME=RATE, for example --peak 'InfiniBand=12.5GB/s' or --peak 'HDR=100Gbit/s'"
+        if not equals or not name.strip() or not rate.strip():
+            raise RequestError(f"--peak {text!r} is not of the form NAME=RATE", hint)
+        try:
+            value = parse_rate(rate)
+        except RequestError as error:
+            raise RequestError(f"--peak {text!r}: {error.message}", hint) from error
+        if not value > 0:
+            raise RequestError(f"--peak {text!r}: the rate is not positive", hint)
+        return cls(name.strip(), value)
+
+    def label(self, directions: int) -> str:
+        """Name and rate; twice the rate where both directions are counted, for a link that is full duplex."""
+        rate = format_rate(self.rate_B_per_s)
+        return f"{self.name} {rate}" if directions == 1 else f"{self.name} {directions} × {rate}"
+
+    def share(self, rate_B_per_s: float, directions: int) -> float:
+        """The part of the peak that a rate reaches."""
+        return rate_B_per_s / (directions * self.rate_B_per_s)
+
+
+@dataclass(frozen=True)
+class SizeMark:
+    """A size worth a vertical line; `label` is a word or two."""
+
+    size_B: float
+    label: str
+
+
+def draw_sizes(axes: Axes, size_axis: SizeAxis, marks: Sequence[SizeMark]) -> None:
+    """Vertical lines with their labels above the plot, in as many rows as it takes to keep them apart."""
+    inside = [mark for mark in marks if size_axis.smallest_B <= mark.size_B <= size_axis.largest_B]
+    merged: dict[float, list[str]] = {}
+    for mark in inside:
+        merged.setdefault(mark.size_B, []).append(mark.label)
+    positions = [float(size_axis.position([size])[0]) for size in merged]
+    low, high = axes.get_xlim()
+    texts = [" = ".join(labels) for labels in merged.values()]
+    width = (high - low) * max((0.017 * len(text) + 0.02 for text in texts), default=0.0)
+    for position, text, row in zip(positions, texts, spread_labels(positions, width), strict=True):
+        axes.axvline(position, color=QUIET, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+        axes.text(
+            position, 1.01 + 0.055 * row, text, transform=axes.get_xaxis_transform(), ha="center", va="bottom",
+            fontsize=7, color=QUIET,
+        )  # fmt: skip
+
+
+def draw_peaks(
+    axes: Axes, peaks: Sequence[Peak], directions: int, reached_B_per_s: float, unit_B_per_s: float
+) -> None:
+    """Horizontal lines over the throughput with the share of each peak that was reached."""
+    for peak in peaks:
+        level = directions * peak.rate_B_per_s / unit_B_per_s
+        if level > axes.get_ylim()[1]:
+            continue
+        share = peak.share(reached_B_per_s, directions)
+        axes.axhline(level, color=QUIET, linewidth=1.0, linestyle=(0, (7, 2)), zorder=1)
+        axes.text(
+            0.01, level, f"{peak.label(directions)}: {percent(share)} reached",
+            transform=axes.get_yaxis_transform(), ha="left", va="bottom", fontsize=7.5, color="#333333",
+        )  # fmt: skip
+
+
+def percent(share: float) -> str:
+    """0.873 → `87 %`, 0.0042 → `0.42 %`."""
+    value = 100 * share
+    return f"{value:.0f} %" if abs(value) >= 10 else f"{value:.2g} %"
+
+
+def cache_marks(caches: Mapping[tuple[int, str], Sequence[int]]) -> list[SizeMark]:
+    """One mark for each distinct cache size, `(level, type) → sizes in bytes`; instruction caches are no data's."""
+    marks = []
+    for (level, kind), sizes in sorted(caches.items()):
+        if kind.lower().startswith("instr"):
+            continue
+        name = f"L{level}d" if kind.lower() == "data" and level == 1 else f"L{level}"
+        marks += [SizeMark(float(size), name) for size in sorted(np.unique(np.asarray(sizes)))]
+    return marks

@@ -1,0 +1,87 @@
+"""Sizes, rates and times as people write them: `64KiB`, `12.5GB/s`, `100Gbit/s`, `2.5us`.
+
+`kB MB GB` are powers of 1000, `KiB MiB GiB` of 1024; `B/s` bytes, `bit/s` bits (DESIGN.md, "Common to all verbs").
+"""
+
+from __future__ import annotations
+
+import re
+
+from hockney.errors import RequestError
+
+_DECIMAL = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+_PREFIX = _DECIMAL | _BINARY
+_TIME_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+_NUMBER = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")
+
+
+def _split(text: str, what: str, examples: str) -> tuple[float, str]:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise RequestError(f"{text!r} is not a {what}", f"write for example {examples}")
+    return float(match[1]), match[2]
+
+
+def parse_bytes(text: str) -> int:
+    """`64KiB` → 65536; a bare number is bytes. RequestError for anything else, or for a fraction of a byte."""
+    examples = "8, 64KiB, 1MB"
+    number, unit = _split(text, "size", examples)
+    prefix = unit.removesuffix("B")
+    if prefix not in _PREFIX or (prefix == "K" and unit == "KB"):
+        raise RequestError(f"{text!r} is not a size", f"write for example {examples} (kB is 1000, KiB 1024)")
+    size = number * _PREFIX[prefix]
+    if size != int(size):
+        raise RequestError(f"{text!r} is not a whole number of bytes", f"write for example {examples}")
+    return int(size)
+
+
+def parse_rate(text: str) -> float:
+    """`12.5GB/s` or `100Gbit/s` → bytes per second."""
+    examples = "12.5GB/s, 100Gbit/s"
+    number, unit = _split(text, "rate", examples)
+    for suffix, bits in (("bit/s", 8.0), ("b/s", 8.0), ("B/s", 1.0), ("Bps", 1.0)):
+        prefix = unit.removesuffix(suffix)
+        if prefix != unit and prefix in _PREFIX:
+            return number * _PREFIX[prefix] / bits
+    raise RequestError(f"{text!r} is not a rate", f"write for example {examples}")
+
+
+def parse_time(text: str) -> float:
+    """`2.5us` → 2.5e-6; a bare number is seconds."""
+    examples = "2.5us, 30s, 2min"
+    number, unit = _split(text, "time", examples)
+    if unit not in _TIME_S and unit:
+        raise RequestError(f"{text!r} is not a time", f"write for example {examples}")
+    return number * _TIME_S.get(unit, 1.0)
+
+
+def _scaled(value: float, steps: list[tuple[float, str]]) -> str:
+    for scale, unit in steps:
+        if abs(value) >= scale * 0.9995:
+            return f"{value / scale:.3g} {unit}" if abs(value) < 999.5 * scale else f"{value / scale:.0f} {unit}"
+    scale, unit = steps[-1]
+    return f"{value / scale:.3g} {unit}"
+
+
+def format_bytes(size: float) -> str:
+    """65536 → `64 KiB`; sizes that are no round multiple keep all digits: 65537 → `65537 B`."""
+    for scale, unit in ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB")):
+        if size >= scale and (size / scale * 4).is_integer():
+            return f"{size / scale:g} {unit}"
+    return f"{size:.15g} B"
+
+
+def format_bytes_rounded(size: float) -> str:
+    """A computed size to three digits, exact only by chance: 11234.5 → `11 KiB`."""
+    return _scaled(size, [(2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")])
+
+
+def format_time(seconds: float) -> str:
+    """2.1e-7 → `0.21 µs`: microseconds up to a millisecond, as the field's tables have it."""
+    return _scaled(seconds, [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")])
+
+
+def format_rate(rate_B_per_s: float) -> str:
+    """1.09e10 → `10.9 GB/s`."""
+    return _scaled(rate_B_per_s, [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
