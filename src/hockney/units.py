@@ -1,6 +1,6 @@
 """Sizes, rates and times as people write them: `64KiB`, `12.5GB/s`, `100Gbit/s`, `2.5us`.
 
-`kB MB GB` are powers of 1000, `KiB MiB GiB` of 1024; `B/s` bytes, `bit/s` bits (DESIGN.md, "Common to all verbs").
+`kB MB GB` are powers of 1000, `KiB MiB GiB` of 1024; `B/s` bytes, `bit/s` bits.
 """
 
 from __future__ import annotations

@@ -41,6 +41,10 @@ struct Kernel {
     bool leader_receives, follower_receives;
     // Whether the leader needs `spin_iterations` that outlast a round trip.
     bool spins = false;
+    // The largest message for which the operation makes sense; 0 for any.
+    long largest_B = 0;
+    // Whether the window changes what is measured.
+    bool windowed = false;
 };
 
 std::map<std::string, Kernel>& kernels();

@@ -3,6 +3,7 @@
     plan.json        what was asked for
     launches.jsonl   provenance, one line per launch (or per imported file)
     records.jsonl    one measurement a line, written and synced as it completes
+    failures.jsonl   points that could not be measured, with the reason
     samples.csv      the tidy table, made anew from the records
 
 Only whole lines are appended, so a process killed at any instant loses at most the line in flight. A damaged
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from hockney.errors import RequestError
 PLAN = "plan.json"
 LAUNCHES = "launches.jsonl"
 RECORDS = "records.jsonl"
+FAILURES = "failures.jsonl"
 TABLE = "samples.csv"
 
 
@@ -34,6 +36,11 @@ class Campaign:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.warnings: list[str] = []
+
+    @property
+    def table(self) -> Path:
+        """The tidy table of this campaign."""
+        return self.path / TABLE
 
     @classmethod
     def create(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:
@@ -47,7 +54,9 @@ class Campaign:
             path.mkdir(parents=True, exist_ok=True)
             write_atomically(path / PLAN, json.dumps(plan, indent=2, ensure_ascii=False) + "\n")
         except OSError as error:
-            raise RequestError(f"cannot create campaign {path}: {error.strerror}", "choose another folder") from error
+            raise RequestError(
+                f"cannot create campaign {path}: {error.strerror}", "choose another folder"
+            ) from error
         return cls(path)
 
     @classmethod
@@ -74,13 +83,21 @@ class Campaign:
 
     def append(self, record: Record) -> None:
         """Write one record to disk before returning."""
-        self._append(RECORDS, record.model_dump_json(exclude_defaults=True))
+        self.append_all([record])
+
+    def append_all(self, records: Iterable[Record]) -> None:
+        """Write many records to disk before returning, synced once (an import, a merge)."""
+        self._append(RECORDS, *(record.model_dump_json(exclude_defaults=True) for record in records))
 
     def append_launch(self, launch: Mapping[str, Any]) -> None:
         """Write the provenance of one launch to disk before returning; its `id` is what records refer to."""
         self._append(LAUNCHES, json.dumps(launch, ensure_ascii=False))
 
-    def _append(self, name: str, line: str) -> None:
+    def append_failure(self, failure: Mapping[str, Any]) -> None:
+        """Write why a point or a launch was not measured."""
+        self._append(FAILURES, json.dumps(failure, ensure_ascii=False))
+
+    def _append(self, name: str, *lines: str) -> None:
         path = self.path / name
         with path.open("ab+") as file:
             # A line cut short by a kill must not swallow the next one.
@@ -88,7 +105,7 @@ class Campaign:
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":
                     file.write(b"\n")
-            file.write(line.encode() + b"\n")
+            file.writelines(line.encode() + b"\n" for line in lines)
             file.flush()
             os.fsync(file.fileno())
 
@@ -107,17 +124,24 @@ class Campaign:
 
     def launches(self) -> list[dict[str, Any]]:
         """Provenance of all launches, oldest first."""
-        launches = []
-        for number, line in self._lines(LAUNCHES):
+        return self._objects(LAUNCHES)
+
+    def failures(self) -> list[dict[str, Any]]:
+        """Points and launches that failed, oldest first."""
+        return self._objects(FAILURES)
+
+    def _objects(self, name: str) -> list[dict[str, Any]]:
+        objects = []
+        for number, line in self._lines(name):
             try:
-                launch = json.loads(line)
+                value = json.loads(line)
             except ValueError:
-                launch = None
-            if isinstance(launch, dict):
-                launches.append(launch)
+                value = None
+            if isinstance(value, dict):
+                objects.append(value)
             else:
-                self.warnings.append(f"{self.path / LAUNCHES}:{number}: damaged line skipped")
-        return launches
+                self.warnings.append(f"{self.path / name}:{number}: damaged line skipped")
+        return objects
 
     def _lines(self, name: str) -> list[tuple[int, str]]:
         try:

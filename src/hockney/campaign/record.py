@@ -16,6 +16,7 @@ Statistic = Literal[
     "message_rate_per_s",
 ]
 Locality = Literal["core", "cache", "numa", "package", "node", "network"]
+Cache = Literal["warm", "off"]
 LOCALITIES: tuple[Locality, ...] = ("core", "cache", "numa", "package", "node", "network")
 """Nearest first."""
 
@@ -43,7 +44,7 @@ class Record(BaseModel):
     mapping: str = ""
     variant: str = ""
     locality: Locality | None = None
-    cache: Literal["warm", "off", ""] = ""
+    cache: Cache | Literal[""] = ""
     nodes: int | None = None
     ppn: int | None = None
     ranks: int | None = None
@@ -56,6 +57,8 @@ class Record(BaseModel):
     samples: list[float] = Field(default_factory=list, description="one per batch, in the order measured")
     batch: int | None = Field(default=None, description="repetitions inside one timed sample")
     disturbed: int | None = Field(default=None, description="samples recognised as disturbed and set aside")
+    disturbed_at: list[int] = Field(default_factory=list, description="their indices in `samples`")
+    elapsed_s: float | None = Field(default=None, description="time the point took, warm-up included")
     stop: str = Field(default="", description="criterion that ended the repetitions: interval, budget, …")
     verified: bool | None = Field(default=None, description="payload compared byte by byte")
     launch: str = Field(default="", description="id of the launch in launches.jsonl")

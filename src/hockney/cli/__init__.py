@@ -95,6 +95,6 @@ def main() -> None:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except typer.TyperException as error:  # noqa: F821
+    except typer.TyperException as error:
         code = _report(RequestError(str(error)), as_json)
     sys.exit(code if isinstance(code, int) else 0)

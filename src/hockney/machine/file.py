@@ -1,4 +1,4 @@
-"""The machine file: a system's fitted models and where they came from, as JSON (docs/reference/machine-file.md)."""
+"""The machine file: fitted models of a system and where they came from (docs/reference/machine-file.md)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ class System(_Part):
 class MpiLibrary(_Part):
     """One MPI; `settings` are those that hold in all its launches, the others stand with their launch."""
 
-    kind: str = ""
+    name: str = Field(default="", description="the word in `other.mpi` of an entry")
+    kind: str = Field(default="", description="openmpi, mpich, intel or unknown")
     version: str = ""
     standard: str = ""
     library: str = Field(default="", description="MPI_Get_library_version")
@@ -93,6 +94,9 @@ class Measurements(_Part):
     campaign: str
     launches: list[str] = Field(default_factory=list, description="ids in provenance.launches")
     points: list[Point]
+    overheads: dict[str, list[Point]] = Field(
+        default_factory=dict, description="send_overhead and receive_overhead, for the loggp model"
+    )
 
 
 class Entry(_Part):
@@ -108,7 +112,8 @@ class Entry(_Part):
     cache: Literal["warm", "off", ""] = ""
     mapping: str = ""
     other: dict[str, str] = Field(
-        default_factory=dict, description="what else tells it from its neighbours: source, system, mpi, window …"
+        default_factory=dict,
+        description="what else tells it from its neighbours: source, system, mpi, window …",
     )
     pairs: list[str] = Field(default_factory=list, description="rank pairs measured, pooled into one series")
     eager_limit_B: float | None = Field(default=None, description="what the library says of itself")
@@ -142,7 +147,7 @@ class Provenance(_Part):
 class Machine(_Part):
     """A machine file, whole."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     hockney_version: str
     created: str = Field(description="UTC, ISO 8601")
     system: System
@@ -153,14 +158,21 @@ class Machine(_Part):
 
 def save(machine: Machine, path: Path) -> None:
     """Write atomically; RequestError where the folder cannot be written or a file there is no machine file."""
-    if path.exists() and not _is_machine_file(path):
-        raise RequestError(
-            f"{path} exists and is not a machine file; it was not changed", "choose another name with -o"
-        )
+    check_writable(path)
     try:
         write_atomically(path, dumps(machine))
     except OSError as error:
         raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
+
+
+def check_writable(path: Path) -> None:
+    """RequestError where `path` exists and is no machine file, or its folder does not exist."""
+    if path.exists() and not _is_machine_file(path):
+        raise RequestError(
+            f"{path} exists and is not a machine file; it was not changed", "choose another name with -o"
+        )
+    if not path.parent.is_dir():
+        raise RequestError(f"there is no folder {path.parent}", "make it, or choose another place with -o")
 
 
 def dumps(machine: Machine) -> str:
@@ -188,7 +200,9 @@ def loads(text: str, path: Path) -> Machine:
         data = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         where = f"{path}:{error.lineno}"
-        raise RequestError(f"{where}: damaged JSON ({error.msg}, column {error.colno})", _restore(path)) from error
+        raise RequestError(
+            f"{where}: damaged JSON ({error.msg}, column {error.colno})", _restore(path)
+        ) from error
     except (ValueError, RecursionError) as error:
         raise RequestError(f"{path} is damaged: {error}", _restore(path)) from error
     if not _looks_like_machine(data):

@@ -20,6 +20,13 @@ def formula(fit: Fit, index: int) -> str:
     return f"T(n) = {_right_side(regime)} for {_domain(fit, index)}{label}"
 
 
+def regime_of(fit: Fit, size_B: float) -> int:
+    """Which regime a message of that size falls into; a break belongs to the regime below it."""
+    return next(
+        index for index, regime in enumerate(fit.regimes) if regime.max_B is None or size_B <= regime.max_B
+    )
+
+
 def latex(fit: Fit) -> str:
     """The right-hand side and all: `T(n) = …`, with `cases` (amsmath) where there are several regimes."""
     if len(fit.regimes) == 1:

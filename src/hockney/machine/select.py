@@ -33,12 +33,25 @@ def words(entry: Entry) -> dict[str, str]:
     }
 
 
-def title(entry: Entry) -> str:
-    """`pingpong, locality package, variant tcp, cache warm`: the words that are known."""
+def title(entry: Entry, among: Sequence[Entry] = ()) -> str:
+    """`pingpong, locality package, variant tcp, cache warm`: what is known, and what tells it from `among`."""
     known = words(entry)
-    operation = known.pop("operation")
-    shown = [f"{name} {word}" for name, word in known.items() if word and (name, word) != ("locality", UNKNOWN)]
-    return ", ".join([operation, *shown])
+    differing = differences([entry, *among])
+    shown = [
+        f"{name} {word}"
+        for name, word in known.items()
+        if word
+        and name != "operation"
+        and (name not in entry.other or name in differing)
+        and (name, word) != ("locality", UNKNOWN)
+    ]
+    return ", ".join([entry.operation, *shown])
+
+
+def differences(entries: Sequence[Entry]) -> dict[str, list[str]]:
+    """By name the words in which these entries differ; "" where an entry has none."""
+    names = dict.fromkeys(name for entry in entries for name in words(entry))
+    return {name: there for name in names if len(there := _words(entries, name)) > 1}
 
 
 def matching(machine: Machine, asked: Mapping[str, str | None]) -> list[Entry]:
@@ -67,6 +80,17 @@ def one(machine: Machine, asked: Mapping[str, str | None]) -> Entry:
     return entries[0]
 
 
+def parse_where(conditions: Sequence[str]) -> dict[str, str]:
+    """`["window=64"]` → `{"window": "64"}`; RequestError for anything else."""
+    asked = {}
+    for condition in conditions:
+        name, equals, word = condition.partition("=")
+        if not equals or not name:
+            raise RequestError(f"{condition!r} is not a condition", "write for example --where mapping=core")
+        asked[name] = word
+    return asked
+
+
 def _words(entries: Sequence[Entry], name: str) -> list[str]:
     """The different words of that name, localities nearest first."""
     there = {words(entry).get(name, "") for entry in entries}
@@ -91,12 +115,12 @@ def _narrow(entries: Sequence[Entry], name: str, word: str) -> list[Entry]:
 
 
 def _ambiguous(entries: Sequence[Entry]) -> RequestError:
-    names = list(dict.fromkeys(name for entry in entries for name in words(entry)))
-    differing = {name: there for name in names if len(there := _words(entries, name)) > 1}
-    choices = "; ".join(f"{name}: {', '.join(w or '(empty)' for w in there)}" for name, there in differing.items())
-    options = " or ".join(
-        f"--{name} NAME" if name in ("locality", "variant", "cache") else f"--where {name}=NAME" for name in differing
+    differing = differences(entries)
+    choices = "; ".join(
+        f"{name}: {', '.join(word or '(empty)' for word in there)}" for name, there in differing.items()
     )
+    options = " or ".join(f"--where {name}=WORD" for name in differing)
     return RequestError(
-        f"{len(entries)} measured configurations answer this question ({choices})", f"choose one with {options}"
+        f"{len(entries)} measured configurations answer this question ({choices})",
+        f"choose one with {options}",
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.registry import Registry
@@ -22,7 +24,10 @@ class Parameter(BaseModel):
 
 
 class Regime(BaseModel):
-    """T(n) = alpha_s + beta_s_per_B · n for min_B ≤ n ≤ max_B (max_B None: no upper end)."""
+    """T(n) = alpha_s + beta_s_per_B · n for min_B ≤ n ≤ max_B (max_B None: no upper end).
+
+    Regimes tile [0, ∞): each begins where the one before ends, and that size belongs to the one before.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,6 +50,9 @@ class Quality(BaseModel):
     adjusted_r2: float | None = Field(description="None with too few points for the number of parameters")
     leave_one_out_median: float | None = Field(description="median error on points left out one at a time")
     leave_one_out_p95: float | None
+    prediction_factor: float | None = Field(
+        default=None, description="95 % of the points left out lie between prediction ÷ and × this"
+    )
 
 
 class Fit(BaseModel):
@@ -65,3 +73,26 @@ FitFunction = Callable[[Series], Fit]
 """A model is one function from a series to a fit; RequestError where the series cannot support it."""
 
 models: Registry[FitFunction] = Registry("model", "hockney.models")
+
+
+def predict(fit: Fit, size_B: ArrayLike) -> NDArray[np.float64]:
+    """Times in seconds of messages of `size_B` bytes, same shape; least squares may give negative ones."""
+    size = np.asarray(size_B, dtype=np.float64)
+    upper = np.array([np.inf if regime.max_B is None else regime.max_B for regime in fit.regimes])
+    place = np.searchsorted(upper, size, side="left")
+    alpha = np.array([regime.alpha_s.value for regime in fit.regimes])
+    beta = np.array([regime.beta_s_per_B.value for regime in fit.regimes])
+    return np.asarray(alpha[place] + beta[place] * size)
+
+
+def interval(fit: Fit, size_B: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]] | tuple[None, None]:
+    """95 % prediction interval (low, high) in seconds, calibrated on points the fit did not see.
+
+    Every point of the series is left out once and predicted from the others; the 95 % quantile of
+    |ln(predicted/measured)| is one factor for all sizes. (None, None) where the fit has no such factor (fewer than
+    three points, or predictions that are not positive).
+    """
+    if fit.quality is None or fit.quality.prediction_factor is None:
+        return None, None
+    time_s = predict(fit, size_B)
+    return time_s / fit.quality.prediction_factor, time_s * fit.quality.prediction_factor

@@ -57,6 +57,8 @@ class SizeAxis:
         ticks = [float(e) for e in exponents]
         texts = [format_bytes(2.0**e) if e >= 0 else "" for e in exponents]
         if self.zero:
+            room = 0.6 * (high - self.zero_at) / labels
+            texts = [text if at - self.zero_at > room else "" for at, text in zip(ticks, texts, strict=True)]
             ticks.insert(0, self.zero_at)
             texts.insert(0, "0 B")
         axes.xaxis.set_major_locator(FixedLocator(ticks))

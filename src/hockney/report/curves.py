@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.campaign.record import LOCALITIES
-from hockney.machine.file import Entry, Machine
+from hockney.machine.file import Entry, Machine, Point
 from hockney.models.base import Fit
 from hockney.samples.series import Series
+from hockney.samples.table import DIRECTIONS
 
 LOCALITY_WORDS = {
     "core": "SMT siblings of one core",
@@ -25,7 +26,6 @@ LOCALITY_WORDS = {
 }
 OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 """In the order of the page; others follow by name."""
-_BOTH_DIRECTIONS = frozenset({"bidirectional"})
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,19 @@ class Curve:
 
     @property
     def directions(self) -> int:
-        """How many messages of that size move in one time: 2 where both directions are counted."""
-        return 2 if self.operation in _BOTH_DIRECTIONS else 1
+        """2 where a time is that of a message each way and both count, else 1."""
+        return DIRECTIONS.get(self.operation, 1)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of ranks that communicate at the same time."""
+        pairs = self.entry.other.get("pairs", "1")
+        return int(pairs) if pairs.isdigit() else 1
+
+    @property
+    def streams(self) -> int:
+        """Messages that move in one time per message, over all pairs and directions."""
+        return self.directions * self.pairs
 
     @property
     def group(self) -> str:
@@ -55,31 +66,35 @@ class Curve:
         other = self.entry.other
         return " · ".join(f"{key} {other[key]}" for key in ("ranks", "pairs") if other.get(key))
 
-    @cached_property
+    @property
     def size_B(self) -> NDArray[np.float64]:
-        return np.array([point.size_B for point in self.entry.measurements.points], dtype=np.float64)
+        return self.series.size_B
 
-    @cached_property
+    @property
     def time_s(self) -> NDArray[np.float64]:
-        return np.array([point.time_s for point in self.entry.measurements.points])
+        return self.series.time_s
 
-    @cached_property
+    @property
     def low_s(self) -> NDArray[np.float64]:
         """Lower ends of the intervals; the value itself where there is none."""
-        return np.array([p.time_s if p.low_s is None else p.low_s for p in self.entry.measurements.points])
+        return self.series.low_s
 
-    @cached_property
+    @property
     def high_s(self) -> NDArray[np.float64]:
-        return np.array([p.time_s if p.high_s is None else p.high_s for p in self.entry.measurements.points])
+        """Upper ends, likewise."""
+        return self.series.high_s
 
     @cached_property
     def series(self) -> Series:
+        """What the models are fitted to, with the overheads measured beside it."""
         key = {"operation": self.operation, "locality": self.entry.locality or "", "variant": self.entry.variant}
-        return Series(key, self.size_B, self.time_s, self.low_s, self.high_s, self.entry.eager_limit_B)
+        measured = self.entry.measurements
+        related = {name: _series({"operation": name}, points) for name, points in measured.overheads.items()}
+        return _series(key, measured.points, self.entry.eager_limit_B, related)
 
     def throughput(self, size_B: NDArray[np.float64], time_s: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Bytes per second of messages that take this long; both directions count where both move."""
-        return self.directions * size_B / time_s
+        """Bytes per second of messages that take this long, all pairs and both directions together."""
+        return self.streams * size_B / time_s
 
 
 def curves(machine: Machine) -> list[Curve]:
@@ -93,6 +108,19 @@ def curves(machine: Machine) -> list[Curve]:
         names[name] = names.get(name, 0) + 1
         result.append(Curve(name if names[name] == 1 else f"{name}-{names[name]}", label, entry))
     return result
+
+
+def _series(
+    key: Mapping[str, str],
+    points: Sequence[Point],
+    eager_limit_B: float | None = None,
+    related: Mapping[str, Series] | None = None,
+) -> Series:
+    size = np.array([point.size_B for point in points], dtype=np.float64)
+    time = np.array([point.time_s for point in points])
+    low = np.array([point.time_s if point.low_s is None else point.low_s for point in points])
+    high = np.array([point.time_s if point.high_s is None else point.high_s for point in points])
+    return Series(key, size, time, low, high, eager_limit_B, related or {})
 
 
 def by_operation(all_curves: Sequence[Curve]) -> dict[str, list[Curve]]:

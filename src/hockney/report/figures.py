@@ -11,21 +11,22 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
-from hockney.models.base import Fit
+from hockney.models.base import Fit, predict
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
 from hockney.report.curves import Curve
 from hockney.report.marks import Peak, SizeMark, draw_peaks, draw_sizes, percent
 from hockney.report.style import MEASURED, QUIET, Style
-from hockney.units import format_rate
+from hockney.units import format_bytes, format_rate
 
 WIDTH_IN = 10.6
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with its file name, what it shows in one sentence (alternative text), and its caption."""
+    """A figure with its file name, title, what it shows in words (alternative text), and a caption."""
 
     name: str
+    title: str
     alt: str
     caption: str
     figure: Figure
@@ -55,8 +56,10 @@ def with_fits(curve: Curve, context: Context) -> Drawing:
         for size, time in _segments(fit, size_axis):
             at = size_axis.position(size)
             time_axes.plot(at, _positive(time) * 1e6, **line)
-            if size[0] > 0:
-                rate_axes.plot(at, curve.throughput(size, _positive(time)) / unit, **line)
+            rate_axes.plot(at, curve.throughput(size, _positive(time)) / unit, **line)
+        if size_axis.zero and fit.regimes and fit.regimes[0].min_B == 0 and fit.regimes[0].alpha_s.value > 0:
+            ends = size_axis.zero_at + 0.018 * size_axis.span * np.array([-1, 1])
+            time_axes.plot(ends, np.full(2, fit.regimes[0].alpha_s.value * 1e6), **line)
         time_axes.plot([], [], label=model, **line)
     marks = [*context.size_marks]
     if curve.entry.eager_limit_B:
@@ -69,9 +72,10 @@ def with_fits(curve: Curve, context: Context) -> Drawing:
     )
     return Drawing(
         f"{curve.name}-fits",
+        "Measured and fitted.",
         f"{curve.operation}, {curve.label}: time and throughput against message size, measured and fitted. "
         + in_words(curve),
-        _negative_note(curve, size_axis),
+        " ".join(text for text in (_marks_note(size_axis, context), _negative_note(curve, size_axis)) if text),
         figure,
     )
 
@@ -97,17 +101,23 @@ def overview(name: str, title: str, curves: Sequence[Curve], styles: Mapping[str
     handles, labels = time_axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=columns, handlelength=3.2)
     words = " ".join(f"{curve.label}: {in_words(curve)}" for curve in curves)
-    return Drawing(f"{name}-measured", f"{title}: measured time and throughput against message size. {words}", "", figure)
+    return Drawing(
+        f"{name}-measured",
+        f"Measured: {title}.",
+        f"{title}: measured time and throughput against message size. {words}",
+        _marks_note(size_axis, context),
+        figure,
+    )
 
 
 def residuals(curve: Curve, context: Context) -> Drawing:
     """How far each model is from each measured point, in per cent of the measured time."""
     size_axis = SizeAxis.of([curve.size_B])
-    figure = Figure(figsize=(WIDTH_IN, 2.35))
-    figure.subplots_adjust(left=0.065, right=0.995, top=0.80, bottom=0.21, wspace=0.08)
+    figure = Figure(figsize=(WIDTH_IN, 2.6))
+    figure.subplots_adjust(left=0.065, right=0.995, top=0.82, bottom=0.19, wspace=0.08)
     panels = figure.subplots(1, max(len(curve.fits), 4), sharey=True, squeeze=False)[0]
     errors = {model: _relative_errors(fit, curve) for model, fit in curve.fits.items()}
-    largest = max((float(np.max(np.abs(error))) for error in errors.values()), default=0.01)
+    everything = 100 * np.concatenate(list(errors.values()))
     for axes in panels[len(errors) :]:
         axes.set_visible(False)
     for axes, (model, error) in zip(panels, errors.items(), strict=False):
@@ -121,14 +131,15 @@ def residuals(curve: Curve, context: Context) -> Drawing:
         )  # fmt: skip
         axes.set_title(f"{model}\nmedian {percent(float(np.median(np.abs(error))))}", fontsize=8.5)
         size_axis.apply(axes, labels=4)
-        _percent_axis(axes, 100 * largest)
-    panels[0].set_ylabel("(model − measured) / measured")
+        _percent_axis(axes, float(everything.min()), float(everything.max()))
+    panels[0].set_ylabel("error of the model")
     medians = ", ".join(f"{m} {percent(float(np.median(np.abs(e))))}" for m, e in errors.items())
     return Drawing(
         f"{curve.name}-residuals",
+        "Residuals.",
         f"{curve.operation}, {curve.label}: relative residuals of each model against message size. "
         f"Median of their magnitude: {medians}.",
-        "",
+        "(Model − measured) / measured; linear within ±1 %, logarithmic beyond. The grey band is ±10 %.",
         figure,
     )
 
@@ -179,8 +190,10 @@ def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Con
     words = ", ".join(f"{m} median {percent(r.median)} and P95 {percent(r.p95)}" for m, r in results.items())
     return Drawing(
         f"{name}-held-out",
+        "Held-out check.",
         f"{title}: predicted against measured time on points the fits have not seen. Error: {words}.",
-        "",
+        "Every model fitted again without the points at odd positions, and asked for those: predicted against measured "
+        "time of all curves of this operation. The grey band is ±10 %; open symbols lie beyond the frame.",
         figure,
     )
 
@@ -259,7 +272,7 @@ def _fastest(curves: Sequence[Curve]) -> float:
 
 
 def _segments(fit: Fit, size_axis: SizeAxis) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Sizes and times to draw, a piece for each regime (they may jump), and a short dash at 0 B."""
+    """Positive sizes and times to draw, a piece for each regime: they may jump."""
     pieces = []
     smallest, largest = size_axis.smallest_B, size_axis.largest_B
     for regime in fit.regimes:
@@ -276,6 +289,16 @@ def _positive(time_s: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(time_s > 0, time_s, np.nan)
 
 
+def _marks_note(size_axis: SizeAxis, context: Context) -> str:
+    """The sizes behind the marks, and which of them lie beyond the plot."""
+    inside = {m for m in context.size_marks if size_axis.smallest_B <= m.size_B <= size_axis.largest_B}
+    texts = [
+        f"{mark.label} {format_bytes(mark.size_B)}{'' if mark in inside else ' (outside the plot)'}"
+        for mark in context.size_marks
+    ]
+    return f"Caches: {', '.join(texts)}." if texts else ""
+
+
 def _negative_note(curve: Curve, size_axis: SizeAxis) -> str:
     negative = [
         model
@@ -288,18 +311,16 @@ def _negative_note(curve: Curve, size_axis: SizeAxis) -> str:
 
 
 def _relative_errors(fit: Fit, curve: Curve) -> NDArray[np.float64]:
-    from hockney.models.evaluate import predict
-
     return (predict(fit, curve.size_B) - curve.time_s) / curve.time_s
 
 
-def _percent_axis(axes: Axes, largest: float) -> None:
-    """Per cent from −100 to as far as it goes: linear within ±10 %, logarithmic beyond."""
-    axes.set_yscale("symlog", linthresh=10, linscale=1.0)
-    bound = max(12.0, 1.3 * largest)
-    axes.set_ylim(-bound, bound)
-    powers = [10.0**e for e in range(2, 9) if 10.0**e <= bound]
-    ticks = [-p for p in reversed(powers)] + [-10.0, -5.0, 0.0, 5.0, 10.0] + powers
+def _percent_axis(axes: Axes, low: float, high: float) -> None:
+    """Per cent from `low` to `high`, at least ±10, linear within ±1 %, logarithmic beyond."""
+    axes.set_yscale("symlog", linthresh=1, linscale=0.6)
+    bottom, top = 1.6 * min(low, -10.0), 1.6 * max(high, 10.0)
+    axes.set_ylim(bottom, top)
+    powers = [10.0**e for e in range(12)]
+    ticks = [t for t in [-p for p in powers] + [0.0] + powers if bottom <= t <= top]
     axes.yaxis.set_major_locator(FixedLocator(ticks))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+,.0f} %".replace(",", " ") if value else "0"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+,.0f} %".replace(",", " ").replace("-", "−") if value else "0"))
     axes.yaxis.set_minor_locator(NullLocator())

@@ -67,6 +67,11 @@ def styles(names: Sequence[str]) -> dict[str, Style]:
     }
 
 
+def model_styles(names: Sequence[str]) -> dict[str, Style]:
+    """A style for each model. The registry sorts them by name; `piecewise`, its last, gets the solid line."""
+    return styles(list(reversed(names)))
+
+
 @contextmanager
 def drawing_style() -> Iterator[None]:
     """Within it matplotlib draws in the report's style; its global settings are as before afterwards."""

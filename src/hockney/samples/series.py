@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.samples.table import RATES, operations
+from hockney.samples.table import RATES, STATISTICS, operations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +60,7 @@ class Series:
         if np.any(np.diff(self.size_B) <= 0):
             raise ValueError("sizes of a series strictly increase")
         if not np.all(np.isfinite(self.time_s)) or np.any(self.time_s <= 0):
-            raise RequestError(
-                f"series {dict(self.key)} has times that are not positive", "remove those rows"
-            )
+            raise RequestError(f"series {dict(self.key)} has times that are not positive", "remove those rows")
 
     def take(self, mask: NDArray[np.bool_]) -> Series:
         """The points where `mask` holds, same key and related series."""
@@ -93,14 +91,11 @@ def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> l
     """
     if statistic in RATES:
         raise RequestError(f"a series is made of times, not of {statistic}", "ask for one_way or completion")
+    known = _times(frame, operation)
+    if statistic not in known:
+        listed = ", ".join(known) or "only rates"
+        raise RequestError(f"no statistic {statistic!r} of {operation} in this table", f"it holds {listed}")
     found = _grouped(frame, operation, statistic)
-    if not found:
-        of_operation = frame[frame["operation"] == operation]
-        if of_operation.empty:
-            known = ", ".join(operations(frame)) or "nothing"
-            raise RequestError(f"no {operation!r} in this table", f"it holds {known}")
-        known = ", ".join(sorted(set(of_operation["statistic"].astype(str)) - set(RATES))) or "only rates"
-        raise RequestError(f"no statistic {statistic!r} of {operation} in this table", f"it holds {known}")
     if operation not in POINT_TO_POINT or statistic != "one_way":
         return found
     others: dict[tuple[str, ...], dict[str, Series]] = {}
@@ -111,6 +106,20 @@ def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> l
         for other in sorted(_grouped(frame, name, statistic), key=_concurrency):
             others.setdefault(_identity(other), {})[name] = other
     return [replace(one, related=others.get(_identity(one), {})) for one in found]
+
+
+def default_statistic(frame: pd.DataFrame, operation: str) -> str:
+    """The time that says most about an operation, of those in the table; RequestError without the operation."""
+    known = _times(frame, operation)
+    return next((name for name in STATISTICS if name in known), STATISTICS[0])
+
+
+def _times(frame: pd.DataFrame, operation: str) -> list[str]:
+    rows = frame[frame["operation"] == operation]
+    if rows.empty:
+        held = ", ".join(operations(frame)) or "nothing"
+        raise RequestError(f"no {operation!r} in this table", f"it holds {held}")
+    return sorted(set(rows["statistic"].astype(str)) - set(RATES))
 
 
 def _concurrency(one: Series) -> tuple[float, float]:

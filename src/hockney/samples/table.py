@@ -148,9 +148,7 @@ def write(frame: pd.DataFrame, path: Path) -> None:
             tidy.to_parquet(temporary, index=False)
         elif path.name.endswith(".csv.gz"):
             # A fixed time stamp: the same table gives the same bytes.
-            tidy.to_csv(
-                temporary, index=False, float_format="%.12g", compression={"method": "gzip", "mtime": 0}
-            )
+            tidy.to_csv(temporary, index=False, float_format="%.12g", compression={"method": "gzip", "mtime": 0})
         elif path.name.endswith(".csv"):
             tidy.to_csv(temporary, index=False, float_format="%.12g", compression=None)
         else:
@@ -159,9 +157,7 @@ def write(frame: pd.DataFrame, path: Path) -> None:
             )
         temporary.replace(path)
     except OSError as error:
-        raise RequestError(
-            f"cannot write {path}: {error.strerror or error}", "choose another place"
-        ) from error
+        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -202,17 +198,15 @@ def _read(path: Path) -> tuple[pd.DataFrame, int]:
             for name in frame.columns:
                 frame[name] = frame[name].astype(object).where(frame[name].notna(), "").astype(str)
             return frame, 1
-        text = (
-            gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
-        ).decode("utf-8-sig")
+        text = (gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()).decode(
+            "utf-8-sig"
+        )
         frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, skip_blank_lines=False)
     except pd.errors.EmptyDataError as error:
         raise RequestError(f"{path} is empty", "give a tidy table with a header line") from error
     except (ValueError, OSError, EOFError, zlib.error) as error:
         what = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise RequestError(
-            f"{path} cannot be read: {what}", "restore the file, or import it again"
-        ) from error
+        raise RequestError(f"{path} cannot be read: {what}", "restore the file, or import it again") from error
     last = text.rstrip().splitlines()[-1]
     if '"' not in last and last.count(",") < len(frame.columns) - 1:
         raise RequestError(
@@ -241,9 +235,7 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
         refuse((text != "") & ~np.isfinite(number), name, "is not a number", "correct or remove that row")
         frame[name] = number
         if name in _COUNT or name in ("bytes", "repetition"):
-            refuse(
-                number.notna() & (number != number.round()), name, "is not a whole number", "correct that row"
-            )
+            refuse(number.notna() & (number != number.round()), name, "is not a whole number", "correct that row")
     refuse(~(frame["bytes"] >= 0), "bytes", "is not a size", "correct or remove that row")
     frame["repetition"] = frame["repetition"].fillna(0)
     positive = "correct or remove that row: a measured value is a positive number"

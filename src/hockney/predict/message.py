@@ -8,10 +8,8 @@ from hockney.errors import RequestError
 from hockney.machine.file import Entry
 from hockney.machine.formula import formula, regime_of
 from hockney.machine.select import title
+from hockney.machine.summary import MESSAGES
 from hockney.models.base import Regime, interval, predict
-
-_MESSAGES = {"bidirectional": 2}
-"""Messages that pass in the predicted time, where it is more than one."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
     if size_B < 0:
         raise RequestError(f"a message of {size_B} B does not exist", "sizes are 0 B or more")
     if model not in entry.fits:
-        reason = next((f": {note}" for note in entry.notes if note.startswith(f"{model}: ")), "")
+        reason = next((f" ({note})" for note in entry.notes if note.startswith(f"{model}: ")), "")
         known = ", ".join(sorted(entry.fits)) or "none"
         raise RequestError(f"model {model!r} is not fitted to {title(entry)}{reason}", f"fitted: {known}")
     fit = entry.fits[model]
@@ -61,15 +59,15 @@ def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
             f"model {model!r} gives {time_s:.3g} s for {size_B} B: its parameters are not physical",
             "choose another --model",
         )
-    low_s, high_s = interval(fit, size_B)
+    bounds = interval(fit, size_B)
     index = regime_of(fit, size_B)
     extrapolated, factor = _outside(entry, size_B)
     return Prediction(
         size_B=size_B,
         time_s=time_s,
-        low_s=low_s,
-        high_s=high_s,
-        bandwidth_B_per_s=_MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
+        low_s=None if bounds is None else float(bounds[0]),
+        high_s=None if bounds is None else float(bounds[1]),
+        bandwidth_B_per_s=MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
         regime=fit.regimes[index],
         formula=formula(fit, index),
         extrapolated=extrapolated,

@@ -1,0 +1,31 @@
+"""What a running campaign tells whoever watches it; the command line draws it, tests collect it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from hockney.campaign.record import Record
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`done` of about `expected` points; `remaining_s` is an estimate from the pace so far."""
+
+    done: int
+    expected: int
+    remaining_s: float
+    doing: str
+
+
+class Watcher(Protocol):
+    """Receives what happens, as it happens."""
+
+    def progress(self, progress: Progress) -> None:
+        """A point is about to be measured."""
+
+    def measured(self, record: Record) -> None:
+        """A point has been measured and is on disk."""
+
+    def warning(self, text: str) -> None:
+        """Something the user should know; also kept in the campaign."""

@@ -1,0 +1,245 @@
+"""Measure a campaign: launch, choose points, record each as it completes, survive what fails."""
+
+from __future__ import annotations
+
+import platform
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from hockney import __version__
+from hockney.campaign.events import Watcher
+from hockney.campaign.folder import Campaign
+from hockney.campaign.pairs import choose
+from hockney.campaign.plan import Plan
+from hockney.campaign.record import Locality, Record
+from hockney.campaign.work import Pace, SeriesKey, Work
+from hockney.errors import HockneyError
+from hockney.runner.session import LaunchFailed, Operation, Refused, Session, operations
+
+MOST_FAILURES = 3
+"""Launches in a row that may fail without a point in between before a variant is given up."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a launch turned out to be, from the runner's hello."""
+
+    localities: Mapping[tuple[int, int], Locality]
+    oversubscribed: bool
+    nodes: int
+    ppn: int
+    provenance: Mapping[str, Any]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How to start the runner for one variant; made by the caller, who knows the MPI."""
+
+    variant: str
+    mpi_name: str
+    argv: list[str]
+    environment: Mapping[str, str]
+    provenance: Mapping[str, Any]
+    describe: Callable[[Mapping[str, Any]], Described]
+
+
+@dataclass
+class Outcome:
+    """What a campaign came to."""
+
+    measured: int = 0
+    failures: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def run(campaign: Campaign, plan: Plan, launches: list[Launch], watcher: Watcher) -> Outcome:
+    """Measure what is still missing. Every record is on disk before the next point starts."""
+    records = campaign.records()
+    run_ = _Run(campaign, plan, watcher, Pace(len(launches) * plan.launches))
+    for text in campaign.warnings:
+        run_.warn(text)
+    for index in range(plan.launches):
+        for launch in launches:
+            work = Work.resume(plan, records, launch.variant, index)
+            records += run_.variant(launch, index, work)
+            run_.pace.finish_part(work)
+    return run_.outcome
+
+
+class _Run:
+    """What the parts of one `run` share."""
+
+    def __init__(self, campaign: Campaign, plan: Plan, watcher: Watcher, pace: Pace) -> None:
+        self.campaign = campaign
+        self.plan = plan
+        self.watcher = watcher
+        self.pace = pace
+        self.outcome = Outcome()
+
+    def warn(self, text: str) -> None:
+        if text not in self.outcome.warnings:
+            self.outcome.warnings.append(text)
+            self.watcher.warning(text)
+
+    def variant(self, launch: Launch, index: int, work: Work) -> list[Record]:
+        """One variant of one launch index, relaunched after a failure until nothing is left or nothing works."""
+        new: list[Record] = []
+        failures = 0
+        while failures < MOST_FAILURES:
+            before = len(new)
+            try:
+                with Session(launch.argv, launch.environment, self.plan.time_limit_s) as session:
+                    part = _Part(self, launch, index, work, session)
+                    part.begin()
+                    part.points(new)
+                return new
+            except LaunchFailed as error:
+                failures = failures + 1 if len(new) == before else 1
+                point = work.next_point() if work.largest_B else None
+                self.fail(error, launch.variant, index, point)
+                if point is None:
+                    # It never got as far as a point; the same command would fail the same way.
+                    return new
+                work.failed.add(point)
+        return new
+
+    def fail(self, error: HockneyError, variant: str, index: int, point: tuple[SeriesKey, int] | None) -> None:
+        failure: dict[str, Any] = {
+            "time": _now(),
+            "index": index,
+            "variant": variant,
+            "reason": error.message,
+        }
+        if point is not None:
+            key, size_B = point
+            failure |= {
+                "operation": key.operation,
+                "locality": key.locality,
+                "pair": key.pair,
+                "bytes": size_B,
+            }
+        self.campaign.append_failure(failure)
+        self.outcome.failures.append(error.message)
+        self.watcher.warning(error.message + (f" ({error.hint})" if error.hint else ""))
+
+
+class _Part:
+    """One launch that runs."""
+
+    def __init__(self, run_: _Run, launch: Launch, index: int, work: Work, session: Session) -> None:
+        self.run = run_
+        self.launch = launch
+        self.index = index
+        self.work = work
+        self.session = session
+        self.id = uuid.uuid4().hex[:12]
+        self.described = launch.describe(session.hello)
+        self.operations: dict[str, Operation] = operations(session.hello, run_.plan.operations)
+
+    def begin(self) -> None:
+        """Write the launch's provenance and find its series."""
+        plan, hello, described = self.run.plan, self.session.hello, self.described
+        for locality, leader, follower in choose(described.localities, plan.localities, plan.pairs):
+            for cache in plan.caches:
+                for name, operation in self.operations.items():
+                    key = SeriesKey(name, locality, leader, follower, cache)
+                    self.work.largest_B[key] = operation.largest_B
+        self.run.campaign.append_launch(
+            {
+                "id": self.id,
+                "index": self.index,
+                "time": _now(),
+                "hockney": __version__,
+                "python": platform.python_version(),
+                "variant": self.launch.variant,
+                "argv": self.launch.argv,
+                **self.launch.provenance,
+                **described.provenance,
+                "settings": hello["settings"],
+                "clock_granularity_s": hello["clock_granularity_s"],
+                "ranks": hello["ranks"],
+                "localities": {f"{a}-{b}": name for (a, b), name in described.localities.items()},
+                "oversubscribed": described.oversubscribed,
+                "warnings": described.warnings,
+            }
+        )
+        for text in described.warnings:
+            self.run.warn(text)
+
+    def points(self, new: list[Record]) -> None:
+        """Measure point after point until nothing is left."""
+        run_, work, plan = self.run, self.work, self.run.plan
+        while (point := work.next_point()) is not None:
+            key, size_B = point
+            run_.watcher.progress(run_.pace.progress(work, f"{key.operation} {key.locality} {size_B} B"))
+            try:
+                answer = self.session.measure(
+                    operation=key.operation,
+                    leader=key.leader,
+                    follower=key.follower,
+                    bytes=size_B,
+                    window=plan.window,
+                    cache=key.cache,
+                    budget_s=plan.budget_s,
+                    tolerance=plan.tolerance,
+                    least_samples=plan.least_samples,
+                )
+                record = self._record(key, size_B, answer)
+            except Refused as error:
+                work.failed.add(point)
+                run_.fail(error, self.launch.variant, self.index, point)
+                continue
+            run_.campaign.append(record)
+            run_.outcome.measured += 1
+            work.add(record)
+            new.append(record)
+            if not record.verified:
+                run_.warn(f"{key.operation} of {size_B} B ({key.locality}): the payload arrived damaged")
+            run_.watcher.measured(record)
+
+    def _record(self, key: SeriesKey, size_B: int, answer: Mapping[str, Any]) -> Record:
+        """Refused where noise left no positive time (only kernels that subtract can come to that)."""
+        plan, described = self.run.plan, self.described
+        if not answer["median_s"] or answer["median_s"] <= 0:
+            raise Refused(f"{key.operation} of {size_B} B vanishes in the noise", "measure on a quieter machine")
+        return Record(
+            source="hockney",
+            system=plan.system,
+            mpi=self.launch.mpi_name,
+            operation=key.operation,
+            bytes=size_B,
+            statistic="one_way",
+            value=answer["median_s"],
+            low=max(0.0, answer["low_s"]),
+            high=answer["high_s"],
+            mapping=plan.map_by,
+            variant=self.launch.variant,
+            locality=key.locality,
+            cache=key.cache,
+            nodes=described.nodes,
+            ppn=described.ppn,
+            ranks=plan.ranks,
+            pair=key.pair,
+            pairs=1,
+            window=plan.window if self.operations[key.operation].windowed else None,
+            repetition=self.index,
+            oversubscribed=described.oversubscribed,
+            quantiles=answer["quantiles_s"],
+            samples=answer["samples_s"],
+            batch=answer["batch"],
+            disturbed=len(answer["disturbed_at"]),
+            disturbed_at=answer["disturbed_at"],
+            elapsed_s=answer["elapsed_s"],
+            stop=answer["stop"],
+            verified=answer["verified"],
+            launch=self.id,
+            time=_now(),
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,69 @@
+"""What a campaign is asked to measure; `plan.json` of the campaign folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hockney.campaign.record import Cache
+from hockney.errors import RequestError
+from hockney.runner.launchers.base import BindTo, MapBy
+
+
+class Plan(BaseModel):
+    """Every choice that decides what is measured. Stored whole, so that a resumed campaign asks the same."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal[1] = 1
+    system: str = ""
+    mpi: str = "auto"
+    launcher: str = ""
+    ranks: int = Field(ge=2)
+    hosts: list[str] = Field(default_factory=list, description="'name' or 'name:slots'")
+    hostfile: str = ""
+    map_by: MapBy = "core"
+    bind_to: BindTo = "core"
+    variants: list[str] = Field(default_factory=list, description="'name: launcher arguments and NAME=VALUE'")
+    operations: list[str] = Field(default_factory=list, description="empty: all that the runner knows")
+    localities: list[str] = Field(default_factory=list, description="empty: all that the placement has")
+    pairs: int = Field(default=1, ge=1, description="pairs of ranks measured in each locality")
+    caches: list[Cache] = Field(default=["warm"])
+    sizes_B: list[int] = Field(default_factory=list, description="empty: chosen adaptively up to largest_B")
+    largest_B: int = Field(default=4 * 2**20, ge=0)
+    size_tolerance: float = Field(default=0.05, gt=0, description="miss of interpolation that asks for a point")
+    narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")
+    most_sizes: int = Field(default=60, ge=3, description="points a series at most")
+    window: int = Field(default=64, ge=1)
+    launches: int = Field(default=1, ge=1)
+    budget_s: float = Field(default=1.0, gt=0, description="time a point, warm-up excluded")
+    tolerance: float = Field(default=0.01, gt=0, description="half-width of the 95 % interval that ends a point")
+    least_samples: int = Field(default=60, ge=6)
+    time_limit_s: float = Field(default=120.0, gt=0, description="an answer later than this ends the launch")
+
+    @classmethod
+    def asked(cls, choices: Mapping[str, Any]) -> Plan:
+        """A plan from a user's choices; RequestError names the first that is wrong."""
+        try:
+            return cls.model_validate(choices)
+        except ValidationError as error:
+            first = error.errors()[0]
+            option = "--" + "-".join(str(part) for part in first["loc"][:1]).replace("_", "-")
+            raise RequestError(
+                f"{option} {first['input']!r}: {first['msg']}", "see `hockney measure --help`"
+            ) from error
+
+    @classmethod
+    def stored(cls, data: Mapping[str, Any], where: Path) -> Plan:
+        """The plan of an existing campaign; RequestError where it is not one of ours."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise RequestError(
+                f"{where} has no plan to resume ({'.'.join(map(str, first['loc']))}: {first['msg']})",
+                "only a campaign made by `hockney measure` can be resumed",
+            ) from error

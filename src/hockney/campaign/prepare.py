@@ -1,0 +1,165 @@
+"""From a plan to launches: find the MPI, build the runner for it, compose each variant's command line."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from hockney.campaign.measure import Described, Launch
+from hockney.campaign.plan import Plan
+from hockney.campaign.record import Locality
+from hockney.errors import RequestError
+from hockney.runner.build import runner_binary
+from hockney.runner.eager import eager_limits_B
+from hockney.runner.find import find
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.mpi import Mpi
+from hockney.runner.topology import locality, oversubscribed
+from hockney.runner.variants import Variant, parse_variant
+
+SPEAKING = (
+    "OMPI_",
+    "PMIX_",
+    "PRTE_",
+    "UCX_",
+    "FI_",
+    "MPICH_",
+    "MPIR_",
+    "I_MPI_",
+    "HYDRA_",
+    "SLURM_JOB",
+    "OMP_",
+)
+"""Environment variables that change how an MPI behaves: recorded with each launch."""
+
+
+def launches(plan: Plan) -> list[Launch]:
+    """One launch per variant. EnvironmentLack where the MPI or its compiler is missing."""
+    variants = [parse_variant(text) for text in plan.variants] or [Variant("default", (), {})]
+    names = [variant.name for variant in variants]
+    if len(set(names)) < len(names):
+        raise RequestError(f"two variants have the same name: {', '.join(names)}", "name each one differently")
+    mpi = find(plan.mpi, plan.launcher or None)
+    binary = runner_binary(mpi)
+    return [_launch(plan, mpi, binary, variant) for variant in variants]
+
+
+def _launch(plan: Plan, mpi: Mpi, binary: Path, variant: Variant) -> Launch:
+    request = LaunchRequest(
+        ranks=plan.ranks,
+        map_by=plan.map_by,
+        bind_to=plan.bind_to,
+        hosts=tuple(plan.hosts),
+        hostfile=Path(plan.hostfile) if plan.hostfile else None,
+        arguments=variant.arguments,
+        environment=variant.environment,
+        oversubscribe=_more_ranks_than_cores(plan),
+    )
+    argv, environment = command(mpi, request)
+    environment = {**mpi.environment, **environment}
+
+    def describe(hello: Mapping[str, Any]) -> Described:
+        return _describe(hello, mpi, request, variant)
+
+    return Launch(
+        variant=variant.name,
+        mpi_name=mpi.describe(),
+        argv=[*argv, str(binary)],
+        environment=environment,
+        provenance={
+            "launcher": mpi.launcher_kind,
+            "mapping": plan.map_by,
+            "bind_to": request.binding,
+            "bind_to_asked": plan.bind_to,
+            "environment": {
+                name: value
+                for name, value in sorted({**os.environ, **environment}.items())
+                if name.startswith(SPEAKING)
+            },
+        },
+        describe=describe,
+    )
+
+
+def _more_ranks_than_cores(plan: Plan) -> bool:
+    """Known beforehand for this host only; what other hosts have is their launcher's business."""
+    if plan.hosts or plan.hostfile:
+        return False
+    return plan.ranks > _local_cores()
+
+
+def _describe(hello: Mapping[str, Any], mpi: Mpi, request: LaunchRequest, variant: Variant) -> Described:
+    ranks = hello["ranks"]
+    localities: dict[tuple[int, int], Locality] = {
+        (a["rank"], b["rank"]): locality(a, b) for a, b in combinations(ranks, 2)
+    }
+    reasons = oversubscribed(ranks)
+    warnings = [f"oversubscribed: {reason}: times are not latencies" for reason in reasons]
+    if (
+        request.binding != "none"
+        and any(len(rank.get("affinity", ())) > 1 for rank in ranks)
+        and mpi.kind != "unknown"
+    ):
+        wide = sum(len(rank.get("affinity", ())) > 1 for rank in ranks)
+        if request.binding in ("core", "hwthread") and wide and not _smt(ranks):
+            warnings.append(
+                f"{wide} of {len(ranks)} ranks are not pinned to one core (asked: {request.binding}); "
+                "localities are those seen at the start"
+            )
+    per_host = Counter(rank["host"] for rank in ranks)
+    hosts = {rank["host"]: _host(rank) for rank in ranks}
+    return Described(
+        localities=localities,
+        oversubscribed=bool(reasons),
+        nodes=len(per_host),
+        ppn=max(per_host.values()),
+        provenance={
+            "mpi": {
+                "kind": mpi.kind,
+                "name": mpi.describe(),
+                "version": mpi.version,
+                "wrapper": str(mpi.wrapper),
+                "launcher": str(mpi.launcher),
+                "where": mpi.where,
+                "library": hello["library"],
+                "standard": hello["standard"],
+            },
+            "eager_limit_B": eager_limits_B(mpi.kind, hello["settings"], variant.arguments),
+            "hosts": list(hosts.values()),
+        },
+        warnings=warnings,
+    )
+
+
+def _smt(ranks: list[dict[str, Any]]) -> bool:
+    """A rank bound to a core may run on any of its hardware threads: two processors, one core."""
+    return all(set(rank.get("affinity", ())) <= set(rank.get("siblings", ())) for rank in ranks)
+
+
+def _host(rank: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("host", "kernel", "cpu_model", "governor", "cpus", "memory_B")
+    return {name: rank[name] for name in names if name in rank}
+
+
+def default_ranks(hosts: Sequence[str]) -> int:
+    """As many ranks as there are cores: the slots of the hosts where they say, else this host's cores on each."""
+    slots = [host.partition(":")[2] for host in hosts]
+    if slots and all(slot.isdigit() for slot in slots):
+        return max(2, sum(int(slot) for slot in slots))
+    return max(2, _local_cores() * max(1, len(hosts)))
+
+
+def _local_cores() -> int:
+    """Physical cores this process may use."""
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        try:
+            cores.add(siblings.read_text(encoding="ascii").strip())
+        except OSError:
+            cores.add(str(cpu))
+    return len(cores)

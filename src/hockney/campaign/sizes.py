@@ -1,0 +1,55 @@
+"""Which message sizes to measure: a coarse ladder, then where interpolation misses, until a jump is bracketed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+LADDER_RATIO = 4
+
+
+def ladder(largest_B: int) -> list[int]:
+    """0, 1, 4, 16, … and `largest_B` itself, in bytes."""
+    sizes = [0]
+    size = 1
+    while size < largest_B:
+        sizes.append(size)
+        size *= LADDER_RATIO
+    return [*sizes, largest_B] if largest_B > 0 else sizes
+
+
+def refine(
+    times_s: Mapping[int, float],
+    half_width_s: Mapping[int, float],
+    tolerance: float,
+    narrowest: float,
+) -> int | None:
+    """The size to measure next, or None when linear interpolation is good everywhere.
+
+    `times_s` and `half_width_s`: median and half-width of its interval for each size measured, bytes → seconds.
+    A point that the line through its neighbours misses by more than `tolerance` (relative, beyond what its own
+    uncertainty explains) makes the intervals on both its sides suspect; of all suspect intervals the one with the
+    largest miss is halved on the logarithmic scale. An interval narrower than the ratio `narrowest` is left: the
+    break inside it is bracketed well enough.
+    """
+    sizes = sorted(times_s)
+    suspects: list[tuple[float, int]] = []
+    for left, size, right in zip(sizes, sizes[1:], sizes[2:], strict=False):
+        share = (size - left) / (right - left)
+        expected_s = times_s[left] + share * (times_s[right] - times_s[left])
+        miss = (abs(times_s[size] - expected_s) - half_width_s[size]) / times_s[size]
+        if miss <= tolerance:
+            continue
+        for low, high in ((left, size), (size, right)):
+            middle = midpoint(low, high)
+            if high > narrowest * max(low, 1) and middle not in times_s:
+                # Halving the wider of two equally suspect intervals learns more.
+                suspects.append((miss * math.log(high / max(low, 1)), middle))
+    return max(suspects)[1] if suspects else None
+
+
+def midpoint(low: int, high: int) -> int:
+    """The geometric middle, rounded to the coarsest power of two that is fine beside the interval."""
+    middle = math.sqrt(max(low, 1) * high)
+    step = 2 ** max(0, int(math.log2(max(1, (high - low) / 8))))
+    return min(max(round(middle / step) * step, low + 1), high - 1) if high - low > 1 else low

@@ -1,0 +1,139 @@
+"""What of a launch is done and what comes next: the order of points, resume, and an estimate of the whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from hockney.campaign.events import Progress
+from hockney.campaign.plan import Plan
+from hockney.campaign.record import Cache, Locality, Record
+from hockney.campaign.sizes import ladder, refine
+
+TYPICAL_SIZES = 24
+"""Points of a refined series, for the estimate of time only."""
+
+
+@dataclass(frozen=True)
+class SeriesKey:
+    """What is held fixed while the message size varies, inside one launch of one variant."""
+
+    operation: str
+    locality: Locality
+    leader: int
+    follower: int
+    cache: Cache
+
+    @classmethod
+    def of(cls, record: Record) -> SeriesKey:
+        """The series a record of ours belongs to."""
+        if record.locality is None or not record.cache:
+            raise ValueError(f"no record of ours: {record.origin or record.operation}")
+        leader, _, follower = record.pair.partition("-")
+        return cls(record.operation, record.locality, int(leader), int(follower), record.cache)
+
+    @property
+    def pair(self) -> str:
+        """As in `Record.pair`."""
+        return f"{self.leader}-{self.follower}"
+
+
+@dataclass
+class Work:
+    """The points of one launch index and variant. `reference`: sizes of the first launch, for later ones."""
+
+    plan: Plan
+    reference: dict[SeriesKey, list[int]]
+    done: dict[SeriesKey, dict[int, Record]] = field(default_factory=dict)
+    failed: set[tuple[SeriesKey, int]] = field(default_factory=set)
+    largest_B: dict[SeriesKey, int] = field(default_factory=dict)
+    """The series to measure, in order, with the largest size that makes sense (0: any)."""
+
+    @classmethod
+    def resume(cls, plan: Plan, records: Iterable[Record], variant: str, index: int) -> Work:
+        """What the records of a campaign leave to do for that variant and launch index."""
+        mine = [record for record in records if record.variant == variant]
+        reference: dict[SeriesKey, list[int]] = {}
+        work = cls(plan, reference)
+        for record in mine:
+            if record.repetition == index:
+                work.add(record)
+            if record.repetition == 0 and index > 0:
+                reference.setdefault(SeriesKey.of(record), []).append(record.bytes)
+        return work
+
+    def add(self, record: Record) -> None:
+        """Enter a finished point."""
+        self.done.setdefault(SeriesKey.of(record), {})[record.bytes] = record
+
+    def next_point(self) -> tuple[SeriesKey, int] | None:
+        """Coarse sizes of every series first, then refinement: what is cut short is coarse, not lopsided."""
+        for key in self.largest_B:
+            for size in self._given(key):
+                if size not in self.done.get(key, {}) and (key, size) not in self.failed:
+                    return key, size
+        for key in self.largest_B:
+            refined = self._refinement(key)
+            if refined is not None and (key, refined) not in self.failed:
+                return key, refined
+        return None
+
+    def _given(self, key: SeriesKey) -> list[int]:
+        largest = self.largest_B[key]
+        if self.plan.sizes_B:
+            return [size for size in self.plan.sizes_B if not largest or size <= largest]
+        # A later launch repeats the sizes of the first, so that they can be compared point by point.
+        return sorted(self.reference.get(key, ())) or ladder(
+            min(largest or self.plan.largest_B, self.plan.largest_B)
+        )
+
+    def _refinement(self, key: SeriesKey) -> int | None:
+        points = self.done.get(key, {})
+        if self.plan.sizes_B or key in self.reference or len(points) >= self.plan.most_sizes:
+            return None
+        times_s = {size: record.value for size, record in points.items()}
+        half_s = {
+            size: ((record.high or record.value) - (record.low or record.value)) / 2
+            for size, record in points.items()
+        }
+        return refine(times_s, half_s, self.plan.size_tolerance, self.plan.narrowest)
+
+    def done_points(self) -> int:
+        """Points measured so far."""
+        return sum(len(records) for records in self.done.values())
+
+    def expected_points(self) -> int:
+        """About how many points there will be."""
+        total = 0
+        for key, largest in self.largest_B.items():
+            fixed = bool(self.plan.sizes_B) or key in self.reference or largest > 0
+            refined = 0 if fixed else min(TYPICAL_SIZES, self.plan.most_sizes)
+            total += max(len(self._given(key)), refined, len(self.done.get(key, {})))
+        return total
+
+
+class Pace:
+    """Estimate of the time that remains, from the pace so far; parts (launch × variant) are taken as alike."""
+
+    def __init__(self, parts: int) -> None:
+        self._parts = parts
+        self._finished: list[int] = []
+        self._start_s = time.monotonic()
+        self._measured = 0
+
+    def progress(self, work: Work, doing: str) -> Progress:
+        """To be asked once before each point."""
+        self._measured += 1
+        done, expected = work.done_points(), max(work.expected_points(), work.done_points() + 1)
+        others = (self._parts - len(self._finished) - 1) * (
+            sum(self._finished) / len(self._finished) if self._finished else expected
+        )
+        pace_s = (time.monotonic() - self._start_s) / self._measured
+        before = sum(self._finished)
+        left = expected - done + others
+        return Progress(before + done, round(before + expected + others), left * pace_s, doing)
+
+    def finish_part(self, work: Work) -> None:
+        """One launch index of one variant is over."""
+        self._finished.append(work.done_points())

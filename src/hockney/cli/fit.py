@@ -1,0 +1,48 @@
+"""`hockney fit`: from a campaign to a machine file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hockney.cli import JsonOption, emit_json, err, out, verb
+
+
+@verb(
+    "fit",
+    examples="""
+hockney fit demo
+hockney fit demo -o machine.json
+hockney fit tidy.csv.gz -o cluster.json --json
+""",
+)
+def fit(
+    campaign: Annotated[
+        Path,
+        typer.Argument(help="Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN"),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Machine file to write.")] = Path("machine.json"),
+    as_json: JsonOption = False,
+) -> None:
+    """Fit every model to every configuration of a campaign, and write the machine file."""
+    from hockney.machine.build import build
+    from hockney.machine.file import check_writable, save
+    from hockney.machine.show import as_formulas, fit_table, oversubscription, overview, preferred
+
+    check_writable(output)
+    with err.status("fitting …") as status:
+        machine = build(campaign, progress=lambda name: status.update(f"fitting {name}"))
+    save(machine, output)
+    for warning in machine.provenance.warnings:
+        err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    if as_json:
+        emit_json({"machine": str(output), **overview(machine)})
+        return
+    for warning in oversubscription(machine):
+        err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    best = preferred(machine)
+    out.print(as_formulas(best), markup=False, soft_wrap=True)
+    out.print(fit_table(best))
+    out.print(f"wrote {output}", markup=False, soft_wrap=True)

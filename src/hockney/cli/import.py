@@ -1,0 +1,76 @@
+# ruff: noqa: N999 - the file bears the verb's name
+"""`hockney import`: OSU and IMB text and tidy tables into a campaign folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.errors import RequestError
+
+
+@verb(
+    "import",
+    examples="""
+hockney import osu_latency.txt osu_bw.txt -o c --system mycluster --mpi "Open MPI 5.0.5"
+hockney import results/ -o c --json
+hockney import pingpong.out -o c --format imb --nodes 2 --ppn 1
+hockney import table.csv.gz -o c && hockney fit c -o machine.json
+""",
+)
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE…", help="OSU or IMB text, tidy tables, or folders that hold them."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="CAMPAIGN", help="Folder to make; never overwritten.")
+    ],
+    format_name: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="imb, osu or tidy; default: what each file looks like."),
+    ] = None,
+    system: Annotated[str, typer.Option(metavar="NAME", help="The machine, where the text does not say.")] = "",
+    mpi: Annotated[str, typer.Option(metavar="TEXT", help="The library and its version.")] = "",
+    nodes: Annotated[int | None, typer.Option(min=1, help="Nodes of the job.")] = None,
+    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks per node.")] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="Ranks, where the text does not say.")] = None,
+    mapping: Annotated[str, typer.Option(help="How ranks were mapped: core, socket, node, …")] = "",
+    variant: Annotated[
+        str, typer.Option(help="Name of the configuration; default: from the folders of the files.")
+    ] = "",
+    locality: Annotated[
+        str | None, typer.Option(help="Of the two ranks: core, cache, numa, package, node or network.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Read OSU text, IMB text and tidy tables into a campaign.
+
+    Folders are walked. What is no benchmark result is named and skipped; if nothing could be read, nothing
+    is written.
+    """
+    from hockney.campaign.record import LOCALITIES
+    from hockney.samples.importers import _collect
+    from hockney.samples.importers.base import Given
+
+    place = next((name for name in LOCALITIES if name == locality), None)
+    if locality is not None and place is None:
+        raise RequestError(f"unknown locality {locality!r}", f"known: {', '.join(LOCALITIES)}")
+    given = Given(system, mpi, nodes, ppn, ranks, mapping, variant, place)
+    collection = _collect.collect(files, given, format_name)
+    _collect.write(collection, output, given)
+    summary = _collect.summary(collection, output)
+    if json:
+        emit_json(summary)
+        return
+    for file in summary["files"]:
+        for warning in file["warnings"]:
+            err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    for skipped in summary["skipped"]:
+        err.print(f"skipped: {skipped['file']}: {skipped['reason']}", markup=False, soft_wrap=True)
+    counts = f"{summary['records']} records from {len(summary['files'])} files, {len(summary['skipped'])} skipped"
+    out.print(f"{output}: {counts}", markup=False, soft_wrap=True)
+    out.print(f"next: hockney fit {output} -o machine.json", markup=False, soft_wrap=True)

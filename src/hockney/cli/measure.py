@@ -1,0 +1,215 @@
+"""`hockney measure`: run the runner on a real MPI and keep what it measures in a campaign folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+
+from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.errors import Incomplete, RequestError
+
+if TYPE_CHECKING:
+    from hockney.campaign.events import Progress
+    from hockney.campaign.measure import Outcome
+    from hockney.campaign.plan import Plan
+    from hockney.campaign.record import Record
+
+QUICK: dict[str, Any] = {
+    "budget_s": 0.1,
+    "tolerance": 0.02,
+    "most_sizes": 28,
+    "size_tolerance": 0.1,
+    "narrowest": 1.3,
+}
+"""A first model in about half a minute: wider intervals, wider brackets around breaks."""
+
+
+@verb(
+    "measure",
+    examples="""hockney measure --quick -o demo
+hockney measure -o campaign --operations pingpong --largest 64MiB --launches 5
+hockney measure -o tcp --variant 'sm: --mca btl sm,self' --variant 'tcp: --mca pml ob1 --mca btl tcp,self'
+hockney measure -o nodes --hosts n1:4,n2:4 --ranks 8 --map-by node --mpi /opt/openmpi
+hockney measure -o campaign --resume""",
+)
+def measure(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Campaign folder.")],
+    mpi: Annotated[
+        str,
+        typer.Option(help="auto, openmpi, mpich, intel, a prefix or a compiler wrapper (see `hockney doctor`)."),
+    ] = "auto",
+    quick: Annotated[bool, typer.Option("--quick", help="A first model in about half a minute.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a campaign; its plan is kept.")] = False,
+    operations: Annotated[
+        str,
+        typer.Option(help="Comma-separated: pingpong, pingping, bandwidth, bidirectional, …; default all."),
+    ] = "",
+    ranks: Annotated[
+        int | None, typer.Option(min=2, help="Ranks to launch; default the cores of this host.")
+    ] = None,
+    hosts: Annotated[str, typer.Option(help="Comma-separated NAME or NAME:SLOTS.")] = "",
+    hostfile: Annotated[str, typer.Option(help="Host file in the launcher's own format.")] = "",
+    launcher: Annotated[
+        str, typer.Option(help="openmpi, hydra or srun; default the one found with the MPI.")
+    ] = "",
+    map_by: Annotated[str, typer.Option(help="core, socket, node or hwthread.")] = "core",
+    bind_to: Annotated[str, typer.Option(help="core, socket, numa, hwthread or none.")] = "core",
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(help="'NAME: launcher arguments and NAME=VALUE settings'; repeat to compare transports."),
+    ] = None,
+    localities: Annotated[str, typer.Option(help="Comma-separated; default all that the placement has.")] = "",
+    pairs: Annotated[int, typer.Option(min=1, help="Pairs of ranks measured in each locality.")] = 1,
+    sizes: Annotated[str, typer.Option(help="Comma-separated sizes; default chosen adaptively.")] = "",
+    largest: Annotated[str, typer.Option(help="Largest message.")] = "4MiB",
+    off_cache: Annotated[
+        bool, typer.Option("--off-cache", help="Measure with buffers outside the caches, too.")
+    ] = False,
+    window: Annotated[int, typer.Option(min=1, help="Messages in flight for bandwidth and bidirectional.")] = 64,
+    launches: Annotated[int, typer.Option(min=1, help="Spread every point over this many launches.")] = 1,
+    budget: Annotated[str, typer.Option(help="Time a point may take; default 1s (quick: 0.1s).")] = "",
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Relative half-width of the 95 % interval that ends a point; default 0.01."),
+    ] = None,
+    time_limit: Annotated[str, typer.Option(help="An answer later than this ends the launch.")] = "120s",
+    system: Annotated[str, typer.Option(help="Name of the system; default the host's name.")] = "",
+    json: JsonOption = False,
+) -> None:
+    """Measure point-to-point communication of an MPI on this machine.
+
+    Sizes, repetitions and warm-up are chosen by the measurement itself; every point is on disk before the next
+    one starts, and --resume goes on after an interruption.
+    """
+    import platform
+
+    from hockney.campaign.folder import Campaign
+    from hockney.campaign.measure import run
+    from hockney.campaign.plan import Plan
+    from hockney.campaign.prepare import launches as prepare
+    from hockney.campaign.prepare import default_ranks
+    from hockney.samples import table
+    from hockney.units import parse_bytes, parse_time
+
+    if resume:
+        campaign = Campaign.open(output)
+        plan = Plan.stored(campaign.plan(), output)
+    else:
+        choices: dict[str, Any] = QUICK if quick else {}
+        if budget:
+            choices = {**choices, "budget_s": _positive(parse_time(budget), "--budget")}
+        if tolerance is not None:
+            choices = {**choices, "tolerance": _positive(tolerance, "--tolerance")}
+        plan = Plan.asked(
+            {
+                "system": system or platform.node(),
+                "mpi": mpi,
+                "launcher": launcher,
+                "ranks": ranks or default_ranks(_words(hosts)),
+                "hosts": _words(hosts),
+                "hostfile": hostfile,
+                "map_by": map_by,
+                "bind_to": bind_to,
+                "variants": variant or [],
+                "operations": _words(operations),
+                "localities": _words(localities),
+                "pairs": pairs,
+                "caches": ["warm", "off"] if off_cache else ["warm"],
+                "sizes_B": sorted({parse_bytes(word) for word in _words(sizes)}),
+                "largest_B": parse_bytes(largest),
+                "window": window,
+                "launches": launches,
+                "time_limit_s": _positive(parse_time(time_limit), "--time-limit"),
+                **choices,
+            }
+        )
+    prepared = prepare(plan)
+    if not resume:
+        campaign = Campaign.create(output, plan.model_dump())
+    if not json:
+        out.print(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
+    watcher = Terminal(quiet=json)
+    try:
+        with watcher.bar:
+            outcome = run(campaign, plan, prepared, watcher)
+    finally:
+        # An interrupt too leaves a table of what there is.
+        if records := campaign.records():
+            table.write(table.from_records(records), campaign.table)
+    _finish(output, plan, outcome, len(records), json)
+
+
+def _finish(output: Path, plan: Plan, outcome: Outcome, records: int, as_json: bool) -> None:
+    if not records:
+        raise Incomplete(
+            f"nothing could be measured: {outcome.failures[0] if outcome.failures else 'no point was asked for'}",
+            "run `hockney doctor --run`",
+        )
+    if as_json:
+        emit_json(
+            {
+                "campaign": str(output),
+                "records": records,
+                "measured": outcome.measured,
+                "failures": outcome.failures,
+                "warnings": outcome.warnings,
+                "plan": plan.model_dump(),
+            }
+        )
+    else:
+        out.print(f"{outcome.measured} points measured, {records} in {output}; next: `hockney fit {output}`")
+    if outcome.failures:
+        if as_json:
+            raise typer.Exit(Incomplete.exit_code)
+        raise Incomplete(
+            f"{len(outcome.failures)} failure(s), first: {outcome.failures[0]}",
+            f"what was measured is kept; `hockney measure -o {output} --resume` tries the rest again",
+        )
+
+
+class Terminal:
+    """Draws a campaign's progress on the terminal; warnings go above the bar and are never erased."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("about {task.fields[left]} left"),
+            console=err,
+            transient=True,
+            disable=quiet,
+        )
+        self._task = self.bar.add_task("starting", total=None, left="?")
+
+    def progress(self, progress: Progress) -> None:
+        """Move the bar."""
+        minutes, seconds = divmod(round(progress.remaining_s), 60)
+        self.bar.update(
+            self._task,
+            description=progress.doing,
+            completed=progress.done,
+            total=progress.expected,
+            left=f"{minutes}:{seconds:02d}",
+        )
+
+    def measured(self, record: Record) -> None:
+        """Nothing to say for each point: the bar moves."""
+
+    def warning(self, text: str) -> None:
+        """Print it above the bar."""
+        err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _positive(value: float, option: str) -> float:
+    if not value > 0:
+        raise RequestError(f"{option} must be positive", "for example 0.5s or 0.01")
+    return value

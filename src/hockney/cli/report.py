@@ -1,0 +1,67 @@
+"""`hockney report`: one HTML file with figures, fits and provenance of a campaign."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hockney.cli import JsonOption, emit_json, err, out, verb
+
+
+@verb(
+    "report",
+    examples="""
+hockney report demo
+hockney report demo -o report.html --peak 'InfiniBand=12.5GB/s'
+hockney report demo --machine machine.json --figures figures --csv csv
+hockney report tidy.csv.gz -o published.html --json
+""",
+)
+def report(
+    campaign: Annotated[
+        Path, typer.Argument(help="Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")] = Path("report.html"),
+    peak: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=RATE in one direction, drawn as a line; repeat for several.", metavar="NAME=RATE"),
+    ] = None,
+    machine: Annotated[
+        Path | None, typer.Option(help="Machine file with the fits. [default: fitted anew]", show_default=False)
+    ] = None,
+    figures: Annotated[Path | None, typer.Option(help="Folder for every figure as PNG and SVG.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Folder for one CSV for each configuration.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance."""
+    from hockney.machine.file import load
+    from hockney.report.make import make, write_csv, write_figures, write_html
+    from hockney.report.marks import Peak
+
+    peaks = [Peak.parse(text) for text in peak or []]
+    fitted = None if machine is None else load(machine)
+    with err.status("reading …") as status:
+        made = make(campaign, peaks, fitted, progress=lambda name: status.update(name))
+        write_html(made, output)
+        drawn = [] if figures is None else write_figures(made, figures)
+        tables = [] if csv is None else write_csv(made, csv)
+    if as_json:
+        emit_json(
+            {
+                "report": str(output),
+                "figures": [str(path) for path in drawn],
+                "csv": [str(path) for path in tables],
+                "headline": [head.as_json() for head in made.headlines],
+                "warnings": made.warnings,
+            }
+        )
+        return
+    for warning in made.warnings:
+        err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+    for head in made.headlines:
+        out.print(head.text, markup=False, soft_wrap=True)
+    for path in [*drawn, *tables]:
+        out.print(f"wrote {path}", markup=False, soft_wrap=True)
+    out.print(f"wrote {output}", markup=False, soft_wrap=True)

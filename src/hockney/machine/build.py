@@ -1,0 +1,255 @@
+"""From a campaign, or a tidy table, to a machine: every configuration measured, fitted with every model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+
+from hockney import __version__
+from hockney.campaign.folder import Campaign
+from hockney.campaign.record import LOCALITIES, Record
+from hockney.errors import RequestError
+from hockney.machine.file import Entry, Machine, Measurements, Point, Provenance
+from hockney.machine.pool import POOLED, pool
+from hockney.machine.provenance import launches_of, libraries_of, system_of
+from hockney.models.base import Fit, models
+from hockney.samples.series import KEY, Series, series
+from hockney.samples.table import DIRECTIONS, RATES, from_records, load
+
+OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
+"""Those that become entries; overheads are measurements behind a `pingpong` entry."""
+_OVERHEADS = ("send_overhead", "receive_overhead")
+_FIXED = tuple(name for name in KEY if name not in POOLED)
+_SHOWN = ("operation", "locality", "variant", "cache", "mapping")
+
+Words = tuple[str, ...]
+"""The values of `_FIXED`, as `series` writes them."""
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What was measured, by entry: the records (none for a table) and the rows of the table."""
+
+    path: Path
+    frame: pd.DataFrame
+    records: Mapping[Words, Sequence[Record]]
+    rows: Mapping[Words, pd.DataFrame]
+
+
+def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machine:
+    """Fit every model to every operation × locality × variant × cache × mapping of `path`.
+
+    `path` is a campaign folder or a tidy table (`.csv`, `.csv.gz`, `.parquet`); `progress` is told each entry
+    before it is fitted. A model that cannot be fitted to an entry is left out of it, with the reason in `notes`.
+    RequestError where nothing of point to point was measured.
+    """
+    records: list[Record] = []
+    launches: list[dict[str, object]] = []
+    if path.is_dir():
+        campaign = Campaign.open(path)
+        records, launches = campaign.records(), campaign.launches()
+        frame, warnings = from_records(records, launches), list(campaign.warnings)
+    else:
+        frame = load(path)
+        warnings = list(frame.attrs.get("warnings", []))
+    frame = with_times(frame)
+    source = _Source(path, frame, _by_words(records), _split(frame))
+    entries = []
+    for group in _groups(source):
+        progress(group[0].name())
+        entries.append(_entry(group, source))
+    used = {launch for entry in entries for launch in entry.measurements.launches}
+    return Machine(
+        hockney_version=__version__,
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        system=system_of(launches, sorted(set(frame["system"]) - {""})),
+        mpi=libraries_of(launches, records, sorted(set(frame["mpi"]) - {""})),
+        point_to_point=entries,
+        provenance=Provenance(launches=launches_of(launches, used), warnings=warnings),
+    )
+
+
+def with_times(frame: pd.DataFrame) -> pd.DataFrame:
+    """`frame` with a row of the time per message for every point of which a program printed only rates.
+
+    OSU and IMB print sums over the pairs, and over both directions of `bidirectional`. Where both rates are
+    known the message rate is taken: bandwidths of small messages are printed with few digits.
+    """
+    rates = frame[frame["statistic"].isin(RATES) & frame["operation"].isin(list(DIRECTIONS))]
+    whole = frame
+    for statistic in reversed(RATES):
+        timed = set(_texts(whole[whole["statistic"] == "one_way"], (*KEY, "bytes")))
+        rows = rates[rates["statistic"] == statistic]
+        rows = rows[[point not in timed for point in _texts(rows, (*KEY, "bytes"))]]
+        if rows.empty:
+            continue
+        messages = rows["operation"].map(dict(DIRECTIONS)).astype(float)
+        if "pairs" in rows.columns:
+            messages *= rows["pairs"].fillna(1).astype(float)
+        amount = messages * rows["bytes"] if statistic == "bandwidth_B_per_s" else messages
+        made = rows.assign(statistic="one_way", time_us=1e6 * amount / rows[statistic])
+        whole = pd.concat([whole, made], ignore_index=True)
+    return whole
+
+
+def fit_all(one: Series) -> tuple[dict[str, Fit], list[str]]:
+    """Fits by model name, and why the others could not be made."""
+    fits: dict[str, Fit] = {}
+    notes: list[str] = []
+    for name, fit in models:
+        try:
+            fits[name] = fit(one)
+        except RequestError as error:
+            notes.append(f"{name}: {error.message}")
+    return fits, notes
+
+
+def _texts(frame: pd.DataFrame, names: Sequence[str]) -> list[Words]:
+    """Per row the values of the named columns as `series` writes them: text, "" for unknown."""
+    columns = [
+        frame[name].astype(object).where(frame[name].notna(), "").astype(str)
+        if name in frame.columns
+        else [""] * len(frame)
+        for name in names
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def _split(frame: pd.DataFrame) -> dict[Words, pd.DataFrame]:
+    """The one-way rows of each entry."""
+    timed = frame[frame["statistic"] == "one_way"]
+    places: dict[Words, list[int]] = {}
+    for place, words in enumerate(_texts(timed, _FIXED)):
+        places.setdefault(words, []).append(place)
+    return {words: timed.iloc[rows] for words, rows in places.items()}
+
+
+def _by_words(records: Iterable[Record]) -> dict[Words, list[Record]]:
+    """Records of each entry; of a point that we measured again in one launch the later one stands."""
+    latest: dict[object, tuple[Words, Record]] = {}
+    for number, record in enumerate(records):
+        values = (getattr(record, name, None) for name in _FIXED)
+        words = tuple("" if value is None else str(value) for value in values)
+        point = (words, record.bytes, record.statistic, record.pair, record.repetition)
+        latest[point if record.source == "hockney" else number] = (words, record)
+    found: dict[Words, list[Record]] = {}
+    for words, record in latest.values():
+        found.setdefault(words, []).append(record)
+    return found
+
+
+def _groups(source: _Source) -> list[list[Series]]:
+    """The series of every entry; operations in their usual order, then localities, nearest first."""
+    measured = {words[_FIXED.index("operation")] for words in source.rows}
+    groups: dict[Words, list[Series]] = {}
+    for operation in OPERATIONS:
+        if operation in measured:
+            for one in series(source.frame, operation):
+                groups.setdefault(_fixed(one), []).append(one)
+    if not groups:
+        there = ", ".join(sorted(set(source.frame["operation"]))) or "nothing"
+        raise RequestError(
+            f"{source.path} holds no point-to-point times",
+            f"it holds {there}; a machine file is made from {', '.join(OPERATIONS)}",
+        )
+    _check_words(source, "locality", LOCALITIES)
+    _check_words(source, "cache", ("warm", "off"))
+    nearest = {name: place for place, name in enumerate((*LOCALITIES, ""))}
+    return sorted(
+        groups.values(),
+        key=lambda group: (OPERATIONS.index(group[0].key["operation"]), nearest[group[0].key["locality"]]),
+    )
+
+
+def _check_words(source: _Source, name: str, known: Sequence[str]) -> None:
+    for words in source.rows:
+        word = words[_FIXED.index(name)]
+        if word and word not in known:
+            raise RequestError(
+                f"{source.path}: unknown {name} {word!r}",
+                f"known: {', '.join(known)}; leave it empty if unknown",
+            )
+
+
+def _fixed(one: Series) -> Words:
+    return tuple(one.key[name] for name in _FIXED)
+
+
+def _entry(group: Sequence[Series], source: _Source) -> Entry:
+    words = _fixed(group[0])
+    key = dict(zip(_FIXED, words, strict=True))
+    one = pool(group)
+    fits, notes = fit_all(one)
+    other = {name: word for name, word in key.items() if name not in _SHOWN and word}
+    if other.get("algorithm") == "default":
+        del other["algorithm"]
+    overheads = {}
+    if key["operation"] == "pingpong":
+        overheads = {
+            name: _points(one.related[name], _fixed(group[0].related[name]), source)
+            for name in _OVERHEADS
+            if name in group[0].related
+        }
+    launches = [record.launch for record in source.records.get(words, []) if record.launch]
+    return Entry.model_validate(
+        {
+            **{name: key[name] for name in _SHOWN},
+            "locality": key["locality"] or None,
+            "other": other,
+            "pairs": sorted({member.key["pair"] for member in group} - {""}, key=_pair_order),
+            "eager_limit_B": one.eager_limit_B,
+            "oversubscribed": _oversubscribed(source.rows[words]),
+            "fits": fits,
+            "notes": notes,
+            "measurements": Measurements(
+                campaign=str(source.path),
+                launches=list(dict.fromkeys(launches)),
+                points=_points(one, words, source),
+                overheads=overheads,
+            ),
+        }
+    )
+
+
+def _points(one: Series, words: Words, source: _Source) -> list[Point]:
+    rows = source.rows[words]
+    counts = rows["bytes"].value_counts()
+    records: dict[int, list[Record]] = {}
+    for record in source.records.get(words, []):
+        records.setdefault(record.bytes, []).append(record)
+    samples = rows.groupby("bytes")["samples"].sum(min_count=1) if "samples" in rows.columns else None
+    points = []
+    for size, time, low, high in zip(one.size_B, one.time_s, one.low_s, one.high_s, strict=True):
+        mine = records.get(int(size), [])
+        known = [record.disturbed for record in mine if record.disturbed is not None]
+        taken = None if samples is None else samples.get(size)
+        points.append(
+            Point(
+                size_B=int(size),
+                time_s=float(time),
+                low_s=float(low) if low < high else None,
+                high_s=float(high) if low < high else None,
+                records=int(counts.get(size, 0)),
+                samples=None if taken is None or pd.isna(taken) else int(taken),
+                disturbed=sum(known) if known else None,
+                stop=sorted({record.stop for record in mine} - {""}),
+            )
+        )
+    return points
+
+
+def _oversubscribed(rows: pd.DataFrame) -> bool | None:
+    """True if any row says so, None if no row says anything."""
+    if "oversubscribed" not in rows.columns or rows["oversubscribed"].isna().all():
+        return None
+    return bool(rows["oversubscribed"].any())
+
+
+def _pair_order(pair: str) -> tuple[list[int], str]:
+    """Ranks as numbers: 2-3 before 10-11."""
+    numbers = [int(rank) for rank in pair.split("-") if rank.isdigit()]
+    return numbers, pair

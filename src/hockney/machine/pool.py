@@ -1,0 +1,40 @@
+"""Series on like pairs become one: the median over pairs, and an interval that holds the spread between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+
+from hockney.samples.series import Series
+
+POOLED = ("pair", "repetition")
+"""Parts of a series' key that may differ within a pool: pairs of one locality are samples of the same thing."""
+
+
+def pool(members: Sequence[Series]) -> Series:
+    """One series of several whose keys differ in `POOLED` only.
+
+    Per size the time is the median over the series that have it, the interval the hull of their intervals.
+    Related measurements are pooled likewise; the eager limit is kept where all agree.
+    """
+    sizes = np.unique(np.concatenate([one.size_B for one in members]))
+    time = np.full((len(members), sizes.size), np.nan)
+    low, high = time.copy(), time.copy()
+    for row, one in enumerate(members):
+        place = np.searchsorted(sizes, one.size_B)
+        time[row, place] = one.time_s
+        low[row, place] = np.minimum(one.low_s, one.time_s)
+        high[row, place] = np.maximum(one.high_s, one.time_s)
+    names = dict.fromkeys(chain.from_iterable(one.related for one in members))
+    limits = {one.eager_limit_B for one in members}
+    return Series(
+        key={name: word for name, word in members[0].key.items() if name not in POOLED},
+        size_B=sizes,
+        time_s=np.nanmedian(time, axis=0),
+        low_s=np.nanmin(low, axis=0),
+        high_s=np.nanmax(high, axis=0),
+        eager_limit_B=limits.pop() if len(limits) == 1 else None,
+        related={name: pool([one.related[name] for one in members if name in one.related]) for name in names},
+    )

@@ -1,0 +1,207 @@
+"""A machine as a person reads it: formulas, tables, LaTeX, and the same content as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.table import Table
+
+from hockney.errors import RequestError
+from hockney.machine.file import Entry, Machine
+from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
+from hockney.machine.select import title, words
+from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency
+from hockney.models.base import Fit, Parameter
+from hockney.units import format_bytes
+
+_PREFERRED = ("piecewise", "hockney")
+"""Model whose numbers stand for an entry where one line must do."""
+
+
+def chosen(machine: Machine, model: str) -> Machine:
+    """`machine` with the fits of that model only ('all': every model); RequestError where no entry has it."""
+    if model == "all":
+        return machine
+    known = sorted({name for entry in machine.point_to_point for name in entry.fits})
+    if model not in known:
+        raise RequestError(
+            f"no fit of model {model!r} among these entries", f"fitted: {', '.join(known) or 'none'}"
+        )
+    entries = [
+        entry.model_copy(update={"fits": {name: fit for name, fit in entry.fits.items() if name == model}})
+        for entry in machine.point_to_point
+    ]
+    return machine.model_copy(update={"point_to_point": entries})
+
+
+def preferred(machine: Machine) -> Machine:
+    """`machine` with one fit an entry, the one whose numbers stand for it where one line must do."""
+    entries = []
+    for entry in machine.point_to_point:
+        name = next((name for name in (*_PREFERRED, *entry.fits) if name in entry.fits), None)
+        fits = {} if name is None else {name: entry.fits[name]}
+        entries.append(entry.model_copy(update={"fits": fits}))
+    return machine.model_copy(update={"point_to_point": entries})
+
+
+def overview(machine: Machine) -> dict[str, Any]:
+    """What `fit --json` and `show --json` print: every entry with its models; the points stay in the file."""
+    return {
+        "schema_version": machine.schema_version,
+        "hockney_version": machine.hockney_version,
+        "created": machine.created,
+        "system": machine.system.name,
+        "mpi": [library.model_dump(mode="json") for library in machine.mpi],
+        "entries": [_entry_data(entry) for entry in machine.point_to_point],
+        "warnings": [*machine.provenance.warnings, *oversubscription(machine)],
+    }
+
+
+def oversubscription(machine: Machine) -> list[str]:
+    """A warning for every entry measured with more ranks than cores."""
+    return [
+        f"{title(entry, machine.point_to_point)}: {OVERSUBSCRIBED}"
+        for entry in machine.point_to_point
+        if entry.oversubscribed
+    ]
+
+
+def as_formulas(machine: Machine) -> str:
+    """Per entry and model a heading and one line per regime."""
+    blocks = []
+    for entry in machine.point_to_point:
+        remark = f" ({OVERSUBSCRIBED})" if entry.oversubscribed else ""
+        for name, fit in entry.fits.items():
+            lines = [
+                f"{title(entry, machine.point_to_point)} — {name}{remark}",
+                *(f"  {line}" for line in formulas(fit)),
+            ]
+            if fit.nonphysical:
+                lines.append("  not physical: a parameter is negative")
+            blocks.append("\n".join(lines))
+        if not entry.fits:
+            blocks.append(
+                "\n".join(
+                    [
+                        f"{title(entry, machine.point_to_point)} — not fitted",
+                        *(f"  {note}" for note in entry.notes),
+                    ]
+                )
+            )
+    return "\n\n".join(blocks)
+
+
+def as_latex(machine: Machine) -> str:
+    """A complete LaTeX document with one displayed equation per entry and model."""
+    lines = [r"\documentclass{article}", r"\usepackage{amsmath}", r"\begin{document}"]
+    for entry in machine.point_to_point:
+        for name, fit in entry.fits.items():
+            lines += [
+                "",
+                rf"\noindent {latex_text(f'{title(entry, machine.point_to_point)}: {name}')}",
+                rf"\[ {latex(fit)} \]",
+            ]
+    return "\n".join([*lines, "", r"\end{document}", ""])
+
+
+def as_tables(machine: Machine) -> Iterator[Table]:
+    """Per entry: all models side by side with their quality, then their regimes and parameters."""
+    for entry in machine.point_to_point:
+        remark = f"\n{OVERSUBSCRIBED}" if entry.oversubscribed else ""
+        yield _models_table(entry, f"{title(entry, machine.point_to_point)}{remark}")
+        yield _parameters_table(entry)
+
+
+def fit_table(machine: Machine) -> Table:
+    """One row per fit: latency, asymptotic bandwidth, n½, median error, and median error on points left out."""
+    table = _table("", "fit", "latency", "bandwidth", "n½", "error", "left out")
+    for entry in machine.point_to_point:
+        for name, fit in entry.fits.items():
+            quality = fit.quality
+            table.add_row(
+                f"{title(entry, machine.point_to_point)} — {name}",
+                *_figures(entry, fit),
+                _percent(quality.median_relative_error if quality else None),
+                _percent(quality.leave_one_out_median if quality else None),
+            )
+    return table
+
+
+def _entry_data(entry: Entry) -> dict[str, Any]:
+    points = entry.measurements.points
+    return {
+        **words(entry),
+        "pairs_measured": entry.pairs,
+        "points": len(points),
+        "smallest_B": points[0].size_B,
+        "largest_B": points[-1].size_B,
+        "eager_limit_B": entry.eager_limit_B,
+        "oversubscribed": entry.oversubscribed,
+        "models": {name: _fit_data(entry, fit) for name, fit in entry.fits.items()},
+        "notes": entry.notes,
+    }
+
+
+def _fit_data(entry: Entry, fit: Fit) -> dict[str, Any]:
+    rate = bandwidth(entry, fit)
+    data = fit.model_dump(mode="json", exclude={"model"})
+    return {
+        "formula": formulas(fit),
+        "latex": latex(fit),
+        "latency_s": latency(fit).model_dump(mode="json"),
+        "bandwidth_B_per_s": None if rate is None else rate.model_dump(mode="json"),
+        **data,
+    }
+
+
+def _figures(entry: Entry, fit: Fit) -> list[str]:
+    return [_value(latency(fit)), _value(bandwidth(entry, fit)), _value(fit.n_half_B)]
+
+
+def _models_table(entry: Entry, heading: str) -> Table:
+    errors = ("median", "95 %", "max", "left out", "left out 95 %")
+    table = _table(heading, "model", "latency", "bandwidth", "n½", *errors, "adj. R²")
+    for name, fit in entry.fits.items():
+        quality = fit.quality
+        figures = [""] * 6
+        if quality is not None:
+            figures = [
+                _percent(quality.median_relative_error),
+                _percent(quality.p95_relative_error),
+                _percent(quality.max_relative_error),
+                _percent(quality.leave_one_out_median),
+                _percent(quality.leave_one_out_p95),
+                "—" if quality.adjusted_r2 is None else f"{quality.adjusted_r2:.5f}",
+            ]
+        table.add_row(f"{name} (not physical)" if fit.nonphysical else name, *_figures(entry, fit), *figures)
+    return table
+
+
+def _parameters_table(entry: Entry) -> Table:
+    table = _table("", "model", "where", "parameter", "value", "95 % interval")
+    for name, fit in entry.fits.items():
+        for regime in fit.regimes:
+            high = "" if regime.max_B is None else format_bytes(int(regime.max_B))
+            where = f"{format_bytes(int(regime.min_B))} … {high}".rstrip()
+            table.add_row(name, where, "α", _value(regime.alpha_s), interval(regime.alpha_s))
+            table.add_row("", "", "β", _value(regime.beta_s_per_B), interval(regime.beta_s_per_B))
+        for parameter, value in fit.parameters.items():
+            table.add_row("", "", parameter, _value(value), interval(value))
+    return table
+
+
+def _table(heading: str, *columns: str) -> Table:
+    # Headings may hold a user's words with brackets in them, which rich would take for markup.
+    table = Table(title=heading.replace("[", "\\[") or None, title_justify="left", title_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
+    return table
+
+
+def _value(parameter: Parameter | None) -> str:
+    return "—" if parameter is None else quantity(parameter.value, parameter.unit)
+
+
+def _percent(fraction: float | None) -> str:
+    return "—" if fraction is None else f"{100 * fraction:.3g} %"

@@ -1,0 +1,150 @@
+"""Lines T(n) = α + βn fitted to relative residuals, with α, β ≥ 0; their intervals; lines laid end to end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from hockney.models.base import Parameter, Regime
+from hockney.samples.series import Series
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Line k holds up to and including `upper_B[k]`; the last upper end is infinite."""
+
+    upper_B: Array
+    alpha_s: Array
+    beta_s_per_B: Array
+
+    @classmethod
+    def one(cls, alpha_s: float, beta_s_per_B: float) -> Lines:
+        return cls(np.array([np.inf]), np.array([alpha_s]), np.array([beta_s_per_B]))
+
+    def at(self, size_B: Array) -> Array:
+        """Times in seconds, shape of `size_B`."""
+        place = np.searchsorted(self.upper_B, size_B, side="left")
+        return np.asarray(self.alpha_s[place] + self.beta_s_per_B[place] * size_B)
+
+
+@dataclass(frozen=True)
+class SegmentLines:
+    """Best line through points i … j for all i ≤ j; `cost` is the sum of squared relative residuals."""
+
+    alpha_s: Array
+    beta_s_per_B: Array
+    cost: Array
+
+
+def nonnegative_lines(size_B: Array, time_s: Array) -> SegmentLines:
+    """Least squares of (α + βn − T)/T with α, β ≥ 0 over every stretch of points, as arrays (N, N).
+
+    In closed form: the unconstrained solution where it is physical, else the better one of the two edges.
+    """
+    upper = np.triu(np.ones((size_B.size, size_B.size)))
+
+    def total(value: Array) -> Array:
+        # Sums restart at every i instead of being differences of one running sum, whose large terms of
+        # small messages would swallow the small ones of large messages.
+        return np.asarray(np.cumsum(upper * value, axis=1))
+
+    weight = 1.0 / time_s
+    scaled = size_B * weight
+    count, w, s = total(np.ones_like(weight)), total(weight), total(scaled)
+    ww, ws, ss = total(weight * weight), total(weight * scaled), total(scaled * scaled)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        determinant = ww * ss - ws * ws
+        alpha = (w * ss - s * ws) / determinant
+        beta = (s * ww - w * ws) / determinant
+        flat, steep = w / ww, np.where(ss > 0, s / ss, 0.0)
+        flat_cost, steep_cost = count - flat * w, np.where(ss > 0, count - steep * s, np.inf)
+        inside = (determinant > 1e-12 * ww * ss) & (alpha >= 0) & (beta >= 0)
+        steeper = steep_cost < flat_cost
+        alpha = np.where(inside, alpha, np.where(steeper, 0.0, flat))
+        beta = np.where(inside, beta, np.where(steeper, steep, 0.0))
+        cost = np.where(inside, count - alpha * w - beta * s, np.minimum(flat_cost, steep_cost))
+    cost = np.where(upper > 0, np.maximum(cost, 0.0), np.inf)
+    return SegmentLines(alpha, beta, cost)
+
+
+def nonnegative_line(size_B: Array, time_s: Array) -> tuple[float, float]:
+    """α and β of `nonnegative_lines` through all points."""
+    lines = nonnegative_lines(size_B, time_s)
+    return float(lines.alpha_s[0, -1]), float(lines.beta_s_per_B[0, -1])
+
+
+def measured_noise(series: Series) -> float:
+    """Relative standard error of the medians as the source's 95 % intervals state it; 0 where it gave none."""
+    return float(np.median((series.high_s - series.low_s) / (2 * 1.96 * series.time_s)))
+
+
+def line_parameters(
+    size_B: Array, time_s: Array, alpha_s: float, beta_s_per_B: float, noise: float, freedom: int
+) -> tuple[Parameter, Parameter]:
+    """α and β with 95 % intervals from the linearised covariance of the relative fit, cut off at zero.
+
+    `noise` is the relative standard deviation of one point with `freedom` degrees of freedom behind it; with
+    none, or where the points do not determine the line, the intervals stay open (None).
+    """
+    rows = np.column_stack([1.0 / time_s, size_B / time_s])
+    scale = np.linalg.norm(rows, axis=0)
+    # A line through one point, or through points at zero only, has no slope to bound.
+    if freedom < 1 or size_B.size < 2 or not np.all(scale > 0):
+        return Parameter(value=alpha_s, unit="s"), Parameter(value=beta_s_per_B, unit="s/B")
+    free, *_ = np.linalg.lstsq(rows / scale, np.ones_like(time_s), rcond=None)
+    covariance = np.linalg.pinv((rows / scale).T @ (rows / scale))
+    reach = stats.t.ppf(0.975, freedom) * noise * np.sqrt(np.diag(covariance))
+    bounds = [
+        # The unconstrained estimate carries the width; the interval must hold the value that is used.
+        (max(0.0, min(value, (centre - width) / unit)), max(value, (centre + width) / unit))
+        for value, centre, width, unit in zip((alpha_s, beta_s_per_B), free, reach, scale, strict=True)
+    ]
+    (alpha_low, alpha_high), (beta_low, beta_high) = bounds
+    return (
+        Parameter(value=alpha_s, low=alpha_low, high=alpha_high, unit="s"),
+        Parameter(value=beta_s_per_B, low=beta_low, high=beta_high, unit="s/B"),
+    )
+
+
+def one_regime(alpha_s: Parameter, beta_s_per_B: Parameter) -> list[Regime]:
+    """One line for all sizes."""
+    return [Regime(min_B=0.0, max_B=None, alpha_s=alpha_s, beta_s_per_B=beta_s_per_B)]
+
+
+def reciprocal(parameter: Parameter, unit: str) -> Parameter | None:
+    """1/x with its interval (a lower bound of zero leaves the upper end open); None unless x > 0."""
+    if parameter.value <= 0:
+        return None
+    low = 1.0 / parameter.high if parameter.high else None
+    high = 1.0 / parameter.low if parameter.low is not None and parameter.low > 0 else None
+    return Parameter(value=1.0 / parameter.value, low=low, high=high, unit=unit)
+
+
+def half_bandwidth_size(regimes: list[Regime]) -> Parameter | None:
+    """n½: the smallest size whose n/T(n) reaches half of the last regime's 1/β; α/β for a single line.
+
+    The interval pairs the ends of those of α and β, so it is rather too wide; several regimes give none.
+    """
+    last = regimes[-1].beta_s_per_B
+    if last.value <= 0:
+        return None
+    for regime in regimes:
+        margin = 2 * last.value - regime.beta_s_per_B.value
+        if margin <= 0 or regime.alpha_s.value < 0:
+            continue
+        size = max(regime.min_B, regime.alpha_s.value / margin)
+        if regime.max_B is None or size <= regime.max_B:
+            break
+    else:
+        return None
+    alpha, beta = regimes[0].alpha_s, last
+    if len(regimes) > 1 or alpha.low is None or beta.low is None:
+        return Parameter(value=size, unit="B")
+    low = max(0.0, alpha.low) / beta.high if beta.high else None
+    high = alpha.high / beta.low if alpha.high is not None and beta.low > 0 else None
+    return Parameter(value=size, low=low, high=high, unit="B")

@@ -1,0 +1,62 @@
+"""How well a model does on its points, and on points it has not seen (leave one out)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hockney.models._linear import Array, Lines
+from hockney.models.base import Quality
+
+LEAVE_OUT_WORK = 4e6
+"""Refits of a long series are rationed: the cost of a piecewise fit grows as the cube of the points."""
+
+
+def assess(size_B: Array, time_s: Array, estimate: Callable[[Array, Array], Lines], parameters: int) -> Quality:
+    """Quality of `estimate` on points of shape (N,); `parameters` counts what it fits beside the constant."""
+    predicted = estimate(size_B, time_s).at(size_B)
+    error = np.abs(predicted - time_s) / time_s
+    left_out = _left_out(size_B, time_s, estimate)
+    unseen = None if left_out is None else np.abs(left_out[0] - left_out[1]) / left_out[1]
+    return Quality(
+        points=size_B.size,
+        median_relative_error=float(np.median(error)),
+        p95_relative_error=float(np.percentile(error, 95)),
+        max_relative_error=float(error.max()),
+        adjusted_r2=_adjusted_r2(time_s, predicted, parameters),
+        leave_one_out_median=None if unseen is None else float(np.median(unseen)),
+        leave_one_out_p95=None if unseen is None else float(np.percentile(unseen, 95)),
+        prediction_factor=None if left_out is None else _factor(*left_out),
+    )
+
+
+def _left_out(
+    size_B: Array, time_s: Array, estimate: Callable[[Array, Array], Lines]
+) -> tuple[Array, Array] | None:
+    """(predicted, measured) of points left out one at a time; None with fewer than three points."""
+    count = size_B.size
+    if count < 3:
+        return None
+    rounds = int(np.clip(LEAVE_OUT_WORK / count**3, min(8, count), count))
+    chosen = np.unique(np.linspace(0, count - 1, rounds).round().astype(int))
+    predicted = [
+        float(estimate(np.delete(size_B, index), np.delete(time_s, index)).at(size_B[index : index + 1])[0])
+        for index in chosen
+    ]
+    return np.array(predicted), time_s[chosen]
+
+
+def _factor(predicted: Array, measured: Array) -> float | None:
+    if np.any(predicted <= 0):
+        return None
+    return float(np.exp(np.percentile(np.abs(np.log(predicted / measured)), 95)))
+
+
+def _adjusted_r2(time_s: Array, predicted: Array, parameters: int) -> float | None:
+    freedom = time_s.size - parameters - 1
+    spread = float(np.sum((time_s - time_s.mean()) ** 2))
+    if freedom < 1 or spread == 0:
+        return None
+    residual = float(np.sum((time_s - predicted) ** 2))
+    return 1 - residual / spread * (time_s.size - 1) / freedom

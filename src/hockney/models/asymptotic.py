@@ -1,0 +1,73 @@
+"""Latency from the smallest messages, bandwidth from the largest: "extrapolated" in document 000, II.C.
+
+There: latency = mean time of the 1–4 B messages, bandwidth = mean of n/T over the last sizes (32–256 MiB).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from hockney.errors import RequestError
+from hockney.models._linear import Array, Lines, half_bandwidth_size, one_regime, reciprocal
+from hockney.models._quality import assess
+from hockney.models.base import Fit, Parameter, models
+from hockney.samples.series import Series
+
+LATENCY_B = (1.0, 4.0)
+"""Sizes whose mean time is the latency."""
+
+LARGEST_FACTOR = 8.0
+"""The bandwidth is the mean over sizes within this factor of the largest (32–256 MiB in the source)."""
+
+
+def _latency_times(size_B: Array, time_s: Array) -> Array:
+    small = (size_B >= LATENCY_B[0]) & (size_B <= LATENCY_B[1])
+    # A table that starts at 8 B has nothing better than its first size.
+    return time_s[small] if small.any() else time_s[:1]
+
+
+def _rates(size_B: Array, time_s: Array) -> Array:
+    large = (size_B > 0) & (size_B >= size_B[-1] / LARGEST_FACTOR)
+    return np.asarray(size_B[large] / time_s[large])
+
+
+def _estimate(size_B: Array, time_s: Array) -> Lines:
+    return Lines.one(float(_latency_times(size_B, time_s).mean()), 1.0 / float(_rates(size_B, time_s).mean()))
+
+
+def _mean(values: Array, unit: str) -> Parameter:
+    """Mean with its t-interval, cut off at zero; None around a single value."""
+    mean = float(values.mean())
+    if values.size < 2:
+        return Parameter(value=mean, unit=unit)
+    width = float(stats.t.ppf(0.975, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size))
+    return Parameter(value=mean, low=max(0.0, mean - width), high=mean + width, unit=unit)
+
+
+@models.register("asymptotic")
+def fit(series: Series) -> Fit:
+    """The two ends of the curve, and a line between that was fitted to neither.
+
+    RequestError for fewer than two sizes.
+    """
+    size, time = series.size_B, series.time_s
+    if size.size < 2:
+        raise RequestError("asymptotic needs at least two message sizes", "measure or import more sizes")
+    latency = _mean(_latency_times(size, time), "s")
+    bandwidth = _mean(_rates(size, time), "B/s")
+    beta = reciprocal(bandwidth, "s/B")
+    if beta is None:
+        raise RequestError("asymptotic found no bandwidth", "measure or import larger messages")
+    regimes = one_regime(latency, beta)
+    notes = []
+    if not np.any((size >= LATENCY_B[0]) & (size <= LATENCY_B[1])):
+        notes.append(f"no message of 1–4 B was measured; the smallest one ({size[0]:g} B) gives the latency")
+    return Fit(
+        model="asymptotic",
+        regimes=regimes,
+        parameters={"latency_s": latency, "bandwidth_B_per_s": bandwidth},
+        n_half_B=half_bandwidth_size(regimes),
+        quality=assess(size, time, _estimate, 1),
+        notes=notes,
+    )

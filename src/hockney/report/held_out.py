@@ -1,0 +1,43 @@
+"""Points a fit has not seen: odd positions of every curve held out, every model fitted to the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hockney.errors import RequestError
+from hockney.models._evaluate import LEAST_SIZES, held_out
+from hockney.models.base import models, predict
+from hockney.report.curves import Curve
+from hockney.report.figures import HeldOut
+
+
+def check(curves: Sequence[Curve]) -> dict[str, HeldOut]:
+    """Predictions of each model for the held-out points of all curves together, as `hockney evaluate` holds them out.
+
+    A model that cannot be fitted to what is left of a curve has no points from it; one without any is left out.
+    """
+    measured: dict[str, list[float]] = {}
+    predicted: dict[str, list[float]] = {}
+    for curve in curves:
+        whole = curve.series
+        if whole.size_B.size < LEAST_SIZES:
+            continue
+        mask = held_out(whole.size_B.size)
+        train, test = whole.take(~mask), whole.take(mask)
+        for name, fit in models:
+            if name not in curve.fits:
+                continue
+            try:
+                fitted = fit(train)
+            except RequestError:
+                continue
+            measured.setdefault(name, []).extend(test.time_s)
+            predicted.setdefault(name, []).extend(predict(fitted, test.size_B))
+    return {name: _result(np.array(measured[name]), np.array(predicted[name])) for name in measured}
+
+
+def _result(measured_s: np.ndarray, predicted_s: np.ndarray) -> HeldOut:
+    errors = np.abs(predicted_s - measured_s) / measured_s
+    return HeldOut(measured_s, predicted_s, float(np.median(errors)), float(np.percentile(errors, 95)))

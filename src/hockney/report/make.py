@@ -1,0 +1,224 @@
+"""From a campaign to its report: what goes on the page, and the files beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hockney.campaign.folder import Campaign, write_atomically
+from hockney.campaign.record import Record
+from hockney.errors import RequestError
+from hockney.machine.build import build
+from hockney.machine.file import Machine
+from hockney.models.base import models
+from hockney.report import figures, points_csv, provenance, tables
+from hockney.report.curves import Curve, by_operation, curves
+from hockney.report.facts import Headline, headline, warnings
+from hockney.report.figures import Context, Drawing
+from hockney.report.held_out import check
+from hockney.report.marks import Peak, SizeMark, cache_marks
+from hockney.report.page import MEANING, Part, Section, render
+from hockney.report.style import drawing_style, model_styles, styles
+from hockney.report.svg import png_file, svg_file
+
+DETAILED = 6
+"""Up to so many curves of an operation are each drawn with all fits; of more, the page draws what was measured."""
+CROWD = 8
+"""Curves in one picture at most."""
+
+_KINDS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": ""}
+
+
+@dataclass
+class Report:
+    """A report made: the page, its parts, and what files beside it are made from."""
+
+    html: str
+    headlines: list[Headline]
+    warnings: list[str]
+    curves: list[Curve]
+    sections: list[Section]
+    launches: list[dict[str, Any]]
+    context: Context
+
+
+def make(
+    path: Path, peaks: Sequence[Peak] = (), machine: Machine | None = None, progress: Callable[[str], None] = lambda _: None
+) -> Report:
+    """The report of a campaign folder or tidy table; fits are those of `machine`, made anew where it is None.
+
+    RequestError where nothing was measured, or `machine` was fitted to other launches.
+    """
+    records, launches, found = _read(path)
+    machine = machine or build(path, progress)
+    _belongs(machine, launches, path)
+    every = curves(machine)
+    context = Context(model_styles(models.names()), _sizes(machine), peaks)
+    told = warnings(every, records, launches, [*found, *machine.provenance.warnings])
+    first = next(iter(by_operation(every).values()))
+    headlines = [head for curve in first if (head := headline(curve, peaks))][: 2 * CROWD]
+    with drawing_style():
+        sections = []
+        for operation, mine in by_operation(every).items():
+            progress(f"drawing {operation}")
+            sections.append(_section(operation, mine, context))
+        html = render(
+            title=f"{_operations(every)} on {machine.system.name or path.name}",
+            lead=_lead(machine, launches),
+            headlines=headlines,
+            warnings=told,
+            sections=sections,
+            provenance=provenance.tables(launches),
+            origin=f"Measured values are those of {path.name}; nothing was dropped from it.",
+        )
+    return Report(html, headlines, told, every, sections, launches, context)
+
+
+def write_html(report: Report, path: Path) -> None:
+    """All or nothing; RequestError where it cannot be written."""
+    try:
+        write_atomically(path, report.html)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def write_figures(report: Report, folder: Path) -> list[Path]:
+    """Every figure of the page, and those of each curve that the page leaves out, as PNG and SVG."""
+    shown = [drawing for section in report.sections for drawing in section.drawings]
+    names = {drawing.name for drawing in shown}
+    paths: list[Path] = []
+    with drawing_style():
+        for drawing in shown:
+            paths += _write_figure(drawing, folder)
+        for curve in report.curves:
+            for draw in (figures.with_fits, figures.residuals) if curve.fits else ():
+                # One at a time: a large import has a hundred of them.
+                if f"{curve.name}-{'fits' if draw is figures.with_fits else 'residuals'}" not in names:
+                    paths += _write_figure(draw(curve, report.context), folder)
+    return paths
+
+
+def write_csv(report: Report, folder: Path) -> list[Path]:
+    """One CSV for each curve."""
+    paths = []
+    for curve in report.curves:
+        path = folder / f"{curve.name}.csv"
+        _write(path, points_csv.text(curve, report.launches).encode())
+        paths.append(path)
+    return paths
+
+
+def _write_figure(drawing: Drawing, folder: Path) -> list[Path]:
+    paths = [folder / f"{drawing.name}.svg", folder / f"{drawing.name}.png"]
+    for path, content in zip(paths, (svg_file(drawing.figure), png_file(drawing.figure)), strict=True):
+        _write(path, content)
+    return paths
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> RequestError:
+    return RequestError(f"cannot write {path}: {error.strerror}", "choose another place")
+
+
+def _read(path: Path) -> tuple[list[Record], list[dict[str, Any]], list[str]]:
+    """Records, launches and what was damaged; a tidy table has neither records nor launches."""
+    if not path.is_dir():
+        return [], [], []
+    campaign = Campaign.open(path)
+    records, launches = campaign.records(), campaign.launches()
+    if not records:
+        raise RequestError(
+            f"{path} holds no measurement" + (f" ({len(campaign.warnings)} damaged lines)" if campaign.warnings else ""),
+            f"go on with `hockney measure --resume -o {path}`",
+        )
+    return records, launches, campaign.warnings
+
+
+def _belongs(machine: Machine, launches: Sequence[Mapping[str, Any]], path: Path) -> None:
+    used = {name for entry in machine.point_to_point for name in entry.measurements.launches}
+    if launches and used and used.isdisjoint(str(launch.get("id")) for launch in launches):
+        raise RequestError(
+            f"the machine file was fitted to other launches than those of {path}",
+            f"fit again with `hockney fit {path} -o machine.json`, or leave --machine out",
+        )
+    if not machine.point_to_point:
+        raise RequestError("the machine file holds no point-to-point fit", f"fit again with `hockney fit {path}`")
+
+
+def _sizes(machine: Machine) -> list[SizeMark]:
+    caches: dict[tuple[int, str], list[int]] = {}
+    for host in machine.system.hosts:
+        for cache in host.caches:
+            caches.setdefault((cache.level, cache.type), []).append(cache.size_B)
+    return cache_marks(caches)
+
+
+def _operations(every: Sequence[Curve]) -> str:
+    return "MPI " + ", ".join(by_operation(every))
+
+
+def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which MPI, which machine, when."""
+    lines = []
+    names = [f"{_KINDS.get(mpi.kind, mpi.kind)} {mpi.version}".strip() or mpi.name for mpi in machine.mpi]
+    known = list(dict.fromkeys(name for name in names if name))
+    if known:
+        lines.append(", ".join(known))
+    for host in machine.system.hosts[:4]:
+        parts = [host.host, host.cpu_model, f"{host.cpus} CPUs" if host.cpus else "", host.kernel]
+        lines.append(" · ".join(part for part in parts if part))
+    if len(machine.system.hosts) > 4:
+        lines.append(f"and {len(machine.system.hosts) - 4} more hosts")
+    times = sorted(str(launch["time"]) for launch in launches if launch.get("time"))
+    if times:
+        lines.append(times[0] if times[0] == times[-1] else f"{times[0]} to {times[-1]}")
+    return lines
+
+
+def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section:
+    section = Section(operation, operation.capitalize(), MEANING.get(operation, ""), folded=len(mine) > DETAILED)
+    groups: dict[str, list[Curve]] = {}
+    for curve in mine:
+        groups.setdefault(curve.group, []).append(curve)
+    if len(mine) > 1:
+        for group, members in groups.items():
+            for start in range(0, len(members), CROWD):
+                some = members[start : start + CROWD]
+                name = "-".join([operation, *group.replace(" · ", "-").split()] + ([str(start)] if start else []))
+                title = f"{operation}, {group}" if group else operation
+                section.figures.append(
+                    figures.overview(name, title, some, styles([curve.label for curve in some]), context)
+                )
+    results = check(mine)
+    if results:
+        section.figures.append(figures.held_out(operation, operation, results, context))
+    if section.folded:
+        model = next((name for name in ("piecewise", "hockney") if any(name in curve.fits for curve in mine)), "")
+        section.tables.append(tables.summary(mine, model))
+        section.note = (
+            f"{len(mine)} configurations are too many to draw each with every fit here; "
+            "`hockney report … --figures FOLDER` writes those figures."
+        )
+    section.parts = [_part(curve, context, drawn=not section.folded) for curve in mine]
+    return section
+
+
+def _part(curve: Curve, context: Context, *, drawn: bool) -> Part:
+    part = Part(curve.name, curve.label, tables.points(curve))
+    if curve.fits:
+        if drawn:
+            part.figures = [figures.with_fits(curve, context), figures.residuals(curve, context)]
+        part.tables = [table for table in (tables.regimes(curve), tables.quality(curve), tables.named(curve)) if table]
+    part.overheads = tables.overheads(curve)
+    told = [f"{model}: {note}" for model, fit in curve.fits.items() for note in fit.notes]
+    part.notes = [*curve.entry.notes, *told]
+    return part

@@ -1,0 +1,156 @@
+"""The HTML page: sections filled with figures and tables, rendered by a template that escapes all text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+
+from hockney import __version__
+from hockney.report.curves import LOCALITY_WORDS
+from hockney.report.facts import Headline
+from hockney.report.figures import Drawing
+from hockney.report.svg import Inliner
+from hockney.report.tables import Table, value_and_interval
+from hockney.units import format_bytes, format_rate
+
+MEANING = {
+    "pingpong": "One message goes there and back; the time is half the round trip. Throughput is size over time.",
+    "pingping": "Both ranks send at once, then both receive; the time is that of one message. "
+    "Throughput is size over time.",
+    "bandwidth": "A window of messages goes one way before it is acknowledged; the time is that of the window over the "
+    "number of messages in it. Throughput is size over time, summed over the pairs that communicate at the same time.",
+    "bidirectional": "A window of messages goes each way at once; the time is that of the window over the number of "
+    "messages one way. Throughput counts both directions, summed over the pairs that communicate at the same time.",
+}
+
+READING = (
+    "Points are medians with their 95 % interval; a bar too short to be seen is narrower than the dot. Sizes are on a "
+    "logarithm to base 2, and messages of 0 B stand on their own at the left of the break. Dotted vertical lines mark "
+    "the cache sizes of the ranks' cores and the library's eager limit; dashed horizontal lines mark the peaks given "
+    "with --peak, with the share that the highest measured throughput reaches.",
+    "Every model is drawn, good or bad: least_squares is the plain straight line of the literature, ruled by the "
+    "largest messages, and may be negative for small ones; asymptotic takes the latency from the smallest and the "
+    "bandwidth from the largest messages; hockney is one line that minimises relative errors; piecewise is a line for "
+    "each protocol regime; loggp adds dedicated measurements of the CPU's share.",
+    "An accuracy is only worth something on points that the fit has not seen. “Left out” errors come from leaving out "
+    "one point at a time; the held-out check fits every model again without the points at odd positions (first and last "
+    "stay) and predicts those.",
+    "n½ is the message size that reaches half the asymptotic bandwidth. KiB and MiB are powers of 1024, kB, MB and GB "
+    "powers of 1000.",
+)
+
+
+@dataclass
+class Part:
+    """One curve in detail."""
+
+    id: str
+    title: str
+    points: Table
+    figures: list[Drawing] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    overheads: list[Table] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Section:
+    """One operation. `folded`: its parts hold tables only, and are closed until asked for."""
+
+    id: str
+    title: str
+    meaning: str
+    figures: list[Drawing] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    folded: bool = False
+    note: str = ""
+
+    @property
+    def drawings(self) -> list[Drawing]:
+        """All figures of the section, in the order of the page."""
+        return [*self.figures, *(figure for part in self.parts for figure in part.figures)]
+
+
+def render(
+    *,
+    title: str,
+    lead: Sequence[str],
+    headlines: Sequence[Headline],
+    warnings: Sequence[str],
+    sections: Iterable[Section],
+    provenance: Sequence[Table],
+    origin: str,
+) -> str:
+    """The whole page as one HTML document that refers to nothing outside itself."""
+    here = files("hockney.report")
+    environment = Environment(
+        loader=DictLoader({"page": here.joinpath("page.html.j2").read_text(encoding="utf-8")}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    inliner = Inliner()
+    shown = [_section(section, inliner) for section in sections]
+    operations = {head.curve.operation for head in headlines}
+    model = ", ".join(dict.fromkeys(head.model for head in headlines))
+    return environment.get_template("page").render(
+        version=__version__,
+        css=here.joinpath("page.css").read_text(encoding="utf-8") + inliner.css(),
+        title=title,
+        lead=lead,
+        headline_heading=operations.pop() if len(operations) == 1 else "operation",
+        headlines=[_headline(head, len({h.curve.operation for h in headlines}) > 1) for head in headlines],
+        headline_note=f"By model {model}, intervals at 95 %. Highest throughput is measured. All models stand side by "
+        "side below.",
+        warnings=warnings,
+        calm="nothing oversubscribed, no disturbed stretch of weight, every interval as narrow as asked, "
+        "no launch far from the others.",
+        sections=shown,
+        provenance=provenance,
+        origin=origin,
+        reading=READING,
+    )
+
+
+def _headline(head: Headline, name_operation: bool) -> dict[str, Any]:
+    entry = head.curve.entry
+    limit = entry.eager_limit_B
+    remarks = [f"reached at its highest: {', '.join(f'{share} of {name}' for name, share in head.shares)}"]
+    return {
+        "label": f"{entry.operation}, {head.curve.label}" if name_operation else head.curve.label,
+        "words": LOCALITY_WORDS.get(entry.locality or "", ""),
+        "formulas": head.formulas,
+        "remarks": ([f"eager limit as the library tells it: {format_bytes(limit)}"] if limit else [])
+        + (remarks if head.peaks else []),
+        "numbers": [
+            value_and_interval(head.latency_s),
+            value_and_interval(head.bandwidth_B_per_s),
+            value_and_interval(head.n_half_B, size=True),
+            (format_rate(head.fastest_B_per_s), f"at {format_bytes(head.fastest_at_B)}"),
+        ],
+    }
+
+
+def _section(section: Section, inliner: Inliner) -> dict[str, Any]:
+    plain: Mapping[str, Any] = {
+        name: getattr(section, name) for name in ("id", "title", "meaning", "tables", "folded", "note")
+    }
+    # In the order of the page, so that ids and classes come in that order too.
+    pictures = [_picture(drawing, inliner) for drawing in section.figures]
+    parts = [
+        {
+            **{name: getattr(part, name) for name in ("id", "title", "points", "tables", "overheads", "notes")},
+            "figures": [_picture(drawing, inliner) for drawing in part.figures],
+        }
+        for part in section.parts
+    ]
+    return {**plain, "figures": pictures, "parts": parts}
+
+
+def _picture(drawing: Drawing, inliner: Inliner) -> dict[str, str]:
+    return {"svg": inliner.inline(drawing.figure, drawing.alt), "title": drawing.title, "caption": drawing.caption}

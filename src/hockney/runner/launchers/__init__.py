@@ -1,0 +1,1 @@
+"""Launchers: one file each, `mpirun` of Open MPI, Hydra's `mpiexec`, `srun`, …"""

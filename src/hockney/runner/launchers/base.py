@@ -1,0 +1,83 @@
+"""What a launcher is: it turns one launch request into a command line, for the programs it recognises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from hockney.errors import RequestError
+from hockney.registry import Registry
+from hockney.runner.mpi import Mpi
+
+MapBy = Literal["core", "socket", "node", "hwthread"]
+BindTo = Literal["core", "socket", "numa", "hwthread", "none"]
+MAP_BY: tuple[MapBy, ...] = ("core", "socket", "node", "hwthread")
+BIND_TO: tuple[BindTo, ...] = ("core", "socket", "numa", "hwthread", "none")
+
+
+@dataclass(frozen=True)
+class LaunchRequest:
+    """One launch, in words that hold for every launcher.
+
+    `map_by` places consecutive ranks on consecutive cores or hardware threads (`core`, `hwthread`), or deals
+    them round-robin to sockets or nodes. `bind_to` is what each rank is pinned to. `hosts` are `name` or
+    `name:slots`; `hostfile` is in the launcher's own format; `ppn` limits ranks per node. `arguments` and
+    `environment` are a variant's, passed through. `oversubscribe` says that there are more ranks than cores:
+    ranks are then allowed to share cores and are not pinned.
+    """
+
+    ranks: int
+    map_by: MapBy = "core"
+    bind_to: BindTo = "core"
+    hosts: tuple[str, ...] = ()
+    hostfile: Path | None = None
+    ppn: int | None = None
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    oversubscribe: bool = False
+
+    @property
+    def binding(self) -> BindTo:
+        """What ranks are really pinned to: nothing where they outnumber the cores."""
+        return "none" if self.oversubscribe else self.bind_to
+
+
+CommandFunction = Callable[[Mpi, LaunchRequest], tuple[list[str], dict[str, str]]]
+"""(argv up to the program, variables to add to the present environment); the program and its arguments follow."""
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """`programs` are the file names it goes by, `banner` matches its `--version`, `kinds` the MPIs it starts."""
+
+    programs: tuple[str, ...]
+    banner: re.Pattern[str]
+    kinds: frozenset[str]
+    command: CommandFunction
+
+
+launchers: Registry[Launcher] = Registry("launcher", "hockney.runner.launchers")
+
+
+def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
+    """The command line and added environment of a launch, by the launcher of this MPI; RequestError for nonsense."""
+    if request.ranks < 1:
+        raise RequestError(f"{request.ranks} ranks cannot be launched", "ask for at least one rank")
+    if request.ppn is not None and request.ppn < 1:
+        raise RequestError(f"{request.ppn} ranks per node cannot be launched", "ask for at least one per node")
+    if request.map_by not in MAP_BY:
+        raise RequestError(f"unknown mapping {request.map_by!r}", f"known: {', '.join(MAP_BY)}")
+    if request.bind_to not in BIND_TO:
+        raise RequestError(f"unknown binding {request.bind_to!r}", f"known: {', '.join(BIND_TO)}")
+    for host in request.hosts:
+        if not re.fullmatch(r"[^\s:,]+(:[1-9]\d*)?", host):
+            raise RequestError(f"{host!r} is not a host", "write NAME or NAME:SLOTS")
+    return launchers.get(mpi.launcher_kind).command(mpi, request)
+
+
+def host_slots(request: LaunchRequest) -> list[str]:
+    """The hosts, each with its number of ranks where one is known: from the host itself, else from `ppn`."""
+    return [h if ":" in h or request.ppn is None else f"{h}:{request.ppn}" for h in request.hosts]

@@ -1,0 +1,63 @@
+"""Slurm's `srun` (srun(1)), for any MPI inside an allocation."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from hockney.errors import RequestError
+from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers
+from hockney.runner.mpi import Mpi
+
+_DISTRIBUTION = {
+    "core": "block:block",
+    "hwthread": "block:block:block",
+    "socket": "block:cyclic",
+    "node": "cyclic:block",
+}
+_CPU_BIND = {"core": "cores", "socket": "sockets", "numa": "ldoms", "hwthread": "threads", "none": "none"}
+_INTEL_PMI = ("/usr/lib64/libpmi2.so", "/usr/lib/x86_64-linux-gnu/libpmi2.so", "/opt/slurm/lib64/libpmi2.so")
+
+
+def _plugin(kind: str) -> str:
+    return "pmix" if kind == "openmpi" else "pmi2"
+
+
+def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
+    """RequestError for hosts with differing slots: srun takes one number of tasks per node."""
+    slots = {int(s) for _, _, s in (h.partition(":") for h in request.hosts) if s}
+    if len(slots) > 1:
+        raise RequestError("srun puts the same number of ranks on each node", "give each host the same slots, or none")
+    ppn = request.ppn if request.ppn is not None else next(iter(slots), None)
+    # Tasks are told apart by rank; only rank 0 reads requests, and one lost rank ends the launch.
+    argv = [str(mpi.launcher), f"--mpi={_plugin(mpi.kind)}", f"--ntasks={request.ranks}", "--input=0"]
+    argv += ["--kill-on-bad-exit=1", "--export=ALL"]
+    if ppn is not None:
+        argv.append(f"--ntasks-per-node={ppn}")
+    if request.hosts:
+        argv.append("--nodelist=" + ",".join(h.partition(":")[0] for h in request.hosts))
+    if request.hostfile is not None:
+        argv.append(f"--nodefile={request.hostfile}")
+    argv.append(f"--distribution={_DISTRIBUTION[request.map_by]}")
+    argv.append(f"--cpu-bind={_CPU_BIND[request.binding]}")
+    if request.oversubscribe:
+        argv.append("--overcommit")
+    environment = dict(mpi.environment)
+    if mpi.kind == "intel":
+        # srun pins; Intel MPI would pin again inside of it.
+        environment["I_MPI_PIN"] = "0"
+        library = next((p for p in _INTEL_PMI if Path(p).exists()), None)
+        if "I_MPI_PMI_LIBRARY" not in os.environ and library is not None:
+            environment["I_MPI_PMI_LIBRARY"] = library
+    return [*argv, *request.arguments], {**environment, **request.environment}
+
+
+launchers.register("srun")(
+    Launcher(
+        programs=("srun",),
+        banner=re.compile(r"^slurm", re.MULTILINE),
+        kinds=frozenset({"openmpi", "mpich", "intel", "unknown"}),
+        command=command,
+    )
+)

@@ -1,0 +1,93 @@
+"""Ask a compiler wrapper which MPI it belongs to, by preprocessing a header probe: nothing of MPI is run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hockney.errors import EnvironmentLack
+
+PROBE = """\
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+hockney_standard MPI_VERSION MPI_SUBVERSION hockney_end
+#if defined(I_MPI_VERSION)
+hockney_kind intel I_MPI_VERSION hockney_end
+#elif defined(OMPI_MAJOR_VERSION)
+hockney_kind openmpi OMPI_MAJOR_VERSION OMPI_MINOR_VERSION OMPI_RELEASE_VERSION hockney_end
+#elif defined(MPICH_VERSION)
+hockney_kind mpich MPICH_VERSION hockney_end
+#endif
+"""
+PROBE_LIMIT_S = 60.0
+NO_COMPILER = re.compile(
+    r"unable to find the specified compiler|command not found|cc1plus|No such file or directory: ?$"
+    r"|: not found$|exec: .*not found",
+    re.MULTILINE,
+)
+COMPILER_HINT = "install a C and C++ compiler (apt-get install g++, dnf install gcc-c++)"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What the header says of itself."""
+
+    kind: str
+    version: str
+    standard: str
+
+
+def last_complaint(text: str) -> str:
+    """The last line that names an error, else the last line at all; what a failing tool meant to say."""
+    lines = [line.strip() for line in text.splitlines() if line.strip(" -\t")]
+    named = [line for line in lines if re.search(r"error|unable|not found", line, re.IGNORECASE)]
+    return (named or lines or [""])[-1]
+
+
+def capture(argv: list[str], environment: Mapping[str, str], limit_s: float) -> subprocess.CompletedProcess[str]:
+    """Run to the end with nothing on standard input; EnvironmentLack where it cannot start or takes too long."""
+    try:
+        return subprocess.run(
+            argv,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=limit_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        message = f"{argv[0]} did not end within {limit_s:g} s"
+        raise EnvironmentLack(message, f"run it by hand: {' '.join(argv)}") from error
+    except OSError as error:
+        raise EnvironmentLack(f"{argv[0]} cannot be run: {error.strerror}", "check the path and its mode") from error
+
+
+def identify(wrapper: Path, environment: Mapping[str, str]) -> Identity:
+    """Kind, version and standard of the MPI whose wrapper this is; EnvironmentLack with its last error line."""
+    with tempfile.TemporaryDirectory(prefix="hockney-probe-") as folder:
+        source = Path(folder, "probe.c")
+        source.write_text(PROBE, encoding="ascii")
+        done = capture([os.fspath(wrapper), "-E", os.fspath(source)], environment, PROBE_LIMIT_S)
+    if done.returncode != 0:
+        complaint = last_complaint(done.stderr) or last_complaint(done.stdout) or f"exit code {done.returncode}"
+        hint = COMPILER_HINT if NO_COMPILER.search(done.stderr) else f"try {wrapper} by hand, or choose another --mpi"
+        raise EnvironmentLack(f"the MPI compiler wrapper {wrapper} fails: {complaint}", hint)
+    # Some wrappers force an include, and line markers then fall between the words of one line.
+    text = " ".join(line for line in done.stdout.splitlines() if not line.startswith("#"))
+    standard = re.search(r"hockney_standard\s+(\d+)\s+(\d+)\s+hockney_end", text)
+    if standard is None:
+        raise EnvironmentLack(
+            f"{wrapper} compiles, but its mpi.h declares no version of the MPI standard",
+            "give the compiler wrapper of an MPI (mpicc) to --mpi",
+        )
+    kind = re.search(r"hockney_kind\s+(\w+)\s+(.+?)\s+hockney_end", text)
+    version = ".".join(kind[2].replace('"', "").split()) if kind else ""
+    return Identity(kind[1] if kind else "unknown", version, f"{standard[1]}.{standard[2]}")

@@ -1,0 +1,142 @@
+"""A conversation with the C++ runner: hello, one request and one answer at a time, an explicit end."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from hockney.errors import HockneyError, RequestError
+from hockney.runner.process import Ended, Process
+
+MARK = "@hockney "
+PROTOCOL = 1
+GRACE_S = 10.0
+"""Time for a regular end: MPI_Finalize and the launcher's own clean-up."""
+
+
+class LaunchFailed(HockneyError):
+    """The runner died, hung or spoke nonsense; the campaign goes on without this launch."""
+
+    kind = "environment"
+    exit_code = 3
+
+
+class Refused(HockneyError):
+    """The runner declined a point (memory) and is ready for the next."""
+
+    kind = "environment"
+    exit_code = 3
+
+
+class Session:
+    """A launched runner that has said hello. Use as a context manager: leaving it ends the launch for certain.
+
+    `environment` is added to the present one. `hello` is the runner's self-description: library, standard, operations, settings, ranks, clock.
+    """
+
+    def __init__(self, argv: list[str], environment: Mapping[str, str], time_limit_s: float) -> None:
+        self.time_limit_s = time_limit_s
+        self._process = Process(argv, {**os.environ, **environment})
+        try:
+            self.hello = self._answer("starting the launch")
+            if self.hello.get("type") != "hello" or self.hello.get("protocol") != PROTOCOL:
+                raise LaunchFailed(
+                    f"the runner did not say hello: {self.hello}", "delete the cache and try again"
+                )
+        except BaseException:
+            self._process.kill()
+            raise
+
+    def measure(self, **request: object) -> dict[str, Any]:
+        """Measure one point; keys as in cpp/runner/main.cpp.
+
+        LaunchFailed: the launch is over. Refused: this point cannot be measured, the next may. RequestError: the
+        runner does not understand the request.
+        """
+        words = " ".join(f"{key}={value}" for key, value in request.items())
+        what = f"{request['operation']} of {request['bytes']} B"
+        self._process.send(f"measure {words}")
+        answer = self._answer(what)
+        if answer["type"] == "refused":
+            need, have = answer["needed_B"] / 2**30, answer["available_B"] / 2**30
+            raise Refused(
+                f"{what} needs {need:.3g} GiB for its buffers, {have:.3g} GiB of memory is free",
+                "choose a smaller --largest",
+            )
+        if answer["type"] == "error":
+            raise RequestError(f"the runner refused {what}: {answer['message']}", "see `hockney measure --help`")
+        return answer
+
+    def _answer(self, what: str) -> dict[str, Any]:
+        deadline = time.monotonic() + self.time_limit_s
+        try:
+            while True:
+                line = self._process.lines(deadline)
+                # Launchers may put a prefix before a rank's output.
+                _, mark, text = line.partition(MARK)
+                if mark:
+                    answer = json.loads(text)
+                    if isinstance(answer, dict) and "type" in answer:
+                        return answer
+                    raise ValueError
+        except TimeoutError:
+            self._process.kill()
+            raise LaunchFailed(
+                f"no answer within {self.time_limit_s:g} s while {what}; the launch was ended",
+                "raise --time-limit, or leave out what hangs",
+            ) from None
+        except ValueError:
+            self._process.kill()
+            raise LaunchFailed(f"the runner's answer for {what} is damaged", "run again") from None
+        except Ended as ended:
+            last = _telling_line(ended.stderr_tail)
+            raise LaunchFailed(
+                f"the launch ended (exit code {ended.returncode}) while {what}" + (f": {last}" if last else ""),
+                "run `hockney doctor --run` to see whether this MPI works at all",
+            ) from None
+
+    def close(self) -> None:
+        """End the conversation by request; by force where that does not help."""
+        self._process.send("quit")
+        self._process.close(GRACE_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._process.kill()
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What the runner says of an operation: its largest sensible size (0: any) and if the window matters."""
+
+    largest_B: int
+    windowed: bool
+
+
+def operations(hello: Mapping[str, Any], wanted: list[str]) -> dict[str, Operation]:
+    """The wanted operations by name, all where none is named; RequestError for one that the runner lacks."""
+    known = {entry["name"]: Operation(entry["largest_B"], entry["windowed"]) for entry in hello["operations"]}
+    for name in wanted:
+        if name not in known:
+            raise RequestError(f"unknown operation {name!r}", f"known: {', '.join(sorted(known))}")
+    return {name: known[name] for name in wanted or known}
+
+
+def _telling_line(stderr: str) -> str:
+    """The line of a launcher's messages that says most: the first that speaks of an error, else the last."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip(" \t-=*|")]
+    for line in lines:
+        if any(
+            word in line.lower() for word in ("error", "not enough slots", "fatal", "abort", "killed", "signal")
+        ):
+            return line
+    return lines[-1] if lines else ""

@@ -1,0 +1,156 @@
+"""Run a launcher and leave nothing behind: its own process, so that it outlives whoever asked for the launch.
+
+    python -I -S supervisor.py CONTROL_FD STATUS_FD PROGRAM ARGUMENT…
+
+The launcher inherits standard input, output and error. Launchers start ranks in sessions of their own (`prterun`,
+`hydra_pmi_proxy`), so a process group does not hold them; this process is a "child subreaper" (prctl(2)), which
+makes every orphan of the launch its child: walking /proc by parent finds them all. The launch is ended when
+CONTROL_FD reports end-of-file (the asker closed it, or died), or names the seconds between SIGTERM and SIGKILL.
+STATUS_FD gets `started`, then the launcher's return code, or `failed REASON`.
+
+Ranks ended by force leave their shared-memory segments in /dev/shm (MPICH 5 even after SIGTERM); those that were
+made during the launch and that a rank had mapped are removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import glob
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+GRACE_S = 2.0
+POLL_S = 0.02
+GIVE_UP_S = 10.0
+SHARED_MEMORY = "/dev/shm/"
+
+
+def descendants(ancestor: int) -> set[int]:
+    """Process ids below `ancestor`, from /proc; ended ones that nobody has waited for are left out."""
+    children: dict[int, list[int]] = {}
+    dead: set[int] = set()
+    for entry in os.listdir("/proc"):  # noqa: PTH208 - no pathlib: this file starts fast on purpose
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/stat", "rb") as file:  # noqa: PTH123
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        children.setdefault(int(fields[1]), []).append(int(entry))
+        if fields[0] in (b"Z", b"X"):
+            dead.add(int(entry))
+    found: set[int] = set()
+    todo = [ancestor]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found.update(below)
+        todo += below
+    return found - dead
+
+
+def segments(pids: set[int]) -> set[str]:
+    """Files under /dev/shm that these processes have mapped."""
+    found: set[str] = set()
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            found.update(word for line in file for word in line.split()[5:6] if word.startswith(SHARED_MEMORY))
+    return found
+
+
+def signal_all(number: int) -> set[int]:
+    """Send a signal to everything below this process; those that were there."""
+    alive = descendants(os.getpid())
+    for pid in alive:
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+    return alive
+
+
+def reap() -> None:
+    """Wait for adopted orphans; the launcher itself belongs to its Popen object."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def sweep(grace_s: float) -> None:
+    """End everything below: SIGTERM, `grace_s` seconds, then SIGKILL until nothing is left."""
+    if grace_s > 0 and signal_all(signal.SIGTERM):
+        end = time.monotonic() + grace_s
+        while descendants(os.getpid()) and time.monotonic() < end:
+            time.sleep(POLL_S)
+    end = time.monotonic() + GIVE_UP_S
+    while signal_all(signal.SIGKILL) and time.monotonic() < end:
+        time.sleep(POLL_S)
+
+
+def stop(launcher: subprocess.Popen[bytes], grace_s: float, present: set[str]) -> None:
+    """End a launch under way. The launcher first: it knows its remote ranks and cleans up its files."""
+    mapped = segments(descendants(os.getpid())) - present
+    with contextlib.suppress(OSError):
+        launcher.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        launcher.wait(grace_s)
+    sweep(0.0 if launcher.poll() is None else grace_s)
+    for path in mapped:
+        with contextlib.suppress(OSError):
+            os.unlink(path)  # noqa: PTH108
+
+
+def wait(launcher: subprocess.Popen[bytes], control: int, child_signal: int) -> float | None:
+    """None when the launcher ended by itself, else the grace in seconds that was asked for."""
+    while launcher.poll() is None:
+        ready, _, _ = select.select([control, child_signal], [], [])
+        if control in ready:
+            text = os.read(control, 64)
+            return float(text) if text else GRACE_S
+        os.read(child_signal, 4096)
+    return None
+
+
+def main() -> None:
+    """Entry point of the process."""
+    control, status = int(sys.argv[1]), int(sys.argv[2])
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+    def prepare() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+    # A pipe instead of pidfd_open(2): kernels before 5.3 are still in service on clusters.
+    child_signal, wakeup = os.pipe()
+    os.set_blocking(wakeup, False)
+    signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    present = set(glob.glob(f"{SHARED_MEMORY}*"))  # noqa: PTH207
+    try:
+        launcher = subprocess.Popen(sys.argv[3:], preexec_fn=prepare)
+    except OSError as error:
+        os.write(status, f"failed {sys.argv[3]}: {error.strerror}\n".encode())
+        return
+    os.write(status, b"started\n")
+    grace_s = wait(launcher, control, child_signal)
+    if grace_s is None:
+        sweep(GRACE_S)
+    else:
+        stop(launcher, grace_s, present)
+    code = launcher.wait()
+    reap()
+    with contextlib.suppress(OSError):
+        os.write(status, f"{code}\n".encode())
+
+
+if __name__ == "__main__":
+    main()

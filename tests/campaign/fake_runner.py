@@ -1,0 +1,87 @@
+"""Speaks the runner's protocol without MPI; its behaviour is chosen by argument, for tests of what can go wrong.
+
+argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+
+def say(answer: dict[str, object]) -> None:
+    """One answer line, as the C++ runner writes it."""
+    print("@hockney " + json.dumps(answer), flush=True)
+
+
+def hello() -> dict[str, object]:
+    """Two ranks that share a cache."""
+    ranks = [{"rank": rank, "host": "h", "machine": "m", "cpu": rank, "affinity": [rank]} for rank in (0, 1)]
+    operations = [
+        {"name": "pingpong", "largest_B": 0, "windowed": False},
+        {"name": "bandwidth", "largest_B": 0, "windowed": True},
+        {"name": "send_overhead", "largest_B": 64, "windowed": False},
+    ]
+    return {
+        "type": "hello",
+        "protocol": 1,
+        "library": "Fake MPI 1",
+        "standard": "4.0",
+        "operations": operations,
+        "settings": {},
+        "ranks": ranks,
+        "clock_granularity_s": 1e-9,
+    }
+
+
+def measurement(request: dict[str, str]) -> dict[str, object]:
+    """Latency 1 µs, 10 GB/s, 3 µs more above 4 KiB."""
+    size = int(request["bytes"])
+    time_s = 1e-6 + size / 1e10 + (3e-6 if size > 4096 else 0)
+    return {
+        "type": "measurement",
+        "median_s": time_s,
+        "low_s": time_s * 0.995,
+        "high_s": time_s * 1.005,
+        "quantiles_s": {"0.05": time_s * 0.99},
+        "samples_s": [time_s] * 10,
+        "disturbed_at": [3],
+        "batch": 7,
+        "stop": "interval",
+        "verified": True,
+        "elapsed_s": 0.01,
+    }
+
+
+def main() -> None:
+    """Serve requests until told to quit, or misbehave."""
+    kind = sys.argv[1]
+    after = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    if kind == "silent":
+        time.sleep(600)
+    if kind == "stillborn":
+        print("mpirun: error: not enough slots available", file=sys.stderr)
+        sys.exit(213)
+    say(hello())
+    for number, line in enumerate(sys.stdin):
+        if line.strip() == "quit":
+            return
+        words = dict(word.split("=", 1) for word in line.split()[1:])
+        if kind == "chatty":
+            print("[n1:123] warning from the library", flush=True)
+        if number == after and kind == "dies":
+            os._exit(9)
+        if number == after and kind == "hangs":
+            time.sleep(600)
+        if number == after and kind == "garbage":
+            print("@hockney {not json", flush=True)
+            continue
+        if kind == "refuses" and int(words["bytes"]) > 1000:
+            say({"type": "refused", "reason": "memory", "needed_B": 4e9, "available_B": 1e9})
+            continue
+        say(measurement(words))
+
+
+main()

@@ -1,0 +1,210 @@
+"""Campaigns against a runner that behaves, dies, hangs, refuses or talks nonsense."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.campaign.events import Progress
+from hockney.campaign.folder import Campaign
+from hockney.campaign.measure import Described, Launch, Outcome, run
+from hockney.campaign.plan import Plan
+from hockney.campaign.record import Record
+from hockney.errors import RequestError
+
+FAKE = Path(__file__).with_name("fake_runner.py")
+
+
+class Silent:
+    """A watcher that remembers."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self.progresses: list[Progress] = []
+
+    def progress(self, progress: Progress) -> None:
+        self.progresses.append(progress)
+
+    def measured(self, record: Record) -> None:
+        assert record.value > 0
+
+    def warning(self, text: str) -> None:
+        self.warnings.append(text)
+
+
+def fake_launch(*arguments: str, variant: str = "default") -> Launch:
+    def describe(_: Mapping[str, Any]) -> Described:
+        return Described({(0, 1): "cache"}, False, 1, 2, {"mpi": {"kind": "fake"}}, [])
+
+    return Launch(variant, "Fake MPI 1", [sys.executable, str(FAKE), *arguments], {}, {}, describe)
+
+
+def plan(**choices: Any) -> Plan:
+    return Plan.asked(
+        {"ranks": 2, "time_limit_s": 20.0, "operations": ["pingpong"], "largest_B": 65536, **choices}
+    )
+
+
+def measured(path: Path, asked: Plan, *launches: Launch) -> tuple[Campaign, Outcome, Silent]:
+    campaign = Campaign.open(path) if path.exists() else Campaign.create(path, asked.model_dump())
+    watcher = Silent()
+    outcome = run(campaign, asked, list(launches), watcher)
+    return campaign, outcome, watcher
+
+
+def sizes(campaign: Campaign, **fixed: object) -> list[int]:
+    chosen = [r for r in campaign.records() if all(getattr(r, name) == value for name, value in fixed.items())]
+    return sorted(record.bytes for record in chosen)
+
+
+def test_a_campaign_brackets_the_switch_and_keeps_everything(tmp_path: Path) -> None:
+    campaign, outcome, watcher = measured(tmp_path / "c", plan(), fake_launch("good"))
+    found = sizes(campaign)
+    assert outcome.measured == len(found)
+    assert outcome.failures == []
+    assert max(size for size in found if size <= 4096) * 1.1 > min(size for size in found if size > 4096)
+    record = campaign.records()[0]
+    assert record.samples
+    assert (record.batch, record.disturbed, record.disturbed_at, record.stop) == (7, 1, [3], "interval")
+    assert (record.locality, record.pair, record.verified, record.mpi) == ("cache", "0-1", True, "Fake MPI 1")
+    assert record.launch == campaign.launches()[0]["id"]
+    assert watcher.progresses[-1].done < watcher.progresses[-1].expected
+
+
+def test_operations_keep_to_their_largest_size(tmp_path: Path) -> None:
+    campaign, _, _ = measured(tmp_path / "c", plan(operations=[]), fake_launch("good"))
+    assert {record.operation for record in campaign.records()} == {"pingpong", "bandwidth", "send_overhead"}
+    assert max(sizes(campaign, operation="send_overhead")) == 64
+    windows = {record.operation: record.window for record in campaign.records()}
+    assert windows == {"pingpong": None, "bandwidth": 64, "send_overhead": None}
+
+
+def test_several_launches_repeat_the_same_sizes(tmp_path: Path) -> None:
+    campaign, _, _ = measured(tmp_path / "c", plan(launches=3), fake_launch("good"))
+    assert sizes(campaign, repetition=0) == sizes(campaign, repetition=1) == sizes(campaign, repetition=2)
+    assert len(campaign.launches()) == 3
+
+
+def test_a_library_that_talks_does_not_disturb(tmp_path: Path) -> None:
+    _, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[0, 8]), fake_launch("chatty"))
+    assert (outcome.measured, outcome.failures) == (2, [])
+
+
+def test_a_runner_that_dies_costs_the_point_in_flight(tmp_path: Path) -> None:
+    # It dies at the third point of every launch: points 3, 5 and 7 in the order of sizes are lost, … until it
+    # has measured all others.
+    campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[0, 1, 2, 3, 4, 5]), fake_launch("dies", "2"))
+    assert sizes(campaign) == [0, 1, 3, 4]
+    assert len(outcome.failures) == 2
+    assert [failure["bytes"] for failure in campaign.failures()] == [2, 5]
+    assert "exit code 9" in outcome.failures[0]
+
+
+def test_a_runner_that_always_dies_is_given_up(tmp_path: Path) -> None:
+    campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=list(range(20))), fake_launch("dies", "0"))
+    assert sizes(campaign) == []
+    assert len(outcome.failures) == 3
+
+
+def test_a_hang_ends_at_the_time_limit(tmp_path: Path) -> None:
+    start = time.monotonic()
+    campaign, outcome, _ = measured(
+        tmp_path / "c", plan(sizes_B=[0, 8], time_limit_s=1.0), fake_launch("hangs", "1")
+    )
+    assert sizes(campaign) == [0]
+    assert "no answer within 1 s" in outcome.failures[0]
+    # The limit once, and the supervisor's grace; far below the 600 s that the runner would sleep.
+    assert time.monotonic() - start < 60
+
+
+def test_a_launch_that_never_speaks_is_not_tried_again(tmp_path: Path) -> None:
+    _, outcome, _ = measured(tmp_path / "c", plan(time_limit_s=1.0), fake_launch("silent"))
+    assert len(outcome.failures) == 1
+    assert "starting the launch" in outcome.failures[0]
+
+
+def test_the_launchers_own_words_reach_the_user(tmp_path: Path) -> None:
+    _, outcome, _ = measured(tmp_path / "c", plan(), fake_launch("stillborn"))
+    assert "exit code 213" in outcome.failures[0]
+    assert "not enough slots available" in outcome.failures[0]
+
+
+def test_garbage_ends_the_launch_not_the_campaign(tmp_path: Path) -> None:
+    campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[0, 1, 2]), fake_launch("garbage", "1"))
+    assert sizes(campaign) == [0, 2]
+    assert "damaged" in outcome.failures[0]
+
+
+def test_a_size_that_does_not_fit_is_refused_and_the_rest_measured(tmp_path: Path) -> None:
+    campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[8, 2000, 16]), fake_launch("refuses"))
+    assert sizes(campaign) == [8, 16]
+    assert "memory is free" in outcome.failures[0]
+    assert len(campaign.launches()) == 1
+
+
+def test_a_variant_that_fails_leaves_the_other(tmp_path: Path) -> None:
+    campaign, outcome, _ = measured(
+        tmp_path / "c",
+        plan(sizes_B=[8]),
+        fake_launch("stillborn", variant="bad"),
+        fake_launch("good", variant="good"),
+    )
+    assert sizes(campaign, variant="good") == [8]
+    assert len(outcome.failures) == 1
+
+
+def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
+    asked = plan()
+    campaign, _, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    whole = sizes(campaign)
+    path = campaign.path / "records.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:5]) + lines[5][:40])
+    again, outcome, watcher = measured(tmp_path / "c", asked, fake_launch("good"))
+    assert outcome.measured == len(whole) - 5
+    assert sizes(again) == whole
+    assert any("damaged line" in text for text in watcher.warnings)
+    _, nothing, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    assert nothing.measured == 0
+
+
+def test_killed_at_any_instant_it_loses_at_most_the_point_in_flight(tmp_path: Path) -> None:
+    script = tmp_path / "go.py"
+    script.write_text(
+        "import sys\nfrom pathlib import Path\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from test_measure import fake_launch, measured, plan\n"
+        f"measured(Path({str(tmp_path / 'c')!r}), plan(sizes_B=list(range(100_000))), fake_launch('good'))\n"
+    )
+    with subprocess.Popen([sys.executable, str(script)]) as process:
+        records = tmp_path / "c" / "records.jsonl"
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and (not records.exists() or records.stat().st_size < 5000):
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    campaign = Campaign.open(tmp_path / "c")
+    found = sizes(campaign)
+    assert found == list(range(len(found)))
+    assert len(found) > 5
+    assert len(campaign.warnings) <= 1
+
+
+def test_an_unknown_operation_lists_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="unknown operation 'pingpang'") as error:
+        measured(tmp_path / "c", plan(operations=["pingpang"]), fake_launch("good"))
+    assert "pingpong" in error.value.hint
+
+
+def test_a_locality_the_placement_lacks_lists_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="no pair of ranks has locality 'network'") as error:
+        measured(tmp_path / "c", plan(localities=["network"]), fake_launch("good"))
+    assert "cache" in error.value.hint

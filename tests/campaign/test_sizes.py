@@ -1,0 +1,61 @@
+"""The adaptive choice of sizes on curves whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hockney.campaign.sizes import ladder, midpoint, refine
+
+
+def explore(curve: Callable[[int], float], largest_B: int, tolerance: float, narrowest: float) -> list[int]:
+    """All sizes that a campaign would measure on a noise-free machine."""
+    times = {size: curve(size) for size in ladder(largest_B)}
+    while (size := refine(times, dict.fromkeys(times, 0.0), tolerance, narrowest)) is not None:
+        assert size not in times
+        times[size] = curve(size)
+        assert len(times) < 500, "refinement does not end"
+    return sorted(times)
+
+
+def test_ladder_runs_from_nothing_to_the_largest() -> None:
+    assert ladder(20) == [0, 1, 4, 16, 20]
+    assert ladder(16) == [0, 1, 4, 16]
+    assert ladder(0) == [0]
+
+
+def test_a_straight_line_needs_no_refinement() -> None:
+    assert explore(lambda n: 1e-6 + 1e-10 * n, 2**22, 0.05, 1.05) == ladder(2**22)
+
+
+@pytest.mark.parametrize("limit", [200, 4032, 4096, 65536, 100_000])
+def test_a_protocol_switch_is_bracketed(limit: int) -> None:
+    def curve(size: int) -> float:
+        return (
+            1e-6
+            + 1e-10 * size
+            + (2e-6 if size > limit else 0.0)
+            + (1e-10 * (size - limit) if size > limit else 0)
+        )
+
+    sizes = explore(curve, 2**22, 0.05, 1.05)
+    below = max(size for size in sizes if size <= limit)
+    above = min(size for size in sizes if size > limit)
+    # Halving ends when the ratio is at most `narrowest`; rounding to powers of two may leave a little more.
+    assert above <= 1.06 * below
+    # A bracket of ratio 1.05 inside a ratio of 4: log2(ln 4 / ln 1.05) ≈ 5 halvings, and their neighbours.
+    assert len(sizes) <= len(ladder(2**22)) + 20
+
+
+def test_noise_within_the_interval_asks_for_nothing() -> None:
+    times = {size: 1e-6 * (1.2 if size == 16 else 1.0) for size in ladder(1024)}
+    assert refine(times, dict.fromkeys(times, 0.0), 0.05, 1.05) is not None
+    assert refine(times, dict.fromkeys(times, 0.2e-6), 0.05, 1.05) is None
+
+
+@given(st.integers(0, 2**30), st.integers(2, 2**30))
+def test_midpoint_lies_strictly_between(low: int, width: int) -> None:
+    assert low < midpoint(low, low + width) < low + width

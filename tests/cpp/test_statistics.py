@@ -1,0 +1,168 @@
+"""The runner's statistics and criteria on synthetic streams, compiled with sanitizers and -Werror."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).parents[2]
+RUNNER = ROOT / "cpp" / "runner"
+SOURCES = [
+    Path(__file__).with_name("harness.cpp"),
+    RUNNER / "statistics.cpp",
+    RUNNER / "json.cpp",
+    *sorted((RUNNER / "stopping").glob("*.cpp")),
+]
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+
+Ask = Callable[[str], Any]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    program = tmp_path_factory.mktemp("cpp") / "harness"
+    command = [compiler, "-std=c++17", "-O1", "-g", *WARNINGS, *SANITIZERS, f"-I{RUNNER}", *map(str, SOURCES)]
+    subprocess.run([*command, "-o", str(program)], check=True)
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
+
+        def send(line: str) -> Any:
+            stdin.write(line + "\n")
+            stdin.flush()
+            return json.loads(stdout.readline())
+
+        yield send
+        stdin.close()
+        assert process.wait(10) == 0, "the sanitizers found something"
+
+
+def summarise(ask: Ask, values: Sequence[float], preempted: Sequence[bool] = ()) -> dict[str, Any]:
+    flags = preempted or [False] * len(values)
+    words = [f"{value:.9g}:{int(flag)}" for value, flag in zip(values, flags, strict=True)]
+    result: dict[str, Any] = ask("summarise " + " ".join(words))
+    return result
+
+
+def test_median_and_interval_of_a_known_stream(ask: Ask) -> None:
+    # 1 … 99 shuffled: median 50; ranks ⌊(99 − 1.96·√99)/2⌋ = 39 and ⌈1 + (99 + 1.96·√99)/2⌉ = 61 (Le Boudec).
+    values = np.random.default_rng(3).permutation(np.arange(1.0, 100.0))
+    result = summarise(ask, values.tolist())
+    assert result["median_s"] == 50
+    # Neighbours of a shuffled stream are all but uncorrelated; the correction may widen by a rank or two.
+    assert 36 <= result["low_s"] <= 39
+    assert 61 <= result["high_s"] <= 64
+    assert result["used"] == 99
+
+
+@given(st.lists(st.floats(1.0, 1000.0), min_size=1, max_size=300), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_properties_of_any_stream(ask: Ask, values: list[float], seed: int) -> None:
+    flags = (np.random.default_rng(seed).random(len(values)) < 0.1).tolist()
+    result = summarise(ask, values, flags)
+    assert min(values) * (1 - 1e-6) - 1e-6 <= result["low_s"] <= result["median_s"] <= result["high_s"]
+    assert result["high_s"] <= max(values) * (1 + 1e-6) + 1e-6
+    assert result["used"] + len(result["disturbed"]) == len(values)
+    assert result["used"] * 4 >= len(values), "at least a quarter always remains"
+    assert result["quantiles_s"] == sorted(result["quantiles_s"])
+
+
+@pytest.mark.parametrize("n", [10, 30, 200])
+def test_interval_covers_the_true_median(ask: Ask, n: int) -> None:
+    # A skewed distribution like real timings: 1 + exponential tail; true median 1 + 0.1·ln 2.
+    rng = np.random.default_rng(n)
+    true = 1 + 0.1 * np.log(2)
+    trials = 400
+    covered = 0
+    for _ in range(trials):
+        result = summarise(ask, (1 + 0.1 * rng.exponential(size=n)).tolist())
+        covered += result["low_s"] <= true <= result["high_s"]
+    # 95 % less three standard deviations of 400 trials (1.1 % each).
+    assert covered / trials > 0.95 - 0.033
+
+
+def test_interval_widens_for_correlated_samples(ask: Ask) -> None:
+    rng = np.random.default_rng(5)
+    n, trials, covered = 300, 200, 0
+    for _ in range(trials):
+        noise = np.empty(n)
+        noise[0] = rng.normal()
+        for i in range(1, n):
+            noise[i] = 0.7 * noise[i - 1] + rng.normal() * np.sqrt(1 - 0.49)
+        result = summarise(ask, (100 + noise).tolist())
+        covered += result["low_s"] <= 100 <= result["high_s"]
+    # Without the correction for correlation the coverage is about 60 %; it is approximate, hence 85 %.
+    assert covered / trials > 0.85
+
+
+def test_preempted_samples_are_set_aside(ask: Ask) -> None:
+    rng = np.random.default_rng(1)
+    values = 10 + 0.1 * rng.random(100)
+    flags = np.zeros(100, bool)
+    flags[[5, 50, 77]] = True
+    values[flags] *= 100
+    result = summarise(ask, values.tolist(), flags.tolist())
+    assert set(result["disturbed"]) >= {5, 50, 77}
+    assert result["high_s"] < 10.2
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.7])
+def test_a_busy_stretch_does_not_move_the_median(ask: Ask, share: float) -> None:
+    rng = np.random.default_rng(2)
+    n = 400
+    values = 10 * (1 + 0.01 * rng.normal(size=n))
+    stretch = slice(100, 100 + int(share * n))
+    values[stretch] *= 1.3
+    result = summarise(ask, values.tolist())
+    # The undisturbed level is 10, with a standard error below 0.1 %; windows on the edge may be mixed.
+    assert result["median_s"] == pytest.approx(10, rel=0.005)
+    assert len(result["disturbed"]) >= 0.9 * share * n
+
+
+def test_quiet_streams_lose_almost_nothing(ask: Ask) -> None:
+    rng = np.random.default_rng(4)
+    set_aside = 0
+    for _ in range(50):
+        values = 10 * (1 + 0.01 * rng.normal(size=200))
+        set_aside += len(summarise(ask, values.tolist())["disturbed"])
+    # Nothing was disturbed; 1 % false alarms is the most that leaves the median where it is.
+    assert set_aside / (50 * 200) < 0.01
+
+
+def test_everything_preempted_is_still_a_result(ask: Ask) -> None:
+    result = summarise(ask, [2.0] * 40, [True] * 40)
+    assert result["median_s"] == 2
+    assert result["used"] == 40
+
+
+def test_interval_stops_when_narrow_and_not_before(ask: Ask) -> None:
+    rng = np.random.default_rng(6)
+    quiet = " ".join(f"{v:.9g}" for v in 10 * (1 + 0.001 * rng.normal(size=500)))
+    noisy = " ".join(f"{v:.9g}" for v in 10 * (1 + 0.3 * rng.random(size=500)))
+    assert ask(f"stop interval 0.01 30 0 0.001 {quiet}") == {"name": "interval", "after": 30}
+    # Half-width of the median's interval ≈ 0.98·√n ranks of a uniform spread of 30 %: 1 % needs n ≈ 800.
+    assert ask(f"stop interval 0.01 30 0 0.001 {noisy}")["after"] == -1
+    # 60 ms at 1 ms a sample.
+    assert ask(f"stop interval 0.01 30 0.06 0.001 {quiet}")["after"] >= 60
+
+
+def test_budget_and_count_stop(ask: Ask) -> None:
+    stream = " ".join(["1"] * 100)
+    assert ask(f"stop budget 0.05 6 0.001 {stream}") == {"name": "budget", "after": 50}
+    assert ask(f"stop budget 0.001 6 0.001 {stream}")["after"] == 6, "never fewer than the least"
+    assert ask(f"stop count 40 0.001 {stream}") == {"name": "count", "after": 40}

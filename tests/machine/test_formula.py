@@ -1,0 +1,111 @@
+"""Formulas as text and LaTeX; the expected strings are written down by hand from the parameters."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
+from hockney.models.base import Fit, Parameter, Regime
+
+
+def regime(
+    alpha_s: float, rate_B_per_s: float | None, low: float = 0, high: float | None = None, label: str = ""
+) -> Regime:
+    """T = alpha + n / rate; a rate of None is a slope of zero."""
+    beta = 0.0 if rate_B_per_s is None else 1 / rate_B_per_s
+    return Regime(
+        min_B=low,
+        max_B=high,
+        alpha_s=Parameter(value=alpha_s, unit="s"),
+        beta_s_per_B=Parameter(value=beta, unit="s/B"),
+        label=label,
+    )
+
+
+def fit(*regimes: Regime) -> Fit:
+    return Fit(model="piecewise", regimes=list(regimes))
+
+
+def test_regimes_that_share_a_break_do_not_overlap() -> None:
+    two = fit(regime(0.21e-6, 10.9e9, 0, 4096, "eager"), regime(1.5e-6, 12.04e9, 4096, None, "rendezvous"))
+    assert formulas(two) == [
+        "T(n) = 0.21 µs + n / 10.9 GB/s for 0 ≤ n ≤ 4 KiB (eager)",
+        "T(n) = 1.5 µs + n / 12 GB/s for n > 4 KiB (rendezvous)",
+    ]
+
+
+def test_a_gap_between_regimes_is_kept() -> None:
+    two = fit(regime(1e-6, 1e9, 0, 4096), regime(2e-6, 1e9, 4097, 65536))
+    assert formulas(two)[1] == "T(n) = 2 µs + n / 1 GB/s for 4097 B ≤ n ≤ 64 KiB"
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        (regime(0.8e-6, None), "T(n) = 0.8 µs for n ≥ 0"),
+        (regime(0.0, 2e9), "T(n) = n / 2 GB/s for n ≥ 0"),
+        (regime(0.0, None), "T(n) = 0 µs for n ≥ 0"),
+        (regime(-113e-6, 1.25e9), "T(n) = −113 µs + n / 1.25 GB/s for n ≥ 0"),
+        (regime(3e-6, -1e9), "T(n) = 3 µs − n / 1 GB/s for n ≥ 0"),
+        (regime(0.0, -1e9), "T(n) = −n / 1 GB/s for n ≥ 0"),
+        (regime(1.23456e-3, 999.6e6), "T(n) = 1.23 ms + n / 1 GB/s for n ≥ 0"),
+        (regime(1e-6, 1e9, 0, 65535), "T(n) = 1 µs + n / 1 GB/s for 0 ≤ n ≤ 65535 B"),
+        (regime(1e-6, 1e9, 0, 1000), "T(n) = 1 µs + n / 1 GB/s for 0 ≤ n ≤ 1000 B"),
+        # Only whole sizes exist: 5792.6 bounds the same messages as 5792.
+        (regime(1e-6, 1e9, 0, 5792.6), "T(n) = 1 µs + n / 1 GB/s for 0 ≤ n ≤ 5792 B"),
+    ],
+)
+def test_one_regime(one: Regime, expected: str) -> None:
+    assert formulas(fit(one)) == [expected]
+
+
+def test_latex_of_one_regime_is_an_equation() -> None:
+    assert latex(fit(regime(0.21e-6, 10.9e9))) == (r"T(n) = 0.21\,\mu\mathrm{s} + \frac{n}{10.9\,\mathrm{GB/s}}")
+
+
+def test_latex_of_several_regimes_uses_cases() -> None:
+    two = fit(regime(0.21e-6, 10.9e9, 0, 4096), regime(-1.5e-3, None, 4096))
+    assert latex(two).splitlines() == [
+        r"T(n) = \begin{cases}",
+        r"  0.21\,\mu\mathrm{s} + \frac{n}{10.9\,\mathrm{GB/s}} & \text{for } 0 \le n \le 4\,\mathrm{KiB} \\",
+        r"  -1.5\,\mathrm{ms} & \text{for } n > 4\,\mathrm{KiB}",
+        r"\end{cases}",
+    ]
+
+
+def test_latex_is_plain_ascii_and_balanced() -> None:
+    text = latex(fit(regime(1e-15, 3e9, 0, 64), regime(2e-6, -1e9, 64, 128), regime(0, 1e9, 129)))
+    assert text.isascii()
+    assert text.count("{") == text.count("}")
+    assert r"10^{-9}" in text, "1e-15 s is 1e-9 µs: an exponent must not come out as 1e-09"
+    assert not re.search(r"\de-?\d", text)
+
+
+def test_latex_text_escapes_what_a_user_may_write() -> None:
+    assert latex_text(r"tcp_1 & 50% #2 {x} ~a^b \c $") == (
+        r"tcp\_1 \& 50\% \#2 \{x\} \textasciitilde{}a\textasciicircum{}b \textbackslash{}c \$"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "expected"),
+    [
+        (2.1e-7, "s", "0.21 µs"),
+        (1.09e10, "B/s", "10.9 GB/s"),
+        (65536, "B", "64 KiB"),
+        (2288.6, "B", "2.23 KiB"),  # 2288.6 / 1024 = 2.2349…
+        (1023.7, "B", "1 KiB"),
+        (9.17e-11, "s/B", "0.0917 ns/B"),
+        (-3e-6, "s", "−3 µs"),
+        (0.5, "", "0.5"),
+    ],
+)
+def test_quantity(value: float, unit: str, expected: str) -> None:
+    assert quantity(value, unit) == expected
+
+
+def test_interval_needs_both_ends() -> None:
+    assert interval(Parameter(value=2e-7, low=1.9e-7, high=2.3e-7, unit="s")) == "0.19 µs to 0.23 µs"
+    assert interval(Parameter(value=2e-7, low=1.9e-7, unit="s")) == "—"

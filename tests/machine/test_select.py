@@ -1,0 +1,94 @@
+"""Which entry answers a question: explicit words first, then the nearest locality and the usual defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.machine.file import Machine, load
+from hockney.machine.select import matching, one, parse_where, title, words
+
+
+@pytest.fixture(scope="module")
+def machine() -> Machine:
+    return load(Path(__file__).parent / "data" / "version1.json")
+
+
+def test_the_nearest_locality_measured_is_the_default(machine: Machine) -> None:
+    entry = one(machine, {"operation": "pingpong"})
+    assert (entry.locality, entry.variant, entry.cache) == ("package", "default", "warm")
+
+
+def test_a_word_asked_for_comes_before_any_default(machine: Machine) -> None:
+    # tcp was measured over the network only: the default locality must not exclude it.
+    entry = one(machine, {"operation": "pingpong", "variant": "tcp"})
+    assert (entry.locality, entry.variant) == ("network", "tcp")
+
+
+def test_cache_off_is_found(machine: Machine) -> None:
+    assert one(machine, {"operation": "pingpong", "cache": "off"}).cache == "off"
+
+
+def test_an_unmeasured_locality_lists_those_there_are(machine: Machine) -> None:
+    with pytest.raises(RequestError, match="pingpong was not measured with locality 'numa'") as caught:
+        one(machine, {"operation": "pingpong", "locality": "numa"})
+    assert caught.value.hint.endswith("measured: package, network")
+
+
+def test_an_unknown_operation_lists_the_known_and_the_near(machine: Machine) -> None:
+    with pytest.raises(RequestError, match="no operation 'pingpon'") as caught:
+        one(machine, {"operation": "pingpon"})
+    assert caught.value.hint == "did you mean 'pingpong'? known: bandwidth, bidirectional, pingpong"
+
+
+def test_an_unknown_variant_lists_those_there_are(machine: Machine) -> None:
+    with pytest.raises(RequestError, match="variant 'ucx'") as caught:
+        one(machine, {"operation": "pingpong", "variant": "ucx"})
+    assert "default, tcp" in caught.value.hint
+
+
+def test_what_is_still_ambiguous_is_an_error_with_the_choices(machine: Machine) -> None:
+    with pytest.raises(RequestError, match=r"2 measured configurations.*window: 1, 64") as caught:
+        one(machine, {"operation": "bandwidth"})
+    assert "--where window=WORD" in caught.value.hint
+    assert one(machine, {"operation": "bandwidth", "window": "64"}).other["window"] == "64"
+
+
+def test_a_condition_on_something_no_entry_has(machine: Machine) -> None:
+    with pytest.raises(RequestError, match="colour 'red'"):
+        one(machine, {"operation": "pingpong", "colour": "red"})
+
+
+def test_matching_keeps_every_entry_with_the_words(machine: Machine) -> None:
+    assert len(matching(machine, {"operation": "pingpong", "locality": None})) == 4
+    assert len(matching(machine, {"operation": "pingpong", "locality": "network"})) == 2
+    assert len(matching(machine, {})) == len(machine.point_to_point)
+
+
+def test_entries_whose_locality_is_unknown_need_none(machine: Machine) -> None:
+    entries = [
+        entry.model_copy(update={"locality": None, "variant": "", "mapping": mapping})
+        for entry, mapping in zip(machine.point_to_point[:2], ("map-by node", "map-by core"), strict=True)
+    ]
+    imported = machine.model_copy(update={"point_to_point": entries})
+    assert one(imported, {"operation": "pingpong", "mapping": "map-by core", "cache": "off"}) is entries[1]
+    with pytest.raises(RequestError, match="measured with locality 'core'") as caught:
+        one(imported, {"operation": "pingpong", "locality": "core"})
+    assert caught.value.hint.endswith("measured: unknown")
+
+
+def test_title_and_words_of_an_entry(machine: Machine) -> None:
+    entry = machine.point_to_point[0]
+    assert words(entry)["mpi"] == "Open MPI 5.0.11"
+    assert title(entry) == "pingpong, locality package, variant default, cache warm, mapping core"
+    bandwidth = machine.point_to_point[4]
+    assert title(bandwidth, machine.point_to_point).endswith("mapping core, window 1")
+
+
+def test_parse_where() -> None:
+    assert parse_where(["window=64", "mpi=Open MPI=5"]) == {"window": "64", "mpi": "Open MPI=5"}
+    for wrong in ("window", "=64", ""):
+        with pytest.raises(RequestError, match="is not a condition"):
+            parse_where([wrong])
