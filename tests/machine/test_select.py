@@ -82,9 +82,11 @@ def test_entries_whose_locality_is_unknown_need_none(machine: Machine) -> None:
 def test_title_and_words_of_an_entry(machine: Machine) -> None:
     entry = machine.point_to_point[0]
     assert words(entry)["mpi"] == "Open MPI 5.0.11"
-    assert title(entry) == "pingpong, locality package, variant default, cache warm, mapping core"
+    assert title(entry) == "pingpong, locality package, cache warm"
     bandwidth = machine.point_to_point[4]
-    assert title(bandwidth, machine.point_to_point).endswith("mapping core, window 1")
+    assert title(bandwidth) == "bandwidth, locality package, cache warm"
+    everything = machine.point_to_point
+    assert title(bandwidth, everything) == "bandwidth, locality package, variant default, cache warm, window 1"
 
 
 def test_parse_where() -> None:

@@ -44,8 +44,11 @@ class Campaign:
 
     @classmethod
     def create(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:
-        """Make the folder and write its plan; RequestError where a campaign is already there."""
-        if (path / PLAN).exists() or (path / RECORDS).exists():
+        """Make the folder and write its plan; RequestError where something measured is already there.
+
+        A plan without records or launches, left by a request that was refused, is replaced.
+        """
+        if (path / RECORDS).exists() or (path / LAUNCHES).exists():
             raise RequestError(
                 f"{path} already holds a campaign",
                 "add --resume to go on with it, or choose another folder; nothing in it was changed",

@@ -18,7 +18,7 @@ from hockney.runner.eager import eager_limits_B
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
-from hockney.runner.topology import locality, oversubscribed
+from hockney.runner.topology import locality, notes, oversubscribed
 from hockney.runner.variants import Variant, parse_variant
 
 SPEAKING = (
@@ -63,7 +63,7 @@ def _launch(plan: Plan, mpi: Mpi, binary: Path, variant: Variant) -> Launch:
     environment = {**mpi.environment, **environment}
 
     def describe(hello: Mapping[str, Any]) -> Described:
-        return _describe(hello, mpi, request, variant)
+        return _describe(hello, mpi, variant)
 
     return Launch(
         variant=variant.name,
@@ -89,27 +89,17 @@ def _more_ranks_than_cores(plan: Plan) -> bool:
     """Known beforehand for this host only; what other hosts have is their launcher's business."""
     if plan.hosts or plan.hostfile:
         return False
-    return plan.ranks > _local_cores()
+    threads = "hwthread" in (plan.map_by, plan.bind_to)
+    return plan.ranks > (len(os.sched_getaffinity(0)) if threads else _local_cores())
 
 
-def _describe(hello: Mapping[str, Any], mpi: Mpi, request: LaunchRequest, variant: Variant) -> Described:
+def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described:
     ranks = hello["ranks"]
     localities: dict[tuple[int, int], Locality] = {
         (a["rank"], b["rank"]): locality(a, b) for a, b in combinations(ranks, 2)
     }
     reasons = oversubscribed(ranks)
-    warnings = [f"oversubscribed: {reason}: times are not latencies" for reason in reasons]
-    if (
-        request.binding != "none"
-        and any(len(rank.get("affinity", ())) > 1 for rank in ranks)
-        and mpi.kind != "unknown"
-    ):
-        wide = sum(len(rank.get("affinity", ())) > 1 for rank in ranks)
-        if request.binding in ("core", "hwthread") and wide and not _smt(ranks):
-            warnings.append(
-                f"{wide} of {len(ranks)} ranks are not pinned to one core (asked: {request.binding}); "
-                "localities are those seen at the start"
-            )
+    warnings = [f"oversubscribed: {reason}: times are not latencies" for reason in reasons] + notes(ranks)
     per_host = Counter(rank["host"] for rank in ranks)
     hosts = {rank["host"]: _host(rank) for rank in ranks}
     return Described(
@@ -133,11 +123,6 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, request: LaunchRequest, varian
         },
         warnings=warnings,
     )
-
-
-def _smt(ranks: list[dict[str, Any]]) -> bool:
-    """A rank bound to a core may run on any of its hardware threads: two processors, one core."""
-    return all(set(rank.get("affinity", ())) <= set(rank.get("siblings", ())) for rank in ranks)
 
 
 def _host(rank: Mapping[str, Any]) -> dict[str, Any]:

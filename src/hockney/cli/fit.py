@@ -29,7 +29,7 @@ def fit(
     """Fit every model to every configuration of a campaign, and write the machine file."""
     from hockney.machine.build import build
     from hockney.machine.file import check_writable, save
-    from hockney.machine.show import as_formulas, fit_table, oversubscription, overview, preferred
+    from hockney.machine.show import as_formulas, oversubscription, overview, preferred
 
     check_writable(output)
     with err.status("fitting …") as status:
@@ -42,7 +42,5 @@ def fit(
         return
     for warning in oversubscription(machine):
         err.print(f"warning: {warning}", markup=False, soft_wrap=True)
-    best = preferred(machine)
-    out.print(as_formulas(best), markup=False, soft_wrap=True)
-    out.print(fit_table(best))
+    out.print(as_formulas(preferred(machine), figures=True), markup=False, soft_wrap=True)
     out.print(f"wrote {output}", markup=False, soft_wrap=True)

@@ -90,8 +90,8 @@ def measure(
     from hockney.campaign.folder import Campaign
     from hockney.campaign.measure import run
     from hockney.campaign.plan import Plan
-    from hockney.campaign.prepare import launches as prepare
     from hockney.campaign.prepare import default_ranks
+    from hockney.campaign.prepare import launches as prepare
     from hockney.samples import table
     from hockney.units import parse_bytes, parse_time
 

@@ -21,12 +21,15 @@ hockney report tidy.csv.gz -o published.html --json
 )
 def report(
     campaign: Annotated[
-        Path, typer.Argument(help="Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN")
+        Path,
+        typer.Argument(help="Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN"),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")] = Path("report.html"),
     peak: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=RATE in one direction, drawn as a line; repeat for several.", metavar="NAME=RATE"),
+        typer.Option(
+            help="NAME=RATE in one direction, drawn as a line; repeat for several.", metavar="NAME=RATE"
+        ),
     ] = None,
     machine: Annotated[
         Path | None, typer.Option(help="Machine file with the fits. [default: fitted anew]", show_default=False)

@@ -33,17 +33,18 @@ def words(entry: Entry) -> dict[str, str]:
     }
 
 
+_ALWAYS = ("locality", "variant", "cache")
+_SILENT = {"locality": UNKNOWN, "variant": "default"}
+"""Words that a title leaves out unless they tell the entry from others."""
+
+
 def title(entry: Entry, among: Sequence[Entry] = ()) -> str:
-    """`pingpong, locality package, variant tcp, cache warm`: what is known, and what tells it from `among`."""
-    known = words(entry)
+    """`pingpong, locality package, variant tcp, cache warm`, and what else tells it from `among`."""
     differing = differences([entry, *among])
     shown = [
         f"{name} {word}"
-        for name, word in known.items()
-        if word
-        and name != "operation"
-        and (name not in entry.other or name in differing)
-        and (name, word) != ("locality", UNKNOWN)
+        for name, word in words(entry).items()
+        if word and (name in differing or (name in _ALWAYS and word != _SILENT.get(name))) and name != "operation"
     ]
     return ", ".join([entry.operation, *shown])
 

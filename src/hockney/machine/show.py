@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from rich.text import Text
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
 from hockney.machine.select import title, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency
-from hockney.models.base import Fit, Parameter
+from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, inverse, latency
+from hockney.models.base import Fit, Parameter, Quality
 from hockney.units import format_bytes
 
 _PREFERRED = ("piecewise", "hockney")
@@ -67,29 +69,26 @@ def oversubscription(machine: Machine) -> list[str]:
     ]
 
 
-def as_formulas(machine: Machine) -> str:
-    """Per entry and model a heading and one line per regime."""
-    blocks = []
+def as_formulas(machine: Machine, figures: bool = False) -> str:
+    """What was measured; then per entry and model a heading and one line per regime.
+
+    With `figures` a line follows with latency, asymptotic bandwidth, n½ and errors.
+    """
+    libraries = ", ".join(library.name or library.library for library in machine.mpi)
+    blocks = [": ".join(filter(None, [machine.system.name, libraries]))]
     for entry in machine.point_to_point:
+        heading = title(entry, machine.point_to_point)
         remark = f" ({OVERSUBSCRIBED})" if entry.oversubscribed else ""
         for name, fit in entry.fits.items():
-            lines = [
-                f"{title(entry, machine.point_to_point)} — {name}{remark}",
-                *(f"  {line}" for line in formulas(fit)),
-            ]
+            lines = [f"{heading} — {name}{remark}", *(f"  {line}" for line in formulas(fit))]
+            if figures:
+                lines.append(f"  {_figures_line(entry, fit)}")
             if fit.nonphysical:
                 lines.append("  not physical: a parameter is negative")
             blocks.append("\n".join(lines))
         if not entry.fits:
-            blocks.append(
-                "\n".join(
-                    [
-                        f"{title(entry, machine.point_to_point)} — not fitted",
-                        *(f"  {note}" for note in entry.notes),
-                    ]
-                )
-            )
-    return "\n\n".join(blocks)
+            blocks.append("\n".join([f"{heading} — not fitted", *(f"  {note}" for note in entry.notes)]))
+    return "\n\n".join(filter(None, blocks))
 
 
 def as_latex(machine: Machine) -> str:
@@ -111,21 +110,6 @@ def as_tables(machine: Machine) -> Iterator[Table]:
         remark = f"\n{OVERSUBSCRIBED}" if entry.oversubscribed else ""
         yield _models_table(entry, f"{title(entry, machine.point_to_point)}{remark}")
         yield _parameters_table(entry)
-
-
-def fit_table(machine: Machine) -> Table:
-    """One row per fit: latency, asymptotic bandwidth, n½, median error, and median error on points left out."""
-    table = _table("", "fit", "latency", "bandwidth", "n½", "error", "left out")
-    for entry in machine.point_to_point:
-        for name, fit in entry.fits.items():
-            quality = fit.quality
-            table.add_row(
-                f"{title(entry, machine.point_to_point)} — {name}",
-                *_figures(entry, fit),
-                _percent(quality.median_relative_error if quality else None),
-                _percent(quality.leave_one_out_median if quality else None),
-            )
-    return table
 
 
 def _entry_data(entry: Entry) -> dict[str, Any]:
@@ -159,44 +143,76 @@ def _figures(entry: Entry, fit: Fit) -> list[str]:
     return [_value(latency(fit)), _value(bandwidth(entry, fit)), _value(fit.n_half_B)]
 
 
+def _figures_line(entry: Entry, fit: Fit) -> str:
+    latency_, bandwidth_, n_half = _figures(entry, fit)
+    line = f"latency {latency_}, bandwidth {bandwidth_}, n½ {n_half}"
+    if fit.quality is None:
+        return line
+    error, left_out = fit.quality.median_relative_error, fit.quality.leave_one_out_median
+    return f"{line}, median error {_percent(error)}, of points left out {_percent(left_out)}"
+
+
 def _models_table(entry: Entry, heading: str) -> Table:
-    errors = ("median", "95 %", "max", "left out", "left out 95 %")
-    table = _table(heading, "model", "latency", "bandwidth", "n½", *errors, "adj. R²")
-    for name, fit in entry.fits.items():
-        quality = fit.quality
-        figures = [""] * 6
-        if quality is not None:
-            figures = [
-                _percent(quality.median_relative_error),
-                _percent(quality.p95_relative_error),
-                _percent(quality.max_relative_error),
-                _percent(quality.leave_one_out_median),
-                _percent(quality.leave_one_out_p95),
-                "—" if quality.adjusted_r2 is None else f"{quality.adjusted_r2:.5f}",
-            ]
-        table.add_row(f"{name} (not physical)" if fit.nonphysical else name, *_figures(entry, fit), *figures)
+    names = [f"{name} (not physical)" if fit.nonphysical else name for name, fit in entry.fits.items()]
+    table = _table(heading, "", *names)
+    columns = [_figures(entry, fit) + _errors(fit.quality) for fit in entry.fits.values()]
+    for label, *row in zip(_FIGURES, *columns, strict=True):
+        _row(table, label, *row)
     return table
+
+
+_FIGURES = (
+    *("latency", "bandwidth", "n½", "median error", "95 % of errors", "largest error"),
+    *("median left out", "95 % left out", "adjusted R²"),
+)
+
+
+def _errors(quality: Quality | None) -> list[str]:
+    if quality is None:
+        return ["—"] * 6
+    return [
+        _percent(quality.median_relative_error),
+        _percent(quality.p95_relative_error),
+        _percent(quality.max_relative_error),
+        _percent(quality.leave_one_out_median),
+        _percent(quality.leave_one_out_p95),
+        "—" if quality.adjusted_r2 is None else f"{quality.adjusted_r2:.4f}",
+    ]
 
 
 def _parameters_table(entry: Entry) -> Table:
-    table = _table("", "model", "where", "parameter", "value", "95 % interval")
+    table = _table("", "model", "sizes", "parameter", "value", "95 % interval")
     for name, fit in entry.fits.items():
         for regime in fit.regimes:
-            high = "" if regime.max_B is None else format_bytes(int(regime.max_B))
-            where = f"{format_bytes(int(regime.min_B))} … {high}".rstrip()
-            table.add_row(name, where, "α", _value(regime.alpha_s), interval(regime.alpha_s))
-            table.add_row("", "", "β", _value(regime.beta_s_per_B), interval(regime.beta_s_per_B))
-        for parameter, value in fit.parameters.items():
-            table.add_row("", "", parameter, _value(value), interval(value))
+            low = format_bytes(int(regime.min_B))
+            high = "∞" if regime.max_B is None else format_bytes(int(regime.max_B))
+            _parameter(table, name, f"{low} … {high}", "α", regime.alpha_s)
+            _parameter(table, "", "", "1/β", inverse(regime.beta_s_per_B, "B/s"))
+        for word, parameter in fit.parameters.items():
+            # The first α and the last 1/β, once more.
+            if word not in ("latency_s", "bandwidth_B_per_s"):
+                _parameter(table, "", "", word, parameter)
+        _parameter(table, "", "", "n½", fit.n_half_B)
     return table
+
+
+def _parameter(table: Table, model: str, sizes: str, word: str, parameter: Parameter | None) -> None:
+    if parameter is not None:
+        _row(table, model, sizes, word, _value(parameter), interval(parameter))
 
 
 def _table(heading: str, *columns: str) -> Table:
-    # Headings may hold a user's words with brackets in them, which rich would take for markup.
-    table = Table(title=heading.replace("[", "\\[") or None, title_justify="left", title_style="bold")
+    table = Table(
+        title=Text(heading) if heading else None, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
+        table.add_column(Text(column), justify="left" if number == 0 else "right", overflow="fold")
     return table
+
+
+def _row(table: Table, *cells: str) -> None:
+    """A row of plain text: a user's words may hold brackets, which rich would take for markup."""
+    table.add_row(*(Text(cell) for cell in cells))
 
 
 def _value(parameter: Parameter | None) -> str:
@@ -204,4 +220,6 @@ def _value(parameter: Parameter | None) -> str:
 
 
 def _percent(fraction: float | None) -> str:
-    return "—" if fraction is None else f"{100 * fraction:.3g} %"
+    if fraction is None:
+        return "—"
+    return f"{100 * fraction:.3g} %" if fraction >= 1e-4 else "< 0.01 %"

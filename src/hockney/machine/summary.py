@@ -17,16 +17,22 @@ def latency(fit: Fit) -> Parameter:
 
 
 def bandwidth(entry: Entry, fit: Fit) -> Parameter | None:
-    """lim n/T(n): the inverse slope of the last regime, in B/s; None where the time does not grow."""
-    beta = fit.regimes[-1].beta_s_per_B
-    if beta.value == 0:
+    """lim n/T(n), times the messages that pass in T: of the last regime, in B/s; None where T does not grow."""
+    return inverse(fit.regimes[-1].beta_s_per_B, "B/s", MESSAGES.get(entry.operation, 1))
+
+
+def inverse(parameter: Parameter, unit: str, factor: float = 1.0) -> Parameter | None:
+    """`factor` / parameter with its interval; None for zero.
+
+    The interval is left out where that of `parameter` holds zero: its inverse has no end.
+    """
+    if parameter.value == 0:
         return None
-    messages = MESSAGES.get(entry.operation, 1)
-    # A slope whose interval reaches zero leaves the bandwidth without an upper end.
-    bounded = beta.low is not None and beta.high is not None and beta.low * beta.high > 0
+    low, high = parameter.low, parameter.high
+    bounded = low is not None and high is not None and low * high > 0
     return Parameter(
-        value=messages / beta.value,
-        low=messages / beta.high if bounded and beta.high else None,
-        high=messages / beta.low if bounded and beta.low else None,
-        unit="B/s",
+        value=factor / parameter.value,
+        low=factor / high if bounded and high else None,
+        high=factor / low if bounded and low else None,
+        unit=unit,
     )

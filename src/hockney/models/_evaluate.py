@@ -86,6 +86,6 @@ def _try(fit: FitFunction, train: Series, test: Series, tally: _Tally) -> None:
         return
     tally.nonphysical += fitted.nonphysical
     tally.errors.append(np.abs(predict(fitted, test.size_B) - test.time_s) / test.time_s)
-    low, high = interval(fitted, test.size_B)
-    if low is not None and high is not None:
-        tally.covered.append((low <= test.time_s) & (test.time_s <= high))
+    bounds = interval(fitted, test.size_B)
+    if bounds is not None:
+        tally.covered.append((bounds[0] <= test.time_s) & (test.time_s <= bounds[1]))

@@ -85,14 +85,14 @@ def predict(fit: Fit, size_B: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(alpha[place] + beta[place] * size)
 
 
-def interval(fit: Fit, size_B: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]] | tuple[None, None]:
+def interval(fit: Fit, size_B: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """95 % prediction interval (low, high) in seconds, calibrated on points the fit did not see.
 
     Every point of the series is left out once and predicted from the others; the 95 % quantile of
-    |ln(predicted/measured)| is one factor for all sizes. (None, None) where the fit has no such factor (fewer than
+    |ln(predicted/measured)| is one factor for all sizes. None where the fit has no such factor (fewer than
     three points, or predictions that are not positive).
     """
     if fit.quality is None or fit.quality.prediction_factor is None:
-        return None, None
+        return None
     time_s = predict(fit, size_B)
     return time_s / fit.quality.prediction_factor, time_s * fit.quality.prediction_factor

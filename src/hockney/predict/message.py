@@ -49,7 +49,8 @@ def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
     if size_B < 0:
         raise RequestError(f"a message of {size_B} B does not exist", "sizes are 0 B or more")
     if model not in entry.fits:
-        reason = next((f" ({note})" for note in entry.notes if note.startswith(f"{model}: ")), "")
+        mine = (note.removeprefix(f"{model}: ") for note in entry.notes if note.startswith(f"{model}: "))
+        reason = next((f": {note}" for note in mine), "")
         known = ", ".join(sorted(entry.fits)) or "none"
         raise RequestError(f"model {model!r} is not fitted to {title(entry)}{reason}", f"fitted: {known}")
     fit = entry.fits[model]
@@ -59,14 +60,14 @@ def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
             f"model {model!r} gives {time_s:.3g} s for {size_B} B: its parameters are not physical",
             "choose another --model",
         )
-    bounds = interval(fit, size_B)
+    low, high = interval(fit, size_B)
     index = regime_of(fit, size_B)
     extrapolated, factor = _outside(entry, size_B)
     return Prediction(
         size_B=size_B,
         time_s=time_s,
-        low_s=None if bounds is None else float(bounds[0]),
-        high_s=None if bounds is None else float(bounds[1]),
+        low_s=None if low is None else float(low),
+        high_s=None if high is None else float(high),
         bandwidth_B_per_s=MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
         regime=fit.regimes[index],
         formula=formula(fit, index),

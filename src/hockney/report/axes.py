@@ -62,7 +62,9 @@ class SizeAxis:
             ticks.insert(0, self.zero_at)
             texts.insert(0, "0 B")
         axes.xaxis.set_major_locator(FixedLocator(ticks))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda _, i: texts[i] if i is not None and i < len(texts) else ""))
+        axes.xaxis.set_major_formatter(
+            FuncFormatter(lambda _, i: texts[i] if i is not None and i < len(texts) else "")
+        )
         axes.xaxis.set_minor_locator(NullLocator())
         left = self.zero_at if self.zero else low
         margin = 0.03 * max(high - left, 1.0)
@@ -81,7 +83,9 @@ def log_axis(axes: Axes, low: float, high: float) -> None:
     axes.set_yscale("log")
     axes.set_ylim(low, high)
     decades = math.log10(high / low)
-    subs = (1.0,) if decades > 2.5 else (1.0, 2.0, 5.0) if decades > 0.9 else tuple(float(i) for i in range(1, 10))
+    subs = (
+        (1.0,) if decades > 2.5 else (1.0, 2.0, 5.0) if decades > 0.9 else tuple(float(i) for i in range(1, 10))
+    )
     axes.yaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axes.yaxis.set_minor_formatter(NullFormatter())
@@ -103,15 +107,13 @@ def rate_unit(largest_B_per_s: float) -> tuple[float, str]:
     return 1.0, "B/s"
 
 
-def spread_labels(positions: Sequence[float], width: float) -> list[int]:
-    """The row (0, 1, …) of each label of that width, so that neighbours in one row do not touch."""
-    rows: list[float] = []
-    result = [0] * len(positions)
+def spread_labels(positions: Sequence[float], widths: Sequence[float]) -> list[int]:
+    """The row (0, 1, …) of each label, centred at its position, so that neighbours in one row do not touch."""
+    ends: list[float] = []
+    rows = [0] * len(positions)
     for index in sorted(range(len(positions)), key=lambda i: positions[i]):
-        at = positions[index]
-        row = next((r for r, last in enumerate(rows) if at - last >= width), len(rows))
-        if row == len(rows):
-            rows.append(at)
-        rows[row] = at
-        result[index] = row
-    return result
+        left, right = positions[index] - widths[index] / 2, positions[index] + widths[index] / 2
+        row = next((r for r, end in enumerate(ends) if left >= end), len(ends))
+        ends[row:] = [right] if row == len(ends) else [right, *ends[row + 1 :]]
+        rows[index] = row
+    return rows

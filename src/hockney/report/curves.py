@@ -61,12 +61,6 @@ class Curve:
         return self.directions * self.pairs
 
     @property
-    def group(self) -> str:
-        """What the curves of one figure have in common beside the operation: how many pairs communicate."""
-        other = self.entry.other
-        return " · ".join(f"{key} {other[key]}" for key in ("ranks", "pairs") if other.get(key))
-
-    @property
     def size_B(self) -> NDArray[np.float64]:
         return self.series.size_B
 
@@ -128,6 +122,16 @@ def by_operation(all_curves: Sequence[Curve]) -> dict[str, list[Curve]]:
     groups: dict[str, list[Curve]] = {}
     for curve in all_curves:
         groups.setdefault(curve.operation, []).append(curve)
+    return groups
+
+
+def by_crowd(some: Sequence[Curve]) -> dict[str, list[Curve]]:
+    """Curves that belong in one picture: as many ranks and pairs at once; the key says how many, where that differs."""
+    varied = [key for key in ("ranks", "pairs") if len({curve.entry.other.get(key, "") for curve in some}) > 1]
+    groups: dict[str, list[Curve]] = {}
+    for curve in some:
+        words = [f"{key} {curve.entry.other[key]}" for key in varied if curve.entry.other.get(key)]
+        groups.setdefault(" · ".join(words), []).append(curve)
     return groups
 
 

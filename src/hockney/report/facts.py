@@ -120,7 +120,10 @@ def headline(curve: Curve, peaks: Sequence[Peak]) -> Headline | None:
 
 
 def warnings(
-    curves: Sequence[Curve], records: Iterable[Record], launches: Sequence[Mapping[str, Any]], found: Iterable[str]
+    curves: Sequence[Curve],
+    records: Iterable[Record],
+    launches: Sequence[Mapping[str, Any]],
+    found: Iterable[str],
 ) -> list[str]:
     """What a reader must know before trusting a number, worst first; `found` is what reading the data said."""
     mine = [record for record in records if record.source == "hockney"]
@@ -131,7 +134,8 @@ def warnings(
             "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
             f"({len(crowded)} of {len(curves)} configurations)."
         )
-    result += [text for text in (_unverified(mine), _disturbed(curves), _wide(curves), _spread(mine)) if text]
+    checks = (_unverified(mine), _disturbed(curves), _wide(curves), _spread(mine), _bare(curves))
+    result += [text for text in checks if text]
     said = [str(text) for launch in launches for text in launch.get("warnings") or ()]
     result += list(dict.fromkeys([*said, *found]))
     return result
@@ -148,7 +152,9 @@ def _unverified(records: Sequence[Record]) -> str:
 
 
 def _disturbed(curves: Sequence[Curve]) -> str:
-    points = [p for curve in curves for p in curve.entry.measurements.points if p.samples and p.disturbed is not None]
+    points = [
+        p for curve in curves for p in curve.entry.measurements.points if p.samples and p.disturbed is not None
+    ]
     samples = sum(point.samples or 0 for point in points)
     disturbed = sum(point.disturbed or 0 for point in points)
     if not samples or disturbed / samples <= DISTURBED_SHARE:
@@ -157,6 +163,14 @@ def _disturbed(curves: Sequence[Curve]) -> str:
         f"Disturbed: {percent(disturbed / samples)} of the samples were recognised as disturbed (preemption, a busy "
         "neighbour) and set aside. Medians stand without them; measure on a quiet machine to be sure."
     )
+
+
+def _bare(curves: Sequence[Curve]) -> str:
+    points = [point for curve in curves for point in curve.entry.measurements.points]
+    bare = sum(point.low_s is None for point in points)
+    if not bare:
+        return ""
+    return f"No interval at {bare} of {len(points)} points: nothing in the data says how certain those times are."
 
 
 def _wide(curves: Sequence[Curve]) -> str:

@@ -80,7 +80,9 @@ def with_fits(curve: Curve, context: Context) -> Drawing:
     )
 
 
-def overview(name: str, title: str, curves: Sequence[Curve], styles: Mapping[str, Style], context: Context) -> Drawing:
+def overview(
+    name: str, title: str, curves: Sequence[Curve], styles: Mapping[str, Style], context: Context
+) -> Drawing:
     """Measured time and throughput of several curves in one picture, one style each."""
     columns = _legend_columns([curve.label for curve in curves])
     rows = -(-len(curves) // columns)
@@ -166,7 +168,6 @@ def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Con
     for axes, (model, result) in zip(panels, results.items(), strict=False):
         style = context.model_styles[model]
         ends = np.array([low / 2, high * 2])
-        axes.fill_between(ends, ends / 1.1, ends * 1.1, color="#e9e9e9", zorder=0, linewidth=0)
         axes.plot(ends, ends, color=QUIET, linewidth=0.8, zorder=1)
         inside = np.clip(result.predicted_s * 1e6, low / 1.5, high * 1.5)
         outside = inside != result.predicted_s * 1e6
@@ -193,7 +194,7 @@ def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Con
         "Held-out check.",
         f"{title}: predicted against measured time on points the fits have not seen. Error: {words}.",
         "Every model fitted again without the points at odd positions, and asked for those: predicted against measured "
-        "time of all curves of this operation. The grey band is ±10 %; open symbols lie beyond the frame.",
+        "time of all curves of this operation. Open symbols lie beyond the frame.",
         figure,
     )
 
@@ -322,5 +323,7 @@ def _percent_axis(axes: Axes, low: float, high: float) -> None:
     powers = [10.0**e for e in range(12)]
     ticks = [t for t in [-p for p in powers] + [0.0] + powers if bottom <= t <= top]
     axes.yaxis.set_major_locator(FixedLocator(ticks))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+,.0f} %".replace(",", " ").replace("-", "−") if value else "0"))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:+,.0f} %".replace(",", " ").replace("-", "−") if value else "0")
+    )
     axes.yaxis.set_minor_locator(NullLocator())

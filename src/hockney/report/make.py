@@ -14,7 +14,7 @@ from hockney.machine.build import build
 from hockney.machine.file import Machine
 from hockney.models.base import models
 from hockney.report import figures, points_csv, provenance, tables
-from hockney.report.curves import Curve, by_operation, curves
+from hockney.report.curves import Curve, by_crowd, by_operation, curves
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
@@ -23,7 +23,7 @@ from hockney.report.page import MEANING, Part, Section, render
 from hockney.report.style import drawing_style, model_styles, styles
 from hockney.report.svg import png_file, svg_file
 
-DETAILED = 6
+DETAILED = 8
 """Up to so many curves of an operation are each drawn with all fits; of more, the page draws what was measured."""
 CROWD = 8
 """Curves in one picture at most."""
@@ -45,7 +45,10 @@ class Report:
 
 
 def make(
-    path: Path, peaks: Sequence[Peak] = (), machine: Machine | None = None, progress: Callable[[str], None] = lambda _: None
+    path: Path,
+    peaks: Sequence[Peak] = (),
+    machine: Machine | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
     """The report of a campaign folder or tidy table; fits are those of `machine`, made anew where it is None.
 
@@ -137,7 +140,8 @@ def _read(path: Path) -> tuple[list[Record], list[dict[str, Any]], list[str]]:
     records, launches = campaign.records(), campaign.launches()
     if not records:
         raise RequestError(
-            f"{path} holds no measurement" + (f" ({len(campaign.warnings)} damaged lines)" if campaign.warnings else ""),
+            f"{path} holds no measurement"
+            + (f" ({len(campaign.warnings)} damaged lines)" if campaign.warnings else ""),
             f"go on with `hockney measure --resume -o {path}`",
         )
     return records, launches, campaign.warnings
@@ -178,7 +182,11 @@ def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
         lines.append(" · ".join(part for part in parts if part))
     if len(machine.system.hosts) > 4:
         lines.append(f"and {len(machine.system.hosts) - 4} more hosts")
-    times = sorted(str(launch["time"]) for launch in launches if launch.get("time"))
+    imported = [launch for launch in launches if launch.get("imported")]
+    if imported:
+        tools = dict.fromkeys(str(launch.get("tool") or "unknown program") for launch in imported)
+        lines.append(f"imported from {len(imported)} files ({', '.join(tools)})")
+    times = sorted(str(launch["time"]) for launch in launches if launch.get("time") and launch not in imported)
     if times:
         lines.append(times[0] if times[0] == times[-1] else f"{times[0]} to {times[-1]}")
     return lines
@@ -186,9 +194,7 @@ def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section:
     section = Section(operation, operation.capitalize(), MEANING.get(operation, ""), folded=len(mine) > DETAILED)
-    groups: dict[str, list[Curve]] = {}
-    for curve in mine:
-        groups.setdefault(curve.group, []).append(curve)
+    groups = by_crowd(mine)
     if len(mine) > 1:
         for group, members in groups.items():
             for start in range(0, len(members), CROWD):
@@ -217,7 +223,9 @@ def _part(curve: Curve, context: Context, *, drawn: bool) -> Part:
     if curve.fits:
         if drawn:
             part.figures = [figures.with_fits(curve, context), figures.residuals(curve, context)]
-        part.tables = [table for table in (tables.regimes(curve), tables.quality(curve), tables.named(curve)) if table]
+        part.tables = [
+            table for table in (tables.regimes(curve), tables.quality(curve), tables.named(curve)) if table
+        ]
     part.overheads = tables.overheads(curve)
     told = [f"{model}: {note}" for model, fit in curve.fits.items() for note in fit.notes]
     part.notes = [*curve.entry.notes, *told]

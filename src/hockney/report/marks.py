@@ -63,8 +63,9 @@ def draw_sizes(axes: Axes, size_axis: SizeAxis, marks: Sequence[SizeMark]) -> No
     positions = [float(size_axis.position([size])[0]) for size in merged]
     low, high = axes.get_xlim()
     texts = [" = ".join(labels) for labels in merged.values()]
-    width = (high - low) * max((0.017 * len(text) + 0.02 for text in texts), default=0.0)
-    for position, text, row in zip(positions, texts, spread_labels(positions, width), strict=True):
+    # A letter of this size is about a hundredth of a panel wide.
+    widths = [(high - low) * (0.011 * len(text) + 0.02) for text in texts]
+    for position, text, row in zip(positions, texts, spread_labels(positions, widths), strict=True):
         axes.axvline(position, color=QUIET, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
         axes.text(
             position, 1.01 + 0.055 * row, text, transform=axes.get_xaxis_transform(), ha="center", va="bottom",

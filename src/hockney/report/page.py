@@ -43,6 +43,9 @@ READING = (
     "powers of 1000.",
 )
 
+_WITH_FORMULAS = 8
+"""More headlines than these go without their formula lines, which stand below."""
+
 
 @dataclass
 class Part:
@@ -96,15 +99,14 @@ def render(
     )
     inliner = Inliner()
     shown = [_section(section, inliner) for section in sections]
-    operations = {head.curve.operation for head in headlines}
     model = ", ".join(dict.fromkeys(head.model for head in headlines))
     return environment.get_template("page").render(
         version=__version__,
         css=here.joinpath("page.css").read_text(encoding="utf-8") + inliner.css(),
         title=title,
         lead=lead,
-        headline_heading=operations.pop() if len(operations) == 1 else "operation",
-        headlines=[_headline(head, len({h.curve.operation for h in headlines}) > 1) for head in headlines],
+        operation=headlines[0].curve.operation if headlines else "",
+        headlines=[_headline(head, formulas=len(headlines) <= _WITH_FORMULAS) for head in headlines],
         headline_note=f"By model {model}, intervals at 95 %. Highest throughput is measured. All models stand side by "
         "side below.",
         warnings=warnings,
@@ -117,14 +119,14 @@ def render(
     )
 
 
-def _headline(head: Headline, name_operation: bool) -> dict[str, Any]:
+def _headline(head: Headline, *, formulas: bool) -> dict[str, Any]:
     entry = head.curve.entry
     limit = entry.eager_limit_B
     remarks = [f"reached at its highest: {', '.join(f'{share} of {name}' for name, share in head.shares)}"]
     return {
-        "label": f"{entry.operation}, {head.curve.label}" if name_operation else head.curve.label,
+        "label": head.curve.label,
         "words": LOCALITY_WORDS.get(entry.locality or "", ""),
-        "formulas": head.formulas,
+        "formulas": head.formulas if formulas else [],
         "remarks": ([f"eager limit as the library tells it: {format_bytes(limit)}"] if limit else [])
         + (remarks if head.peaks else []),
         "numbers": [
@@ -153,4 +155,8 @@ def _section(section: Section, inliner: Inliner) -> dict[str, Any]:
 
 
 def _picture(drawing: Drawing, inliner: Inliner) -> dict[str, str]:
-    return {"svg": inliner.inline(drawing.figure, drawing.alt), "title": drawing.title, "caption": drawing.caption}
+    return {
+        "svg": inliner.inline(drawing.figure, drawing.alt),
+        "title": drawing.title,
+        "caption": drawing.caption,
+    }

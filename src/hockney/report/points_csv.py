@@ -23,7 +23,9 @@ def text(curve: Curve, launches: Sequence[Mapping[str, Any]]) -> str:
     """
     mine = [launch for launch in launches if launch.get("id") in curve.entry.measurements.launches]
     lines = [f"# configuration: {curve.operation}, {curve.label}"]
-    lines += [f"# command line: {line}" for line in dict.fromkeys(command_line(launch) for launch in mine) if line]
+    lines += [
+        f"# command line: {line}" for line in dict.fromkeys(command_line(launch) for launch in mine) if line
+    ]
     lines += [f"# nodes: {', '.join(nodes)}" for nodes in [hosts(mine)] if nodes]
     for model, fit in curve.fits.items():
         rate = bandwidth(curve, fit)
@@ -38,7 +40,11 @@ def text(curve: Curve, launches: Sequence[Mapping[str, Any]]) -> str:
     writer.writerow(["bytes", "repetitions", "t_us", "low_us", "high_us", "MB_per_s", *columns])
     for index, point in enumerate(curve.entry.measurements.points):
         size = curve.size_B[index]
-        row: list[Any] = [point.size_B, "" if point.samples is None else point.samples, _number(point.time_s * 1e6)]
+        row: list[Any] = [
+            point.size_B,
+            "" if point.samples is None else point.samples,
+            _number(point.time_s * 1e6),
+        ]
         row += ["" if bound is None else _number(bound * 1e6) for bound in (point.low_s, point.high_s)]
         row.append(_number(curve.streams * size / point.time_s / 1e6))
         for fit in curve.fits.values():

@@ -33,7 +33,9 @@ def _text(value: object) -> str:
 
 def _libraries(launches: Sequence[Launch]) -> Table:
     names = ("kind", "version", "standard", "library", "wrapper", "launcher", "compiler")
-    rows = dict.fromkeys(tuple(_text((launch.get("mpi") or {}).get(name)) for name in names) for launch in launches)
+    rows = dict.fromkeys(
+        tuple(_text((launch.get("mpi") or {}).get(name)) for name in names) for launch in launches
+    )
     headings = ["MPI", "version", "standard", "library", "wrapper", "launcher", "compiler"]
     known = [row for row in rows if any(cell != NONE for cell in row)]
     return Table("MPI library", headings, known, frozenset(range(7)))
@@ -129,7 +131,9 @@ def _settings(launches: Sequence[Launch]) -> list[Table]:
     for launch in launches:
         values = {str(k): _text(v) for k, v in (launch.get("settings") or {}).items()}
         limits = launch.get("eager_limit_B") or {}
-        values |= {f"eager limit, {k.replace('_', ' ')}": format_bytes(v) for k, v in limits.items() if v is not None}
+        values |= {
+            f"eager limit, {k.replace('_', ' ')}": format_bytes(v) for k, v in limits.items() if v is not None
+        }
         same.setdefault(tuple(sorted(values.items())), []).append(launch)
     result = []
     for rows, group in same.items():

@@ -11,7 +11,14 @@ import matplotlib as mpl
 
 # Okabe and Ito's palette (jfly.uni-koeln.de/color), without its yellow, which is too light on white.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
-_DASHES: tuple[tuple[float, ...], ...] = ((), (5, 1.6), (1.2, 1.4), (6, 1.5, 1.2, 1.5), (3, 1.2), (8, 1.4, 2.5, 1.4))
+_DASHES: tuple[tuple[float, ...], ...] = (
+    (),
+    (5, 1.6),
+    (1.2, 1.4),
+    (6, 1.5, 1.2, 1.5),
+    (3, 1.2),
+    (8, 1.4, 2.5, 1.4),
+)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
 
 MEASURED = "#000000"

@@ -15,6 +15,8 @@ from hockney.report.marks import percent
 from hockney.units import format_bytes, format_rate
 
 NONE = "—"
+_IN_REGIMES = ("latency_s", "bandwidth_B_per_s")
+"""Named parameters that repeat the first α and the last 1/β."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,12 @@ def regimes(curve: Curve) -> Table:
     """Every model's T(n) = α + βn, one row for each regime."""
     rows = []
     for model, fit in curve.fits.items():
-        for index, (regime, line) in enumerate(zip(fit.regimes, formulas(fit), strict=True)):
+        for regime, line in zip(fit.regimes, formulas(fit), strict=True):
             where = line.partition(" for ")[2]
             rate = _inverse(regime.beta_s_per_B)
             rows.append(
                 [
-                    (model + (" (nonphysical)" if fit.nonphysical else "")) if index == 0 else "",
+                    f"{model} (nonphysical)" if fit.nonphysical else model,
                     where,
                     quantity(regime.alpha_s.value, "s"),
                     interval(regime.alpha_s),
@@ -83,6 +85,7 @@ def named(curve: Curve) -> Table | None:
         [model, name, quantity(parameter.value, parameter.unit), interval(parameter)]
         for model, fit in curve.fits.items()
         for name, parameter in fit.parameters.items()
+        if name not in _IN_REGIMES
     ]
     columns = ["model", "parameter", "value", "95 % interval"]
     return Table("Named parameters", columns, rows, frozenset({0, 1})) if rows else None
@@ -110,7 +113,16 @@ def summary(curves: Sequence[Curve], model: str) -> Table:
                 _percent(q.leave_one_out_p95) if q else NONE,
             ]
         )
-    columns = ["configuration", "points", "latency", "bandwidth", "n½", "regimes", "median error", "left out: P95"]
+    columns = [
+        "configuration",
+        "points",
+        "latency",
+        "bandwidth",
+        "n½",
+        "regimes",
+        "median error",
+        "left out: P95",
+    ]
     return Table(f"All configurations, model {model}", columns, rows)
 
 
@@ -118,7 +130,16 @@ def points(curve: Curve) -> Table:
     """Everything measured of one curve."""
     return Table(
         "Measured points",
-        ["size", "median (µs)", "95 % interval (µs)", "throughput", "measurements", "samples", "disturbed", "ended by"],
+        [
+            "size",
+            "median (µs)",
+            "95 % interval (µs)",
+            "throughput",
+            "measurements",
+            "samples",
+            "disturbed",
+            "ended by",
+        ],
         [_point(point, curve.streams) for point in curve.entry.measurements.points],
     )
 

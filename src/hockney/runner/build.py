@@ -1,9 +1,9 @@
 """Compile the C++ runner with an MPI's own wrapper, once for each wrapper, version, compiler and source.
 
-It is compiled by the C++ wrapper beside the C one (`mpicc.openmpi` → `mpicxx.openmpi`, Cray's `cc` → `CC`): that
-calls the C++ compiler the site chose and is there for every library. Replacing the compiler of the C wrapper
-(`OMPI_CC`, `MPICH_CC`, `I_MPI_CC`) needs a variable for each library, and Cray's and SimGrid's have none. Only the
-C interface of MPI is used; two macros keep the old C++ bindings out of the header.
+It is compiled by the C++ wrapper beside the C one (`mpicc.openmpi` → `mpicxx.openmpi`, Cray's `cc` → `CC`):
+that calls the C++ compiler the site chose and is there for every library. Replacing the compiler of the C
+wrapper (`OMPI_CC`, `MPICH_CC`, `I_MPI_CC`) needs a variable for each library, and Cray's and SimGrid's have
+none. Only the C interface of MPI is used; two macros keep the old C++ bindings out of the header.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def cxx_wrapper(wrapper: Path) -> Path:
 
 
 def compiler_version(mpi: Mpi) -> str:
-    """First line of the C++ compiler's `--version`, asked through the wrapper; EnvironmentLack without a compiler."""
+    """First line of the C++ compiler's `--version`, asked through the wrapper; EnvironmentLack without one."""
     wrapper = cxx_wrapper(mpi.wrapper)
     done = capture([str(wrapper), "--version"], mpi.full_environment(), VERSION_LIMIT_S)
     lines = done.stdout.strip().splitlines()
@@ -110,7 +110,8 @@ def runner_binary(mpi: Mpi) -> Path:
             _settle(made, target)
     except OSError as error:
         raise EnvironmentLack(
-            f"cannot keep the compiled runner in {root}: {error.strerror}", "set HOCKNEY_CACHE to a writable folder"
+            f"cannot keep the compiled runner in {root}: {error.strerror}",
+            "set HOCKNEY_CACHE to a writable folder",
         ) from error
     return target / BINARY
 
@@ -160,4 +161,6 @@ def _compile(mpi: Mpi, compiler: str, folder: Path, made: Path, log: Path) -> No
 
 def _first_error(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
-    return next((x for x in lines if re.search(r"\berror\b|undefined reference|not found", x)), last_complaint(text))
+    return next(
+        (x for x in lines if re.search(r"\berror\b|undefined reference|not found", x)), last_complaint(text)
+    )

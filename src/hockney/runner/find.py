@@ -72,11 +72,12 @@ def search_order() -> list[Step]:
     variables = [w for v in HOME_VARIABLES if os.environ.get(v) for w in _in_prefix(Path(os.environ[v]))]
     if given := shutil.which(os.environ.get("MPICC", "")):
         variables.insert(0, Path(given))
-    path = [Path(p) for p in os.environ.get("PATH", "").split(os.pathsep) if p]
+    # On many systems /bin is /usr/bin.
+    path = list(dict.fromkeys(Path(p).resolve() for p in os.environ.get("PATH", "").split(os.pathsep) if p))
     on_path = [folder / name for name in WRAPPERS for folder in path if os.access(folder / name, os.X_OK)]
     if os.environ.get("CRAY_MPICH_DIR") and (cray := shutil.which("cc")):
         on_path.append(Path(cray))
-    known = [w for pattern in WELL_KNOWN for p in sorted(Path("/").glob(pattern[1:])) for w in _in_prefix(p)]
+    known = [w for glob in WELL_KNOWN for p in sorted(Path("/").glob(glob[1:])) for w in _in_prefix(p)]
     return [
         Step(f"Python environment ({scripts})", tuple(_in_prefix(scripts))),
         Step(f"variables ($MPICC, ${', $'.join(HOME_VARIABLES)})", tuple(variables)),
@@ -158,7 +159,9 @@ def _launcher(wrapper: Path, identity: Identity, environment: dict[str, str]) ->
             "two MPIs in one folder overwrite each other's programs: keep each in an environment of its own",
         )
     wanted = ", ".join(programs) or "a launcher hockney knows"
-    raise EnvironmentLack(f"no launcher for {wrapper} ({title}): none of {wanted} beside it or on PATH", INSTALL_HINT)
+    raise EnvironmentLack(
+        f"no launcher for {wrapper} ({title}): none of {wanted} beside it or on PATH", INSTALL_HINT
+    )
 
 
 def inspect(wrapper: Path, where: str) -> Mpi:
@@ -240,7 +243,7 @@ def _find(request: str) -> Mpi:
 
 
 def with_launcher(mpi: Mpi, name: str) -> Mpi:
-    """The same MPI started by another launcher; RequestError where it cannot start it, EnvironmentLack if absent."""
+    """The same MPI by another launcher; RequestError where that cannot start it, EnvironmentLack if absent."""
     unit = launchers.get(name)
     if mpi.kind not in unit.kinds:
         raise RequestError(

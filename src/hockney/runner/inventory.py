@@ -1,4 +1,4 @@
-"""What this machine is made of, read from /proc and /sys: cores, packages, NUMA domains, caches, memory, governor."""
+"""What this machine is made of, read from /proc and /sys: cores, caches, NUMA domains, memory, governor."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from hockney.campaign.record import LOCALITIES, Locality
+from hockney.runner.topology import localities
 
 ROOT = Path("/")
 
@@ -34,6 +38,8 @@ class Inventory:
     numa_domains: int
     threads_per_core: int
     caches: tuple[Cache, ...]
+    localities: tuple[Locality, ...]
+    """Those that pairs of CPUs of this machine have, nearest first."""
     memory_B: int | None
     governor: str
     cpu_quota: float | None
@@ -63,14 +69,56 @@ def _size_B(text: str) -> int:
     return int(digits) * unit if digits.isdigit() else 0
 
 
-def _caches(cpus: frozenset[int], system: Path) -> tuple[Cache, ...]:
+def _number(text: str) -> int:
+    return int(text) if text.lstrip("-").isdigit() else -1
+
+
+def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[dict[str, Any]]:
+    """One placement per CPU (default: those this process may use), as a rank pinned to it would report it."""
+    cpus = frozenset(os.sched_getaffinity(0)) if cpus is None else cpus
+    system = root / "sys/devices/system"
+    numa = {
+        cpu: _number(path.parent.name.removeprefix("node"))
+        for path in system.glob("node/node*/cpulist")
+        for cpu in parse_cpu_list(_text(path))
+    }
+    found: list[dict[str, Any]] = []
+    for rank, cpu in enumerate(sorted(cpus)):
+        folder = system / "cpu" / f"cpu{cpu}"
+        topology = folder / "topology"
+        caches = [
+            {
+                "level": _number(_text(index / "level")),
+                "type": _text(index / "type"),
+                "size_B": _size_B(_text(index / "size")),
+                "shared": sorted(parse_cpu_list(_text(index / "shared_cpu_list"))),
+            }
+            for index in sorted(folder.glob("cache/index*"))
+        ]
+        found.append(
+            {
+                "rank": rank,
+                "host": "",
+                "machine": "",
+                "cpu": cpu,
+                "affinity": [cpu],
+                "package": _number(_text(topology / "physical_package_id")),
+                "numa": numa.get(cpu, -1),
+                "core": _number(_text(topology / "core_id")),
+                "siblings": sorted(parse_cpu_list(_text(topology / "thread_siblings_list")) or {cpu}),
+                "caches": caches,
+            }
+        )
+    return found
+
+
+def _caches(ranks: list[dict[str, Any]]) -> tuple[Cache, ...]:
+    here = {rank["cpu"] for rank in ranks}
     found: dict[tuple[int, str, int], set[frozenset[int]]] = {}
-    for cpu in cpus:
-        for index in (system / f"cpu{cpu}" / "cache").glob("index*"):
-            shared = parse_cpu_list(_text(index / "shared_cpu_list")) & cpus
-            level, kind = _text(index / "level"), _text(index / "type")
-            if level.isdigit() and kind != "Instruction":
-                found.setdefault((int(level), kind, _size_B(_text(index / "size"))), set()).add(shared)
+    for cache in (cache for rank in ranks for cache in rank["caches"]):
+        if cache["type"] != "Instruction":
+            shared = found.setdefault((cache["level"], cache["type"], cache["size_B"]), set())
+            shared.add(frozenset(cache["shared"]) & here)
     return tuple(
         Cache(level, kind, size_B, len(groups), max(map(len, groups)))
         for (level, kind, size_B), groups in sorted(found.items())
@@ -98,31 +146,23 @@ def _quota(root: Path) -> float | None:
 
 def inventory(root: Path = ROOT, cpus: frozenset[int] | None = None) -> Inventory:
     """Read the machine; `root` and `cpus` (default: the affinity of this process) can be set for tests."""
-    cpus = frozenset(os.sched_getaffinity(0)) if cpus is None else cpus
-    system = root / "sys/devices/system/cpu"
-    cores: set[frozenset[int]] = set()
-    packages: set[str] = set()
-    width = 1
-    for cpu in cpus:
-        topology = system / f"cpu{cpu}" / "topology"
-        siblings = parse_cpu_list(_text(topology / "thread_siblings_list")) or frozenset({cpu})
-        cores.add(siblings)
-        width = max(width, len(siblings))
-        packages.add(_text(topology / "physical_package_id"))
-    nodes = [parse_cpu_list(_text(p)) for p in root.glob("sys/devices/system/node/node*/cpulist")]
+    ranks = placements(root, cpus)
     cpuinfo, meminfo = _text(root / "proc/cpuinfo"), _text(root / "proc/meminfo")
     memory = _field(meminfo, "MemTotal").removesuffix("kB").strip()
+    cores = {tuple(rank["siblings"]) for rank in ranks}
+    governors = {_text(root / f"sys/devices/system/cpu/cpu{r['cpu']}/cpufreq/scaling_governor") for r in ranks}
     return Inventory(
         host=platform.node(),
         kernel=platform.release(),
-        cpu_model=_field(cpuinfo, "model name") or _field(cpuinfo, "CPU part") or platform.machine(),
-        cpus=len(cpus),
+        cpu_model=_field(cpuinfo, "model name") or platform.machine(),
+        cpus=len(ranks),
         cores=len(cores),
-        packages=max(1, len(packages)),
-        numa_domains=max(1, sum(1 for node in nodes if node & cpus)),
-        threads_per_core=width,
-        caches=_caches(cpus, system),
+        packages=len({rank["package"] for rank in ranks}),
+        numa_domains=len({rank["numa"] for rank in ranks}),
+        threads_per_core=max(map(len, cores), default=1),
+        caches=_caches(ranks),
+        localities=tuple(level for level in LOCALITIES if level in set(localities(ranks).values())),
         memory_B=int(memory) * 1024 if memory.isdigit() else None,
-        governor=_text(system / f"cpu{min(cpus)}" / "cpufreq/scaling_governor") if cpus else "",
+        governor=", ".join(sorted(governors - {""})),
         cpu_quota=_quota(root),
     )

@@ -45,6 +45,8 @@ class Identity:
 
 def last_complaint(text: str) -> str:
     """The last line that names an error, else the last line at all; what a failing tool meant to say."""
+    # Open MPI's wrappers break this one sentence before the name that matters.
+    text = re.sub(r"(specified compiler)\s+", r"\1 ", text)
     lines = [line.strip() for line in text.splitlines() if line.strip(" -\t")]
     named = [line for line in lines if re.search(r"error|unable|not found", line, re.IGNORECASE)]
     return (named or lines or [""])[-1]
@@ -67,7 +69,9 @@ def capture(argv: list[str], environment: Mapping[str, str], limit_s: float) -> 
         message = f"{argv[0]} did not end within {limit_s:g} s"
         raise EnvironmentLack(message, f"run it by hand: {' '.join(argv)}") from error
     except OSError as error:
-        raise EnvironmentLack(f"{argv[0]} cannot be run: {error.strerror}", "check the path and its mode") from error
+        raise EnvironmentLack(
+            f"{argv[0]} cannot be run: {error.strerror}", "check the path and its mode"
+        ) from error
 
 
 def identify(wrapper: Path, environment: Mapping[str, str]) -> Identity:
@@ -78,7 +82,11 @@ def identify(wrapper: Path, environment: Mapping[str, str]) -> Identity:
         done = capture([os.fspath(wrapper), "-E", os.fspath(source)], environment, PROBE_LIMIT_S)
     if done.returncode != 0:
         complaint = last_complaint(done.stderr) or last_complaint(done.stdout) or f"exit code {done.returncode}"
-        hint = COMPILER_HINT if NO_COMPILER.search(done.stderr) else f"try {wrapper} by hand, or choose another --mpi"
+        hint = (
+            COMPILER_HINT
+            if NO_COMPILER.search(done.stderr)
+            else f"try {wrapper} by hand, or choose another --mpi"
+        )
         raise EnvironmentLack(f"the MPI compiler wrapper {wrapper} fails: {complaint}", hint)
     # Some wrappers force an include, and line markers then fall between the words of one line.
     text = " ".join(line for line in done.stdout.splitlines() if not line.startswith("#"))

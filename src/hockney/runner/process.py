@@ -1,4 +1,4 @@
-"""A launch under way: lines to its standard input, lines from its standard output, and an end that is complete."""
+"""A launch under way: lines to its standard input, lines from its standard output, and a complete end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GRACE_S = 2.0
 SWEEP_LIMIT_S = 30.0
 
 
-class Ended(Exception):  # noqa: N818 - an event of the conversation, not always an error
+class Ended(Exception):
     """The launch has ended and all its output has been read.
 
     `returncode` is the launcher's (negative: the signal that ended it; None where it is not known), `stderr_tail`
@@ -69,7 +69,9 @@ class Process:
         except OSError as error:
             os.close(self._control)
             os.close(self._status)
-            raise EnvironmentLack(f"cannot start {self.argv[0]}: {error.strerror}", "see `hockney doctor`") from error
+            raise EnvironmentLack(
+                f"cannot start {self.argv[0]}: {error.strerror}", "see `hockney doctor`"
+            ) from error
         finally:
             os.close(control_read)
             os.close(status_write)
@@ -215,7 +217,7 @@ class Process:
         self._release(time.monotonic() + grace_s + SWEEP_LIMIT_S)
 
     def close(self, grace_s: float = GRACE_S) -> None:
-        """Wait `grace_s` seconds for the launch to end by itself, then `kill`. Output still to come is dropped."""
+        """Wait `grace_s` seconds for the launch to end by itself, then `kill`; drops output still to come."""
         if self._control < 0:
             return
         deadline = time.monotonic() + grace_s

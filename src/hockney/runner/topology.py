@@ -1,7 +1,7 @@
 """Where ranks are to each other: the locality of a pair, and ranks that share what they should have alone.
 
-Works on the placements that the runner reports: per rank a mapping with `rank`, `host`, `machine` (boot id), `cpu`,
-`affinity` (CPU numbers), `package`, `numa`, `core`, `siblings` (CPUs of the same core) and `caches`
+Works on the placements that the runner reports: per rank a mapping with `rank`, `host`, `machine` (boot id),
+`cpu`, `affinity` (CPU numbers), `package`, `numa`, `core`, `siblings` (CPUs of the same core) and `caches`
 (`level`, `type`, `size_B`, `shared`: CPU numbers). What a system does not tell is absent, -1 or empty.
 """
 
@@ -20,9 +20,9 @@ Placement = Mapping[str, Any]
 def locality(a: Placement, b: Placement) -> Locality:
     """The innermost level that holds both ranks at the CPUs they started on.
 
-    `core` same physical core (SMT siblings, or even the same CPU), `cache` the same NUMA domain and a data cache in
-    common, `numa` the same NUMA domain only, `package` the same package, another NUMA domain, `node` the same host,
-    another package, `network` another host, even where both hosts are namespaces of one machine.
+    `core`: same physical core (SMT siblings, or even the same CPU). `cache`: same NUMA domain and a data cache
+    in common. `numa`: same NUMA domain only. `package`: same package, another NUMA domain. `node`: same host,
+    another package. `network`: another host, even where both hosts are namespaces of one machine.
     """
     if a.get("host") != b.get("host") or a.get("machine") != b.get("machine"):
         return "network"
@@ -40,10 +40,8 @@ def _differ(a: Placement, b: Placement, key: str) -> bool:
 
 
 def _share_cache(a: Placement, b: Placement) -> bool:
-    return any(
-        cache.get("type") != "Instruction" and a.get("cpu") in cache["shared"] and b.get("cpu") in cache["shared"]
-        for cache in a.get("caches", ())
-    )
+    both = {a.get("cpu"), b.get("cpu")}
+    return any(c["type"] != "Instruction" and both.issubset(c["shared"]) for c in a.get("caches", ()))
 
 
 def localities(ranks: Sequence[Placement]) -> dict[str, Locality]:
@@ -94,7 +92,9 @@ def notes(ranks: Sequence[Placement]) -> list[str]:
     for group in _machines(ranks).values():
         hosts = {r.get("host") for r in group}
         if len(hosts) > 1:
-            found.append(f"hosts {_names(group)} are one machine: their network is not a network between machines")
+            found.append(
+                f"hosts {_names(group)} are one machine: their network is not a network between machines"
+            )
     return found
 
 

@@ -1,4 +1,4 @@
-"""A variant: the same measurement under other launcher arguments or variables, `tcp: --mca pml ob1 --mca btl tcp,self`."""
+"""A variant: the same measurement under other launcher arguments or environment variables, with a name."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 from hypothesis import given as for_all
@@ -11,19 +11,31 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from hockney.samples.importers import imb as module
-from hockney.samples.importers.base import Given
-
-if TYPE_CHECKING:
-    from conftest import Reader
+from hockney.samples.importers.base import Given, Imported, load_text
 
 # Printed decimals times a power of ten: equal up to one rounding.
 EXACT = 1e-14
+DATA = Path(__file__).parent / "data"
 
 
-def test_pingpong_and_pingping(imb: Reader, data: Path) -> None:
-    path = data / "imb_pingpong.txt"
-    imported = imb.file(path)
-    assert [(r.operation, r.bytes, r.value, r.batch) for r in imported.records] == [
+def read_text(text: str, given: Given | None = None, path: Path = Path("f")) -> Imported:
+    assert module.recognises(path, text)
+    return module.read(path, text, given or Given())
+
+
+def read_file(path: Path, given: Given | None = None) -> Imported:
+    return read_text(load_text(path), given, path)
+
+
+def columns(imported: Imported, *names: str) -> list[Any]:
+    """One tuple of those fields per record."""
+    return [tuple(getattr(record, name) for name in names) for record in imported.records]
+
+
+def test_pingpong_and_pingping() -> None:
+    path = DATA / "imb_pingpong.txt"
+    imported = read_file(path)
+    assert columns(imported, "operation", "bytes", "value", "batch") == [
         ("pingpong", 0, pytest.approx(1.12e-6, rel=EXACT), 1000),
         ("pingpong", 8, pytest.approx(1.13e-6, rel=EXACT), 1000),
         ("pingpong", 4194304, pytest.approx(672.03e-6, rel=EXACT), 10),
@@ -36,19 +48,19 @@ def test_pingpong_and_pingping(imb: Reader, data: Path) -> None:
     assert imported.records[2].origin == f"{path}:{line}"
 
 
-def test_idle_ranks_make_another_placement(imb: Reader, data: Path) -> None:
-    records = imb.file(data / "imb_pingpong.txt").records
+def test_idle_ranks_make_another_placement() -> None:
+    records = read_file(DATA / "imb_pingpong.txt").records
     assert [r.variant for r in records] == ["2 of 64 ranks"] * 3 + [""]
 
 
-def test_zero_time_is_named(imb: Reader, data: Path) -> None:
-    (warning,) = imb.file(data / "imb_pingpong.txt").warnings
+def test_zero_time_is_named() -> None:
+    (warning,) = read_file(DATA / "imb_pingpong.txt").warnings
     assert "PingPing" in warning
     assert "t[usec] 0.00 at 0 B" in warning
 
 
-def test_header_block(imb: Reader, data: Path) -> None:
-    imported = imb.file(data / "imb_pingpong.txt")
+def test_header_block() -> None:
+    imported = read_file(DATA / "imb_pingpong.txt")
     assert imported.tool == "IMB 2021.3"
     assert imported.metadata["Date"] == "Fri Sep 11 15:04:18 2020"
     assert imported.metadata["MPI Version"] == "3.1"
@@ -57,9 +69,9 @@ def test_header_block(imb: Reader, data: Path) -> None:
     assert {r.mpi for r in imported.records} == {""}
 
 
-def test_three_times_per_row_and_defects(imb: Reader, data: Path) -> None:
-    imported = imb.file(data / "imb_parallel.txt")
-    of_1KiB = {
+def test_three_times_per_row_and_defects() -> None:
+    imported = read_file(DATA / "imb_parallel.txt")
+    of_1KiB: dict[Any, Any] = {
         (r.operation, r.statistic): (r.value, r.verified) for r in imported.records if r.bytes == 1024
     }
     assert of_1KiB == {
@@ -75,9 +87,9 @@ def test_three_times_per_row_and_defects(imb: Reader, data: Path) -> None:
     assert any("defects" in warning for warning in imported.warnings)
 
 
-def test_rows_of_words_are_named(imb: Reader, data: Path) -> None:
-    path = data / "imb_parallel.txt"
-    imported = imb.file(path)
+def test_rows_of_words_are_named() -> None:
+    path = DATA / "imb_parallel.txt"
+    imported = read_file(path)
     assert {r.bytes for r in imported.records if r.operation == "exchange"} == {1024}
     lines = path.read_text().split("\n")
     for word in ("time-out.", "out-of-mem."):
@@ -85,9 +97,9 @@ def test_rows_of_words_are_named(imb: Reader, data: Path) -> None:
         assert any(w.startswith(f"{path}:{number}: ") and word in w for w in imported.warnings)
 
 
-def test_rates(imb: Reader, data: Path) -> None:
-    imported = imb.file(data / "imb_rates.txt")
-    assert [(r.operation, r.ranks, r.pairs, r.bytes, r.statistic, r.value) for r in imported.records] == [
+def test_rates() -> None:
+    imported = read_file(DATA / "imb_rates.txt")
+    assert columns(imported, "operation", "ranks", "pairs", "bytes", "statistic", "value") == [
         ("bandwidth", 2, 1, 0, "message_rate_per_s", 4390299),
         ("bandwidth", 2, 1, 8, "bandwidth_B_per_s", pytest.approx(35.12e6, rel=EXACT)),
         ("bandwidth", 2, 1, 8, "message_rate_per_s", 4390299),
@@ -99,8 +111,8 @@ def test_rates(imb: Reader, data: Path) -> None:
     assert imported.warnings == []
 
 
-def test_groups_at_once(imb: Reader, data: Path) -> None:
-    imported = imb.file(data / "imb_multi.txt")
+def test_groups_at_once() -> None:
+    imported = read_file(DATA / "imb_multi.txt")
     assert [(r.bytes, r.pair, r.ranks, r.pairs) for r in imported.records] == [
         (8, "0-1", 2, 2),
         (8, "2-3", 2, 2),
@@ -111,9 +123,9 @@ def test_groups_at_once(imb: Reader, data: Path) -> None:
     assert imported.tool == "IMB 3.2"
 
 
-def test_collectives_and_what_is_not_imported(imb: Reader, data: Path) -> None:
-    imported = imb.file(data / "imb_collectives.txt")
-    assert [(r.operation, r.bytes, r.statistic, r.value) for r in imported.records] == [
+def test_collectives_and_what_is_not_imported() -> None:
+    imported = read_file(DATA / "imb_collectives.txt")
+    assert columns(imported, "operation", "bytes", "statistic", "value") == [
         ("bcast", 8, "max_over_ranks", pytest.approx(0.97e-6, rel=EXACT)),
         ("bcast", 8, "mean_over_ranks", pytest.approx(0.32e-6, rel=EXACT)),
         ("bcast", 8, "min_over_ranks", pytest.approx(0.07e-6, rel=EXACT)),
@@ -125,15 +137,17 @@ def test_collectives_and_what_is_not_imported(imb: Reader, data: Path) -> None:
     assert "non-blocking" in imported.not_imported[1]
 
 
-def test_a_table_of_an_unknown_kind_is_named(imb: Reader) -> None:
-    imported = imb.text("# Benchmarking Barrier \n# #processes = 2 \n #repetitions      t[usec]\n   1000    1.50\n")
+def test_a_table_of_an_unknown_kind_is_named() -> None:
+    imported = read_text(
+        "# Benchmarking Barrier \n# #processes = 2 \n #repetitions      t[usec]\n   1000    1.50\n"
+    )
     assert imported.records == []
     assert "t[usec]" in imported.warnings[0]
 
 
-def test_last_integer_column_cannot_be_trusted_without_line_end(imb: Reader, data: Path) -> None:
-    text = (data / "imb_rates.txt").read_text().rstrip("\n")
-    imported = imb.text(text)
+def test_last_integer_column_cannot_be_trusted_without_line_end() -> None:
+    text = (DATA / "imb_rates.txt").read_text().rstrip("\n")
+    imported = read_text(text)
     assert {r.operation for r in imported.records} == {"bandwidth"}
     assert "cut short" in imported.warnings[0]
 
@@ -167,10 +181,18 @@ def rendered(draw: st.DrawFn) -> tuple[str, Expected]:
     lines, expected = [], []
     for name, ranks, rows in tables:
         names = HEADERS[name].split()
-        lines += ["#------------------", f"# Benchmarking {name} ", f"# #processes = {ranks} ", "#------------------"]
+        lines += [
+            "#------------------",
+            f"# Benchmarking {name} ",
+            f"# #processes = {ranks} ",
+            "#------------------",
+        ]
         lines.append(f"{'#bytes':>13}{'#repetitions':>13}" + "".join(f"{n:>13}" for n in names))
         for size, numbers in rows:
-            cells = [f"{n}" if c == "Msg/sec" else f"{n // 100}.{n % 100:02}" for c, n in zip(names, numbers)]
+            cells = [
+                f"{n}" if c == "Msg/sec" else f"{n // 100}.{n % 100:02}"
+                for c, n in zip(names, numbers, strict=False)
+            ]
             lines.append(f"{size:>13}{1000:>13}" + "".join(f" {cell:>12}" for cell in cells))
             of = dict(zip(names, numbers, strict=False))
             expected += [
@@ -200,8 +222,7 @@ def printed(text: str) -> Expected:
     unit = {"bandwidth_B_per_s": 1e6, "message_rate_per_s": 1.0}
     records = module.read(Path("f"), text, Given()).records
     return [
-        (r.ranks or 0, r.bytes, r.statistic, round(r.value / unit.get(r.statistic, 1e-6) * 100))
-        for r in records
+        (r.ranks or 0, r.bytes, r.statistic, round(r.value / unit.get(r.statistic, 1e-6) * 100)) for r in records
     ]
 
 

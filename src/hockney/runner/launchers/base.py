@@ -63,7 +63,7 @@ launchers: Registry[Launcher] = Registry("launcher", "hockney.runner.launchers")
 
 
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
-    """The command line and added environment of a launch, by the launcher of this MPI; RequestError for nonsense."""
+    """Command line and added environment of a launch, by the launcher of this MPI; RequestError for nonsense."""
     if request.ranks < 1:
         raise RequestError(f"{request.ranks} ranks cannot be launched", "ask for at least one rank")
     if request.ppn is not None and request.ppn < 1:

@@ -26,7 +26,9 @@ def _without_slots(request: LaunchRequest) -> tuple[int, tuple[str, ...]]:
     """Intel's `-hosts` takes `name:slots` for a host name; its slots are the ranks per node."""
     names, _, slots = zip(*(host.partition(":") for host in request.hosts), strict=True)
     if len(set(slots)) > 1:
-        raise RequestError("Intel MPI's -hosts puts the same number of ranks on each", "list them in a --hostfile")
+        raise RequestError(
+            "Intel MPI's -hosts puts the same number of ranks on each", "list them in a --hostfile"
+        )
     return int(slots[0]), names
 
 

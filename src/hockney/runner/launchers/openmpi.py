@@ -20,7 +20,7 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     binding, mapping = request.binding, request.map_by
     if five and binding != "none" and _WIDTH.index(binding) > _WIDTH.index(mapping):
         raise RequestError(
-            f"Open MPI {mpi.version} binds within what it maps by: --bind-to {binding} is wider than --map-by {mapping}",
+            f"Open MPI {mpi.version} cannot bind to {binding} what it maps by {mapping}: the binding is wider",
             f"add --map-by {binding}" if binding == "socket" else "choose --bind-to core or none",
         )
     argv = [str(mpi.launcher)]
@@ -31,7 +31,8 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     if request.ppn is not None and not request.hosts:
         if mapping not in ("core", "node"):
             raise RequestError(
-                f"ranks per node together with --map-by {mapping} needs hosts", "name the hosts, or map by core or node"
+                f"ranks per node together with --map-by {mapping} needs hosts",
+                "name the hosts, or map by core or node",
             )
         by = f"ppr:{request.ppn}:node"
     argv += ["--map-by", by + (":OVERSUBSCRIBE" if request.oversubscribe else "")]

@@ -28,7 +28,9 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     """RequestError for hosts with differing slots: srun takes one number of tasks per node."""
     slots = {int(s) for _, _, s in (h.partition(":") for h in request.hosts) if s}
     if len(slots) > 1:
-        raise RequestError("srun puts the same number of ranks on each node", "give each host the same slots, or none")
+        raise RequestError(
+            "srun puts the same number of ranks on each node", "give each host the same slots, or none"
+        )
     ppn = request.ppn if request.ppn is not None else next(iter(slots), None)
     # Tasks are told apart by rank; only rank 0 reads requests, and one lost rank ends the launch.
     argv = [str(mpi.launcher), f"--mpi={_plugin(mpi.kind)}", f"--ntasks={request.ranks}", "--input=0"]

@@ -213,7 +213,11 @@ def _records(table: _Table, test: _Test, values: dict[str, str], where: str) -> 
     if test.paired and ranks == 2 and not table.mapped:
         pair = "0-1" if table.groups == 1 else "-".join(members)
     job = None if ranks is None else ranks * table.groups + table.waiting
-    detail = [test.detail, "ranks reordered" if table.mapped else "", f"{table.groups} groups at once" if table.groups > 1 else ""]
+    detail = [
+        test.detail,
+        "ranks reordered" if table.mapped else "",
+        f"{table.groups} groups at once" if table.groups > 1 else "",
+    ]
     detail.append(f"group {group}" if group is not None and not pair else "")
     # Where ranks wait, those that work may share a node though the job spans several: another placement.
     detail.append(f"{ranks * table.groups} of {job} ranks" if ranks is not None and table.waiting else "")

@@ -99,8 +99,8 @@ def _derived(frame: pd.DataFrame) -> pd.Series[bool]:
     rates = frame["statistic"].isin(table.RATES)
     if not rates.any():
         return rates
-    point = [name for name in dict.fromkeys(_POINT) if name in frame.columns]
-    keys = frame[point].astype(str).agg("\0".join, axis="columns")
+    point = [_values(frame[name]) for name in _POINT if name in frame.columns]
+    keys = pd.Series(list(zip(*point, strict=True)), index=frame.index)
     timed = keys[(frame["statistic"] == "one_way") & frame["operation"].isin(list(table.DIRECTIONS))]
     return rates & keys.isin(set(timed))
 

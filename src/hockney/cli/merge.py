@@ -1,0 +1,43 @@
+"""`hockney merge`: join campaigns into a new one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hockney.cli import JsonOption, emit_json, err, out, verb
+
+
+@verb(
+    "merge", examples="hockney merge monday tuesday -o both\nhockney merge openmpi mpich -o side-by-side --json"
+)
+def merge(
+    campaigns: Annotated[list[Path], typer.Argument(help="Campaign folders, at least two.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="New campaign folder.")],
+    json: JsonOption = False,
+) -> None:
+    """Join campaigns. The sources stay as they are; repeats of a point become further repetitions."""
+    from hockney.campaign.merge import merge as join
+    from hockney.errors import RequestError
+    from hockney.samples import table
+
+    if len(campaigns) < 2:
+        raise RequestError("one campaign cannot be merged", "name at least two campaign folders")
+    merged = join(campaigns, output)
+    records = merged.records()
+    table.write(table.from_records(records), merged.table)
+    if json:
+        emit_json(
+            {
+                "campaign": str(output),
+                "records": len(records),
+                "merged": [str(path) for path in campaigns],
+                "warnings": merged.warnings,
+            }
+        )
+        return
+    for text in merged.warnings:
+        err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
+    out.print(f"{len(records)} records of {len(campaigns)} campaigns in {output}; next: `hockney fit {output}`")

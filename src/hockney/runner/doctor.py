@@ -1,0 +1,125 @@
+"""What of this machine works for Hockney, what is missing, and the one thing to do about it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hockney.errors import HockneyError
+from hockney.runner.build import compiler_version, cxx_wrapper, runner_binary
+from hockney.runner.find import INSTALL_HINT, Step, find, find_all, search_order
+from hockney.runner.inventory import Inventory, inventory
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.mpi import TITLES, Broken, Mpi
+from hockney.runner.probe import COMPILER_HINT
+from hockney.runner.session import Session
+from hockney.runner.topology import localities
+
+TRIAL_LIMIT_S = 60.0
+COMPILERS = ("c++", "g++", "clang++", "icpx")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One MPI: whether it can be used, and if not, why and what to do."""
+
+    works: bool
+    name: str
+    where: str
+    wrapper: str
+    launcher: str = ""
+    launcher_kind: str = ""
+    standard: str = ""
+    compiler: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    trial: str = ""
+    """What a launch of two ranks gave; empty where none was asked for."""
+    message: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """`ok`: at least one MPI with its launcher and a C++ compiler works."""
+
+    ok: bool
+    mpis: list[Finding]
+    search: list[Step]
+    compiler: str
+    machine: Inventory
+    advice: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        search = [{"where": s.where, "wrappers": [str(w) for w in s.wrappers]} for s in self.search]
+        return {**asdict(self), "search": search}
+
+
+def diagnose(request: str | None = None, *, run: bool = False) -> Diagnosis:
+    """Look at every MPI, or at the one `--mpi` names; with `run`, build the runner and launch two ranks of each.
+
+    RequestError for a request that names nothing.
+    """
+    candidates: list[Mpi | Broken] = find_all() if request is None else [find(request)]
+    findings = [_examine(found, run) for found in candidates]
+    machine = inventory()
+    compiler = next((path for name in COMPILERS if (path := shutil.which(name))), "")
+    ok = any(finding.works for finding in findings)
+    return Diagnosis(ok, findings, search_order(), compiler, machine, _advice(findings, compiler, machine))
+
+
+def _examine(found: Mpi | Broken, run: bool) -> Finding:
+    if isinstance(found, Broken):
+        return Finding(False, "unusable", found.where, str(found.wrapper), message=found.message, hint=found.hint)
+    facts: dict[str, Any] = {
+        "name": found.describe(),
+        "where": found.where,
+        "wrapper": str(found.wrapper),
+        "launcher": str(found.launcher),
+        "launcher_kind": found.launcher_kind,
+        "standard": found.standard,
+        "environment": dict(found.environment),
+    }
+    try:
+        facts["compiler"] = f"{compiler_version(found)} by {cxx_wrapper(found.wrapper)}"
+        if run:
+            facts["trial"] = trial(found)
+    except HockneyError as error:
+        return Finding(False, **facts, message=error.message, hint=error.hint)
+    return Finding(True, **facts)
+
+
+def trial(mpi: Mpi) -> str:
+    """Build the runner, start two ranks, let them say hello and end them; what came of it, in words."""
+    binary = runner_binary(mpi)
+    cpus = len(os.sched_getaffinity(0))
+    argv, environment = command(mpi, LaunchRequest(ranks=2, oversubscribe=cpus < 2))
+    with Session([*argv, str(binary)], environment, TRIAL_LIMIT_S) as session:
+        pair = localities(session.hello["ranks"])
+    return f"2 ranks started, locality {', '.join(pair.values())}"
+
+
+def _advice(findings: list[Finding], compiler: str, machine: Inventory) -> list[str]:
+    advice = []
+    if not compiler:
+        advice.append(f"no C++ compiler on PATH: {COMPILER_HINT}")
+    if not findings:
+        advice.append(f"no MPI found: {INSTALL_HINT}")
+    advice += [f"{f.wrapper}: {f.message}: {f.hint}" for f in findings if not f.works]
+    if machine.cores < 2:
+        advice.append("one core only: two ranks share it, and their times are no latencies; use a larger machine")
+    if machine.cpu_quota is not None and machine.cpu_quota < machine.cpus:
+        advice.append(
+            f"the container may use {machine.cpu_quota:g} of {machine.cpus} CPUs: raise its CPU limit, or ranks "
+            "will be stopped while they are timed"
+        )
+    if machine.governor and machine.governor != "performance":
+        advice.append(
+            f"frequency governor {machine.governor}: `cpupower frequency-set -g performance` steadies the times"
+        )
+    unknown = [f for f in findings if f.works and f.name.startswith(TITLES["unknown"])]
+    advice += [f"{f.wrapper}: its make is unknown; placement and settings may not be read back" for f in unknown]
+    return advice

@@ -1,0 +1,103 @@
+"""`hockney import` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.campaign.folder import Campaign
+from hockney.cli import main
+
+DATA = Path(__file__).parents[1] / "samples" / "importers" / "data"
+
+
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str | Path
+) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["hockney", "import", *map(str, arguments)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    printed = capsys.readouterr()
+    assert isinstance(caught.value.code, int)
+    return caught.value.code, printed.out, printed.err
+
+
+def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes").write_text("Done\n")
+    files = [DATA / "osu_latency_5.txt", DATA / "imb_rates.txt", tmp_path / "notes"]
+    code, out, err = run(monkeypatch, capsys, *files, "-o", tmp_path / "c", "--json", "--system", "s")
+    answer: dict[str, Any] = json.loads(out)
+    assert (code, err) == (0, "")
+    assert answer["campaign"] == str(tmp_path / "c")
+    # 4 rows of OSU and 7 values of IMB, counted by hand in the fixtures.
+    assert answer["records"] == 11
+    assert [(f["file"], f["format"], f["records"], f["warnings"]) for f in answer["files"]] == [
+        (str(files[0]), "osu", 4, []),
+        (str(files[1]), "imb", 7, []),
+    ]
+    assert answer["files"][1]["operations"] == {"bandwidth": 5, "bidirectional": 2}
+    assert answer["skipped"] == [
+        {"file": str(files[2]), "reason": "no benchmark result; formats known: imb, osu, tidy"}
+    ]
+    assert {r.system for r in Campaign.open(tmp_path / "c").records()} == {"s"}
+
+
+def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [DATA / "imb_parallel.txt", DATA / "osu_put_latency_5.txt"]
+    code, out, err = run(monkeypatch, capsys, *files, "-o", tmp_path / "c")
+    assert code == 0
+    # Sendrecv has three rows and Exchange one, with three times each.
+    assert f"{tmp_path / 'c'}: 12 records from 1 files, 1 skipped" in out
+    assert "imb_parallel.txt:41: row of 2097152 B" in err
+    assert "one-sided" in err
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_nothing_to_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    code, out, err = run(monkeypatch, capsys, tmp_path / "gone.txt", "-o", tmp_path / "c", *flags)
+    assert code == 2
+    assert not (tmp_path / "c").exists()
+    if flags:
+        assert json.loads(out)["error"]["kind"] == "request"
+    else:
+        assert "gone.txt does not exist" in err
+        assert "Traceback" not in err
+
+
+def test_an_existing_campaign_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = DATA / "osu_latency_5.txt"
+    assert run(monkeypatch, capsys, source, "-o", tmp_path / "c")[0] == 0
+    before = {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir()}
+    code, _, err = run(monkeypatch, capsys, DATA / "osu_bw_7.1.txt", "-o", tmp_path / "c")
+    assert code == 2
+    assert "already holds a campaign" in err
+    assert {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("flags", "word"),
+    [
+        (["--format", "oso"], "did you mean 'osu'"),
+        (["--locality", "near"], "network"),
+        (["--format", "imb"], "no result"),
+    ],
+)
+def test_wrong_requests(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    flags: list[str],
+    word: str,
+) -> None:
+    code, _, err = run(monkeypatch, capsys, DATA / "osu_latency_5.txt", "-o", tmp_path / "c", *flags)
+    assert code == 2
+    assert word in err
+    assert not (tmp_path / "c").exists()

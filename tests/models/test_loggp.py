@@ -1,0 +1,64 @@
+"""LogGP gives back the parameters that dedicated measurements were made from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hockney.errors import RequestError
+from hockney.models.base import models, predict
+from hockney.samples.series import Series
+
+SIZES = np.array([1.0, *(2.0 ** np.arange(3, 21))])
+L, O_S, O_R, G_MESSAGE, G_BYTE = 1.0e-6, 2e-7, 3e-7, 4e-7, 1e-10
+
+
+def made(time_s: np.ndarray, width: float = 0.0) -> Series:
+    return Series({}, SIZES, time_s, time_s * (1 - width), time_s * (1 + width))
+
+
+def series(width: float = 0.0, latency_s: float = L) -> Series:
+    """Exact measurements of a machine with the parameters above."""
+    related = {
+        "send_overhead": made(np.full(SIZES.size, O_S), width),
+        "receive_overhead": made(np.full(SIZES.size, O_R), width),
+        "bandwidth": made(G_MESSAGE + (SIZES - 1) * G_BYTE, width),
+    }
+    return replace(made(latency_s + O_S + O_R + (SIZES - 1) * G_BYTE, width), related=related)
+
+
+def test_parameters_come_back() -> None:
+    found = models.get("loggp")(series())
+    values = {name: found.parameters[name].value for name in ("L", "o_s", "o_r", "g", "G")}
+    expected = {"L": L, "o_s": O_S, "o_r": O_R, "g": G_MESSAGE, "G": G_BYTE}
+    assert values == pytest.approx(expected, rel=1e-9)
+    assert predict(found, SIZES) == pytest.approx(series().time_s, rel=1e-9)
+
+
+def test_intervals_of_the_measurements_reach_the_parameters() -> None:
+    found = models.get("loggp")(series(width=0.1))
+    latency = found.parameters["L"]
+    # The worst of all ends: (1.5 − 10 %) − 1.1 · (0.2 + 0.3) µs and (1.5 + 10 %) − 0.9 · 0.5 µs.
+    assert (latency.low, latency.high) == pytest.approx((0.8e-6, 1.2e-6), rel=1e-9)
+    gap = found.parameters["g"]
+    assert gap.low is not None
+    assert gap.high is not None
+    assert gap.low < G_MESSAGE < gap.high
+
+
+def test_overlap_clamps_the_latency_and_says_so() -> None:
+    found = models.get("loggp")(series(latency_s=-1e-7))
+    assert found.parameters["L"].value == 0
+    assert any("overlap" in note for note in found.notes)
+    assert not found.nonphysical
+    assert np.all(predict(found, np.array([0.0, 1.0, 1e6])) > 0)
+
+
+@pytest.mark.parametrize("name", ["send_overhead", "receive_overhead", "bandwidth"])
+def test_a_missing_measurement_is_named(name: str) -> None:
+    whole = series()
+    related = {other: one for other, one in whole.related.items() if other != name}
+    with pytest.raises(RequestError, match=name):
+        models.get("loggp")(replace(whole, related=related))
