@@ -2,7 +2,9 @@
 // repetitions follow, outside the timed part.
 #include "pair.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -34,6 +36,10 @@ constexpr double batch_s = 50e-6;
 constexpr double batch_granules = 200;
 // A point that converges at once still spreads its samples over this share of its budget.
 constexpr double least_budget_share = 0.2;
+// Enough rounds to double up to the batch of a fast message; a slow message may end earlier, at this multiple
+// of the time given.
+constexpr int least_warm_up_rounds = 12;
+constexpr double most_warm_up_factor = 3;
 // Fewer samples than this have no 95 % interval inside their extremes (1 − 2^(1−n)).
 constexpr long least_samples = 6;
 constexpr long most_samples = 4000;
@@ -50,31 +56,82 @@ long involuntary_switches() {
     return usage.ru_nivcsw;
 }
 
-// Leader: announce a batch (or `stop`); the answer is the follower's count of preemptions so far, and says
-// that it is ready.
-long announce(const Pair& pair, long repetitions) {
-    long switches = 0;
-    MPI_Send(&repetitions, 1, MPI_LONG, pair.partner, control_tag, pair.comm);
-    MPI_Recv(&switches, 1, MPI_LONG, pair.partner, answer_tag, pair.comm, MPI_STATUS_IGNORE);
-    return switches;
+// What the leader tells the follower before each batch.
+struct Order {
+    long repetitions;
+    long pause_us;  // both sleep this long first
+};
+
+// The follower's answer when it is ready for a batch: its count of preemptions so far, and its processor.
+struct Ready {
+    long switches = involuntary_switches();
+    long cpu = sched_getcpu();
+};
+
+// Leader: announce a batch (or `stop`).
+Ready announce(const Pair& pair, const Order& order) {
+    Ready ready;
+    MPI_Send(&order, 2, MPI_LONG, pair.partner, control_tag, pair.comm);
+    if (order.pause_us > 0) usleep(static_cast<useconds_t>(order.pause_us));
+    MPI_Recv(&ready, 2, MPI_LONG, pair.partner, answer_tag, pair.comm, MPI_STATUS_IGNORE);
+    return ready;
 }
 
 void follow(const Kernel& kernel, Pair& pair) {
     for (;;) {
-        long repetitions = stop;
-        MPI_Recv(&repetitions, 1, MPI_LONG, pair.partner, control_tag, pair.comm, MPI_STATUS_IGNORE);
-        const long switches = involuntary_switches();
-        MPI_Send(&switches, 1, MPI_LONG, pair.partner, answer_tag, pair.comm);
-        if (repetitions == stop) return;
-        kernel.run(pair, repetitions);
+        Order order{};
+        MPI_Recv(&order, 2, MPI_LONG, pair.partner, control_tag, pair.comm, MPI_STATUS_IGNORE);
+        if (order.pause_us > 0) usleep(static_cast<useconds_t>(order.pause_us));
+        const Ready ready;
+        MPI_Send(&ready, 2, MPI_LONG, pair.partner, answer_tag, pair.comm);
+        if (order.repetitions == stop) return;
+        kernel.run(pair, order.repetitions);
     }
 }
+
+// Runs batches on the leader and remembers how fast one can be.
+class Batches {
+  public:
+    Batches(const Kernel& kernel, Pair& pair) : kernel_(kernel), pair_(pair) {}
+
+    Ready announce_next(long repetitions) {
+        const Order order{repetitions, pause_us_};
+        pause_us_ = 0;
+        return announce(pair_, order);
+    }
+
+    // The kernel's time of the batch that was announced.
+    double run(long repetitions) {
+        const double start = now_s();
+        const double value_s = kernel_.run(pair_, repetitions);
+        const double took_s = now_s() - start;
+        const double fastest_s = fastest_repetition_s_ * static_cast<double>(repetitions);
+        // Two ranks that share their processors with others can fall out of step: one runs while the other
+        // waits its turn, batch after batch. Ranks that sleep and wake together start their next turn
+        // together.
+        if (took_s > preempted_batch_s && took_s > preempted_factor * fastest_s) pause_us_ = together_us;
+        fastest_repetition_s_ = std::min(fastest_repetition_s_, took_s / static_cast<double>(repetitions));
+        return value_s;
+    }
+
+    double fastest_repetition_s() const { return fastest_repetition_s_; }
+
+  private:
+    static constexpr double preempted_batch_s = 1e-3, preempted_factor = 4;
+    static constexpr long together_us = 2000;
+
+    const Kernel& kernel_;
+    Pair& pair_;
+    long pause_us_ = 0;
+    double fastest_repetition_s_ = 1e9;
+};
 
 struct Measured {
     std::vector<Sample> samples;
     std::string stop;
     long batch;
     double elapsed_s;
+    long same_cpu;  // samples at whose start both ranks were on processors of the same number
 };
 
 // Work between messages that outlasts their delivery: three round trips, measured here.
@@ -105,29 +162,28 @@ void set_spin(Pair& pair) {
     pair.spin_iterations = static_cast<long>(3 * trips[rounds / 2] / (cost_s / probe)) + 1;
 }
 
-// Doubles the batch until it is long enough, then goes on for a tenth of the budget. Returns the batch.
-long warm_up(const Kernel& kernel, Pair& pair, double duration_s) {
+// Grows the batch until it is long enough, judged by the fastest repetition so far: a slow one may have been
+// preempted. Returns the batch.
+long warm_up(Batches& batches, double duration_s) {
     const double least_batch_s = std::max(batch_s, batch_granules * clock_granularity_s());
     long batch = 1;
     const double begin = now_s();
-    do {
-        announce(pair, batch);
-        const double start = now_s();
-        kernel.run(pair, batch);
-        const double took_s = now_s() - start;
-        if (took_s < least_batch_s) {
-            // At most doubled: a short batch may be a fluke, and so may a long one.
-            const double wanted = static_cast<double>(batch) * least_batch_s / std::max(took_s, 1e-9);
-            batch = std::max(batch + 1, std::min(2 * batch, static_cast<long>(wanted) + 1));
-        }
-    } while (now_s() - begin < duration_s);
+    for (int round = 0; round < least_warm_up_rounds || now_s() - begin < duration_s; ++round) {
+        batches.announce_next(batch);
+        batches.run(batch);
+        const double wanted = least_batch_s / batches.fastest_repetition_s();
+        // At most doubled, so that a clock read too early does no harm.
+        batch = std::clamp(static_cast<long>(wanted) + 1, 1L, 2 * batch);
+        if (now_s() - begin > most_warm_up_factor * duration_s && round > 0) break;
+    }
     return batch;
 }
 
 Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
     const double budget_s = request.real("budget_s");
     const double begin = now_s();
-    Measured measured{{}, "", warm_up(kernel, pair, budget_s / 10), 0};
+    Batches batches(kernel, pair);
+    Measured measured{{}, "", warm_up(batches, budget_s / 10), 0, 0};
     std::vector<std::unique_ptr<Criterion>> criteria;
     criteria.push_back(interval_criterion(request.real("tolerance"), request.whole("least_samples"),
                                           budget_s * least_budget_share));
@@ -142,13 +198,15 @@ Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
     };
     const double start = now_s();
     while (measured.stop.empty()) {
-        settle(announce(pair, measured.batch));
+        const Ready ready = batches.announce_next(measured.batch);
+        settle(ready.switches);
+        measured.same_cpu += ready.cpu == sched_getcpu() ? 1 : 0;
         const long own_before = involuntary_switches();
-        const double value_s = kernel.run(pair, measured.batch) / static_cast<double>(measured.batch);
+        const double value_s = batches.run(measured.batch) / static_cast<double>(measured.batch);
         samples.push_back({value_s, involuntary_switches() != own_before});
         measured.stop = finished(criteria, samples, now_s() - start);
     }
-    settle(announce(pair, stop));
+    settle(batches.announce_next(stop).switches);
     measured.elapsed_s = now_s() - begin;
     return measured;
 }
@@ -225,7 +283,7 @@ std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
     record.raw("quantiles_s", quantiles_json(summary).str());
     record.add("samples_s", samples_s).add("disturbed_at", summary.disturbed);
     record.add("batch", measured.batch).add("stop", measured.stop).add("verified", verified);
-    record.add("elapsed_s", measured.elapsed_s);
+    record.add("elapsed_s", measured.elapsed_s).add("same_cpu", measured.same_cpu);
     return record.str();
 }
 

@@ -1,6 +1,6 @@
 """Speaks the runner's protocol without MPI; its behaviour is chosen by argument, for tests of what can go wrong.
 
-argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty.
+argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty, shares.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def measurement(request: dict[str, str]) -> dict[str, object]:
         "stop": "interval",
         "verified": True,
         "elapsed_s": 0.01,
+        "same_cpu": 10 if sys.argv[1] == "shares" else 0,
     }
 
 

@@ -98,6 +98,14 @@ def test_a_library_that_talks_does_not_disturb(tmp_path: Path) -> None:
     assert (outcome.measured, outcome.failures) == (2, [])
 
 
+def test_ranks_found_on_one_processor_are_marked(tmp_path: Path) -> None:
+    campaign, _, watcher = measured(tmp_path / "c", plan(sizes_B=[8]), fake_launch("shares"))
+    assert [record.oversubscribed for record in campaign.records()] == [True]
+    assert any("shared one processor" in text for text in watcher.warnings)
+    fine, _, _ = measured(tmp_path / "d", plan(sizes_B=[8]), fake_launch("good"))
+    assert [record.oversubscribed for record in fine.records()] == [False]
+
+
 def test_a_runner_that_dies_costs_the_point_in_flight(tmp_path: Path) -> None:
     # It dies at the third point of every launch: points 3, 5 and 7 in the order of sizes are lost, … until it
     # has measured all others.

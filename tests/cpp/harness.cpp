@@ -1,9 +1,8 @@
 // Lets Python feed the runner's statistics and stopping criteria: one command a line, one JSON line back.
 //
 //   summarise VALUE:PREEMPTED …          → summary
-//   stop interval TOL LEAST LEAST_S STEP_S VALUE …   → number of samples after which the criterion was content, or −1
-//   stop budget BUDGET_S LEAST STEP_S VALUE …
-//   stop count MOST STEP_S VALUE …
+//   stop interval TOL LEAST LEAST_S STEP_S VALUE …   → number of samples after which the criterion was
+//   content, or −1 stop budget BUDGET_S LEAST STEP_S VALUE … stop count MOST STEP_S VALUE …
 #include <iostream>
 #include <memory>
 #include <sstream>

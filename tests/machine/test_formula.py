@@ -53,6 +53,14 @@ def test_a_gap_between_regimes_is_kept() -> None:
         (regime(1.23456e-3, 999.6e6), "T(n) = 1.23 ms + n / 1 GB/s for n ≥ 0"),
         (regime(1e-6, 1e9, 0, 65535), "T(n) = 1 µs + n / 1 GB/s for 0 ≤ n ≤ 65535 B"),
         (regime(1e-6, 1e9, 0, 1000), "T(n) = 1 µs + n / 1 GB/s for 0 ≤ n ≤ 1000 B"),
+        # What a solver leaves instead of zero does not show: at 64 B the second term is 1e-13 µs of 0.15 µs.
+        (regime(0.15e-6, 6.5e23, 0, 64), "T(n) = 0.15 µs for 0 ≤ n ≤ 64 B"),
+        (regime(1e-15, 8e9, 65536), "T(n) = n / 8 GB/s for n ≥ 64 KiB"),
+        # Without an upper end every slope shows somewhere; without a lower end every constant does.
+        (regime(0.15e-6, 6.5e23), "T(n) = 0.15 µs + n / 650000000000000 GB/s for n ≥ 0"),
+        (regime(1e-9, 1e6), "T(n) = 0.001 µs + n / 1 MB/s for n ≥ 0"),
+        # 1 µs against 64 KiB / 33 GB/s = 2 µs: both show.
+        (regime(1e-6, 33e9, 64, 65536), "T(n) = 1 µs + n / 33 GB/s for 64 B ≤ n ≤ 64 KiB"),
         # Only whole sizes exist: 5792.6 bounds the same messages as 5792.
         (regime(1e-6, 1e9, 0, 5792.6), "T(n) = 1 µs + n / 1 GB/s for 0 ≤ n ≤ 5792 B"),
     ],
@@ -107,5 +115,6 @@ def test_quantity(value: float, unit: str, expected: str) -> None:
 
 
 def test_interval_needs_both_ends() -> None:
-    assert interval(Parameter(value=2e-7, low=1.9e-7, high=2.3e-7, unit="s")) == "0.19 µs to 0.23 µs"
+    assert interval(Parameter(value=2e-7, low=1.9e-7, high=2.3e-7, unit="s")) == "0.19 to 0.23 µs"
+    assert interval(Parameter(value=2e3, low=512, high=4096, unit="B")) == "512 B to 4 KiB"
     assert interval(Parameter(value=2e-7, low=1.9e-7, unit="s")) == "—"

@@ -52,7 +52,7 @@ def test_an_unknown_variant_lists_those_there_are(machine: Machine) -> None:
 def test_what_is_still_ambiguous_is_an_error_with_the_choices(machine: Machine) -> None:
     with pytest.raises(RequestError, match=r"2 measured configurations.*window: 1, 64") as caught:
         one(machine, {"operation": "bandwidth"})
-    assert "--where window=WORD" in caught.value.hint
+    assert caught.value.hint == "choose one with --where window=WORD"
     assert one(machine, {"operation": "bandwidth", "window": "64"}).other["window"] == "64"
 
 

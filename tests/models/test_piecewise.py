@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hockney.errors import RequestError
@@ -57,7 +57,7 @@ def test_a_jump_between_close_sizes_is_a_break_between_them() -> None:
 @pytest.mark.parametrize("belongs_below", [True, False])
 def test_the_stated_eager_limit_is_the_break(belongs_below: bool) -> None:
     limit = 4096.0
-    eager = SIZES <= limit if belongs_below else SIZES < limit
+    eager = limit >= SIZES if belongs_below else limit > SIZES
     time = np.where(eager, 1e-6 + SIZES * 2e-10, 3e-6 + SIZES * 1e-10)
     found = fit(SIZES, time, limit)
     assert [regime.label for regime in found.regimes] == ["eager", "rendezvous"]
@@ -106,7 +106,12 @@ CURVES = st.integers(2, 25).flatmap(
 )
 
 
+# Found by hypothesis: a steep first stretch must not make an empty message free.
+EMPTY_IS_NOT_FREE = (list(range(5)), [0.0625, 0.0039, 0.0625, 0.0156, 0.0625])
+
+
 @settings(max_examples=60, deadline=None)
+@example(EMPTY_IS_NOT_FREE, None)
 @given(CURVES, st.one_of(st.none(), st.integers(1, 2**20).map(float)))
 def test_whatever_the_points_the_fit_is_physical(
     curve: tuple[list[int], list[float]], limit: float | None
@@ -164,7 +169,7 @@ def test_the_prediction_interval_covers_unseen_sizes() -> None:
         assert bounds is not None
         covered.append((bounds[0] <= time[1:-1:2]) & (time[1:-1:2] <= bounds[1]))
     # Calibrated on sizes left out one at a time, whose neighbours are twice as far: rather too wide than not.
-    assert 0.93 < np.mean(covered)
+    assert np.mean(covered) > 0.93
 
 
 def test_one_size_is_refused() -> None:

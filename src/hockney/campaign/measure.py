@@ -201,11 +201,22 @@ class _Part:
                 run_.warn(f"{key.operation} of {size_B} B ({key.locality}): the payload arrived damaged")
             run_.watcher.measured(record)
 
+    def _machine(self, rank: int) -> str:
+        return next(str(place.get("machine")) for place in self.session.hello["ranks"] if place["rank"] == rank)
+
     def _record(self, key: SeriesKey, size_B: int, answer: Mapping[str, Any]) -> Record:
         """Refused where noise left no positive time (only kernels that subtract can come to that)."""
         plan, described = self.run.plan, self.described
         if not answer["median_s"] or answer["median_s"] <= 0:
             raise Refused(f"{key.operation} of {size_B} B vanishes in the noise", "measure on a quieter machine")
+        # Ranks that are not pinned may be put on one processor and then time-share it, whatever their number.
+        same_machine = len({self._machine(rank) for rank in (key.leader, key.follower)}) == 1
+        shared_core = same_machine and 2 * answer["same_cpu"] > len(answer["samples_s"])
+        if shared_core:
+            self.run.warn(
+                f"ranks {key.pair} shared one processor while {key.operation} was measured: times are not latencies; "
+                "pin them with --bind-to core"
+            )
         return Record(
             source="hockney",
             system=plan.system,
@@ -227,7 +238,7 @@ class _Part:
             pairs=1,
             window=plan.window if self.operations[key.operation].windowed else None,
             repetition=self.index,
-            oversubscribed=described.oversubscribed,
+            oversubscribed=described.oversubscribed or shared_core,
             quantiles=answer["quantiles_s"],
             samples=answer["samples_s"],
             batch=answer["batch"],

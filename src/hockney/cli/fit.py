@@ -29,7 +29,7 @@ def fit(
     """Fit every model to every configuration of a campaign, and write the machine file."""
     from hockney.machine.build import build
     from hockney.machine.file import check_writable, save
-    from hockney.machine.show import as_formulas, oversubscription, overview, preferred
+    from hockney.machine.render import as_formulas, oversubscription, overview, preferred
 
     check_writable(output)
     with err.status("fitting …") as status:

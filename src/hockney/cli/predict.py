@@ -40,7 +40,7 @@ def predict(
     from hockney.machine.file import load
     from hockney.machine.select import one, parse_where, title
     from hockney.predict.message import predict_message
-    from hockney.predict.show import as_data, as_text
+    from hockney.predict.text import as_data, as_text
     from hockney.units import parse_bytes
 
     lengths = [parse_bytes(size) for size in sizes]

@@ -54,10 +54,12 @@ def quantity(value: float, unit: str) -> str:
 
 
 def interval(parameter: Parameter) -> str:
-    """`0.2 µs to 0.23 µs`, or `—` where nothing supports an interval."""
+    """`0.2 to 0.23 µs`, or `—` where nothing supports an interval."""
     if parameter.low is None or parameter.high is None:
         return "—"
-    return f"{quantity(parameter.low, parameter.unit)} to {quantity(parameter.high, parameter.unit)}"
+    low, high = (quantity(end, parameter.unit) for end in (parameter.low, parameter.high))
+    number, _, unit = low.partition(" ")
+    return f"{number if unit == high.partition(' ')[2] else low} to {high}"
 
 
 def latex_text(text: str) -> str:
@@ -71,8 +73,22 @@ def _minus(text: str) -> str:
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
-def _right_side(regime: Regime) -> str:
+_INVISIBLE = 5e-4
+"""A term below this share of the other changes none of the three digits printed."""
+
+
+def _terms(regime: Regime) -> tuple[float, float]:
+    """(α, β), either of them zero where it does not show anywhere in the regime."""
     alpha, beta = regime.alpha_s.value, regime.beta_s_per_B.value
+    if regime.max_B is not None and abs(beta) * regime.max_B < _INVISIBLE * abs(alpha):
+        return alpha, 0.0
+    if abs(alpha) < _INVISIBLE * abs(beta) * regime.min_B:
+        return 0.0, beta
+    return alpha, beta
+
+
+def _right_side(regime: Regime) -> str:
+    alpha, beta = _terms(regime)
     if beta == 0:
         return quantity(alpha, "s")
     per_byte = f"n / {format_rate(1 / abs(beta))}"
@@ -110,7 +126,7 @@ def _latex_quantity(text: str) -> str:
 
 
 def _latex_right_side(regime: Regime) -> str:
-    alpha, beta = regime.alpha_s.value, regime.beta_s_per_B.value
+    alpha, beta = _terms(regime)
     constant = _latex_quantity(quantity(alpha, "s"))
     if beta == 0:
         return constant

@@ -120,7 +120,7 @@ def _ambiguous(entries: Sequence[Entry]) -> RequestError:
     choices = "; ".join(
         f"{name}: {', '.join(word or '(empty)' for word in there)}" for name, there in differing.items()
     )
-    options = " or ".join(f"--where {name}=WORD" for name in differing)
+    options = " and ".join(f"--{name} WORD" if name in _ALWAYS else f"--where {name}=WORD" for name in differing)
     return RequestError(
         f"{len(entries)} measured configurations answer this question ({choices})",
         f"choose one with {options}",

@@ -62,7 +62,9 @@ def nonnegative_lines(size_B: Array, time_s: Array) -> SegmentLines:
         alpha = (w * ss - s * ws) / determinant
         beta = (s * ww - w * ws) / determinant
         flat, steep = w / ww, np.where(ss > 0, s / ss, 0.0)
-        flat_cost, steep_cost = count - flat * w, np.where(ss > 0, count - steep * s, np.inf)
+        flat_cost, steep_cost = count - flat * w, count - steep * s
+        # No latency at all is no answer where an empty message was timed.
+        steep_cost = np.where((ss > 0) & (size_B[:, None] > 0), steep_cost, np.inf)
         inside = (determinant > 1e-12 * ww * ss) & (alpha >= 0) & (beta >= 0)
         steeper = steep_cost < flat_cost
         alpha = np.where(inside, alpha, np.where(steeper, 0.0, flat))

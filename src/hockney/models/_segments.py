@@ -80,8 +80,10 @@ def cut(size_B: Array, time_s: Array, noise: float, eager_limit_B: float | None)
     shared_cost[every, every] = np.inf
     shared_cost[0] = np.inf
     for _ in range(1, min(MAX_REGIMES, size_B.size)):
-        start = np.argmin(state, axis=0)
-        shared = state[start, every][:, None] + shared_cost
+        # A lone point has nothing left once the next regime takes it too.
+        shareable = np.where(np.eye(size_B.size, dtype=np.bool_), np.inf, state)
+        start = np.argmin(shareable, axis=0)
+        shared = shareable[start, every][:, None] + shared_cost
         over_gap = state[:, :-1, None] + joins
         gap_start = np.argmin(over_gap, axis=0)
         apart = np.full_like(cost, np.inf)
@@ -120,6 +122,7 @@ def _gap_costs(size_B: Array, lines: SegmentLines, sigma: float, eager_limit_B: 
 
 
 def _middle(low: Array, high: Array) -> Array:
+    """Geometric mean; half of `high` where `low` is zero."""
     return np.asarray(np.where(low > 0, np.sqrt(low * high), high / 2))
 
 
@@ -160,8 +163,11 @@ def _break(
 ) -> float:
     """Where one regime ends and the next begins, in bytes."""
     shared = left[1] == right[0]
-    low = size_B[max(left[1] - 1, 0)] if shared else size_B[left[1]]
-    high = size_B[min(right[0] + 1, size_B.size - 1)] if shared else size_B[right[0]]
+    low, high = size_B[left[1]], size_B[right[0]]
+    if shared:
+        # No farther than halfway to the next point, so that breaks keep their order.
+        low = _middle(size_B[left[1] - 1], low)
+        high = _middle(high, size_B[right[0] + 1])
     if not shared and eager_limit_B is not None and low <= eager_limit_B <= high:
         # The message of exactly the limit can be on either side: some libraries count their header.
         return float(eager_limit_B - 1 if eager_limit_B == high else eager_limit_B)

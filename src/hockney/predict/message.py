@@ -60,14 +60,14 @@ def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
             f"model {model!r} gives {time_s:.3g} s for {size_B} B: its parameters are not physical",
             "choose another --model",
         )
-    low, high = interval(fit, size_B)
+    bounds = interval(fit, size_B)
     index = regime_of(fit, size_B)
     extrapolated, factor = _outside(entry, size_B)
     return Prediction(
         size_B=size_B,
         time_s=time_s,
-        low_s=None if low is None else float(low),
-        high_s=None if high is None else float(high),
+        low_s=None if bounds is None else float(bounds[0]),
+        high_s=None if bounds is None else float(bounds[1]),
         bandwidth_B_per_s=MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
         regime=fit.regimes[index],
         formula=formula(fit, index),
@@ -82,4 +82,4 @@ def _outside(entry: Entry, size_B: int) -> tuple[bool, float | None]:
     if smallest <= size_B <= largest:
         return False, None
     nearest = smallest if size_B < smallest else largest
-    return True, size_B / nearest if nearest else None
+    return True, nearest / size_B if nearest else None

@@ -1,4 +1,4 @@
-"""Axes of the figures: sizes in powers of two with a place of its own for 0 B, times and rates in plain numbers."""
+"""Axes of the figures: sizes in powers of two with a place for 0 B, times and rates in plain numbers."""
 
 from __future__ import annotations
 
@@ -72,9 +72,17 @@ class SizeAxis:
         axes.set_xlabel(title)
         if self.zero:
             axes.text(
-                (self.zero_at + low) / 2, 0.0, "//", transform=axes.get_xaxis_transform(), ha="center", va="center",
-                fontsize=7, color=QUIET, clip_on=False, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-            )  # fmt: skip
+                (self.zero_at + low) / 2,
+                0.0,
+                "//",
+                transform=axes.get_xaxis_transform(),
+                ha="center",
+                va="center",
+                fontsize=7,
+                color=QUIET,
+                clip_on=False,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+            )
 
 
 def log_axis(axes: Axes, low: float, high: float) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hockney.campaign.record import LOCALITIES
 from hockney.machine.file import Entry, Machine, Point
 from hockney.models.base import Fit
-from hockney.samples.series import Series
+from hockney.samples.series import IDENTITY, Series
 from hockney.samples.table import DIRECTIONS
 
 LOCALITY_WORDS = {
@@ -35,6 +35,8 @@ class Curve:
     name: str
     label: str
     entry: Entry
+    peers: Sequence[Entry] = ()
+    """Entries of other operations on the same ranks, fewest pairs at once first."""
 
     @property
     def operation(self) -> str:
@@ -80,11 +82,15 @@ class Curve:
 
     @cached_property
     def series(self) -> Series:
-        """What the models are fitted to, with the overheads measured beside it."""
+        """What the models are fitted to, with what was measured on the same ranks beside it."""
         key = {"operation": self.operation, "locality": self.entry.locality or "", "variant": self.entry.variant}
         measured = self.entry.measurements
-        related = {name: _series({"operation": name}, points) for name, points in measured.overheads.items()}
-        return _series(key, measured.points, self.entry.eager_limit_B, related)
+        related = dict(measured.overheads)
+        for peer in self.peers:
+            for name, points in {**peer.measurements.overheads, peer.operation: peer.measurements.points}.items():
+                related.setdefault(name, points)
+        beside = {name: _series({"operation": name}, points) for name, points in related.items()}
+        return _series(key, measured.points, self.entry.eager_limit_B, beside)
 
     def throughput(self, size_B: NDArray[np.float64], time_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Bytes per second of messages that take this long, all pairs and both directions together."""
@@ -94,14 +100,22 @@ class Curve:
 def curves(machine: Machine) -> list[Curve]:
     """All entries of a machine: by operation, nearest locality first, then variant and the rest."""
     entries = sorted(machine.point_to_point, key=_order)
-    labels = _labels(entries)
     names: dict[str, int] = {}
     result = []
-    for entry, label in zip(entries, labels, strict=True):
+    for entry, label in zip(entries, _labels(entries), strict=True):
         name = re.sub(r"[^A-Za-z0-9.]+", "-", f"{entry.operation}-{label}").strip("-.").lower()[:100]
         names[name] = names.get(name, 0) + 1
-        result.append(Curve(name if names[name] == 1 else f"{name}-{names[name]}", label, entry))
+        peers = [
+            peer for peer in entries if peer.operation != entry.operation and _ranks_of(peer) == _ranks_of(entry)
+        ]
+        result.append(Curve(name if names[name] == 1 else f"{name}-{names[name]}", label, entry, peers))
     return result
+
+
+def _ranks_of(entry: Entry) -> tuple[object, ...]:
+    """What entries of different operations share when they were measured on the same ranks."""
+    other = {key: word for key, word in entry.other.items() if key in IDENTITY}
+    return (entry.locality, entry.variant, entry.cache, entry.mapping, entry.pairs, other)
 
 
 def _series(
@@ -117,6 +131,11 @@ def _series(
     return Series(key, size, time, low, high, eager_limit_B, related or {})
 
 
+def labels(some: Sequence[Curve]) -> list[str]:
+    """What tells these curves from one another: shorter than their own labels where they have more in common."""
+    return _labels([curve.entry for curve in some])
+
+
 def by_operation(all_curves: Sequence[Curve]) -> dict[str, list[Curve]]:
     """Curves of each operation, in the order of the page."""
     groups: dict[str, list[Curve]] = {}
@@ -126,7 +145,7 @@ def by_operation(all_curves: Sequence[Curve]) -> dict[str, list[Curve]]:
 
 
 def by_crowd(some: Sequence[Curve]) -> dict[str, list[Curve]]:
-    """Curves that belong in one picture: as many ranks and pairs at once; the key says how many, where that differs."""
+    """Curves that belong in one picture, with as many ranks and pairs; the key says how many, if that differs."""
     varied = [key for key in ("ranks", "pairs") if len({curve.entry.other.get(key, "") for curve in some}) > 1]
     groups: dict[str, list[Curve]] = {}
     for curve in some:
@@ -150,7 +169,7 @@ def _natural(text: str) -> list[tuple[int, str]]:
 def _labels(entries: Sequence[Entry]) -> list[str]:
     """What tells each entry from the others of its operation; what they all have in common is left out."""
     descriptions = [_describe(entry) for entry in entries]
-    labels = []
+    texts = []
     for entry, description in zip(entries, descriptions, strict=True):
         peers = [d for e, d in zip(entries, descriptions, strict=True) if e.operation == entry.operation]
         parts = [
@@ -158,8 +177,8 @@ def _labels(entries: Sequence[Entry]) -> list[str]:
             for key, text in description.items()
             if key == "locality" or any(peer.get(key) != text for peer in peers)
         ]
-        labels.append(", ".join(part for part in parts if part) or next(iter(description.values()), "all"))
-    return labels
+        texts.append(", ".join(part for part in parts if part) or next(iter(description.values()), "all"))
+    return texts
 
 
 def _describe(entry: Entry) -> dict[str, str]:

@@ -21,7 +21,7 @@ PREFERRED = ("piecewise", "hockney")
 
 DISTURBED_SHARE = 0.05
 LAUNCH_SPREAD = 0.05
-"""Shares above which the page warns: of samples set aside as disturbed, and (max − min) / median over launches."""
+"""Shares above which the page warns: of samples set aside, and (max − min) / median over launches."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def format_size(size_B: float) -> str:
 
 
 def bandwidth(curve: Curve, fit: Fit) -> Parameter | None:
-    """The asymptotic bandwidth of a fit in B/s, all pairs and both directions; None where the time does not grow."""
+    """The asymptotic bandwidth in B/s, all pairs and both directions; None where the time does not grow."""
     one = summary.bandwidth(curve.entry, fit)
     if one is None or curve.pairs == 1:
         return one
@@ -145,7 +145,7 @@ def _unverified(records: Sequence[Record]) -> str:
     wrong = [record for record in records if record.verified is False]
     unknown = [record for record in records if record.verified is None]
     if wrong:
-        return f"Payload wrong at {len(wrong)} of {len(records)} measurements: received bytes differ from those sent."
+        return f"Payload wrong at {len(wrong)} of {len(records)} measurements: what arrived is not what was sent."
     if unknown:
         return f"Payload not verified at {len(unknown)} of {len(records)} measurements."
     return ""
@@ -160,8 +160,8 @@ def _disturbed(curves: Sequence[Curve]) -> str:
     if not samples or disturbed / samples <= DISTURBED_SHARE:
         return ""
     return (
-        f"Disturbed: {percent(disturbed / samples)} of the samples were recognised as disturbed (preemption, a busy "
-        "neighbour) and set aside. Medians stand without them; measure on a quiet machine to be sure."
+        f"Disturbed: {percent(disturbed / samples)} of the samples were recognised as disturbed (preemption, a "
+        "busy neighbour) and set aside. Medians stand without them; measure on a quiet machine to be sure."
     )
 
 
@@ -184,8 +184,8 @@ def _wide(curves: Sequence[Curve]) -> str:
         return ""
     width, curve, point = max(wide, key=lambda item: item[0])
     return (
-        f"{len(wide)} of {len(points)} points ended by their time budget before the interval was narrow enough; widest: "
-        f"±{percent(width)} at {format_bytes(point.size_B)} ({curve.operation}, {curve.label})."
+        f"{len(wide)} of {len(points)} points ended by their time budget before the interval was narrow enough; "
+        f"widest: ±{percent(width)} at {format_bytes(point.size_B)} ({curve.operation}, {curve.label})."
     )
 
 
@@ -210,7 +210,7 @@ def _spread(records: Sequence[Record]) -> str:
     worst = max(spreads, key=lambda key: spreads[key])
     where = ", ".join(word for word in worst[:6] if word)
     return (
-        f"Launches differ: medians of one point spread by {percent(float(np.median(list(spreads.values()))))} between "
-        f"launches (median over {len(spreads)} points), at worst {percent(spreads[worst])} at "
+        f"Launches differ: medians of one point spread by {percent(float(np.median(list(spreads.values()))))} "
+        f"between launches (median over {len(spreads)} points), at worst {percent(spreads[worst])} at "
         f"{format_bytes(int(worst[-1]))} ({where}). The intervals include it."
     )

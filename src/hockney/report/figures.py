@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hockney.models.base import Fit, predict
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
-from hockney.report.curves import Curve
+from hockney.report.curves import Curve, labels
 from hockney.report.marks import Peak, SizeMark, draw_peaks, draw_sizes, percent
-from hockney.report.style import MEASURED, QUIET, Style
+from hockney.report.style import MEASURED, QUIET, Style, styles
 from hockney.units import format_bytes, format_rate
 
 WIDTH_IN = 10.6
@@ -44,11 +44,13 @@ class Context:
 def with_fits(curve: Curve, context: Context) -> Drawing:
     """Time and throughput of one curve with its intervals and all its fits."""
     figure, (time_axes, rate_axes), size_axis = _pair([curve], rows=_legend_rows(len(curve.fits) + 1))
+    bounds = any(point.low_s is not None for point in curve.entry.measurements.points)
+    measured_label = "measured (median, 95 % interval)" if bounds else "measured"
     for axes, measured, low, high, scale in _panels(curve, time_axes, rate_axes):
         errors = np.abs(np.vstack([measured - low, high - measured])) / scale
         axes.errorbar(
-            size_axis.position(curve.size_B), measured / scale, yerr=errors, fmt="o", color=MEASURED, markersize=3.6,
-            elinewidth=1.0, capsize=2.0, label="measured (median, 95 % interval)", zorder=5,
+            size_axis.position(curve.size_B), measured / scale, yerr=errors, fmt="o", color=MEASURED,
+            markersize=3.6, elinewidth=1.0, capsize=2.0, label=measured_label, zorder=5,
         )  # fmt: skip
     unit, _ = rate_unit(_fastest([curve]))
     for model, fit in curve.fits.items():
@@ -65,11 +67,11 @@ def with_fits(curve: Curve, context: Context) -> Drawing:
     if curve.entry.eager_limit_B:
         marks.append(SizeMark(curve.entry.eager_limit_B, "eager limit"))
     _finish([curve], time_axes, rate_axes, size_axis, marks, context.peaks)
-    handles, labels = time_axes.get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda i: not labels[i].startswith("measured"))
-    figure.legend(
-        [handles[i] for i in order], [labels[i] for i in order], loc="lower center", ncols=6, handlelength=3.2
+    entries = sorted(
+        zip(*time_axes.get_legend_handles_labels(), strict=True), key=lambda entry: entry[1] != measured_label
     )
+    handles, texts = zip(*entries, strict=True)
+    figure.legend(handles, texts, loc="lower center", ncols=6, handlelength=3.2)
     return Drawing(
         f"{curve.name}-fits",
         "Measured and fitted.",
@@ -80,29 +82,27 @@ def with_fits(curve: Curve, context: Context) -> Drawing:
     )
 
 
-def overview(
-    name: str, title: str, curves: Sequence[Curve], styles: Mapping[str, Style], context: Context
-) -> Drawing:
+def overview(name: str, title: str, curves: Sequence[Curve], context: Context) -> Drawing:
     """Measured time and throughput of several curves in one picture, one style each."""
-    columns = _legend_columns([curve.label for curve in curves])
-    rows = -(-len(curves) // columns)
-    figure, (time_axes, rate_axes), size_axis = _pair(curves, rows=rows)
-    for curve in curves:
-        style = styles[curve.label]
+    names = labels(curves)
+    looks = styles(names)
+    columns = _legend_columns(names)
+    figure, (time_axes, rate_axes), size_axis = _pair(curves, rows=-(-len(curves) // columns))
+    for curve, label in zip(curves, names, strict=True):
+        style = looks[label]
         for axes, measured, low, high, scale in _panels(curve, time_axes, rate_axes, _fastest(curves)):
             at = size_axis.position(curve.size_B)
-            joined = at if not np.any(curve.size_B == 0) else np.where(curve.size_B == 0, np.nan, at)
+            joined = np.where(curve.size_B == 0, np.nan, at)
             axes.plot(joined, measured / scale, **{**style.line, "linewidth": 1.1}, zorder=3)
             errors = np.abs(np.vstack([measured - low, high - measured])) / scale
             axes.errorbar(
-                at, measured / scale, yerr=errors, fmt=style.marker, color=style.colour, markersize=3.6, elinewidth=0.9,
-                zorder=4,
+                at, measured / scale, yerr=errors, fmt=style.marker, color=style.colour, markersize=3.6,
+                elinewidth=0.9, zorder=4,
             )  # fmt: skip
-        time_axes.plot([], [], label=curve.label, marker=style.marker, **style.line)
+        time_axes.plot([], [], label=label, marker=style.marker, **style.line)
     _finish(curves, time_axes, rate_axes, size_axis, context.size_marks, context.peaks)
-    handles, labels = time_axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=columns, handlelength=3.2)
-    words = " ".join(f"{curve.label}: {in_words(curve)}" for curve in curves)
+    figure.legend(*time_axes.get_legend_handles_labels(), loc="lower center", ncols=columns, handlelength=3.2)
+    words = " ".join(f"{label}: {in_words(curve)}" for curve, label in zip(curves, names, strict=True))
     return Drawing(
         f"{name}-measured",
         f"Measured: {title}.",
@@ -116,7 +116,7 @@ def residuals(curve: Curve, context: Context) -> Drawing:
     """How far each model is from each measured point, in per cent of the measured time."""
     size_axis = SizeAxis.of([curve.size_B])
     figure = Figure(figsize=(WIDTH_IN, 2.6))
-    figure.subplots_adjust(left=0.065, right=0.995, top=0.82, bottom=0.19, wspace=0.08)
+    figure.subplots_adjust(left=0.08, right=0.995, top=0.82, bottom=0.19, wspace=0.08)
     panels = figure.subplots(1, max(len(curve.fits), 4), sharey=True, squeeze=False)[0]
     errors = {model: _relative_errors(fit, curve) for model, fit in curve.fits.items()}
     everything = 100 * np.concatenate(list(errors.values()))
@@ -172,8 +172,8 @@ def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Con
         inside = np.clip(result.predicted_s * 1e6, low / 1.5, high * 1.5)
         outside = inside != result.predicted_s * 1e6
         axes.plot(
-            result.measured_s[~outside] * 1e6, inside[~outside], linestyle="", marker=style.marker, color=style.colour,
-            markersize=3.2, zorder=3,
+            result.measured_s[~outside] * 1e6, inside[~outside], linestyle="", marker=style.marker,
+            color=style.colour, markersize=3.2, zorder=3,
         )  # fmt: skip
         axes.plot(
             result.measured_s[outside] * 1e6, inside[outside], linestyle="", marker=style.marker, zorder=3,
@@ -193,8 +193,8 @@ def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Con
         f"{name}-held-out",
         "Held-out check.",
         f"{title}: predicted against measured time on points the fits have not seen. Error: {words}.",
-        "Every model fitted again without the points at odd positions, and asked for those: predicted against measured "
-        "time of all curves of this operation. Open symbols lie beyond the frame.",
+        "Every model fitted again without the points at odd positions, and asked for those: predicted against "
+        "measured time of all curves of this operation. Open symbols lie beyond the frame.",
         figure,
     )
 

@@ -14,7 +14,7 @@ from hockney.report.figures import HeldOut
 
 
 def check(curves: Sequence[Curve]) -> dict[str, HeldOut]:
-    """Predictions of each model for the held-out points of all curves together, as `hockney evaluate` holds them out.
+    """Predictions of each model for the points of all curves that `hockney evaluate` would hold out.
 
     A model that cannot be fitted to what is left of a curve has no points from it; one without any is left out.
     """

@@ -14,17 +14,17 @@ from hockney.machine.build import build
 from hockney.machine.file import Machine
 from hockney.models.base import models
 from hockney.report import figures, points_csv, provenance, tables
-from hockney.report.curves import Curve, by_crowd, by_operation, curves
+from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
 from hockney.report.marks import Peak, SizeMark, cache_marks
 from hockney.report.page import MEANING, Part, Section, render
-from hockney.report.style import drawing_style, model_styles, styles
+from hockney.report.style import drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
 
 DETAILED = 8
-"""Up to so many curves of an operation are each drawn with all fits; of more, the page draws what was measured."""
+"""Up to so many curves of an operation are each drawn with all fits; of more, only what was measured."""
 CROWD = 8
 """Curves in one picture at most."""
 
@@ -55,7 +55,12 @@ def make(
     RequestError where nothing was measured, or `machine` was fitted to other launches.
     """
     records, launches, found = _read(path)
-    machine = machine or build(path, progress)
+    origin = f"Measured values are those of {path.name}. "
+    if machine is None:
+        machine = build(path, progress)
+        origin += "The models were fitted to all of them."
+    else:
+        origin += f"The fits are those of a machine file made {machine.created}."
     _belongs(machine, launches, path)
     every = curves(machine)
     context = Context(model_styles(models.names()), _sizes(machine), peaks)
@@ -68,13 +73,13 @@ def make(
             progress(f"drawing {operation}")
             sections.append(_section(operation, mine, context))
         html = render(
-            title=f"{_operations(every)} on {machine.system.name or path.name}",
+            title=f"MPI point to point on {machine.system.name or path.name}",
             lead=_lead(machine, launches),
             headlines=headlines,
             warnings=told,
             sections=sections,
             provenance=provenance.tables(launches),
-            origin=f"Measured values are those of {path.name}; nothing was dropped from it.",
+            origin=origin,
         )
     return Report(html, headlines, told, every, sections, launches, context)
 
@@ -166,10 +171,6 @@ def _sizes(machine: Machine) -> list[SizeMark]:
     return cache_marks(caches)
 
 
-def _operations(every: Sequence[Curve]) -> str:
-    return "MPI " + ", ".join(by_operation(every))
-
-
 def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
     """Which MPI, which machine, when."""
     lines = []
@@ -194,19 +195,19 @@ def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section:
     section = Section(operation, operation.capitalize(), MEANING.get(operation, ""), folded=len(mine) > DETAILED)
-    groups = by_crowd(mine)
     if len(mine) > 1:
-        for group, members in groups.items():
-            for start in range(0, len(members), CROWD):
-                some = members[start : start + CROWD]
-                name = "-".join([operation, *group.replace(" · ", "-").split()] + ([str(start)] if start else []))
-                title = f"{operation}, {group}" if group else operation
-                section.figures.append(
-                    figures.overview(name, title, some, styles([curve.label for curve in some]), context)
+        for group, members in by_crowd(mine).items():
+            for number, start in enumerate(range(0, len(members), CROWD)):
+                name = "-".join(
+                    [operation, *group.replace(" · ", "-").split()] + ([str(number + 1)] if start else [])
                 )
+                title = f"{operation}, {group}" if group else operation
+                if len(members) > CROWD:
+                    title += f" ({number + 1} of {-(-len(members) // CROWD)})"
+                section.figures.append(figures.overview(name, title, members[start : start + CROWD], context))
     results = check(mine)
     if results:
-        section.figures.append(figures.held_out(operation, operation, results, context))
+        section.check = figures.held_out(operation, operation, results, context)
     if section.folded:
         model = next((name for name in ("piecewise", "hockney") if any(name in curve.fits for curve in mine)), "")
         section.tables.append(tables.summary(mine, model))
@@ -219,7 +220,8 @@ def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section
 
 
 def _part(curve: Curve, context: Context, *, drawn: bool) -> Part:
-    part = Part(curve.name, curve.label, tables.points(curve))
+    words = LOCALITY_WORDS.get(curve.entry.locality or "", "")
+    part = Part(curve.name, f"{curve.label} — {words}" if words else curve.label, tables.points(curve))
     if curve.fits:
         if drawn:
             part.figures = [figures.with_fits(curve, context), figures.residuals(curve, context)]

@@ -96,7 +96,7 @@ def percent(share: float) -> str:
 
 
 def cache_marks(caches: Mapping[tuple[int, str], Sequence[int]]) -> list[SizeMark]:
-    """One mark for each distinct cache size, `(level, type) → sizes in bytes`; instruction caches are no data's."""
+    """One mark for each distinct size of a data cache; `caches` is (level, type) → sizes in bytes."""
     marks = []
     for (level, kind), sizes in sorted(caches.items()):
         if kind.lower().startswith("instr"):

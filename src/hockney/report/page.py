@@ -19,28 +19,32 @@ from hockney.units import format_bytes, format_rate
 
 MEANING = {
     "pingpong": "One message goes there and back; the time is half the round trip. Throughput is size over time.",
-    "pingping": "Both ranks send at once, then both receive; the time is that of one message. "
-    "Throughput is size over time.",
-    "bandwidth": "A window of messages goes one way before it is acknowledged; the time is that of the window over the "
-    "number of messages in it. Throughput is size over time, summed over the pairs that communicate at the same time.",
-    "bidirectional": "A window of messages goes each way at once; the time is that of the window over the number of "
-    "messages one way. Throughput counts both directions, summed over the pairs that communicate at the same time.",
+    "pingping": "Both ranks send at once, then both receive; the time is that of one message. Throughput is size "
+    "over time.",
+    "bandwidth": "A window of messages goes one way before it is acknowledged; the time is that of the window "
+    "over the number of messages in it. Throughput is size over time, summed over the pairs that "
+    "communicate at the same time.",
+    "bidirectional": "A window of messages goes each way at once; the time is that of the window over the "
+    "number of messages one way. Throughput counts both directions, summed over the pairs that communicate at "
+    "the same time.",
 }
 
 READING = (
-    "Points are medians with their 95 % interval; a bar too short to be seen is narrower than the dot. Sizes are on a "
-    "logarithm to base 2, and messages of 0 B stand on their own at the left of the break. Dotted vertical lines mark "
-    "the cache sizes of the ranks' cores and the library's eager limit; dashed horizontal lines mark the peaks given "
-    "with --peak, with the share that the highest measured throughput reaches.",
-    "Every model is drawn, good or bad: least_squares is the plain straight line of the literature, ruled by the "
-    "largest messages, and may be negative for small ones; asymptotic takes the latency from the smallest and the "
-    "bandwidth from the largest messages; hockney is one line that minimises relative errors; piecewise is a line for "
-    "each protocol regime; loggp adds dedicated measurements of the CPU's share.",
-    "An accuracy is only worth something on points that the fit has not seen. “Left out” errors come from leaving out "
-    "one point at a time; the held-out check fits every model again without the points at odd positions (first and last "
-    "stay) and predicts those.",
-    "n½ is the message size that reaches half the asymptotic bandwidth. KiB and MiB are powers of 1024, kB, MB and GB "
-    "powers of 1000.",
+    "Points are medians with their 95 % interval; a bar too short to be seen is narrower than the dot. "
+    "Sizes are on a logarithm to base 2, and messages of 0 B stand on their own at the left of the "
+    "break. Dotted vertical lines mark the cache sizes of the ranks' cores and the library's eager "
+    "limit; dashed horizontal lines mark the peaks given with --peak, with the share that the highest "
+    "measured throughput reaches.",
+    "Every model is drawn, good or bad: least_squares is the plain straight line of the literature, "
+    "ruled by the largest messages, and may be negative for small ones; asymptotic takes the latency "
+    "from the smallest and the bandwidth from the largest messages; hockney is one line that minimises "
+    "relative errors; piecewise is a line for each protocol regime; loggp adds dedicated measurements "
+    "of the CPU's share.",
+    "An accuracy is only worth something on points that the fit has not seen. “Left out” errors come "
+    "from leaving out one point at a time; the held-out check fits every model again without the "
+    "points at odd positions (first and last stay) and predicts those.",
+    "n½ is the message size that reaches half the asymptotic bandwidth. KiB and MiB are powers of "
+    "1024, kB, MB and GB powers of 1000.",
 )
 
 _WITH_FORMULAS = 8
@@ -70,13 +74,15 @@ class Section:
     figures: list[Drawing] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
+    check: Drawing | None = None
     folded: bool = False
     note: str = ""
 
     @property
     def drawings(self) -> list[Drawing]:
         """All figures of the section, in the order of the page."""
-        return [*self.figures, *(figure for part in self.parts for figure in part.figures)]
+        inner = [figure for part in self.parts for figure in part.figures]
+        return [*self.figures, *inner, *([self.check] if self.check else [])]
 
 
 def render(
@@ -107,8 +113,8 @@ def render(
         lead=lead,
         operation=headlines[0].curve.operation if headlines else "",
         headlines=[_headline(head, formulas=len(headlines) <= _WITH_FORMULAS) for head in headlines],
-        headline_note=f"By model {model}, intervals at 95 %. Highest throughput is measured. All models stand side by "
-        "side below.",
+        headline_note=f"By model {model}, intervals at 95 %. Highest throughput is measured. "
+        "All models stand side by side below.",
         warnings=warnings,
         calm="nothing oversubscribed, no disturbed stretch of weight, every interval as narrow as asked, "
         "no launch far from the others.",
@@ -151,7 +157,8 @@ def _section(section: Section, inliner: Inliner) -> dict[str, Any]:
         }
         for part in section.parts
     ]
-    return {**plain, "figures": pictures, "parts": parts}
+    check = _picture(section.check, inliner) if section.check else None
+    return {**plain, "figures": pictures, "parts": parts, "check": check}
 
 
 def _picture(drawing: Drawing, inliner: Inliner) -> dict[str, str]:

@@ -80,13 +80,14 @@ def _launches(launches: Sequence[Launch]) -> Table:
                 _text(launch.get("index")),
                 _text(launch.get("variant")),
                 _text(launch.get("time")),
+                _text(launch.get("hockney")),
                 f"{_text(launch.get('mapping'))} / {_text(launch.get('bind_to'))}",
                 NONE if granularity is None else format_time(granularity),
                 f"{environment} {command_line(launch)}".strip() or NONE,
             ]
         )
-    columns = ["launch", "variant", "time (UTC)", "map / bind", "clock step", "command line"]
-    return Table("Launches", columns, rows, frozenset({1, 2, 3, 5}))
+    columns = ["launch", "variant", "time (UTC)", "hockney", "map / bind", "clock step", "command line"]
+    return Table("Launches", columns, rows, frozenset({1, 2, 3, 4, 6}))
 
 
 def _placements(launches: Sequence[Launch]) -> list[Table]:

@@ -1,4 +1,4 @@
-"""A figure as bytes: SVG for the page (inline, accessible), SVG and PNG for files; the same figure, the same bytes."""
+"""A figure as bytes: inline SVG for the page, SVG and PNG for files; the same figure gives the same bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _REFERENCE = re.compile(r'(?:xlink:)?href="#([^"]+)"|url\(#([^)]+)\)')
 def svg_file(figure: Figure) -> bytes:
     """The figure as an SVG file."""
     buffer = io.BytesIO()
-    FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Creator": "hockney"})
+    canvas = FigureCanvasSVG(figure)
+    canvas.print_svg(buffer, metadata={"Date": None, "Creator": "hockney"})  # type: ignore[no-untyped-call]
     return buffer.getvalue()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hockney.machine.file import Point
 from hockney.machine.formula import formulas, interval, quantity
 from hockney.machine.summary import latency
-from hockney.models.base import Fit, Parameter
+from hockney.models.base import Parameter
 from hockney.report.curves import Curve
 from hockney.report.facts import bandwidth, format_size
 from hockney.report.marks import percent

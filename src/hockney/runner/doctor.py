@@ -13,7 +13,7 @@ from hockney.runner.build import compiler_version, cxx_wrapper, runner_binary
 from hockney.runner.find import INSTALL_HINT, Step, find, find_all, search_order
 from hockney.runner.inventory import Inventory, inventory
 from hockney.runner.launchers.base import LaunchRequest, command
-from hockney.runner.mpi import TITLES, Broken, Mpi
+from hockney.runner.mpi import Broken, Mpi
 from hockney.runner.probe import COMPILER_HINT
 from hockney.runner.session import Session
 from hockney.runner.topology import localities
@@ -30,6 +30,8 @@ class Finding:
     name: str
     where: str
     wrapper: str
+    kind: str = ""
+    version: str = ""
     launcher: str = ""
     launcher_kind: str = ""
     standard: str = ""
@@ -76,6 +78,8 @@ def _examine(found: Mpi | Broken, run: bool) -> Finding:
         return Finding(False, "unusable", found.where, str(found.wrapper), message=found.message, hint=found.hint)
     facts: dict[str, Any] = {
         "name": found.describe(),
+        "kind": found.kind,
+        "version": found.version,
         "where": found.where,
         "wrapper": str(found.wrapper),
         "launcher": str(found.launcher),
@@ -120,6 +124,6 @@ def _advice(findings: list[Finding], compiler: str, machine: Inventory) -> list[
         advice.append(
             f"frequency governor {machine.governor}: `cpupower frequency-set -g performance` steadies the times"
         )
-    unknown = [f for f in findings if f.works and f.name.startswith(TITLES["unknown"])]
+    unknown = [f for f in findings if f.works and f.kind == "unknown"]
     advice += [f"{f.wrapper}: its make is unknown; placement and settings may not be read back" for f in unknown]
     return advice

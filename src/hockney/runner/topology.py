@@ -36,7 +36,7 @@ def locality(a: Placement, b: Placement) -> Locality:
 
 
 def _differ(a: Placement, b: Placement, key: str) -> bool:
-    return a.get(key, -1) != b.get(key, -1)
+    return bool(a.get(key, -1) != b.get(key, -1))
 
 
 def _share_cache(a: Placement, b: Placement) -> bool:

@@ -147,8 +147,9 @@ def write(frame: pd.DataFrame, path: Path) -> None:
         if path.name.endswith(".parquet"):
             tidy.to_parquet(temporary, index=False)
         elif path.name.endswith(".csv.gz"):
-            # A fixed time stamp: the same table gives the same bytes.
-            tidy.to_csv(temporary, index=False, float_format="%.12g", compression={"method": "gzip", "mtime": 0})
+            text = tidy.to_csv(index=False, float_format="%.12g")
+            # Neither name nor time inside: the same table gives the same bytes.
+            temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
         elif path.name.endswith(".csv"):
             tidy.to_csv(temporary, index=False, float_format="%.12g", compression=None)
         else:

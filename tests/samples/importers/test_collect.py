@@ -6,12 +6,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given as for_all
+from hypothesis import settings
+from hypothesis import strategies as st
 
 from hockney.campaign.folder import Campaign
 from hockney.campaign.record import Record
 from hockney.errors import HockneyError, RequestError
 from hockney.samples.importers import _collect
-from hockney.samples.importers.base import Given
+from hockney.samples.importers.base import Given, importers
 
 DATA = Path(__file__).parent / "data"
 NOTHING = Given()
@@ -91,6 +94,14 @@ def test_osu_and_imb_in_one_file(tmp_path: Path) -> None:
     assert [file.content.left_out() for file in collection.files] == [[], []]
 
 
+def test_a_table_left_out_beside_another_program_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "both.txt"
+    path.write_text((DATA / "osu_put_latency_5.txt").read_text() + (DATA / "imb_rates.txt").read_text())
+    (file,) = _collect.collect([path], Given()).files
+    assert file.format == "imb"
+    assert ["one-sided" in text for text in file.content.left_out()] == [True]
+
+
 def test_what_is_given_fills_but_never_overrides(tmp_path: Path) -> None:
     given = Given(system="s", mpi="m", nodes=2, ppn=4, ranks=99, mapping="core")
     (record,) = _collect.collect([latency(tmp_path, "a.txt")], given).files[0].content.records
@@ -126,7 +137,7 @@ def bad_files(folder: Path) -> dict[str, str]:
     """Name → a word of its reason."""
     (folder / "empty.txt").write_text("")
     (folder / "blank.txt").write_text(" \n\n")
-    (folder / "binary.txt").write_bytes(b"# OSU MPI Latency Test v5\0\1\2")
+    (folder / "nul.txt").write_bytes(b"# OSU MPI Latency Test v5\0\1\2")
     (folder / "header.txt").write_text("# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n")
     (folder / "words.txt").write_text(
         "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec]\n8 out-of-mem.\n"
@@ -138,7 +149,7 @@ def bad_files(folder: Path) -> dict[str, str]:
     return {
         "empty.txt": "empty",
         "blank.txt": "empty",
-        "binary.txt": "binary",
+        "nul.txt": "binary",
         "header.txt": "no result",
         "words.txt": "words.txt:4",
         "other.md": "no benchmark result",
@@ -148,9 +159,7 @@ def bad_files(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(
-    "name", ["empty.txt", "binary.txt", "header.txt", "words.txt", "damaged.csv.gz", "put.txt"]
-)
+@pytest.mark.parametrize("name", ["empty.txt", "nul.txt", "header.txt", "words.txt", "damaged.csv.gz", "put.txt"])
 def test_one_bad_file_is_an_error(tmp_path: Path, name: str) -> None:
     reasons = bad_files(tmp_path)
     with pytest.raises(RequestError, match=reasons[name]) as caught:
@@ -230,3 +239,46 @@ def test_utf16_of_a_windows_shell(tmp_path: Path) -> None:
     path = latency(tmp_path, "a.txt")
     path.write_text(path.read_text(), encoding="utf-16")
     assert series([path]) == {("", 0): [1.5]}
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *("# OSU MPI Latency Test v7.4", "# OSU MPI", "# Size       Avg Latency(us)", "# Size  MB/s  Messages/s"),
+        *(
+            "# [ pairs: 2 ] [ window size: 64 ]",
+            "# Avg Latency(us)",
+            "# Datatype: MPI_INT.",
+            "0: ",
+            "[1,0]<stdout>:",
+        ),
+        *("# Benchmarking PingPong", "# Benchmarking Multi-Uniband", "# #processes = 2", "# #processes = 0"),
+        *("#bytes #repetitions t[usec] Mbytes/sec", "Group #bytes #repetitions t[usec]", "#repetitions", "Group"),
+        *(
+            "# ( 2 groups of 2 processes each",
+            "# Group 0: 0 1",
+            "# ( 3 additional processes waiting",
+            "#----------",
+        ),
+        *(
+            "8 1.50",
+            "8 10 1.50 5.30",
+            "0 8 10 1.50",
+            "1e9",
+            "1e999",
+            "99999999999999999999999",
+            "8 nan",
+            "8 1e999",
+            "8 " + "9" * 5000,
+            "9" * 5000 + " 1.00",
+        ),
+    ]
+)
+
+
+@for_all(st.lists(st.tuples(st.one_of(FRAGMENTS, st.text(max_size=8)), st.sampled_from(["\n", " ", "\r\n"]))))
+@settings(deadline=None, max_examples=300)
+def test_no_text_is_a_defect(pieces: list[tuple[str, str]]) -> None:
+    text = "".join(piece + end for piece, end in pieces)
+    for name in ("osu", "imb"):
+        for record in importers.get(name).read(Path("f"), text, Given()).records:
+            assert record.value > 0

@@ -171,7 +171,18 @@ def test_printed_zeros() -> None:
 
 
 @pytest.mark.parametrize(
-    "row", ["8    nan", "8    1.0e", "8   1.05[n1:1] WARNING", "8", "8   1.00   2.00", "8 -1.00"]
+    "row",
+    [
+        "8    nan",
+        "8   1e999",
+        "8   " + "9" * 400,
+        "8   ٣.٠٠",
+        "8    1.0e",
+        "8   1.05[n1:1] WARNING",
+        "8",
+        "8   1.00   2.00",
+        "8 -1.00",
+    ],
 )
 def test_a_damaged_row_is_named(row: str) -> None:
     imported = read_text(f"# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n4   1.00\n{row}\n")

@@ -89,6 +89,7 @@ def _walk(paths: Iterable[Path], skipped: list[tuple[str, str]]) -> Iterable[Pat
             found = [given]
         else:
             found = []
+            before = len(skipped)
             for folder, subfolders, names in os.walk(given):
                 if {RECORDS, PLAN} & set(names):
                     subfolders.clear()
@@ -99,7 +100,7 @@ def _walk(paths: Iterable[Path], skipped: list[tuple[str, str]]) -> Iterable[Pat
                 ]
                 subfolders[:] = sorted(name for name in subfolders if name[0] != ".")
                 found += [Path(folder, name) for name in sorted(names) if name[0] != "."]
-            if not found:
+            if not found and len(skipped) == before:
                 skipped.append((str(given), "a folder without files to import"))
         for path in found:
             if path.resolve() not in done:

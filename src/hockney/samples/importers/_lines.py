@@ -9,8 +9,9 @@ _CLOCK = re.compile(
     r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \d{4}"
     r"|(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 )
-_MESSAGE_BYTES = re.compile(r"\d+")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+# As many digits as a 64-bit integer has; what is longer is no measurement, and no finite float either.
+_WHOLE = re.compile(r"\d{1,19}", re.ASCII)
+_NUMBER = re.compile(r"\d{1,19}(?:\.\d{1,19})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Prefix:
 
 def is_size(token: str) -> bool:
     """A whole number of bytes (or of repetitions)."""
-    return _MESSAGE_BYTES.fullmatch(token) is not None
+    return _WHOLE.fullmatch(token) is not None
 
 
 def is_number(token: str) -> bool:

@@ -16,6 +16,7 @@ from hockney.registry import Registry
 
 PARQUET_MAGIC = b"PAR1"
 _GZIP_MAGIC = b"\x1f\x8b"
+_HEAD_B = 8192
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """Byte order marks; a Windows shell redirects text as UTF-16."""
 IDLE = re.compile(r"\b\d+ of \d+ ranks$")
@@ -74,7 +75,10 @@ def load_text(path: Path) -> str:
     RequestError where it is missing, unreadable, empty, damaged or binary.
     """
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_HEAD_B)
+            # A large binary file met in a folder is not read to its end.
+            data += b"" if _is_binary(data) else file.read()
     except FileNotFoundError:
         raise RequestError(f"{path} does not exist", "give OSU or IMB text, a tidy table, or a folder") from None
     except OSError as error:
@@ -88,7 +92,10 @@ def load_text(path: Path) -> str:
             raise RequestError(f"{path} is damaged gzip: {error}", "restore the file from a copy") from error
     if not data.strip():
         raise RequestError(f"{path} is empty", "run the benchmark again, or leave the file out")
-    encoding = _MARKS.get(data[:2], "utf-8-sig")
-    if encoding == "utf-8-sig" and b"\0" in data:
+    if _is_binary(data):
         raise RequestError(f"{path} is a binary file", "give OSU or IMB text, or a tidy table")
-    return data.decode(encoding, errors="replace")
+    return data.decode(_MARKS.get(data[:2], "utf-8-sig"), errors="replace")
+
+
+def _is_binary(data: bytes) -> bool:
+    return b"\0" in data and not data.startswith((PARQUET_MAGIC, _GZIP_MAGIC, *_MARKS))

@@ -70,10 +70,10 @@ _FAMILIES = (
 
 _TITLE = re.compile(r"(?P<before>[^#]{0,120}?)#\s*Benchmarking\s+(?P<multi>Multi-)?(?P<name>\w+)\s*$")
 _RELEASE = re.compile(r"Intel\s*\(R\)\s+MPI Benchmarks?(?:\s+Suite)?\s+V?(?P<release>[^,]+),")
-_PROCESSES = re.compile(r"#\s*(?:\(\s*)?#processes\s*=\s*(\d+)(;\s*rank order)?")
-_GROUPS = re.compile(r"#\s*\( (\d+) groups of (\d+) processes")
-_GROUP_RANKS = re.compile(r"#\s*Group\s+(\d+)\s*:((?:\s+\d+)+)$")
-_WAITING = re.compile(r"#\s*\( (\d+) additional process(?:es)? waiting")
+_PROCESSES = re.compile(r"#\s*(?:\(\s*)?#processes\s*=\s*(\d{1,9})(;\s*rank order)?")
+_GROUPS = re.compile(r"#\s*\( (\d{1,9}) groups of (\d{1,9}) processes")
+_GROUP_RANKS = re.compile(r"#\s*Group\s+(\d{1,9})\s*:((?:\s+\d+)+)$")
+_WAITING = re.compile(r"#\s*\( (\d{1,9}) additional process(?:es)? waiting")
 _HEADER_LINE = re.compile(
     r"#\s*(?P<key>Date|Machine|System|Release|Version|MPI Version|MPI Thread Environment|MPI_Datatype"
     r"|MPI_Datatype for reductions|MPI_Op)\s*:\s*(?P<value>\S.*)$"
@@ -159,7 +159,7 @@ def _header(table: _Table, content: str) -> None:
         table.members[int(members[1])] = members[2].split()
     elif waiting := _WAITING.match(content):
         table.waiting = int(waiting[1])
-    elif "#repetitions" in content:
+    elif "#repetitions" in content.split():
         table.columns = content.split()
     elif _OTHER_TABLE.match(content):
         table.columns = []
@@ -174,7 +174,7 @@ def _finish(table: _Table | None, path: Path, imported: Imported) -> None:
         imported.not_imported.append(f"{where} is not imported: {reason or 'an unknown test'}")
     elif table.rows == 0:
         imported.warnings.append(f"{where} has no results; the run did not finish")
-    elif table.rows == table.unread:
+    elif table.rows == table.unread and not table.below:
         imported.warnings.append(f"{where}: no column that is understood: {' '.join(table.columns)}")
     if table.below:
         imported.warnings.append(f"{where}: {below_resolution(table.below)}")

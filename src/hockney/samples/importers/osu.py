@@ -74,7 +74,7 @@ _TITLE = re.compile(
     r"(?P<before>[^#]{0,120}?)#\s*OSU\s+(?P<name>\S.*?\bTest)\b(?:\s+(?:v|\(Version\s*)(?P<version>\d[\w.]*))?"
 )
 _LAYER = re.compile(r"MPI(?:-(?P<build>[A-Z]+(?: MANAGED)?))?\s+(?P<name>.+?)\s+Test$", re.IGNORECASE)
-_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d+)\s*\]\s*\[\s*window size:\s*(\d+|varied)\s*\]")
+_PAIRS = re.compile(r"#\s*\[\s*pairs:\s*(\d{1,9})\s*\]\s*\[\s*window size:\s*(\d{1,9}|varied)\s*\]")
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\w+)")
 _MEMORY = re.compile(r"#.*\bMemory on .*?\((\w+)\).*\((\w+)\)|#\s*Send Buffer on .*?\((\w+)\).*\((\w+)\)")
 _OTHER_TABLE = re.compile(r"#-{8}|#\s*Benchmarking |#bytes|#\s+Uni-directional|#\s+Message Rate Profile")
@@ -87,7 +87,7 @@ _COLUMNS = (
     (r"Bandwidth\s*\(MB/s\)", "bandwidth"),
     (r"MB/s", "bandwidth"),
     (r"Messages/s", "message_rate"),
-    (r"P(\d+)\s+Tail\s+(?:Lat|BW)\s*\((?:us|MB/s)\)", "percentile"),
+    (r"P(\d{1,3})\s+Tail\s+(?:Lat|BW)\s*\((?:us|MB/s)\)", "percentile"),
     (r"Iterations", "iterations"),
     (r"Validation", "validation"),
     (r"Transmit\s+Size", "transmit_bytes"),

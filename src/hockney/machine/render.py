@@ -183,10 +183,10 @@ def _errors(quality: Quality | None) -> list[str]:
 def _parameters_table(entry: Entry) -> Table:
     table = _table("", "model", "sizes", "parameter", "value", "95 % interval")
     for name, fit in entry.fits.items():
-        for regime in fit.regimes:
+        for index, regime in enumerate(fit.regimes):
             low = format_bytes(int(regime.min_B))
             high = "∞" if regime.max_B is None else format_bytes(int(regime.max_B))
-            _parameter(table, name, f"{low} … {high}", "α", regime.alpha_s)
+            _parameter(table, "" if index else name, f"{low} … {high}", "α", regime.alpha_s)
             _parameter(table, "", "", "1/β", inverse(regime.beta_s_per_B, "B/s"))
         for word, parameter in fit.parameters.items():
             # The first α and the last 1/β, once more.

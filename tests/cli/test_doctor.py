@@ -1,0 +1,74 @@
+"""`hockney doctor`: what it says and how it ends, where things work and where nothing does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from hockney.runner.mpi import Mpi
+
+
+def _doctor(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hockney", "doctor", *arguments],
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_fails_without_anything(tmp_path: Path, install: Callable[..., Path]) -> None:
+    """A wrapper is there, but no C++ wrapper: exit 3, and the one thing to do."""
+    wrapper = install(tmp_path / "opt")
+    done = _doctor("--mpi", str(wrapper))
+    assert done.returncode == 3
+    assert "✗ Open MPI 5.0.7, MPI 3.1" in done.stdout
+    assert "has no C++ wrapper beside it: install" in done.stdout
+    assert "nothing to measure with yet" in done.stdout
+    assert done.stderr == ""
+
+
+def test_json_where_nothing_works(tmp_path: Path, install: Callable[..., Path]) -> None:
+    done = _doctor("--mpi", str(install(tmp_path / "opt")), "--json")
+    assert done.returncode == 3
+    answer = json.loads(done.stdout)
+    assert answer["ok"] is False
+    assert answer["mpis"][0]["version"] == "5.0.7"
+    assert any("C++ wrapper" in line for line in answer["advice"])
+
+
+def test_request_that_names_nothing() -> None:
+    done = _doctor("--mpi", "nope", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["kind"] == "request"
+
+
+def test_a_failing_wrapper_is_one_line(tmp_path: Path, script: Callable[..., Path]) -> None:
+    wrapper = script(tmp_path / "mpicc", "mpicc: error: licence expired", code=1, to=2)
+    done = _doctor("--mpi", str(wrapper))
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: ")
+    assert "licence expired" in done.stderr.splitlines()[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_each_mpi_here_runs(mpi: Mpi) -> None:
+    done = _doctor("--mpi", str(mpi.wrapper), "--run", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (found,) = json.loads(done.stdout)["mpis"]
+    assert found["works"] is True
+    assert (found["kind"], found["version"]) == (mpi.kind, mpi.version)
+    assert found["trial"].startswith("2 ranks started")
+
+
+def test_text_shows_the_order_of_the_search() -> None:
+    done = _doctor()
+    for word in ("Python environment", "MPI_HOME", "PATH", "well-known prefixes", "This machine", "C++ compiler"):
+        assert word in done.stdout
+    assert ("ready to measure" in done.stdout) == (done.returncode == 0)

@@ -1,0 +1,141 @@
+"""`hockney evaluate`: one JSON object, a table to read, one clear line for a mistake."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney import cli
+from hockney.campaign.folder import Campaign
+from hockney.campaign.record import Record
+from hockney.samples import table
+
+SIZES = [0, *(2**power for power in range(20))]
+SUMMARY = {
+    "median_relative_error",
+    "p90_relative_error",
+    "p95_relative_error",
+    "nonphysical",
+    "coverage_95",
+    "series_failed",
+}
+
+
+def records() -> list[Record]:
+    return [
+        Record(
+            source=source,
+            operation="pingpong",
+            bytes=size,
+            statistic="one_way",
+            value=1e-6 + size * 1e-10,
+            ranks=2,
+        )
+        for source in ("osu", "imb")
+        for size in SIZES
+    ]
+
+
+@pytest.fixture
+def tidy(tmp_path: Path) -> Path:
+    table.write(table.from_records(records()), tmp_path / "tidy.csv")
+    return tmp_path / "tidy.csv"
+
+
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["hockney", "evaluate", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    printed = capsys.readouterr()
+    return int(stop.value.code or 0), printed.out, printed.err
+
+
+@pytest.fixture
+def hockney(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    return lambda *arguments: run(monkeypatch, capsys, *arguments)
+
+
+def test_json_has_the_promised_shape(hockney: Any, tidy: Path) -> None:
+    code, out, _ = hockney(str(tidy), "--operation", "pingpong", "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert (result["operation"], result["statistic"]) == ("pingpong", "one_way")
+    # 21 sizes: positions 1, 3 … 19 are held out of each of the two series.
+    assert (result["n_series"], result["n_train"], result["n_test"]) == (2, 22, 20)
+    assert set(result["models"]) == {"asymptotic", "hockney", "least_squares", "loggp", "piecewise"}
+    assert all(set(model) == SUMMARY for model in result["models"].values())
+    assert result["models"]["piecewise"]["p95_relative_error"] < 1e-9
+    assert result["models"]["loggp"]["series_failed"] == 2
+    # Between 4-fold sizes a straight line is interpolated exactly.
+    assert result["interpolation"]["p95_relative_error"] < 1e-9
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".parquet"])
+def test_other_forms_of_the_table_give_the_same(hockney: Any, tidy: Path, ending: str) -> None:
+    other = tidy.with_name(f"other{ending}")
+    table.write(table.load(tidy), other)
+    assert hockney(str(other), "--json")[1] == hockney(str(tidy), "--json")[1]
+
+
+def test_a_campaign_is_read_and_its_damage_told_on_standard_error(hockney: Any, tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path / "campaign", {})
+    for record in records():
+        campaign.append(record)
+    with (campaign.path / "records.jsonl").open("a") as file:
+        file.write("{damaged\n")
+    code, out, err = hockney(str(campaign.path), "--json", "--model", "hockney")
+    assert code == 0
+    assert list(json.loads(out)["models"]) == ["hockney"]
+    assert "damaged" in err
+
+
+def test_text_names_models_and_floor(hockney: Any, tidy: Path) -> None:
+    code, out, _ = hockney(str(tidy), "--model", "piecewise", "--model", "least_squares")
+    assert code == 0
+    for word in ("piecewise", "least_squares", "interpolation", "20 held-out points", "2 series"):
+        assert word in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--operation", "bcast"], "bcast"),
+        (["--model", "hockny"], "hockny"),
+        (["--statistic", "completion"], "completion"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(hockney: Any, tidy: Path, arguments: list[str], word: str) -> None:
+    code, out, _ = hockney(str(tidy), "--json", *arguments)
+    assert code == 2
+    error = json.loads(out)["error"]
+    assert error["kind"] == "request"
+    assert word in error["message"]
+    assert error["hint"]
+
+
+def test_a_bad_row_is_named(hockney: Any, tidy: Path) -> None:
+    lines = tidy.read_text().splitlines()
+    lines[4] = lines[4].replace("one_way,1", "one_way,-1")
+    tidy.write_text("\n".join(lines) + "\n")
+    code, _, err = hockney(str(tidy))
+    assert code == 2
+    assert "row 5" in err
+    assert "Traceback" not in err
+
+
+def test_series_that_are_too_short_are_counted_or_refused(hockney: Any, tidy: Path) -> None:
+    lines = tidy.read_text().splitlines()
+    tidy.write_text("\n".join(lines[:24]) + "\n")  # header, 21 sizes of osu, 2 of imb
+    code, out, _ = hockney(str(tidy), "--json", "--model", "hockney")
+    assert code == 0
+    assert (json.loads(out)["n_series"], json.loads(out)["n_skipped"]) == (1, 1)
+    tidy.write_text("\n".join(lines[:3]) + "\n")
+    code, _, err = hockney(str(tidy))
+    assert code == 2
+    assert "message sizes" in err

@@ -1,0 +1,105 @@
+"""`hockney fit`: a campaign becomes a machine file that the other verbs read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney import cli
+from hockney.campaign.folder import Campaign
+from hockney.campaign.record import Record
+from hockney.machine.file import load
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run the verb in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hockney", "fit", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    """Pingpong at 0.2 µs + n / 10 GB/s, and over tcp with more ranks than cores five times that."""
+    made = Campaign.create(tmp_path / "demo", {})
+    for variant, scale, shared in (("default", 1, False), ("tcp", 5, True)):
+        for size in (0, *(2**power for power in range(17))):
+            made.append(
+                Record(
+                    source="hockney",
+                    operation="pingpong",
+                    bytes=size,
+                    statistic="one_way",
+                    value=scale * (0.2e-6 + size / 10e9),
+                    variant=variant,
+                    locality="cache",
+                    cache="warm",
+                    pair="0-1",
+                    oversubscribed=shared,
+                )
+            )
+    return made.path
+
+
+def test_it_writes_a_machine_and_prints_its_formulas(run: Run, campaign: Path) -> None:
+    code, out, err = run(campaign)
+    assert code == 0
+    assert "  T(n) = 0.2 µs + n / 10 GB/s for n ≥ 0" in out.splitlines()
+    # n½ = 0.2 µs · 10 GB/s = 2000 B = 1.95 KiB
+    assert "  latency 0.2 µs, bandwidth 10 GB/s, n½ 1.95 KiB, median error < 0.01 %" in out
+    assert out.splitlines()[-1] == "wrote machine.json"
+    assert "warning: pingpong, locality cache, variant tcp, cache warm: measured with more ranks" in err
+    assert len(load(Path("machine.json")).point_to_point) == 2
+
+
+def test_json(run: Run, campaign: Path) -> None:
+    code, out, _ = run(campaign, "-o", "other.json", "--json")
+    assert code == 0
+    data = json.loads(out)
+    assert data["machine"] == "other.json"
+    assert [entry["variant"] for entry in data["entries"]] == ["default", "tcp"]
+    fit = data["entries"][0]["models"]["hockney"]
+    assert fit["latency_s"]["value"] == pytest.approx(0.2e-6, rel=1e-6)
+    assert data["warnings"][0].startswith("pingpong, locality cache, variant tcp")
+
+
+def test_a_machine_file_is_made_again(run: Run, campaign: Path) -> None:
+    assert run(campaign)[0] == 0
+    assert run(campaign)[0] == 0
+
+
+def test_another_file_is_never_overwritten(run: Run, campaign: Path) -> None:
+    Path("results.json").write_text("precious", encoding="utf-8")
+    code, _, err = run(campaign, "-o", "results.json")
+    assert code == 2
+    assert "results.json exists and is not a machine file" in err
+    assert Path("results.json").read_text(encoding="utf-8") == "precious"
+
+
+def test_what_is_no_campaign(run: Run, tmp_path: Path) -> None:
+    code, _, err = run(tmp_path)
+    assert code == 2
+    assert "is not a campaign folder" in err
+    assert not Path("machine.json").exists()
+
+
+def test_damaged_lines_are_said(run: Run, campaign: Path) -> None:
+    with (campaign / "records.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"source": "hock\n')
+    code, _, err = run(campaign)
+    assert code == 0
+    assert "damaged line skipped" in err

@@ -1,0 +1,105 @@
+"""`hockney predict`: one answer, or one line that says what there is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney import cli
+
+MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run the verb in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hockney", "predict", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+def test_text(run: Run) -> None:
+    code, out, err = run("pingpong", "--bytes", "1kB", "--machine", MACHINE)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "pingpong, locality package, variant default, cache warm — piecewise",
+        # 0.2 µs + 1000 B / 10 GB/s; the file gives a factor of 1.1 for 95 %.
+        "1000 B: 0.3 µs, 95 % interval 0.273 µs to 0.33 µs, 3.33 GB/s",
+        "  T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)",
+    ]
+
+
+def test_json_with_several_sizes(run: Run) -> None:
+    code, out, err = run("pingpong", "--bytes", "0", "--bytes", "4MiB", "--machine", MACHINE, "--json")
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert [one["size_B"] for one in data["predictions"]] == [0, 4194304]
+    assert [one["extrapolated"] for one in data["predictions"]] == [False, True]
+    assert [one["factor"] for one in data["predictions"]] == [None, 4]
+    # 1 µs + 4 MiB / 12.5 GB/s
+    assert data["predictions"][1]["time_s"] == pytest.approx(1e-6 + 4194304 / 12.5e9)
+    assert data["warnings"] == ["4 MiB: 4 × beyond the largest measured size"]
+
+
+def test_locality_variant_cache_and_model_are_obeyed(run: Run) -> None:
+    _, out, _ = run("pingpong", "--bytes", "0", "--machine", MACHINE, "--locality", "network", "--variant", "tcp")
+    assert "0 B: 12 µs" in out
+    assert "measured with more ranks than cores: not a latency" in out
+    _, out, _ = run("pingpong", "--bytes", "0", "--machine", MACHINE, "--cache", "off", "--model", "hockney")
+    assert "0 B: 0.4 µs" in out
+    assert "for n ≥ 0" in out
+
+
+def test_where_tells_windows_apart(run: Run) -> None:
+    code, _, err = run("bandwidth", "--bytes", "1MiB", "--machine", MACHINE)
+    assert code == 2
+    assert "window: 1, 64" in err
+    assert run("bandwidth", "--bytes", "1MiB", "--machine", MACHINE, "--where", "window=64")[0] == 0
+
+
+def test_the_machine_defaults_to_machine_json(run: Run) -> None:
+    code, _, err = run("pingpong", "--bytes", "8")
+    assert code == 2
+    assert "no machine file machine.json" in err
+    assert "hockney fit CAMPAIGN -o machine.json" in err
+    Path("machine.json").write_bytes(MACHINE.read_bytes())
+    assert run("pingpong", "--bytes", "8")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["pingpong", "--bytes", "8", "--locality", "node"], "locality 'node'", "measured: package, network"),
+        (["allreduce", "--bytes", "8"], "'allreduce'", "bandwidth, bidirectional, pingpong"),
+        (["pingpong", "--bytes", "-8"], "'-8' is not a size", "64KiB"),
+        (["pingpong", "--bytes", "64KB"], "'64KB' is not a size", "KiB 1024"),
+        (["pingpong", "--bytes", "8", "--model", "loggp"], "'loggp' is not fitted", "piecewise"),
+        (["pingpong", "--bytes", "8", "--where", "window"], "'window' is not a condition", "--where"),
+    ],
+)
+def test_a_wrong_request_is_one_line_with_what_there_is(
+    run: Run, arguments: list[str], message: str, hint: str
+) -> None:
+    code, out, err = run(*arguments, "--machine", MACHINE)
+    assert (code, out) == (2, "")
+    assert message in err.splitlines()[0]
+    assert hint in err.splitlines()[1]
+
+
+def test_errors_are_json_with_json(run: Run) -> None:
+    code, out, _ = run("pingpong", "--bytes", "8", "--locality", "node", "--machine", MACHINE, "--json")
+    assert code == 2
+    assert json.loads(out)["error"]["hint"] == "measured: package, network"

@@ -1,0 +1,105 @@
+"""`hockney show`: formulas, tables, LaTeX and JSON of a machine file, and what may be wrong with a request."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney import cli
+
+MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run the verb in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hockney", "show", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+def test_formulas_are_the_default(run: Run) -> None:
+    code, out, _ = run(MACHINE, "--operation", "pingpong", "--locality", "package")
+    assert code == 0
+    assert "  T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)" in out.splitlines()
+    assert "hockney" not in out, "other models only on request"
+
+
+def test_another_model_and_all_models(run: Run) -> None:
+    _, out, _ = run(MACHINE, "--cache", "off", "--model", "hockney")
+    assert out.count("T(n)") == 1
+    _, out, _ = run(MACHINE, "--cache", "off", "--model", "all")
+    # hockney and least_squares have one regime each, piecewise has two.
+    assert out.count("T(n)") == 4
+
+
+def test_table(run: Run) -> None:
+    _, out, _ = run(MACHINE, "--format", "table", "--cache", "off")
+    for word in ("least_squares", "piecewise", "median left out", "95 % interval", "adjusted R²"):
+        assert word in out
+
+
+def test_latex_goes_to_standard_output_unwrapped(run: Run) -> None:
+    _, out, _ = run(MACHINE, "--format", "latex", "--cache", "off")
+    assert out.startswith("\\documentclass{article}\n")
+    assert "  0.4\\,\\mu\\mathrm{s} + \\frac{n}{10\\,\\mathrm{GB/s}} & \\text{for } 0 \\le n \\le 4" in out
+
+
+def test_json_both_ways(run: Run) -> None:
+    _, by_option, _ = run(MACHINE, "--json", "--variant", "tcp")
+    _, by_format, _ = run(MACHINE, "--format", "json", "--variant", "tcp")
+    assert by_option == by_format
+    (entry,) = json.loads(by_option)["entries"]
+    assert entry["oversubscribed"] is True
+    assert set(entry["models"]) == {"hockney", "least_squares", "piecewise"}
+
+
+def test_the_file_defaults_to_machine_json(run: Run) -> None:
+    Path("machine.json").write_bytes(MACHINE.read_bytes())
+    assert run()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["--model", "cubic"], "'cubic'", "hockney, least_squares, piecewise"),
+        (["--locality", "numa"], "locality 'numa'", "package, network"),
+        (["--operation", "pingpung"], "'pingpung'", "did you mean 'pingpong'?"),
+        (["--variant", "udp"], "variant 'udp'", "default, tcp"),
+    ],
+)
+def test_a_wrong_word_is_one_line_with_the_right_ones(
+    run: Run, arguments: list[str], message: str, hint: str
+) -> None:
+    code, out, err = run(MACHINE, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err.splitlines()[0]
+    assert hint in err.splitlines()[1]
+
+
+def test_errors_are_json_with_json(run: Run) -> None:
+    code, out, err = run("absent.json", "--json")
+    assert (code, err) == (2, "")
+    error = json.loads(out)["error"]
+    assert "no machine file absent.json" in error["message"]
+    assert "hockney fit CAMPAIGN -o absent.json" in error["hint"]
+
+
+def test_a_file_of_a_newer_hockney(run: Run) -> None:
+    Path("machine.json").write_text(json.dumps({"schema_version": 2, "hockney_version": "9"}), encoding="utf-8")
+    code, _, err = run()
+    assert code == 2
+    assert "has schema version 2; this hockney reads up to version 1" in err

@@ -1,0 +1,81 @@
+"""The MPIs of this machine as test parameters: `mpi` runs a test once for each one found.
+
+`HOCKNEY_TEST_MPIS` lists more of them, prefixes or wrappers, separated by ':'.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from hockney.errors import HockneyError
+from hockney.runner.find import find, find_all
+from hockney.runner.mpi import KINDS, Mpi
+
+
+@cache
+def _mpis() -> tuple[Mpi, ...]:
+    found = [m for m in find_all() if isinstance(m, Mpi)]
+    for request in filter(None, os.environ.get("HOCKNEY_TEST_MPIS", "").split(":")):
+        try:
+            found.append(find(request))
+        except HockneyError as error:
+            raise pytest.UsageError(f"HOCKNEY_TEST_MPIS: {error.message}") from error
+    return tuple({m.wrapper: m for m in found}.values())
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parametrise `mpi`; a kind that is absent shows as a skipped test of its name."""
+    if "mpi" not in metafunc.fixturenames:
+        return
+    mark = pytest.mark.mpi
+    found = _mpis()
+    values = [pytest.param(m, id=f"{m.kind}-{m.version}", marks=mark) for m in found]
+    for kind in KINDS:
+        if kind not in {m.kind for m in found}:
+            skip = pytest.mark.skip(reason=f"no {kind} found; name one in HOCKNEY_TEST_MPIS")
+            values.append(pytest.param(None, id=kind, marks=(mark, skip)))
+    metafunc.parametrize("mpi", values, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    """An MPI of this machine."""
+    return cast("Mpi", request.param)
+
+
+Script = Callable[..., Path]
+"""(path, text, *, code=0, to=1): an executable that prints a text to a descriptor and ends with a code."""
+
+
+@pytest.fixture(scope="session")
+def script() -> Script:
+    """Make shell scripts that behave like wrappers and launchers, well or badly."""
+
+    def make(path: Path, text: str, *, code: int = 0, to: int = 1) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\ncat >&{to} <<'END'\n{text}\nEND\nexit {code}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return path
+
+    return make
+
+
+OPENMPI_MACROS = "hockney_standard 3 1 hockney_end\nhockney_kind openmpi 5 0 7 hockney_end"
+OPENMPI_BANNER = "mpirun (Open MPI) 5.0.7"
+
+
+@pytest.fixture(scope="session")
+def install(script: Script) -> Callable[..., Path]:
+    """Make prefixes with a wrapper whose header says `macros` and a launcher whose `--version` says `banner`."""
+
+    def make(prefix: Path, macros: str = OPENMPI_MACROS, banner: str = OPENMPI_BANNER, suffix: str = "") -> Path:
+        script(prefix / "bin" / f"mpirun{suffix}", banner)
+        return script(prefix / "bin" / f"mpicc{suffix}", macros)
+
+    return make

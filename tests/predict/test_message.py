@@ -1,0 +1,108 @@
+"""Predictions from a machine file whose pingpong is 0.2 µs + n / 10 GB/s, above 4 KiB 1 µs + n / 12.5 GB/s."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.machine.file import Entry, load
+from hockney.machine.select import one
+from hockney.predict.message import predict_message
+
+MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+
+
+def entry(operation: str = "pingpong", **asked: str) -> Entry:
+    return one(load(MACHINE), {"operation": operation, **asked})
+
+
+@pytest.mark.parametrize(
+    ("size_B", "expected_s"),
+    [
+        (0, 0.2e-6),
+        (1000, 0.3e-6),  # 0.2 µs + 1000 B / 10 GB/s
+        (4096, 0.6096e-6),  # the break belongs to the regime below
+        (4097, 1e-6 + 4097 / 12.5e9),
+        (125_000, 11e-6),  # 1 µs + 10 µs
+    ],
+)
+def test_time_and_bandwidth_in_each_regime(size_B: int, expected_s: float) -> None:
+    one = predict_message(entry(), size_B, "piecewise")
+    # The file keeps 1/bandwidth as a binary number; nothing else is lost.
+    assert one.time_s == pytest.approx(expected_s, rel=1e-12)
+    assert one.bandwidth_B_per_s == pytest.approx(size_B / expected_s, rel=1e-12)
+    assert not one.extrapolated
+    assert one.factor is None
+    assert one.remark == ""
+
+
+def test_the_formula_is_that_of_the_regime_used() -> None:
+    assert predict_message(entry(), 4096, "piecewise").formula == (
+        "T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)"
+    )
+    above = predict_message(entry(), 4097, "piecewise")
+    assert above.formula == "T(n) = 1 µs + n / 12.5 GB/s for n > 4 KiB (rendezvous)"
+    assert above.regime.label == "rendezvous"
+
+
+def test_the_interval_is_the_factor_of_points_left_out() -> None:
+    # The file says that 95 % of them lie within a factor of 1.1.
+    one = predict_message(entry(), 1000, "piecewise")
+    assert one.low_s == pytest.approx(0.3e-6 / 1.1)
+    assert one.high_s == pytest.approx(0.3e-6 * 1.1)
+
+
+def test_without_such_points_there_is_no_interval() -> None:
+    bare = entry()
+    bare.fits["piecewise"].quality = None
+    one = predict_message(bare, 1000, "piecewise")
+    assert (one.low_s, one.high_s) == (None, None)
+
+
+def test_beyond_the_largest_size_it_says_how_far() -> None:
+    one = predict_message(entry(), 4 * 1048576, "piecewise")
+    assert one.extrapolated
+    assert one.factor == 4
+    assert one.remark == "4 × beyond the largest measured size"
+    assert not predict_message(entry(), 1048576, "piecewise").extrapolated
+
+
+def test_below_the_smallest_size_it_says_so() -> None:
+    one = predict_message(entry("bandwidth", window="64"), 2, "piecewise")
+    assert one.extrapolated
+    assert one.factor == 0.25
+    assert one.remark == "below the smallest measured size"
+
+
+def test_beyond_a_series_of_empty_messages_only() -> None:
+    bare = entry()
+    bare.measurements.points = [point for point in bare.measurements.points if point.size_B == 0]
+    one = predict_message(bare, 8, "piecewise")
+    assert one.extrapolated
+    assert one.factor is None
+    assert one.remark == "beyond the largest measured size"
+
+
+def test_both_directions_count_in_bidirectional() -> None:
+    one = predict_message(entry("bidirectional"), 1000, "piecewise")
+    assert one.time_s == pytest.approx(0.3e-6)
+    assert one.bandwidth_B_per_s == pytest.approx(2 * 1000 / 0.3e-6)
+
+
+def test_a_negative_size_is_refused() -> None:
+    with pytest.raises(RequestError, match="-1 B does not exist"):
+        predict_message(entry(), -1, "piecewise")
+
+
+def test_a_model_that_gives_a_negative_time_is_refused() -> None:
+    # The least-squares line of the file starts at −113 µs.
+    with pytest.raises(RequestError, match="not physical"):
+        predict_message(entry(), 8, "least_squares")
+
+
+def test_a_model_that_was_not_fitted_says_why_and_lists_the_others() -> None:
+    with pytest.raises(RequestError, match=r"'loggp' is not fitted .*: no send_overhead was measured") as caught:
+        predict_message(entry(), 8, "loggp")
+    assert caught.value.hint == "fitted: hockney, least_squares, piecewise"

@@ -1,0 +1,202 @@
+"""Command lines of every launcher, from their manuals: mpirun(1), prterun-map(1), Hydra, Intel MPI, srun(1)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.runner.launchers import srun as srun_module
+from hockney.runner.launchers.base import LaunchRequest, command, launchers
+from hockney.runner.mpi import Mpi
+
+
+def _mpi(kind: str, version: str, launcher: str) -> Mpi:
+    return Mpi(kind, version, "4.0", Path("/m/mpicc"), Path(f"/m/{launcher}"), launcher)
+
+
+OMPI5, OMPI4 = _mpi("openmpi", "5.0.7", "openmpi"), _mpi("openmpi", "4.1.4", "openmpi")
+MPICH, INTEL = _mpi("mpich", "4.2.0", "hydra"), _mpi("intel", "2021.14", "hydra")
+
+
+def _line(mpi: Mpi, **request: Any) -> str:
+    argv, _ = command(mpi, LaunchRequest(**{"ranks": 4, **request}))
+    return " ".join(argv)
+
+
+@pytest.fixture(autouse=True)
+def _ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+
+
+def test_names_are_files() -> None:
+    folder = Path(srun_module.__file__).parent
+    assert launchers.names() == sorted(p.stem for p in folder.glob("*.py") if p.stem not in ("__init__", "base"))
+
+
+@pytest.mark.parametrize(
+    ("by", "request_", "line"),
+    [
+        (OMPI5, {}, "/m/openmpi -n 4 --map-by core --bind-to core"),
+        (OMPI4, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by socket --bind-to core"),
+        (OMPI5, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by package --bind-to core"),
+        (
+            OMPI5,
+            {"map_by": "socket", "bind_to": "socket"},
+            "/m/openmpi -n 4 --map-by package --bind-to package",
+        ),
+        (OMPI4, {"bind_to": "socket"}, "/m/openmpi -n 4 --map-by core --bind-to socket"),
+        (OMPI5, {"map_by": "node"}, "/m/openmpi -n 4 --map-by node --bind-to core"),
+        (
+            OMPI4,
+            {"map_by": "hwthread", "bind_to": "hwthread"},
+            "/m/openmpi -n 4 --map-by hwthread --bind-to hwthread --use-hwthread-cpus",
+        ),
+        (OMPI5, {"oversubscribe": True}, "/m/openmpi -n 4 --map-by core:OVERSUBSCRIBE --bind-to none"),
+        (OMPI4, {"oversubscribe": True}, "/m/openmpi -n 4 --map-by core:OVERSUBSCRIBE --bind-to none"),
+        (
+            OMPI5,
+            {"hosts": ("a:2", "b:2")},
+            "/m/openmpi -n 4 --map-by core --bind-to core --host a:2,b:2",
+        ),
+        (
+            OMPI4,
+            {"hosts": ("a", "b"), "ppn": 2, "map_by": "socket"},
+            "/m/openmpi -n 4 --map-by socket --bind-to core --host a:2,b:2",
+        ),
+        (OMPI5, {"ppn": 2}, "/m/openmpi -n 4 --map-by ppr:2:node --bind-to core"),
+        (
+            OMPI5,
+            {"hostfile": Path("/h"), "bind_to": "none"},
+            "/m/openmpi -n 4 --map-by core --bind-to none --hostfile /h",
+        ),
+        (
+            OMPI5,
+            {"arguments": ("--mca", "btl", "tcp,self"), "environment": {"A": "1"}},
+            "/m/openmpi -n 4 --map-by core --bind-to core -x A --mca btl tcp,self",
+        ),
+        (MPICH, {}, "/m/hydra -n 4 -bind-to core -map-by core"),
+        (MPICH, {"map_by": "socket"}, "/m/hydra -n 4 -bind-to core -map-by socket"),
+        (MPICH, {"map_by": "node"}, "/m/hydra -n 4 -bind-to core -map-by core -ppn 1"),
+        (
+            MPICH,
+            {"map_by": "hwthread", "bind_to": "hwthread"},
+            "/m/hydra -n 4 -bind-to hwthread -map-by hwthread",
+        ),
+        (MPICH, {"oversubscribe": True}, "/m/hydra -n 4 -bind-to none"),
+        (MPICH, {"hosts": ("a:2", "b:2")}, "/m/hydra -n 4 -bind-to core -map-by core -hosts a:2,b:2"),
+        (
+            MPICH,
+            {"hostfile": Path("/h"), "ppn": 2, "arguments": ("-genv", "A", "1")},
+            "/m/hydra -n 4 -bind-to core -map-by core -ppn 2 -f /h -genv A 1",
+        ),
+        (INTEL, {}, "/m/hydra -n 4"),
+        (INTEL, {"hosts": ("a:2", "b:2")}, "/m/hydra -n 4 -ppn 2 -hosts a,b"),
+        (INTEL, {"hosts": ("a", "b"), "map_by": "node"}, "/m/hydra -n 4 -ppn 1 -hosts a,b"),
+    ],
+)
+def test_mpirun_and_hydra(by: Mpi, request_: dict[str, Any], line: str) -> None:
+    assert _line(by, **request_) == line
+
+
+@pytest.mark.parametrize(
+    ("kind", "request_", "options"),
+    [
+        ("openmpi", {}, "--mpi=pmix --ntasks=4 {} --distribution=block:block --cpu-bind=cores"),
+        (
+            "mpich",
+            {"map_by": "socket"},
+            "--mpi=pmi2 --ntasks=4 {} --distribution=block:cyclic --cpu-bind=cores",
+        ),
+        (
+            "mpich",
+            {"map_by": "node", "ppn": 2},
+            "--mpi=pmi2 --ntasks=4 {} --ntasks-per-node=2 --distribution=cyclic:block --cpu-bind=cores",
+        ),
+        (
+            "openmpi",
+            {"hosts": ("a:2", "b:2"), "bind_to": "socket"},
+            "--mpi=pmix --ntasks=4 {} --ntasks-per-node=2 --nodelist=a,b --distribution=block:block "
+            "--cpu-bind=sockets",
+        ),
+        (
+            "openmpi",
+            {"map_by": "hwthread", "bind_to": "hwthread"},
+            "--mpi=pmix --ntasks=4 {} --distribution=block:block:block --cpu-bind=threads",
+        ),
+        (
+            "openmpi",
+            {"oversubscribe": True, "arguments": ("--exact",)},
+            "--mpi=pmix --ntasks=4 {} --distribution=block:block --cpu-bind=none --overcommit --exact",
+        ),
+    ],
+)
+def test_srun(kind: str, request_: dict[str, Any], options: str) -> None:
+    common = "--input=0 --kill-on-bad-exit=1 --export=ALL"
+    assert _line(_mpi(kind, "5.0.7", "srun"), **request_) == "/m/srun " + options.format(common)
+
+
+def test_srun_with_intel_leaves_pinning_to_slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "libpmi2.so"
+    library.touch()
+    monkeypatch.setattr(srun_module, "_INTEL_PMI", (str(tmp_path / "absent.so"), str(library)))
+    monkeypatch.delenv("I_MPI_PMI_LIBRARY", raising=False)
+    _, environment = command(_mpi("intel", "2021.14", "srun"), LaunchRequest(4))
+    assert environment == {"I_MPI_PIN": "0", "I_MPI_PMI_LIBRARY": str(library)}
+
+
+@pytest.mark.parametrize(
+    ("request_", "pinning"),
+    [
+        ({}, {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core", "I_MPI_PIN_ORDER": "compact"}),
+        (
+            {"map_by": "socket"},
+            {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "core", "I_MPI_PIN_ORDER": "scatter"},
+        ),
+        (
+            {"bind_to": "hwthread", "map_by": "hwthread"},
+            {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "1:compact", "I_MPI_PIN_ORDER": "compact"},
+        ),
+        ({"oversubscribe": True}, {"I_MPI_PIN": "0"}),
+        ({"bind_to": "none"}, {"I_MPI_PIN": "0"}),
+    ],
+)
+def test_intel_pins_by_environment(request_: dict[str, Any], pinning: dict[str, str]) -> None:
+    _, environment = command(INTEL, LaunchRequest(4, **request_))
+    assert environment == pinning
+
+
+def test_root_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert "--allow-run-as-root" in _line(OMPI5)
+    assert "--allow-run-as-root" not in _line(MPICH)
+
+
+@pytest.mark.parametrize("launcher", ["openmpi", "hydra", "srun"])
+def test_variant_wins_over_the_environment_of_the_mpi(launcher: str) -> None:
+    kind = "openmpi" if launcher == "openmpi" else "mpich"
+    mpi = Mpi(kind, "5.0", "4.0", Path("/m/mpicc"), Path("/m/x"), launcher, {"A": "mpi", "B": "mpi"})
+    _, environment = command(mpi, LaunchRequest(2, environment={"B": "variant"}))
+    assert environment == {"A": "mpi", "B": "variant"}
+
+
+@pytest.mark.parametrize(
+    ("by", "request_", "message"),
+    [
+        (OMPI5, {"bind_to": "socket"}, "the binding is wider"),
+        (OMPI5, {"map_by": "socket", "ppn": 2}, "needs hosts"),
+        (OMPI5, {"ranks": 0}, "0 ranks"),
+        (MPICH, {"ppn": 0}, "0 ranks per node"),
+        (MPICH, {"map_by": "slot"}, "unknown mapping 'slot'"),
+        (MPICH, {"bind_to": "l3"}, "unknown binding 'l3'"),
+        (MPICH, {"hosts": ("a:x",)}, "'a:x' is not a host"),
+        (INTEL, {"hosts": ("a:2", "b:1")}, "same number of ranks"),
+        (_mpi("mpich", "4.2", "srun"), {"hosts": ("a:2", "b:1")}, "same number of ranks"),
+    ],
+)
+def test_requests_that_no_launcher_could_obey(by: Mpi, request_: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        _line(by, **request_)

@@ -1,0 +1,183 @@
+"""The cache of the compiled runner: built once, again only when something it depends on changes, never half."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hockney.errors import EnvironmentLack
+from hockney.runner import build
+from hockney.runner.build import BINARY, compiler_version, cxx_wrapper, runner_binary
+from hockney.runner.mpi import Mpi
+
+COMPILER = """#!/bin/sh
+if [ "$1" = --version ]; then echo "c++ $(cat {here}/version)"; exit 0; fi
+echo call >> {here}/calls
+while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
+if [ -f {here}/broken ]; then
+  echo "x.cpp: In function main:" >&2; echo "x.cpp:3:5: error: nope was not declared" >&2; exit 1
+fi
+echo "#!/bin/sh" > "$out"; chmod +x "$out"
+"""
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
+    """An MPI whose C++ wrapper counts its calls; two source files in a folder of their own."""
+    (tmp_path / "version").write_text("12", encoding="utf-8")
+    for name in ("mpicc", "mpicxx"):
+        (tmp_path / name).write_text(COMPILER.format(here=tmp_path), encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    folder = tmp_path / "cpp"
+    (folder / "kernels").mkdir(parents=True)
+    for name in ("main.cpp", "main.hpp", "kernels/pingpong.cpp"):
+        (folder / name).write_text(f"// {name}\n", encoding="utf-8")
+    monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(build, "sources", lambda: folder)
+    return Mpi("openmpi", "5.0.7", "3.1", tmp_path / "mpicc", tmp_path / "mpirun", "openmpi")
+
+
+def _calls(fake: Mpi) -> int:
+    calls = fake.wrapper.with_name("calls")
+    return len(calls.read_text(encoding="utf-8").splitlines()) if calls.exists() else 0
+
+
+def test_second_use_does_not_compile(fake: Mpi) -> None:
+    first = runner_binary(fake)
+    assert os.access(first, os.X_OK)
+    assert _calls(fake) == 3  # two sources and the link
+    assert runner_binary(fake) == first
+    assert _calls(fake) == 3
+    assert {p.name for p in first.parent.iterdir()} == {BINARY, "build.json", "build.log"}
+    facts = json.loads((first.parent / "build.json").read_text(encoding="utf-8"))
+    assert facts["compiler"] == "c++ 12"
+    assert any("pingpong.cpp" in command for command in facts["commands"])
+
+
+def _touch_source(fake: Mpi, name: str) -> None:
+    (fake.wrapper.with_name("cpp") / name).write_text("// changed\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda fake, _: _touch_source(fake, "kernels/pingpong.cpp"),
+        lambda fake, _: _touch_source(fake, "main.hpp"),
+        lambda fake, _: _touch_source(fake, "new.cpp"),
+        lambda fake, _: fake.wrapper.with_name("version").write_text("13", encoding="utf-8"),
+        lambda _, patch: patch.setattr(build, "FLAGS", (*build.FLAGS, "-g")),
+    ],
+    ids=["source", "header", "new-source", "compiler", "flags"],
+)
+def test_a_change_compiles_again(
+    fake: Mpi, monkeypatch: pytest.MonkeyPatch, change: Callable[[Mpi, pytest.MonkeyPatch], object]
+) -> None:
+    first = runner_binary(fake)
+    before = _calls(fake)
+    change(fake, monkeypatch)
+    second = runner_binary(fake)
+    assert second != first
+    assert _calls(fake) > before
+    assert first.exists()
+
+
+def test_another_version_of_the_mpi_compiles_again(fake: Mpi) -> None:
+    assert runner_binary(fake) != runner_binary(replace(fake, version="5.0.8"))
+
+
+def test_compile_error_names_the_first_error_and_the_log(fake: Mpi) -> None:
+    broken = fake.wrapper.with_name("broken")
+    broken.touch()
+    with pytest.raises(EnvironmentLack, match="error: nope was not declared") as caught:
+        runner_binary(fake)
+    log = Path(caught.value.hint.removeprefix("see "))
+    assert "In function main" in log.read_text(encoding="utf-8")
+    broken.unlink()
+    assert runner_binary(fake).is_file()
+    assert not [p for p in log.parent.iterdir() if p.name.startswith(".")], "no half-made build stays"
+
+
+def test_builds_at_the_same_time(fake: Mpi) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        paths = set(pool.map(lambda _: runner_binary(fake), range(4)))
+    (path,) = paths
+    assert os.access(path, os.X_OK)
+    assert [p.name for p in path.parents[1].iterdir()] == [path.parent.name]
+
+
+def test_a_cache_entry_without_its_binary_is_made_again(fake: Mpi) -> None:
+    path = runner_binary(fake)
+    path.unlink()
+    assert runner_binary(fake) == path
+    assert path.is_file()
+
+
+def test_cache_that_cannot_be_written(fake: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "file"))
+    with pytest.raises(EnvironmentLack, match="cannot keep the compiled runner") as caught:
+        runner_binary(fake)
+    assert "HOCKNEY_CACHE" in caught.value.hint
+
+
+def test_cache_follows_xdg(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOCKNEY_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert build.cache_root() == Path("/x/hockney")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/h")
+    assert build.cache_root() == Path("/h/.cache/hockney")
+
+
+def test_no_cxx_compiler(fake: Mpi, script: Callable[..., Path]) -> None:
+    script(fake.wrapper.with_name("mpicxx"), "mpicxx: line 3: g++: command not found", code=127, to=2)
+    with pytest.raises(EnvironmentLack, match="g\\+\\+: command not found") as caught:
+        runner_binary(fake)
+    assert "apt-get install g++" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("c", "cxx"),
+    [
+        ("mpicc", "mpicxx"),
+        ("mpicc", "mpic++"),
+        ("mpicc.openmpi", "mpicxx.openmpi"),
+        ("mpicc.mpich", "mpicxx.mpich"),
+        ("mpiicx", "mpiicpx"),
+        ("mpiicc", "mpiicpc"),
+        ("smpicc", "smpicxx"),
+        ("cc", "CC"),
+        ("mpicxx", "mpicxx"),
+        ("mpicc-openmpi-mp", "mpicxx-openmpi-mp"),
+    ],
+)
+def test_cxx_wrapper_beside_the_c_wrapper(tmp_path: Path, script: Callable[..., Path], c: str, cxx: str) -> None:
+    wrapper = script(tmp_path / c, "")
+    script(tmp_path / cxx, "")
+    assert cxx_wrapper(wrapper) == tmp_path / cxx
+
+
+def test_no_cxx_wrapper(tmp_path: Path, script: Callable[..., Path]) -> None:
+    with pytest.raises(EnvironmentLack, match="no C\\+\\+ wrapper"):
+        cxx_wrapper(script(tmp_path / "mpicc", ""))
+
+
+def test_the_runner_compiles_without_warnings_and_once(mpi: Mpi) -> None:
+    """In the cache of the user: other tests need the same binaries."""
+    path = runner_binary(mpi)
+    assert "warning" not in (path.parent / "build.log").read_text(encoding="utf-8")
+    stamp = path.stat().st_mtime_ns
+    assert runner_binary(mpi) == path
+    assert path.stat().st_mtime_ns == stamp
+    assert compiler_version(mpi)
+    linked = subprocess.run(["ldd", path], env=mpi.full_environment(), capture_output=True, text=True, check=True)
+    assert "libmpi" in linked.stdout
+    assert "not found" not in linked.stdout
+    assert "libmpi_cxx" not in linked.stdout

