@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 namespace hockney {
@@ -55,13 +56,18 @@ Buffer::Buffer(std::size_t bytes, std::size_t region_B)
 }
 
 void Buffer::fill(int writer, int salt) {
-    for (std::size_t slot = 0; slot < slots_; ++slot)
-        for (std::size_t i = 0; i < bytes_; ++i) memory_[slot * stride_ + i] = pattern(i, writer, salt);
+    for (std::size_t i = 0; i < bytes_; ++i) memory_[i] = pattern(i, writer, salt);
+    repeat_first_slot();
 }
 
 void Buffer::poison(int writer, int salt) {
-    for (std::size_t slot = 0; slot < slots_; ++slot)
-        for (std::size_t i = 0; i < bytes_; ++i) memory_[slot * stride_ + i] = ~pattern(i, writer, salt);
+    for (std::size_t i = 0; i < bytes_; ++i) memory_[i] = ~pattern(i, writer, salt);
+    repeat_first_slot();
+}
+
+void Buffer::repeat_first_slot() {
+    for (std::size_t slot = 1; slot < slots_; ++slot)
+        std::memcpy(memory_.get() + slot * stride_, memory_.get(), bytes_);
 }
 
 bool Buffer::holds(int writer, int salt) {

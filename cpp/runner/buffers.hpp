@@ -52,6 +52,8 @@ class Buffer {
     static std::size_t total_B(std::size_t bytes, std::size_t region_B);
 
   private:
+    void repeat_first_slot();
+
     struct Free {
         void operator()(std::byte* memory) const { std::free(memory); }
     };

@@ -68,7 +68,7 @@ def format_bytes(size: float) -> str:
     """65536 → `64 KiB`; sizes that are no round multiple keep all digits: 65537 → `65537 B`."""
     for scale, unit in ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB")):
         if size >= scale and (size / scale * 4).is_integer():
-            return f"{size / scale:g} {unit}"
+            return f"{size / scale:.15g} {unit}"
     return f"{size:.15g} B"
 
 

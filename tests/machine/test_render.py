@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,22 @@ def test_latex_is_a_document_with_an_equation_for_each_fit(machine: Machine) -> 
     assert text.count(r"\[") == text.count(r"\]") == len(machine.point_to_point)
     assert text.count("{") == text.count("}")
     assert r"a\_b \& 50\%" in text
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+def test_the_latex_document_compiles(machine: Machine, tmp_path: Path) -> None:
+    machine.point_to_point[0].variant = r"a_b & 50% {x} ~^ \\c $ #1"
+    (tmp_path / "model.tex").write_text(as_latex(machine), encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "model.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 def test_an_unknown_model_lists_the_fitted(machine: Machine) -> None:

@@ -18,7 +18,7 @@ from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.process import Ended, Process
-from hockney.runner.supervisor import descendants
+from hockney.runner.supervisor import descendants, segments
 
 SOON_S = 20.0
 Marked = Callable[..., Process]
@@ -284,12 +284,13 @@ def test_no_descriptor_is_left_open(launch: Marked) -> None:
             process.send("quit")
         with pytest.raises(EnvironmentLack):
             Process(["/no/such/mpirun"], dict(os.environ))
+        with pytest.raises(EnvironmentLack):
+            Process([sys.executable], dict(os.environ), cwd=Path("/no/such/folder"))
     assert count() == before
 
 
 def test_a_real_launch_that_hangs_leaves_nothing(mpi: Mpi, mark: str) -> None:
     """The runner waits for a request that never comes."""
-    segments = set(Path("/dev/shm").iterdir())
     argv, environment = command(mpi, LaunchRequest(2, oversubscribe=len(os.sched_getaffinity(0)) < 2))
     process = Process([*argv, str(runner_binary(mpi))], {**os.environ, **environment, "MARK": mark})
     with process:
@@ -298,9 +299,10 @@ def test_a_real_launch_that_hangs_leaves_nothing(mpi: Mpi, mark: str) -> None:
         assert len(descendants(process.pid)) >= 3, "the launcher and two ranks"
         with pytest.raises(TimeoutError):
             process.lines(time.monotonic() + 0.2)
+        mapped = segments(descendants(process.pid))
         process.kill()
         assert not _holding(mark)
-    assert set(Path("/dev/shm").iterdir()) <= segments
+    assert not [path for path in mapped if Path(path).exists()]
 
 
 def test_a_real_launch_ends_on_request(mpi: Mpi, mark: str) -> None:

@@ -46,8 +46,8 @@ def show(
 ) -> None:
     """Print the fitted models of a machine so that a person can read them."""
     from hockney.machine.file import load
-    from hockney.machine.select import matching
     from hockney.machine.render import as_formulas, as_latex, as_tables, chosen, overview
+    from hockney.machine.select import matching
 
     whole = load(machine)
     asked = {"operation": operation, "locality": locality, "variant": variant, "cache": cache}

@@ -82,4 +82,4 @@ def _outside(entry: Entry, size_B: int) -> tuple[bool, float | None]:
     if smallest <= size_B <= largest:
         return False, None
     nearest = smallest if size_B < smallest else largest
-    return True, nearest / size_B if nearest else None
+    return True, size_B / nearest if nearest else None

@@ -158,7 +158,8 @@ def _order(entry: Entry) -> tuple[object, ...]:
     operation = OPERATIONS.index(entry.operation) if entry.operation in OPERATIONS else len(OPERATIONS)
     locality = LOCALITIES.index(entry.locality) if entry.locality else len(LOCALITIES)
     natural = [(key, _natural(entry.other[key])) for key in sorted(entry.other)]
-    return (operation, entry.operation, locality, entry.mapping, entry.variant, entry.cache, natural)
+    variant = (entry.variant not in ("default", ""), entry.variant)
+    return (operation, entry.operation, locality, entry.mapping, variant, entry.cache, natural)
 
 
 def _natural(text: str) -> list[tuple[int, str]]:

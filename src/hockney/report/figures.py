@@ -263,7 +263,7 @@ def _finish(
     levels = [directions * peak.rate_B_per_s / unit for peak in peaks]
     # A peak far above everything would press the data flat; its share then stands in the text alone.
     top = max([reached / unit, *(level for level in levels if level <= 5 * reached / unit)])
-    rate_axes.set_ylim(0, 1.12 * top)
+    rate_axes.set_ylim(0, 1.12 * top if top > 0 else 1.0)
     rate_axes.set_ylabel(f"throughput, both directions ({name})" if both else f"throughput ({name})")
     draw_peaks(rate_axes, peaks, directions, reached, unit)
 

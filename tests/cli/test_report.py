@@ -1,0 +1,118 @@
+"""`hockney report`: files where they were asked for, one JSON object, one clear line for a mistake."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney import cli
+from hockney.campaign.folder import Campaign
+from hockney.campaign.record import Record
+from hockney.machine.build import build
+from hockney.machine.file import save
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run the verb in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hockney", "report", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    """Pingpong at 2 µs + n / 1 GB/s."""
+    made = Campaign.create(tmp_path / "demo", {})
+    for size in (0, *(2**power for power in range(11))):
+        value = 2e-6 + size / 1e9
+        made.append(
+            Record(
+                source="hockney", operation="pingpong", bytes=size, statistic="one_way", value=value,
+                low=0.99 * value, high=1.01 * value, locality="cache", cache="warm", pair="0-1", verified=True,
+            )
+        )  # fmt: skip
+    return made.path
+
+
+def test_only_the_page_unless_more_is_asked_for(run: Run, campaign: Path, tmp_path: Path) -> None:
+    before = {path.name for path in campaign.iterdir()}
+    code, out, err = run(campaign)
+    assert (code, err) == (0, "")
+    assert "pingpong, cache: latency 2 µs, bandwidth 1 GB/s, n½ 1.95 KiB" in out
+    assert out.rstrip().endswith("wrote report.html")
+    assert {path.name for path in tmp_path.iterdir()} == {"demo", "report.html"}
+    assert {path.name for path in campaign.iterdir()} == before
+
+
+def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None:
+    code, out, err = run(
+        *(campaign, "-o", "page.html", "--peak", "Link=2GB/s", "--peak", "Bus=4GB/s"),
+        *("--figures", "figures", "--csv", "csv", "--json"),
+    )
+    assert (code, err) == (0, "")
+    said = json.loads(out)
+    assert set(said) == {"report", "figures", "csv", "headline", "warnings"}
+    assert said["report"] == "page.html"
+    for name in [said["report"], *said["figures"], *said["csv"]]:
+        assert (tmp_path / name).stat().st_size > 0
+    assert sorted(said["figures"]) == sorted(
+        str(Path("figures", p.name)) for p in (tmp_path / "figures").iterdir()
+    )
+    assert said["csv"] == ["csv/pingpong-cache.csv"]
+    (head,) = said["headline"]
+    assert head["latency_s"]["value"] == pytest.approx(2e-6, rel=1e-6)
+    # The largest message, 1 KiB, takes 3.024 µs.
+    assert head["peaks"] == {
+        "Link": pytest.approx(1024 / 3.024e-6 / 2e9),
+        "Bus": pytest.approx(1024 / 3.024e-6 / 4e9),
+    }
+
+
+def test_a_machine_file(run: Run, campaign: Path, tmp_path: Path) -> None:
+    save(build(campaign), tmp_path / "machine.json")
+    assert run(campaign, "--machine", "machine.json")[0] == 0
+    code, out, _ = run(campaign, "--machine", "absent.json", "--json")
+    assert code == 2
+    assert "absent.json" in json.loads(out)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "nowhere"),
+        (["demo", "--peak", "12.5GB/s"], "NAME=RATE"),
+        (["demo", "--peak", "x=fast"], "NAME=RATE"),
+        (["demo", "-o", "no/such/report.html"], "cannot write no/such/report.html"),
+        (["demo", "--figures", "demo/plan.json"], "cannot write"),
+        (["demo", "--csv", "demo/plan.json"], "cannot write"),
+    ],
+)
+def test_a_mistake_is_one_line(run: Run, campaign: Path, arguments: list[str], message: str) -> None:
+    del campaign  # only has to be there
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_mistake_in_json(run: Run, tmp_path: Path) -> None:
+    Campaign.create(tmp_path / "empty", {})
+    code, out, _ = run("empty", "--json")
+    assert code == 2
+    assert json.loads(out)["error"]["kind"] == "request"
+    assert "holds no measurement" in json.loads(out)["error"]["message"]

@@ -1,0 +1,75 @@
+"""Places on the size axis, and labels that do not touch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit, spread_labels
+
+
+def labels_of(axis: SizeAxis, count: int = 8) -> list[str]:
+    axes = Figure().subplots()
+    axis.apply(axes, labels=count)
+    return [label for label in (axes.xaxis.get_major_formatter().format_ticks(axes.get_xticks())) if label]
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=2, unique=True))
+def test_larger_messages_stand_further_right(sizes: list[int]) -> None:
+    ordered = np.array(sorted(sizes), dtype=np.float64)
+    places = SizeAxis.of([ordered]).position(ordered)
+    assert np.all(np.diff(places) > 0)
+
+
+def test_zero_stands_apart_at_the_left() -> None:
+    axis = SizeAxis.of([np.array([0.0, 1.0, 1024.0])])
+    assert axis.zero
+    assert axis.zero_at <= -1
+    assert labels_of(axis)[0] == "0 B"
+    assert "0 B" not in labels_of(SizeAxis.of([np.array([1.0, 1024.0])]))
+
+
+def test_ticks_are_powers_of_two() -> None:
+    labels = labels_of(SizeAxis.of([np.array([1.0, 2.0**22])]))
+    assert labels == ["1 B", "8 B", "64 B", "512 B", "4 KiB", "32 KiB", "256 KiB", "2 MiB"]
+
+
+@pytest.mark.parametrize("sizes", [[0.0], [8.0], [0.0, 8.0], [3.0, 5.0]])
+def test_a_single_size_has_an_axis(sizes: list[float]) -> None:
+    axes = Figure().subplots()
+    SizeAxis.of([np.array(sizes)]).apply(axes)
+    low, high = axes.get_xlim()
+    assert low < high
+
+
+def test_plain_numbers_at_the_ticks_of_times() -> None:
+    axes = Figure().subplots()
+    log_axis(axes, 0.2, 30_000)
+    texts = axes.yaxis.get_major_formatter().format_ticks(axes.get_yticks())
+    assert {"1", "100", "10 000"} <= set(texts)
+    assert plain(0.01) == "0.01"
+    assert plain(1000) == "1000"
+
+
+@pytest.mark.parametrize(
+    ("rate", "unit"), [(12e9, "GB/s"), (0.6e9, "GB/s"), (0.4e9, "MB/s"), (3e3, "kB/s"), (5, "B/s")]
+)
+def test_unit_of_a_rate(rate: float, unit: str) -> None:
+    assert rate_unit(rate)[1] == unit
+
+
+@given(st.lists(st.tuples(st.floats(0, 20), st.floats(0.1, 5)), max_size=12))
+def test_labels_in_one_row_do_not_touch(labels: list[tuple[float, float]]) -> None:
+    rows = spread_labels([at for at, _ in labels], [width for _, width in labels])
+    for i, (at, width) in enumerate(labels):
+        for j, (other, wide) in enumerate(labels):
+            if i < j and rows[i] == rows[j]:
+                assert abs(at - other) >= (width + wide) / 2 * (1 - 1e-9)  # rounding of the ends
+
+
+def test_one_row_where_there_is_room() -> None:
+    assert spread_labels([0, 10, 5], [4, 4, 4]) == [0, 0, 0]
+    assert spread_labels([0, 1, 10], [4, 4, 4]) == [0, 1, 0]

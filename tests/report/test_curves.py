@@ -1,0 +1,79 @@
+"""Names, labels and order of curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.report.conftest import SIZES, record
+
+from hockney.campaign.folder import Campaign
+from hockney.machine.build import build
+from hockney.report.curves import Curve, by_crowd, by_operation, curves, labels
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> list[Curve]:
+    made = Campaign.create(tmp_path / "several", {})
+    for locality in ("network", "cache"):
+        for variant in ("tcp, slow", "default"):
+            for size in SIZES[:5]:
+                made.append(record(size, locality=locality, variant=variant))
+    for ranks in (16, 2):
+        for size in SIZES[1:5]:
+            made.append(record(size, operation="bandwidth", ranks=ranks))
+    return curves(build(made.path))
+
+
+def test_nearest_first_and_operations_in_order(several: list[Curve]) -> None:
+    assert [curve.label for curve in several] == [
+        *("cache, default", "cache, tcp, slow", "network, default", "network, tcp, slow"),
+        *("cache, ranks 2", "cache, ranks 16"),
+    ]
+    assert list(by_operation(several)) == ["pingpong", "bandwidth"]
+
+
+def test_names_are_unique_file_names(several: list[Curve]) -> None:
+    assert [curve.name for curve in several][:2] == ["pingpong-cache-default", "pingpong-cache-tcp-slow"]
+    assert len({curve.name for curve in several}) == len(several)
+
+
+def test_names_that_become_equal_are_told_apart(tmp_path: Path) -> None:
+    made = Campaign.create(tmp_path / "alike", {})
+    for variant in ("a/b", "a b"):
+        for size in SIZES[:4]:
+            made.append(record(size, variant=variant))
+    names = [curve.name for curve in curves(build(made.path))]
+    assert sorted(names) == ["pingpong-cache-a-b", "pingpong-cache-a-b-2"]
+
+
+def test_different_numbers_of_ranks_are_different_pictures(several: list[Curve]) -> None:
+    assert list(by_crowd(several[4:])) == ["ranks 2", "ranks 16"]
+    assert list(by_crowd(several[:4])) == [""]
+
+
+def test_labels_leave_out_what_all_share(several: list[Curve]) -> None:
+    assert labels(several[:2]) == ["cache, default", "cache, tcp, slow"]
+    assert labels(several[4:5]) == ["cache"]
+
+
+def test_throughput_of_pairs_and_directions(curve: Callable[..., Curve]) -> None:
+    one = curve([(1000, 1e-6)])
+    both = curve([(1000, 1e-6)], operation="bidirectional", other={"pairs": "4"})
+    size, time = np.array([1000.0]), np.array([1e-6])
+    assert one.throughput(size, time) == pytest.approx(1e9)
+    assert both.throughput(size, time) == pytest.approx(8e9)
+
+
+def test_what_was_measured_beside_it_is_related(tmp_path: Path) -> None:
+    made = Campaign.create(tmp_path / "related", {})
+    for size in SIZES[:5]:
+        for operation in ("pingpong", "pingping", "send_overhead"):
+            made.append(record(size, operation=operation))
+        made.append(record(size, operation="bandwidth", window=64))
+        made.append(record(size, operation="bandwidth", window=64, variant="other"))
+    for one in curves(build(made.path))[:2]:
+        assert one.operation in ("pingpong", "pingping")
+        assert {"bandwidth", "send_overhead"} <= set(one.series.related)

@@ -1,0 +1,116 @@
+"""Headline numbers and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.report.conftest import line, record
+
+from hockney.machine.file import Point
+from hockney.models.base import Parameter
+from hockney.report.curves import Curve
+from hockney.report.facts import bandwidth, format_size, headline, launch_spreads, warnings
+
+Make = Callable[..., Curve]
+
+
+def told(curves: list[Curve], records: list[Any] | None = None, launches: list[Any] | None = None) -> str:
+    return "\n".join(warnings(curves, records or [], launches or [], []))
+
+
+def points(curve: Curve, **fields: Any) -> Curve:
+    entry = curve.entry.measurements
+    entry.points[:] = [Point.model_validate(point.model_dump() | fields) for point in entry.points]
+    return curve
+
+
+def test_no_model_no_headline(curve: Make) -> None:
+    assert headline(curve([(1, 1e-6)]), []) is None
+
+
+def test_piecewise_before_hockney_before_any_other(curve: Make) -> None:
+    fits = {"asymptotic": line(1e-6, 1e-9), "hockney": line(2e-6, 1e-9), "piecewise": line(3e-6, 1e-9)}
+    for name, latency in (("piecewise", 3e-6), ("hockney", 2e-6), ("asymptotic", 1e-6)):
+        head = headline(curve([(1, 1e-6)], fits), [])
+        assert head is not None
+        assert (head.model, head.latency_s.value) == (name, latency)
+        del fits[name]
+
+
+def test_highest_throughput_is_measured(curve: Make) -> None:
+    head = headline(curve([(0, 1e-6), (1000, 1e-6), (4000, 8e-6)], {"piecewise": line(1e-6, 1e-9)}), [])
+    assert head is not None
+    assert (head.fastest_B_per_s, head.fastest_at_B) == (pytest.approx(1e9), 1000)
+
+
+def test_bandwidth_of_all_pairs(curve: Make) -> None:
+    fit = line(1e-6, 1e-9)
+    fit.regimes[0].beta_s_per_B = Parameter(value=1e-9, low=0.5e-9, high=2e-9, unit="s/B")
+    found = bandwidth(curve([(1, 1e-6)], operation="bandwidth", other={"pairs": "4"}), fit)
+    assert found is not None
+    assert (found.value, found.low, found.high) == (pytest.approx(4e9), pytest.approx(2e9), pytest.approx(8e9))
+    assert bandwidth(curve([(1, 1e-6)]), line(1e-6, 0.0)) is None
+
+
+def test_quiet_data_has_no_warning(curve: Make) -> None:
+    good = curve([(1, 1e-6, 0.99e-6, 1.01e-6)])
+    assert told([good], [record(1), record(1, repetition=1)], [{"oversubscribed": False}]) == ""
+
+
+def test_oversubscribed(curve: Make) -> None:
+    assert "Oversubscribed" in told([curve([(1, 1e-6, 1e-6, 2e-6)], oversubscribed=True)])
+    assert "Oversubscribed" in told([curve([(1, 1e-6, 1e-6, 2e-6)])], launches=[{"oversubscribed": True}])
+
+
+def test_disturbed_share(curve: Make) -> None:
+    made = curve([(1, 1e-6, 0.9e-6, 2e-6), (2, 1e-6, 0.9e-6, 2e-6)])
+    assert "Disturbed: 10 % of the samples" in told([points(made, samples=100, disturbed=10)])
+    assert told([points(made, samples=100, disturbed=5)]) == ""
+
+
+def test_points_whose_interval_stayed_wide(curve: Make) -> None:
+    made = points(curve([(1, 1e-6, 0.9e-6, 1.1e-6), (1024, 1e-6, 0.8e-6, 1.2e-6)]), stop=["budget", "interval"])
+    assert "2 of 2 points ended by their time budget" in told([made])
+    assert "±20 % at 1 KiB (pingpong, label)" in told([made])
+
+
+@pytest.mark.parametrize(
+    ("verified", "text"), [(False, "Payload wrong at 1 of 2"), (None, "not verified at 1 of 2")]
+)
+def test_payload(curve: Make, verified: bool | None, text: str) -> None:
+    assert text in told([curve([(1, 1e-6, 0.9e-6, 2e-6)])], [record(1), record(2, verified=verified)])
+
+
+def test_an_import_is_not_blamed_for_an_unverified_payload(curve: Make) -> None:
+    assert told([curve([(1, 1e-6, 0.9e-6, 2e-6)])], [record(1, source="osu", verified=None)]) == ""
+
+
+def test_spread_between_launches(curve: Make) -> None:
+    """Medians 1 and 1.2 of two launches: 0.2 / 1.1 = 18 %."""
+    records = [record(1024), record(1024, repetition=1, scale=1.2)]
+    assert list(launch_spreads(records).values()) == [pytest.approx(0.2 / 1.1)]
+    assert "at worst 18 % at 1 KiB" in told([curve([(1, 1e-6, 0.9e-6, 2e-6)])], records)
+    assert launch_spreads([record(1), record(2)]) == {}
+
+
+def test_a_point_measured_again_replaces_the_first() -> None:
+    records = [record(8, scale=9), record(8), record(8, repetition=1)]
+    assert list(launch_spreads(records).values()) == [0.0]
+
+
+def test_points_without_interval(curve: Make) -> None:
+    assert "No interval at 1 of 2 points" in told([curve([(1, 1e-6), (2, 1e-6, 0.9e-6, 2e-6)])])
+
+
+def test_warnings_of_launches_once_each(curve: Make) -> None:
+    good = curve([(1, 1e-6, 0.99e-6, 1.01e-6)])
+    assert told([good], [], [{"warnings": ["odd"]}, {"warnings": ["odd"]}]) == "odd"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(2417.3, "2.36 KiB"), (12, "12 B"), (-5, "−5 B"), (3.3e6, "3.15 MiB")]
+)
+def test_sizes_that_are_results(size: float, text: str) -> None:
+    assert format_size(size) == text

@@ -1,0 +1,101 @@
+"""What is in the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from tests.report.conftest import line
+
+from hockney.report.curves import Curve
+from hockney.report.figures import Context, Drawing, HeldOut, held_out, overview, residuals, with_fits
+from hockney.report.marks import Peak, SizeMark
+from hockney.report.style import drawing_style, model_styles
+from hockney.report.svg import svg_file
+
+Make = Callable[..., Curve]
+POINTS = [
+    (0, 2e-6, 1.9e-6, 2.1e-6),
+    *((2**k, 2e-6 + 2**k / 1e9, 1.9e-6 + 2**k / 1e9, 2.1e-6 + 2**k / 1e9) for k in range(21)),
+]
+FITS = {"good": line(2e-6, 1e-9), "bad": line(-1e-3, 1e-8)}
+
+
+def context(**other: object) -> Context:
+    return Context(model_styles(["bad", "good"]), **other)  # type: ignore[arg-type]
+
+
+def words(drawing: Drawing) -> str:
+    return svg_file(drawing.figure).decode()
+
+
+@pytest.fixture(autouse=True)
+def style() -> object:
+    with drawing_style():
+        yield
+
+
+def test_fits_and_points(curve: Make) -> None:
+    marks = [SizeMark(32768, "L1d"), SizeMark(2**30, "L3")]
+    drawing = with_fits(
+        curve(POINTS, FITS, eager_limit_B=4096), context(size_marks=marks, peaks=[Peak("Link", 2e9)])
+    )
+    text = words(drawing)
+    for word in ("good", "bad", "0 B", "L1d", "eager limit", "throughput (GB/s)", "Link 2 GB/s: 50 % reached"):
+        assert word in text
+    assert ">L3<" not in text
+    assert "L3 1 GiB (outside the plot)" in drawing.caption
+    assert "bad: not drawn where the model gives a negative time" in drawing.caption
+    assert "0 B takes 2 µs" in drawing.alt
+
+
+def test_a_drawn_fit_is_the_model(curve: Make) -> None:
+    drawing = with_fits(curve(POINTS, {"good": line(2e-6, 1e-9)}), context())
+    time_axes, rate_axes = drawing.figure.axes
+    solid = [one for one in time_axes.lines if len(one.get_xdata()) > 20 and one.get_linestyle() == "-"]
+    x, y = (np.asarray(data, dtype=float) for data in solid[0].get_data())
+    np.testing.assert_allclose(y, 2 + 2**x / 1e3)  # µs
+    assert rate_axes.get_ylim()[0] == 0
+
+
+def test_a_peak_far_above_the_data_is_not_drawn(curve: Make) -> None:
+    drawing = with_fits(curve(POINTS, FITS), context(peaks=[Peak("Far", 1e12)]))
+    assert "Far" not in words(drawing)
+    assert drawing.figure.axes[1].get_ylim()[1] < 2
+
+
+def test_the_legend_covers_no_data(curve: Make) -> None:
+    many = [curve(POINTS, FITS, variant=f"variant number {i}") for i in range(8)]
+    for drawing in (with_fits(many[0], context()), overview("x", "x", many, context())):
+        drawing.figure.draw_without_rendering()  # type: ignore[attr-defined]
+        (legend,) = drawing.figure.legends
+        box = legend.get_window_extent()
+        for axes in drawing.figure.axes:
+            assert box.y1 <= axes.get_tightbbox().y0  # type: ignore[union-attr]
+        assert box.x0 >= 0
+        assert box.x1 <= drawing.figure.bbox.x1
+
+
+def test_overview_tells_each_curve(curve: Make) -> None:
+    drawing = overview("x", "x", [curve(POINTS, variant="one"), curve(POINTS, variant="two")], context())
+    assert "cache, one" in words(drawing)
+    assert "cache, two" in words(drawing)
+
+
+def test_residuals_in_per_cent(curve: Make) -> None:
+    """A model of 1.1 times the truth is 10 % off everywhere."""
+    drawing = residuals(curve(POINTS, {"good": line(2.2e-6, 1.1e-9)}), context())
+    assert "median 10 %" in words(drawing)
+    np.testing.assert_allclose(np.asarray(drawing.figure.axes[0].lines[-1].get_ydata(), dtype=float), 10)
+
+
+def test_held_out_numbers_are_shown() -> None:
+    result = HeldOut(np.array([1e-6, 2e-6]), np.array([1e-6, -1.0]), 0.021, 0.14)
+    assert "median 2.1 %, P95 14 %" in words(held_out("x", "x", {"good": result}, context()))
+
+
+def test_one_point_is_a_figure_too(curve: Make) -> None:
+    for points in ([(0, 1e-6)], [(8, 1e-6)]):
+        words(with_fits(curve(points, FITS), context()))
+        words(residuals(curve(points, FITS), context()))

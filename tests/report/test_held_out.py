@@ -1,0 +1,34 @@
+"""The held-out check says what `hockney evaluate` says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.report.conftest import SIZES, line, record
+
+from hockney.campaign.folder import Campaign
+from hockney.machine.build import build
+from hockney.models._evaluate import evaluate
+from hockney.report.curves import Curve, curves
+from hockney.report.held_out import check
+from hockney.samples.series import series
+from hockney.samples.table import load
+
+
+def test_as_evaluate(tmp_path: Path) -> None:
+    made = Campaign.create(tmp_path / "demo", {})
+    for size in SIZES:
+        made.append(record(size, scale=1.0 if size <= 4096 else 3.0))
+    found = check(curves(build(made.path)))
+    expected = evaluate(series(load(made.path), "pingpong", "one_way"))["models"]
+    assert set(found) == {name for name, row in expected.items() if row["median_relative_error"] is not None}
+    for name, result in found.items():
+        assert result.median == pytest.approx(expected[name]["median_relative_error"])
+        assert result.p95 == pytest.approx(expected[name]["p95_relative_error"])
+        assert result.measured_s.size == 10  # of 22 sizes positions 1, 3, … 19; the last, 21, stays
+
+
+def test_too_few_sizes_hold_nothing_out(curve: Callable[..., Curve]) -> None:
+    assert check([curve([(1, 1e-6), (2, 1e-6)], {"hockney": line(1e-6, 1e-9)})]) == {}

@@ -1,0 +1,232 @@
+"""The page as a whole: it parses, stands alone, holds the numbers, escapes what it is told, repeats itself."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from tests.report.conftest import EVIL, SIZES, record
+
+from hockney.campaign.folder import Campaign
+from hockney.errors import RequestError
+from hockney.machine.build import build
+from hockney.machine.file import Machine
+from hockney.report.make import Report, make, write_csv, write_figures, write_html
+from hockney.report.marks import Peak
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Checks that every element is closed; collects text, attributes and elements."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def report(campaign: Path) -> Report:
+    return make(campaign, [Peak("Link", 2e9)])
+
+
+@pytest.fixture(scope="module")
+def page(report: Report) -> Page:
+    return Page(report.html)
+
+
+def test_every_element_is_closed(page: Page) -> None:
+    assert page.open == []
+
+
+def test_nothing_comes_from_outside(report: Report, page: Page) -> None:
+    addresses = [
+        value or "" for name, value in page.attributes if name in ("src", "href", "xlink:href", "action")
+    ]
+    assert addresses
+    assert [address for address in addresses if not address.startswith("#")] == []
+    assert not re.search(r"@import|url\((?!#)|<script|<link", report.html)
+
+
+def test_every_reference_has_its_target_and_every_id_is_unique(page: Page, report: Report) -> None:
+    ids = [value for name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    for name, value in page.attributes:
+        if name in ("href", "xlink:href"):
+            assert (value or "")[1:] in ids
+        if name == "aria-labelledby":
+            assert value in ids
+    assert set(re.findall(r"url\(#([^)]+)\)", report.html)) <= set(ids)
+
+
+def test_each_figure_has_a_title_and_each_table_headers(page: Page) -> None:
+    figures, tables = page.tags.count("svg"), page.tags.count("table")
+    assert (
+        figures == page.tags.count("figure") == 9
+    )  # 2 overview and check, 2 × 2 of each variant, 3 of bidirectional
+    assert page.attributes.count(("role", "img")) == figures
+    assert page.tags.count("thead") == tables
+    assert page.tags.count("caption") >= tables - 1  # the headline's stands under the title
+
+
+def test_the_headline_holds_the_true_numbers(report: Report, page: Page) -> None:
+    head = report.headlines[0]
+    # The data lie on one line exactly, so that is what a fit finds, up to rounding.
+    assert head.latency_s.value == pytest.approx(2e-6, rel=1e-6)
+    assert head.bandwidth_B_per_s is not None
+    assert head.bandwidth_B_per_s.value == pytest.approx(1e9, rel=1e-6)
+    assert head.n_half_B is not None
+    assert head.n_half_B.value == pytest.approx(2000, rel=1e-6)  # α/β
+    for number in ("2 µs", "1 GB/s", "1.95 KiB", "10 µs", "200 MB/s", *head.formulas):
+        assert number in page.text
+
+
+def test_shares_of_a_peak(report: Report, page: Page) -> None:
+    """The largest message runs at n / (2 µs + n / 1 GB/s), 49.9 % of 2 GB/s; so do both ways of 2 × 2 GB/s."""
+    n = SIZES[-1]
+    reached = n / (2e-6 + n / 1e9)
+    assert report.headlines[0].peaks[0][1] == pytest.approx(reached / 2e9)
+    assert report.headlines[0].as_json()["peaks"] == {"Link": pytest.approx(reached / 2e9)}
+    assert "50 % of Link 2 GB/s" in page.text
+    assert "Link 2 × 2 GB/s: 50 % reached" in page.text
+
+
+def test_names_from_the_data_are_text(report: Report, page: Page) -> None:
+    assert EVIL not in report.html
+    assert f"on {EVIL}" in page.text
+    for text in ("<tcp>", "no governor <found>", "<script>alert(1)</script>", "OMPI_X=<1>"):
+        assert text in page.text
+    assert "script" not in page.tags
+    assert "tcp" not in page.tags
+
+
+def test_provenance_is_told(page: Page) -> None:
+    for text in (
+        "mpirun -n 2 runner 'a b'",
+        "2026-11-20T22:30:00Z",
+        "Open MPI v5.0.11",
+        "EPYC",
+        "L1d 32 KiB",
+        "ob1",
+    ):
+        assert text in page.text
+    assert (
+        "64 KiB" not in page.text.split("Provenance")[-1].split("Launches")[0]
+    )  # instruction caches hold no messages
+
+
+def test_the_same_campaign_gives_the_same_bytes(report: Report, campaign: Path, tmp_path: Path) -> None:
+    again = make(campaign, [Peak("Link", 2e9)])
+    assert again.html == report.html
+    for made, folder in ((report, tmp_path / "one"), (again, tmp_path / "two")):
+        write_figures(made, folder)
+        write_csv(made, folder)
+    one, two = ({p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("one", "two"))
+    assert one == two
+
+
+def test_figures_are_png_and_svg(report: Report, tmp_path: Path) -> None:
+    paths = write_figures(report, tmp_path / "figures")
+    assert {path.suffix for path in paths} == {".png", ".svg"}
+    assert len(paths) == 2 * 9
+    for path in paths:
+        content = path.read_bytes()
+        if path.suffix == ".png":
+            assert content.startswith(b"\x89PNG\r\n\x1a\n")
+            assert content.endswith(b"IEND\xaeB`\x82")
+        else:
+            assert b"<svg" in content
+            assert content.rstrip().endswith(b"</svg>")
+
+
+def test_a_machine_file_gives_its_fits(campaign: Path) -> None:
+    machine = build(campaign)
+    fit = machine.point_to_point[0].fits["piecewise"]
+    fit.regimes[0].alpha_s.value = 42e-6
+    assert "42 µs" in Page(make(campaign, machine=machine).html).text
+
+
+def test_a_machine_file_of_other_launches_is_refused(campaign: Path) -> None:
+    machine = build(campaign)
+    for entry in machine.point_to_point:
+        entry.measurements.launches[:] = ["elsewhere"]
+    with pytest.raises(RequestError, match="other launches"):
+        make(campaign, machine=machine)
+
+
+def test_an_empty_machine_file_is_refused(campaign: Path) -> None:
+    empty: Machine = build(campaign).model_copy(update={"point_to_point": []})
+    with pytest.raises(RequestError, match="no point-to-point fit"):
+        make(campaign, machine=empty)
+
+
+def test_a_campaign_without_records_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="holds no measurement"):
+        make(Campaign.create(tmp_path / "empty", {}).path)
+
+
+def test_a_damaged_line_is_told(campaign: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(campaign, tmp_path / "copy")
+    with (copy / "records.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"source": "hock\n')
+    told = make(copy).warnings
+    assert len([line for line in told if "damaged line" in line]) == 1
+
+
+def test_a_place_that_cannot_be_written(report: Report, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(RequestError, match="cannot write"):
+        write_html(report, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(RequestError, match="cannot write"):
+        write_figures(report, tmp_path / "file")
+    with pytest.raises(RequestError, match="cannot write"):
+        write_csv(report, tmp_path / "file")
+
+
+def test_many_configurations_are_folded_but_all_their_figures_written(tmp_path: Path) -> None:
+    made = Campaign.create(tmp_path / "many", {})
+    for number in range(9):
+        for size in SIZES[:6]:
+            made.append(record(size, variant=f"v{number}", scale=1 + number))
+    report = make(made.path)
+    assert report.sections[0].folded
+    page = Page(report.html)
+    assert page.tags.count("svg") == 3  # eight curves in one picture, one in the next, the check
+    assert page.tags.count("details") == 9
+    names = {path.name for path in write_figures(report, tmp_path / "figures")}
+    assert {f"pingpong-cache-v{number}-fits.png" for number in range(9)} <= names
+
+
+def test_a_tidy_table_has_a_page_too(tmp_path: Path) -> None:
+    header = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
+    rows = [f"s,m,pingpong,default,core,1,2,2,{n},one_way,{2 + n / 1e3},0" for n in SIZES]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    report = make(table)
+    assert Page(report.html).open == []
+    assert any(text.startswith("No interval at 22 of 22 points") for text in report.warnings)

@@ -1,0 +1,58 @@
+"""Tables of provenance from whatever a launch tells."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.report.conftest import launch
+
+from hockney.report.provenance import cpu_ranges, tables
+
+
+def expanded(text: str) -> set[int]:
+    """A list of CPUs as Linux reads it."""
+    result: set[int] = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        result |= set(range(int(first), int(last or first) + 1))
+    return result
+
+
+@given(st.sets(st.integers(0, 300)))
+def test_cpu_ranges_hold_every_cpu(cpus: set[int]) -> None:
+    assert expanded(cpu_ranges(list(cpus))) == cpus
+
+
+def test_cpu_ranges_are_short() -> None:
+    assert cpu_ranges([0, 1, 2, 8]) == "0-2,8"
+
+
+def test_launches_that_place_alike_share_a_table() -> None:
+    other = launch("c", 2, "tcp")
+    other["ranks"][1]["cpu"] = 7
+    captions = [table.caption for table in tables([launch("a", 0, "x"), launch("b", 1, "x"), other])]
+    assert captions.count("Placement of the ranks in launch 0 x, 1 x") == 1
+    assert captions.count("Placement of the ranks in launch 2 tcp") == 1
+    assert captions.count("Settings of the library") == 1
+
+
+def test_settings_and_limits() -> None:
+    (settings,) = [t for t in tables([launch("a", 0, "x")]) if t.caption.startswith("Settings")]
+    assert list(settings.rows) == [("eager limit, shared memory", "4 KiB"), ("pml", "ob1")]
+
+
+def test_imports_tell_their_headers() -> None:
+    line = {
+        "id": "1",
+        "imported": "f.out",
+        "tool": "IMB 2019",
+        "records": 3,
+        "metadata": {"date": "x", "empty": None},
+    }
+    (table,) = tables([line])
+    assert table.rows == [["f.out", "IMB 2019", "3", "date: x; empty: —"]]
+
+
+def test_a_launch_that_tells_nothing() -> None:
+    assert [table.caption for table in tables([{}])] == ["Launches"]
+    assert tables([]) == []

@@ -1,0 +1,82 @@
+"""Rows of the tables, worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.report.conftest import line
+
+from hockney.machine.file import Point
+from hockney.models.base import Fit, Parameter, Quality
+from hockney.report.curves import Curve
+from hockney.report.tables import named, overheads, points, quality, regimes, summary
+
+Make = Callable[..., Curve]
+
+
+def with_intervals(alpha: tuple[float, float, float], beta: tuple[float, float, float]) -> Fit:
+    fit = line(alpha[0], beta[0])
+    fit.regimes[0].alpha_s = Parameter(value=alpha[0], low=alpha[1], high=alpha[2], unit="s")
+    fit.regimes[0].beta_s_per_B = Parameter(value=beta[0], low=beta[1], high=beta[2], unit="s/B")
+    return fit
+
+
+def test_regimes(curve: Make) -> None:
+    fits = {
+        "good": with_intervals((1e-6, 0.5e-6, 2e-6), (1e-9, 0.5e-9, 2e-9)),
+        "open": with_intervals((-1e-6, -2e-6, 1e-6), (1e-9, -1e-9, 2e-9)),
+        "flat": line(1e-6, 0.0),
+    }
+    assert regimes(curve([(1, 1e-6)], fits)).rows == [
+        ["good", "n ≥ 0", "1 µs", "0.5 to 2 µs", "1 GB/s", "500 MB/s to 2 GB/s"],
+        # A slope that may be zero leaves no bound for its inverse.
+        ["open (nonphysical)", "n ≥ 0", "−1 µs", "−2 to 1 µs", "1 GB/s", "—"],
+        ["flat", "n ≥ 0", "1 µs", "—", "—", "—"],
+    ]
+
+
+def test_quality(curve: Make) -> None:
+    fit = line(1e-6, 1e-9)
+    fit.quality = Quality(
+        points=9, median_relative_error=0.012, p95_relative_error=0.34, max_relative_error=1.5,
+        adjusted_r2=0.99995, leave_one_out_median=None, leave_one_out_p95=0.5,
+    )  # fmt: skip
+    fit.n_half_B = Parameter(value=1024, unit="B")
+    assert quality(curve([(1, 1e-6)], {"m": fit, "bare": line(1e-6, 1e-9)})).rows == [
+        ["m", "9", "1.2 %", "34 %", "150 %", "—", "50 %", "0.999950", "1 KiB"],
+        ["bare", *["—"] * 8],
+    ]
+
+
+def test_named_parameters_do_not_repeat_the_regimes(curve: Make) -> None:
+    fit = line(1e-6, 1e-9)
+    fit.parameters = {"latency_s": Parameter(value=1e-6, unit="s"), "o_s": Parameter(value=3e-8, unit="s")}
+    table = named(curve([(1, 1e-6)], {"m": fit}))
+    assert table is not None
+    assert table.rows == [["m", "o_s", "0.03 µs", "—"]]
+    assert named(curve([(1, 1e-6)], {"m": line(1e-6, 1e-9)})) is None
+
+
+def test_points(curve: Make) -> None:
+    made = curve([(0, 1.23456e-6), (1024, 2e-6, 1e-6, 4e-6)], operation="bidirectional")
+    made.entry.measurements.points[1] = Point(
+        size_B=1024, time_s=2e-6, low_s=1e-6, high_s=4e-6, records=2, samples=40, disturbed=3, stop=["budget"]
+    )
+    assert points(made).rows == [
+        ["0 B", "1.235", "—", "—", "—", "—", "—", "—"],
+        ["1 KiB", "2", "1 to 4", "1.02 GB/s", "2", "40", "3", "budget"],
+    ]
+
+
+def test_overheads(curve: Make) -> None:
+    made = curve([(1, 1e-6)])
+    made.entry.measurements.overheads["send_overhead"] = [Point(size_B=8, time_s=3e-8)]
+    (table,) = overheads(made)
+    assert table.caption == "send_overhead"
+    assert table.rows == [["8 B", "0.03", "—", "—", "—", "—", "—"]]
+    assert len(table.columns) == 7
+
+
+def test_summary_has_a_row_for_a_curve_without_that_model(curve: Make) -> None:
+    rows = summary([curve([(1, 1e-6)], {"m": line(1e-6, 1e-9)}), curve([(1, 1e-6)])], "m").rows
+    assert rows == [["label", "1", "1 µs", "1 GB/s", "—", "1", "—", "—"], ["label", "1", *["—"] * 6]]

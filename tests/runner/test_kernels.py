@@ -1,0 +1,128 @@
+"""Every kernel of the runner on every MPI found: it runs, its payload arrives, its time is of the right kind.
+
+Correctness only: no assertion here depends on how fast the machine is.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.runner.build import runner_binary
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.mpi import Mpi
+from hockney.runner.session import LaunchFailed, Refused, Session, operations
+
+KERNELS = sorted(path.stem for path in (Path(__file__).parents[2] / "cpp" / "runner" / "kernels").glob("*.cpp"))
+LIMIT_S = 120.0
+
+
+def start(mpi: Mpi, ranks: int = 2, **choices: Any) -> Session:
+    request = LaunchRequest(ranks=ranks, oversubscribe=ranks > len(os.sched_getaffinity(0)), **choices)
+    argv, environment = command(mpi, request)
+    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
+
+
+def ask(session: Session, operation: str, size_B: int, **choices: Any) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "operation": operation,
+        "leader": 0,
+        "follower": 1,
+        "bytes": size_B,
+        "window": 4,
+        "cache": "warm",
+        "budget_s": 0.02,
+        "tolerance": 0.01,
+        "least_samples": 6,
+    }
+    return session.measure(**(request | choices))
+
+
+@pytest.fixture(scope="module")
+def session(mpi: Mpi) -> Iterator[Session]:
+    with start(mpi) as started:
+        yield started
+
+
+def test_hello_describes_the_launch(session: Session, mpi: Mpi) -> None:
+    hello = session.hello
+    assert sorted(operations(hello, [])) == KERNELS, "a kernel registers itself under its file's name"
+    assert [place["rank"] for place in hello["ranks"]] == [0, 1]
+    assert all(place["affinity"] for place in hello["ranks"])
+    assert mpi.version in hello["library"]
+    assert 0 < hello["clock_granularity_s"] < 1e-3
+
+
+@pytest.mark.parametrize("operation", KERNELS)
+@pytest.mark.parametrize("size_B", [0, 1, 1000, 100_000])
+@pytest.mark.parametrize("cache", ["warm", "off"])
+def test_every_kernel_delivers(session: Session, operation: str, size_B: int, cache: str) -> None:
+    largest = operations(session.hello, [])[operation].largest_B
+    if largest and size_B > largest:
+        size_B = largest
+    answer = ask(session, operation, size_B, cache=cache)
+    assert answer["verified"] is True
+    assert answer["stop"] in ("interval", "budget", "count")
+    assert answer["low_s"] <= answer["median_s"] <= answer["high_s"]
+    assert len(answer["samples_s"]) >= 6
+    assert answer["batch"] >= 1
+    # Overheads subtract two times of the same work: noise may leave a tiny negative number.
+    assert answer["median_s"] > (-1e-3 if operation.endswith("overhead") else 0)
+
+
+def test_the_other_rank_can_lead(session: Session) -> None:
+    assert ask(session, "pingpong", 64, leader=1, follower=0)["verified"] is True
+
+
+def test_more_ranks_than_two_and_pairs_without_rank_zero(mpi: Mpi) -> None:
+    with start(mpi, ranks=4) as session:
+        assert ask(session, "pingpong", 8, leader=2, follower=3)["verified"] is True
+        assert ask(session, "bandwidth", 8, leader=1, follower=0)["verified"] is True
+        assert ask(session, "pingpong", 8, leader=0, follower=3)["verified"] is True
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [
+        ({"operation": "nothing"}, "unknown operation"),
+        ({"follower": 0}, "leader and follower"),
+        ({"follower": 7}, "leader and follower"),
+        ({"size_B": -1}, "negative"),
+        ({"size_B": "many"}, "not a whole number"),
+        ({"window": 0}, "window"),
+        ({"cache": "cold"}, "cache"),
+        ({"budget_s": 0}, "positive"),
+    ],
+)
+def test_a_wrong_request_is_refused_and_the_next_served(
+    session: Session, wrong: dict[str, Any], word: str
+) -> None:
+    with pytest.raises(RequestError, match=word):
+        ask(session, **{"operation": "pingpong", "size_B": 8, **wrong})
+    assert ask(session, "pingpong", 8)["verified"] is True
+
+
+def test_a_size_beyond_memory_is_refused_and_the_next_served(session: Session) -> None:
+    with pytest.raises(Refused, match="memory is free"):
+        ask(session, "pingpong", 2**45)
+    assert ask(session, "pingpong", 8)["verified"] is True
+
+
+def test_a_killed_rank_ends_the_launch_with_a_message(mpi: Mpi) -> None:
+    session = start(mpi)
+    os.kill(session.hello["ranks"][1]["pid"], signal.SIGKILL)
+    session.time_limit_s = 20.0
+
+    def go_on() -> None:
+        # The first answer may already be on its way when the rank is missed.
+        for _ in range(3):
+            ask(session, "pingpong", 8)
+
+    with session, pytest.raises(LaunchFailed):
+        go_on()
