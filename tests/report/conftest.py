@@ -23,7 +23,7 @@ def truth(size: int) -> float:
     return 2e-6 + size / 1e9
 
 
-def launch(identifier: str, index: int, variant: str) -> dict[str, Any]:
+def _launch(identifier: str, index: int, variant: str) -> dict[str, Any]:
     ranks = [
         {
             "rank": rank, "host": EVIL, "cpu": rank, "affinity": [rank], "package": 0, "numa": 0, "core": rank,
@@ -46,7 +46,7 @@ def launch(identifier: str, index: int, variant: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def record(size: int, **other: Any) -> Record:
+def _record(size: int, **other: Any) -> Record:
     """A measurement of ours; `scale` multiplies the true time."""
     value = other.pop("scale", 1.0) * truth(size)
     fields = {
@@ -62,19 +62,19 @@ def record(size: int, **other: Any) -> Record:
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`default` in two launches that agree, `tcp` five times as slow, and `bidirectional`. Not to be changed."""
     made = Campaign.create(tmp_path_factory.mktemp("campaign") / "demo", {})
-    made.append_launch(launch("a", 0, "default"))
-    made.append_launch(launch("b", 1, "default"))
-    made.append_launch(launch("c", 2, "<tcp>"))
+    made.append_launch(_launch("a", 0, "default"))
+    made.append_launch(_launch("b", 1, "default"))
+    made.append_launch(_launch("c", 2, "<tcp>"))
     for size in SIZES:
-        made.append(record(size))
-        made.append(record(size, repetition=1, launch="b"))
-        made.append(record(size, scale=5, variant="<tcp>", launch="c"))
+        made.append(_record(size))
+        made.append(_record(size, repetition=1, launch="b"))
+        made.append(_record(size, scale=5, variant="<tcp>", launch="c"))
         if size:
-            made.append(record(size, operation="bidirectional", window=64))
+            made.append(_record(size, operation="bidirectional", window=64))
     return made.path
 
 
-def line(alpha_s: float, beta_s_per_B: float) -> Fit:
+def _line(alpha_s: float, beta_s_per_B: float) -> Fit:
     """A model that is one line."""
     return Fit(
         model="line",
@@ -109,3 +109,21 @@ def curve() -> Callable[..., Curve]:
         return Curve("name", "label", entry)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def line() -> Callable[[float, float], Fit]:
+    """Make a model that is one line: (α in s, β in s/B)."""
+    return _line
+
+
+@pytest.fixture(scope="session")
+def record() -> Callable[..., Record]:
+    """Make a record of ours: (size, fields that differ, `scale` of the true time)."""
+    return _record
+
+
+@pytest.fixture(scope="session")
+def launch() -> Callable[..., dict[str, Any]]:
+    """Make a line of launches.jsonl: (id, index, variant)."""
+    return _launch

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.conftest import SIZES, record
 
 from hockney.campaign.folder import Campaign
 from hockney.machine.build import build
 from hockney.report.curves import Curve, by_crowd, by_operation, curves, labels
 
+SIZES = (0, *(2**power for power in range(21)))
+
 
 @pytest.fixture
-def several(tmp_path: Path) -> list[Curve]:
+def several(tmp_path: Path, record: Callable[..., Record]) -> list[Curve]:
     made = Campaign.create(tmp_path / "several", {})
     for locality in ("network", "cache"):
         for variant in ("tcp, slow", "default"):
@@ -40,7 +41,7 @@ def test_names_are_unique_file_names(several: list[Curve]) -> None:
     assert len({curve.name for curve in several}) == len(several)
 
 
-def test_names_that_become_equal_are_told_apart(tmp_path: Path) -> None:
+def test_names_that_become_equal_are_told_apart(tmp_path: Path, record: Callable[..., Record]) -> None:
     made = Campaign.create(tmp_path / "alike", {})
     for variant in ("a/b", "a b"):
         for size in SIZES[:4]:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.report.conftest import line, record
 
 from hockney.machine.file import Point
 from hockney.models.base import Parameter
@@ -39,13 +38,13 @@ def test_piecewise_before_hockney_before_any_other(curve: Make) -> None:
         del fits[name]
 
 
-def test_highest_throughput_is_measured(curve: Make) -> None:
+def test_highest_throughput_is_measured(curve: Make, line: Callable[..., Fit]) -> None:
     head = headline(curve([(0, 1e-6), (1000, 1e-6), (4000, 8e-6)], {"piecewise": line(1e-6, 1e-9)}), [])
     assert head is not None
     assert (head.fastest_B_per_s, head.fastest_at_B) == (pytest.approx(1e9), 1000)
 
 
-def test_bandwidth_of_all_pairs(curve: Make) -> None:
+def test_bandwidth_of_all_pairs(curve: Make, line: Callable[..., Fit]) -> None:
     fit = line(1e-6, 1e-9)
     fit.regimes[0].beta_s_per_B = Parameter(value=1e-9, low=0.5e-9, high=2e-9, unit="s/B")
     found = bandwidth(curve([(1, 1e-6)], operation="bandwidth", other={"pairs": "4"}), fit)
@@ -54,7 +53,7 @@ def test_bandwidth_of_all_pairs(curve: Make) -> None:
     assert bandwidth(curve([(1, 1e-6)]), line(1e-6, 0.0)) is None
 
 
-def test_quiet_data_has_no_warning(curve: Make) -> None:
+def test_quiet_data_has_no_warning(curve: Make, record: Callable[..., Record]) -> None:
     good = curve([(1, 1e-6, 0.99e-6, 1.01e-6)])
     assert told([good], [record(1), record(1, repetition=1)], [{"oversubscribed": False}]) == ""
 
@@ -79,15 +78,15 @@ def test_points_whose_interval_stayed_wide(curve: Make) -> None:
 @pytest.mark.parametrize(
     ("verified", "text"), [(False, "Payload wrong at 1 of 2"), (None, "not verified at 1 of 2")]
 )
-def test_payload(curve: Make, verified: bool | None, text: str) -> None:
+def test_payload(curve: Make, verified: bool | None, text: str, record: Callable[..., Record]) -> None:
     assert text in told([curve([(1, 1e-6, 0.9e-6, 2e-6)])], [record(1), record(2, verified=verified)])
 
 
-def test_an_import_is_not_blamed_for_an_unverified_payload(curve: Make) -> None:
+def test_an_import_is_not_blamed_for_an_unverified_payload(curve: Make, record: Callable[..., Record]) -> None:
     assert told([curve([(1, 1e-6, 0.9e-6, 2e-6)])], [record(1, source="osu", verified=None)]) == ""
 
 
-def test_spread_between_launches(curve: Make) -> None:
+def test_spread_between_launches(curve: Make, record: Callable[..., Record]) -> None:
     """Medians 1 and 1.2 of two launches: 0.2 / 1.1 = 18 %."""
     records = [record(1024), record(1024, repetition=1, scale=1.2)]
     assert list(launch_spreads(records).values()) == [pytest.approx(0.2 / 1.1)]
@@ -95,7 +94,7 @@ def test_spread_between_launches(curve: Make) -> None:
     assert launch_spreads([record(1), record(2)]) == {}
 
 
-def test_a_point_measured_again_replaces_the_first() -> None:
+def test_a_point_measured_again_replaces_the_first(record: Callable[..., Record]) -> None:
     records = [record(8, scale=9), record(8), record(8, repetition=1)]
     assert list(launch_spreads(records).values()) == [0.0]
 

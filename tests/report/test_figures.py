@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.report.conftest import line
 
 from hockney.report.curves import Curve
 from hockney.report.figures import Context, Drawing, HeldOut, held_out, overview, residuals, with_fits
@@ -50,7 +49,7 @@ def test_fits_and_points(curve: Make) -> None:
     assert "0 B takes 2 µs" in drawing.alt
 
 
-def test_a_drawn_fit_is_the_model(curve: Make) -> None:
+def test_a_drawn_fit_is_the_model(curve: Make, line: Callable[..., Fit]) -> None:
     drawing = with_fits(curve(POINTS, {"good": line(2e-6, 1e-9)}), context())
     time_axes, rate_axes = drawing.figure.axes
     solid = [one for one in time_axes.lines if len(one.get_xdata()) > 20 and one.get_linestyle() == "-"]
@@ -83,7 +82,7 @@ def test_overview_tells_each_curve(curve: Make) -> None:
     assert "cache, two" in words(drawing)
 
 
-def test_residuals_in_per_cent(curve: Make) -> None:
+def test_residuals_in_per_cent(curve: Make, line: Callable[..., Fit]) -> None:
     """A model of 1.1 times the truth is 10 % off everywhere."""
     drawing = residuals(curve(POINTS, {"good": line(2.2e-6, 1.1e-9)}), context())
     assert "median 10 %" in words(drawing)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.report.conftest import SIZES, line, record
 
 from hockney.campaign.folder import Campaign
 from hockney.machine.build import build
@@ -15,6 +14,8 @@ from hockney.report.curves import Curve, curves
 from hockney.report.held_out import check
 from hockney.samples.series import series
 from hockney.samples.table import load
+
+SIZES = (0, *(2**power for power in range(21)))
 
 
 def test_as_evaluate(tmp_path: Path) -> None:
@@ -30,5 +31,5 @@ def test_as_evaluate(tmp_path: Path) -> None:
         assert result.measured_s.size == 10  # of 22 sizes positions 1, 3, … 19; the last, 21, stays
 
 
-def test_too_few_sizes_hold_nothing_out(curve: Callable[..., Curve]) -> None:
+def test_too_few_sizes_hold_nothing_out(curve: Callable[..., Curve], line: Callable[..., Fit]) -> None:
     assert check([curve([(1, 1e-6), (2, 1e-6)], {"hockney": line(1e-6, 1e-9)})]) == {}

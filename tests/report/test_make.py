@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tests.report.conftest import EVIL, SIZES, record
 
 from hockney.campaign.folder import Campaign
 from hockney.errors import RequestError
@@ -16,6 +15,9 @@ from hockney.machine.build import build
 from hockney.machine.file import Machine
 from hockney.report.make import Report, make, write_csv, write_figures, write_html
 from hockney.report.marks import Peak
+
+SIZES = (0, *(2**power for power in range(21)))
+EVIL = "<b>n1</b> & 'co' \"x\""
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -208,7 +210,7 @@ def test_a_place_that_cannot_be_written(report: Report, tmp_path: Path) -> None:
         write_csv(report, tmp_path / "file")
 
 
-def test_many_configurations_are_folded_but_all_their_figures_written(tmp_path: Path) -> None:
+def test_many_configurations_are_folded_but_all_their_figures_written(tmp_path: Path, record: Callable[..., Record]) -> None:
     made = Campaign.create(tmp_path / "many", {})
     for number in range(9):
         for size in SIZES[:6]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.report.conftest import launch
 
 from hockney.report.provenance import cpu_ranges, tables
 
@@ -27,7 +26,7 @@ def test_cpu_ranges_are_short() -> None:
     assert cpu_ranges([0, 1, 2, 8]) == "0-2,8"
 
 
-def test_launches_that_place_alike_share_a_table() -> None:
+def test_launches_that_place_alike_share_a_table(launch: Callable[..., dict[str, Any]]) -> None:
     other = launch("c", 2, "tcp")
     other["ranks"][1]["cpu"] = 7
     captions = [table.caption for table in tables([launch("a", 0, "x"), launch("b", 1, "x"), other])]
@@ -36,7 +35,7 @@ def test_launches_that_place_alike_share_a_table() -> None:
     assert captions.count("Settings of the library") == 1
 
 
-def test_settings_and_limits() -> None:
+def test_settings_and_limits(launch: Callable[..., dict[str, Any]]) -> None:
     (settings,) = [t for t in tables([launch("a", 0, "x")]) if t.caption.startswith("Settings")]
     assert list(settings.rows) == [("eager limit, shared memory", "4 KiB"), ("pml", "ob1")]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.report.conftest import line
 
 from hockney.machine.file import Point
 from hockney.models.base import Fit, Parameter, Quality
@@ -14,14 +13,14 @@ from hockney.report.tables import named, overheads, points, quality, regimes, su
 Make = Callable[..., Curve]
 
 
-def with_intervals(alpha: tuple[float, float, float], beta: tuple[float, float, float]) -> Fit:
+def with_intervals(alpha: tuple[float, float, float], beta: tuple[float, float, float], line: Callable[..., Fit]) -> Fit:
     fit = line(alpha[0], beta[0])
     fit.regimes[0].alpha_s = Parameter(value=alpha[0], low=alpha[1], high=alpha[2], unit="s")
     fit.regimes[0].beta_s_per_B = Parameter(value=beta[0], low=beta[1], high=beta[2], unit="s/B")
     return fit
 
 
-def test_regimes(curve: Make) -> None:
+def test_regimes(curve: Make, line: Callable[..., Fit]) -> None:
     fits = {
         "good": with_intervals((1e-6, 0.5e-6, 2e-6), (1e-9, 0.5e-9, 2e-9)),
         "open": with_intervals((-1e-6, -2e-6, 1e-6), (1e-9, -1e-9, 2e-9)),
@@ -35,7 +34,7 @@ def test_regimes(curve: Make) -> None:
     ]
 
 
-def test_quality(curve: Make) -> None:
+def test_quality(curve: Make, line: Callable[..., Fit]) -> None:
     fit = line(1e-6, 1e-9)
     fit.quality = Quality(
         points=9, median_relative_error=0.012, p95_relative_error=0.34, max_relative_error=1.5,
@@ -48,7 +47,7 @@ def test_quality(curve: Make) -> None:
     ]
 
 
-def test_named_parameters_do_not_repeat_the_regimes(curve: Make) -> None:
+def test_named_parameters_do_not_repeat_the_regimes(curve: Make, line: Callable[..., Fit]) -> None:
     fit = line(1e-6, 1e-9)
     fit.parameters = {"latency_s": Parameter(value=1e-6, unit="s"), "o_s": Parameter(value=3e-8, unit="s")}
     table = named(curve([(1, 1e-6)], {"m": fit}))
@@ -77,6 +76,6 @@ def test_overheads(curve: Make) -> None:
     assert len(table.columns) == 7
 
 
-def test_summary_has_a_row_for_a_curve_without_that_model(curve: Make) -> None:
+def test_summary_has_a_row_for_a_curve_without_that_model(curve: Make, line: Callable[..., Fit]) -> None:
     rows = summary([curve([(1, 1e-6)], {"m": line(1e-6, 1e-9)}), curve([(1, 1e-6)])], "m").rows
     assert rows == [["label", "1", "1 µs", "1 GB/s", "—", "1", "—", "—"], ["label", "1", *["—"] * 6]]

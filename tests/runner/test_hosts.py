@@ -1,4 +1,4 @@
-"""Two hosts, as network namespaces joined by a veth pair: the launch crosses a network and the locality says so."""
+"""Two hosts as network namespaces joined by a veth pair: the launch crosses a network, the locality says so."""
 
 from __future__ import annotations
 
