@@ -14,7 +14,7 @@ from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit, spread_lab
 def labels_of(axis: SizeAxis, count: int = 8) -> list[str]:
     axes = Figure().subplots()
     axis.apply(axes, labels=count)
-    return [label for label in (axes.xaxis.get_major_formatter().format_ticks(axes.get_xticks())) if label]
+    return [label for label in (axes.xaxis.get_major_formatter().format_ticks(list(axes.get_xticks()))) if label]
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=2, unique=True))
@@ -48,7 +48,7 @@ def test_a_single_size_has_an_axis(sizes: list[float]) -> None:
 def test_plain_numbers_at_the_ticks_of_times() -> None:
     axes = Figure().subplots()
     log_axis(axes, 0.2, 30_000)
-    texts = axes.yaxis.get_major_formatter().format_ticks(axes.get_yticks())
+    texts = axes.yaxis.get_major_formatter().format_ticks(list(axes.get_yticks()))
     assert {"1", "100", "10 000"} <= set(texts)
     assert plain(0.01) == "0.01"
     assert plain(1000) == "1000"

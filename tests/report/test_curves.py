@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hockney.campaign.folder import Campaign
+from hockney.campaign.record import Record
 from hockney.machine.build import build
 from hockney.report.curves import Curve, by_crowd, by_operation, curves, labels
 
@@ -68,7 +69,7 @@ def test_throughput_of_pairs_and_directions(curve: Callable[..., Curve]) -> None
     assert both.throughput(size, time) == pytest.approx(8e9)
 
 
-def test_what_was_measured_beside_it_is_related(tmp_path: Path) -> None:
+def test_what_was_measured_beside_it_is_related(tmp_path: Path, record: Callable[..., Record]) -> None:
     made = Campaign.create(tmp_path / "related", {})
     for size in SIZES[:5]:
         for operation in ("pingpong", "pingping", "send_overhead"):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
+from hockney.models.base import Fit
 from hockney.report.curves import Curve
 from hockney.report.figures import Context, Drawing, HeldOut, held_out, overview, residuals, with_fits
 from hockney.report.marks import Peak, SizeMark
@@ -18,7 +19,6 @@ POINTS = [
     (0, 2e-6, 1.9e-6, 2.1e-6),
     *((2**k, 2e-6 + 2**k / 1e9, 1.9e-6 + 2**k / 1e9, 2.1e-6 + 2**k / 1e9) for k in range(21)),
 ]
-FITS = {"good": line(2e-6, 1e-9), "bad": line(-1e-3, 1e-8)}
 
 
 def context(**other: object) -> Context:
@@ -29,16 +29,21 @@ def words(drawing: Drawing) -> str:
     return svg_file(drawing.figure).decode()
 
 
+@pytest.fixture
+def fits(line: Callable[..., Fit]) -> dict[str, Fit]:
+    return {"good": line(2e-6, 1e-9), "bad": line(-1e-3, 1e-8)}
+
+
 @pytest.fixture(autouse=True)
-def style() -> object:
+def style() -> Iterator[None]:
     with drawing_style():
         yield
 
 
-def test_fits_and_points(curve: Make) -> None:
+def test_fits_and_points(curve: Make, fits: dict[str, Fit]) -> None:
     marks = [SizeMark(32768, "L1d"), SizeMark(2**30, "L3")]
     drawing = with_fits(
-        curve(POINTS, FITS, eager_limit_B=4096), context(size_marks=marks, peaks=[Peak("Link", 2e9)])
+        curve(POINTS, fits, eager_limit_B=4096), context(size_marks=marks, peaks=[Peak("Link", 2e9)])
     )
     text = words(drawing)
     for word in ("good", "bad", "0 B", "L1d", "eager limit", "throughput (GB/s)", "Link 2 GB/s: 50 % reached"):
@@ -52,22 +57,22 @@ def test_fits_and_points(curve: Make) -> None:
 def test_a_drawn_fit_is_the_model(curve: Make, line: Callable[..., Fit]) -> None:
     drawing = with_fits(curve(POINTS, {"good": line(2e-6, 1e-9)}), context())
     time_axes, rate_axes = drawing.figure.axes
-    solid = [one for one in time_axes.lines if len(one.get_xdata()) > 20 and one.get_linestyle() == "-"]
+    solid = [one for one in time_axes.lines if np.size(one.get_xdata()) > 20 and one.get_linestyle() == "-"]
     x, y = (np.asarray(data, dtype=float) for data in solid[0].get_data())
     np.testing.assert_allclose(y, 2 + 2**x / 1e3)  # µs
     assert rate_axes.get_ylim()[0] == 0
 
 
-def test_a_peak_far_above_the_data_is_not_drawn(curve: Make) -> None:
-    drawing = with_fits(curve(POINTS, FITS), context(peaks=[Peak("Far", 1e12)]))
+def test_a_peak_far_above_the_data_is_not_drawn(curve: Make, fits: dict[str, Fit]) -> None:
+    drawing = with_fits(curve(POINTS, fits), context(peaks=[Peak("Far", 1e12)]))
     assert "Far" not in words(drawing)
     assert drawing.figure.axes[1].get_ylim()[1] < 2
 
 
-def test_the_legend_covers_no_data(curve: Make) -> None:
-    many = [curve(POINTS, FITS, variant=f"variant number {i}") for i in range(8)]
+def test_the_legend_covers_no_data(curve: Make, fits: dict[str, Fit]) -> None:
+    many = [curve(POINTS, fits, variant=f"variant number {i}") for i in range(8)]
     for drawing in (with_fits(many[0], context()), overview("x", "x", many, context())):
-        drawing.figure.draw_without_rendering()  # type: ignore[attr-defined]
+        drawing.figure.draw_without_rendering()
         (legend,) = drawing.figure.legends
         box = legend.get_window_extent()
         for axes in drawing.figure.axes:
@@ -94,7 +99,7 @@ def test_held_out_numbers_are_shown() -> None:
     assert "median 2.1 %, P95 14 %" in words(held_out("x", "x", {"good": result}, context()))
 
 
-def test_one_point_is_a_figure_too(curve: Make) -> None:
+def test_one_point_is_a_figure_too(curve: Make, fits: dict[str, Fit]) -> None:
     for points in ([(0, 1e-6)], [(8, 1e-6)]):
-        words(with_fits(curve(points, FITS), context()))
-        words(residuals(curve(points, FITS), context()))
+        words(with_fits(curve(points, fits), context()))
+        words(residuals(curve(points, fits), context()))

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from hockney.campaign.folder import Campaign
+from hockney.campaign.record import Record
 from hockney.machine.build import build
 from hockney.models._evaluate import evaluate
+from hockney.models.base import Fit
 from hockney.report.curves import Curve, curves
 from hockney.report.held_out import check
 from hockney.samples.series import series
@@ -18,7 +20,7 @@ from hockney.samples.table import load
 SIZES = (0, *(2**power for power in range(21)))
 
 
-def test_as_evaluate(tmp_path: Path) -> None:
+def test_as_evaluate(tmp_path: Path, record: Callable[..., Record]) -> None:
     made = Campaign.create(tmp_path / "demo", {})
     for size in SIZES:
         made.append(record(size, scale=1.0 if size <= 4096 else 3.0))

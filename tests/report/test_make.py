@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from hockney.campaign.folder import Campaign
+from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine
@@ -210,7 +212,9 @@ def test_a_place_that_cannot_be_written(report: Report, tmp_path: Path) -> None:
         write_csv(report, tmp_path / "file")
 
 
-def test_many_configurations_are_folded_but_all_their_figures_written(tmp_path: Path, record: Callable[..., Record]) -> None:
+def test_many_configurations_are_folded_but_their_figures_written(
+    tmp_path: Path, record: Callable[..., Record]
+) -> None:
     made = Campaign.create(tmp_path / "many", {})
     for number in range(9):
         for size in SIZES[:6]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
+from hockney.models.base import Fit
 from hockney.report.curves import Curve
 from hockney.report.points_csv import command_line, hosts, text
 
@@ -22,7 +23,7 @@ LAUNCHES = [
 
 
 def test_values_by_hand(curve: Callable[..., Curve], line: Callable[..., Fit]) -> None:
-    """T = 1 µs + n / 2 GB/s at 1000 B is 1.5 µs, or 1000 B / 1.5 µs = 666.667 MB/s; below zero there is no rate."""
+    """At 1000 B 1 µs + n / 2 GB/s is 1.5 µs, or 1000 B / 1.5 µs = 666.667 MB/s; below zero there is no rate."""
     made = curve(
         [(0, 1e-6), (1000, 2e-6, 1e-6, 4e-6)], {"line": line(1e-6, 0.5e-9), "negative": line(-3e-6, 1e-9)}
     )
@@ -40,7 +41,9 @@ def test_values_by_hand(curve: Callable[..., Curve], line: Callable[..., Fit]) -
 
 
 @pytest.mark.parametrize(("operation", "pairs", "streams"), [("bidirectional", "4", 8), ("bandwidth", "3", 3)])
-def test_rates_count_all_pairs_and_directions(curve: Callable[..., Curve], operation: str, pairs: str, streams: int, line: Callable[..., Fit]) -> None:
+def test_rates_count_all_pairs_and_directions(
+    curve: Callable[..., Curve], operation: str, pairs: str, streams: int, line: Callable[..., Fit]
+) -> None:
     made = curve([(1000, 2e-6)], {"line": line(1e-6, 1e-9)}, operation=operation, other={"pairs": pairs})
     table = pd.read_csv(io.StringIO(text(made, [])), comment="#")
     assert table["MB_per_s"].tolist() == [500 * streams]

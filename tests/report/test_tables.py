@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-
 from hockney.machine.file import Point
 from hockney.models.base import Fit, Parameter, Quality
 from hockney.report.curves import Curve
@@ -13,7 +12,9 @@ from hockney.report.tables import named, overheads, points, quality, regimes, su
 Make = Callable[..., Curve]
 
 
-def with_intervals(alpha: tuple[float, float, float], beta: tuple[float, float, float], line: Callable[..., Fit]) -> Fit:
+def with_intervals(
+    line: Callable[..., Fit], alpha: tuple[float, float, float], beta: tuple[float, float, float]
+) -> Fit:
     fit = line(alpha[0], beta[0])
     fit.regimes[0].alpha_s = Parameter(value=alpha[0], low=alpha[1], high=alpha[2], unit="s")
     fit.regimes[0].beta_s_per_B = Parameter(value=beta[0], low=beta[1], high=beta[2], unit="s/B")
@@ -22,8 +23,8 @@ def with_intervals(alpha: tuple[float, float, float], beta: tuple[float, float, 
 
 def test_regimes(curve: Make, line: Callable[..., Fit]) -> None:
     fits = {
-        "good": with_intervals((1e-6, 0.5e-6, 2e-6), (1e-9, 0.5e-9, 2e-9)),
-        "open": with_intervals((-1e-6, -2e-6, 1e-6), (1e-9, -1e-9, 2e-9)),
+        "good": with_intervals(line, (1e-6, 0.5e-6, 2e-6), (1e-9, 0.5e-9, 2e-9)),
+        "open": with_intervals(line, (-1e-6, -2e-6, 1e-6), (1e-9, -1e-9, 2e-9)),
         "flat": line(1e-6, 0.0),
     }
     assert regimes(curve([(1, 1e-6)], fits)).rows == [

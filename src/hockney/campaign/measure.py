@@ -212,10 +212,9 @@ class _Part:
         # Ranks that are not pinned may be put on one processor and then time-share it, whatever their number.
         same_machine = len({self._machine(rank) for rank in (key.leader, key.follower)}) == 1
         shared_core = same_machine and 2 * answer["same_cpu"] > len(answer["samples_s"])
-        if shared_core:
+        if shared_core and not described.oversubscribed:
             self.run.warn(
-                f"ranks {key.pair} shared one processor while {key.operation} was measured: times are not latencies; "
-                "pin them with --bind-to core"
+                f"ranks {key.pair} shared one processor: times are not latencies; pin them with --bind-to"
             )
         return Record(
             source="hockney",

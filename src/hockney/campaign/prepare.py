@@ -16,6 +16,7 @@ from hockney.errors import RequestError
 from hockney.runner.build import runner_binary
 from hockney.runner.eager import eager_limits_B
 from hockney.runner.find import find
+from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
@@ -60,7 +61,6 @@ def _launch(plan: Plan, mpi: Mpi, binary: Path, variant: Variant) -> Launch:
         oversubscribe=_more_ranks_than_cores(plan),
     )
     argv, environment = command(mpi, request)
-    environment = {**mpi.environment, **environment}
 
     def describe(hello: Mapping[str, Any]) -> Described:
         return _describe(hello, mpi, variant)
@@ -89,8 +89,8 @@ def _more_ranks_than_cores(plan: Plan) -> bool:
     """Known beforehand for this host only; what other hosts have is their launcher's business."""
     if plan.hosts or plan.hostfile:
         return False
-    threads = "hwthread" in (plan.map_by, plan.bind_to)
-    return plan.ranks > (len(os.sched_getaffinity(0)) if threads else _local_cores())
+    here = inventory()
+    return plan.ranks > (here.cpus if "hwthread" in (plan.map_by, plan.bind_to) else here.cores)
 
 
 def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described:
@@ -100,6 +100,9 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described
     }
     reasons = oversubscribed(ranks)
     warnings = [f"oversubscribed: {reason}: times are not latencies" for reason in reasons] + notes(ranks)
+    warnings += [
+        f"{broken.wrapper} was found first and cannot be used: {broken.message}" for broken in mpi.passed_over
+    ]
     per_host = Counter(rank["host"] for rank in ranks)
     hosts = {rank["host"]: _host(rank) for rank in ranks}
     return Described(
@@ -135,16 +138,4 @@ def default_ranks(hosts: Sequence[str]) -> int:
     slots = [host.partition(":")[2] for host in hosts]
     if slots and all(slot.isdigit() for slot in slots):
         return max(2, sum(int(slot) for slot in slots))
-    return max(2, _local_cores() * max(1, len(hosts)))
-
-
-def _local_cores() -> int:
-    """Physical cores this process may use."""
-    cores = set()
-    for cpu in os.sched_getaffinity(0):
-        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-        try:
-            cores.add(siblings.read_text(encoding="ascii").strip())
-        except OSError:
-            cores.add(str(cpu))
-    return len(cores)
+    return max(2, inventory().cores * max(1, len(hosts)))

@@ -20,7 +20,6 @@ from hockney.errors import HockneyError, RequestError
 app = typer.Typer(
     name="hockney",
     help="A performance model of your MPI on your machine: measure → fit → predict → tune → verify → report.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     epilog="Exit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
@@ -59,6 +58,8 @@ def _root(
         out.print(f"hockney {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
+        # Plain text, not through the console: the help brings its own layout.
+        typer.echo(context.get_help())
         raise typer.Exit
 
 
@@ -76,13 +77,18 @@ def _plain(text: str) -> str:
     return text.replace("[", "\\[")
 
 
-def main() -> None:
-    """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
+def application() -> typer.Typer:
+    """The whole command line: every module of this package enters its verb when it is imported."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
+    return app
+
+
+def main() -> None:
+    """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
     as_json = "--json" in sys.argv
     try:
-        code = app(standalone_mode=False)
+        code = application()(standalone_mode=False)
     except HockneyError as error:
         code = _report(error, as_json)
     except typer.Abort:
@@ -96,5 +102,8 @@ def main() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except typer.TyperException as error:
-        code = _report(RequestError(str(error)), as_json)
+        words = [word for word in sys.argv[1:2] if word in {command.name for command in app.registered_commands}]
+        code = _report(
+            RequestError(error.format_message(), f"see `{' '.join(['hockney', *words])} --help`"), as_json
+        )
     sys.exit(code if isinstance(code, int) else 0)

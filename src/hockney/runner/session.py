@@ -35,7 +35,8 @@ class Refused(HockneyError):
 class Session:
     """A launched runner that has said hello. Use as a context manager: leaving it ends the launch for certain.
 
-    `environment` is added to the present one. `hello` is the runner's self-description: library, standard, operations, settings, ranks, clock.
+    `environment` is added to the present one. `hello` is the runner's self-description: library, standard,
+    operations, settings, ranks, clock.
     """
 
     def __init__(self, argv: list[str], environment: Mapping[str, str], time_limit_s: float) -> None:
