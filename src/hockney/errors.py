@@ -6,12 +6,12 @@ from typing import ClassVar
 
 
 class HockneyError(Exception):
-    """Base of every error that reaches the user as one line instead of a traceback.
+    """Base of every error that reaches the user as one line instead of a traceback; by itself, a defect of ours.
 
     `message` says what happened and where, `hint` the one thing to do about it.
     """
 
-    kind: ClassVar[str] = "error"
+    kind: ClassVar[str] = "defect"
     exit_code: ClassVar[int] = 70
 
     def __init__(self, message: str, hint: str = "") -> None:

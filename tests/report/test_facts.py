@@ -39,6 +39,19 @@ def test_piecewise_before_hockney_before_any_other(curve: Make, line: Callable[.
         del fits[name]
 
 
+def test_latency_of_the_first_regime_and_bandwidth_of_the_last(curve: Make, line: Callable[..., Fit]) -> None:
+    first, last = line(1e-6, 1e-9).regimes[0], line(5e-6, 0.1e-9).regimes[0]
+    fit = Fit(
+        model="piecewise",
+        regimes=[first.model_copy(update={"max_B": 8.0}), last.model_copy(update={"min_B": 8.0})],
+    )
+    head = headline(curve([(1, 1e-6)], {"piecewise": fit}), [])
+    assert head is not None
+    assert head.latency_s.value == 1e-6
+    assert head.bandwidth_B_per_s is not None
+    assert head.bandwidth_B_per_s.value == pytest.approx(10e9)
+
+
 def test_highest_throughput_is_measured(curve: Make, line: Callable[..., Fit]) -> None:
     head = headline(curve([(0, 1e-6), (1000, 1e-6), (4000, 8e-6)], {"piecewise": line(1e-6, 1e-9)}), [])
     assert head is not None
@@ -103,6 +116,10 @@ def test_a_point_measured_again_replaces_the_first(record: Callable[..., Record]
 
 def test_points_without_interval(curve: Make) -> None:
     assert "No interval at 1 of 2 points" in told([curve([(1, 1e-6), (2, 1e-6, 0.9e-6, 2e-6)])])
+
+
+def test_equal_samples_are_no_lack_of_an_interval(curve: Make) -> None:
+    assert told([points(curve([(1, 1e-6)]), records=3)]) == ""
 
 
 def test_warnings_of_launches_once_each(curve: Make) -> None:

@@ -26,12 +26,15 @@ def test_regimes(curve: Make, line: Callable[..., Fit]) -> None:
         "good": with_intervals(line, (1e-6, 0.5e-6, 2e-6), (1e-9, 0.5e-9, 2e-9)),
         "open": with_intervals(line, (-1e-6, -2e-6, 1e-6), (1e-9, -1e-9, 2e-9)),
         "flat": line(1e-6, 0.0),
+        "nearly": with_intervals(line, (1e-6, 1e-6, 1e-6), (1e-24, 1e-24, 1e-24)),
     }
+    fits["nearly"].regimes[0].max_B = 4096
     assert regimes(curve([(1, 1e-6)], fits)).rows == [
         ["good", "n ≥ 0", "1 µs", "0.5 to 2 µs", "1 GB/s", "500 MB/s to 2 GB/s"],
         # A slope that may be zero leaves no bound for its inverse.
         ["open (nonphysical)", "n ≥ 0", "−1 µs", "−2 to 1 µs", "1 GB/s", "—"],
         ["flat", "n ≥ 0", "1 µs", "—", "—", "—"],
+        ["nearly", "0 ≤ n ≤ 4 KiB", "1 µs", "1 to 1 µs", "—", "—"],
     ]
 
 

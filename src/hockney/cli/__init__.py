@@ -8,6 +8,7 @@ import json
 import os
 import pkgutil
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ import typer
 from rich.console import Console
 
 from hockney import __version__
-from hockney.errors import HockneyError, RequestError
+from hockney.errors import HockneyError, Incomplete, RequestError
 
 app = typer.Typer(
     name="hockney",
@@ -92,10 +93,7 @@ def main() -> None:
     except HockneyError as error:
         code = _report(error, as_json)
     except typer.Abort:
-        code = 4
-    except KeyboardInterrupt:
-        err.print("interrupted")
-        code = 4
+        code = Incomplete.exit_code
     except BrokenPipeError:
         # The reader went away (`| head`); keep the interpreter from complaining at exit.
         with contextlib.suppress(OSError):
@@ -106,4 +104,9 @@ def main() -> None:
         code = _report(
             RequestError(error.format_message(), f"see `{' '.join(['hockney', *words])} --help`"), as_json
         )
-    sys.exit(code if isinstance(code, int) else 0)
+    except Exception as error:  # noqa: BLE001 - the last resort: whatever is left is a defect of ours
+        traceback.print_exc()
+        defect = HockneyError(f"{type(error).__name__}: {error}", "this is a defect of hockney: please report it")
+        code = _report(defect, as_json)
+    # Typer turns an interrupt into the shell's code for it.
+    sys.exit({130: Incomplete.exit_code}.get(code, code) if isinstance(code, int) else 0)

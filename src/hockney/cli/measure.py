@@ -136,6 +136,11 @@ def measure(
     try:
         with watcher.bar:
             outcome = run(campaign, plan, prepared, watcher)
+    except KeyboardInterrupt:
+        raise Incomplete(
+            "interrupted; every point that was complete is kept",
+            f"`hockney measure -o {output} --resume` goes on",
+        ) from None
     finally:
         # An interrupt too leaves a table of what there is.
         if records := campaign.records():

@@ -167,7 +167,8 @@ def _disturbed(curves: Sequence[Curve]) -> str:
 
 def _bare(curves: Sequence[Curve]) -> str:
     points = [point for curve in curves for point in curve.entry.measurements.points]
-    bare = sum(point.low_s is None for point in points)
+    # Samples that are all alike have an interval of no width, which is no lack of one.
+    bare = sum(p.low_s is None and (p.records or 0) <= 1 and not p.samples for p in points)
     if not bare:
         return ""
     return f"No interval at {bare} of {len(points)} points: nothing in the data says how certain those times are."

@@ -43,7 +43,7 @@ class Peak:
 
     def share(self, rate_B_per_s: float, directions: int) -> float:
         """The part of the peak that a rate reaches."""
-        return rate_B_per_s / (self.rate_B_per_s)
+        return rate_B_per_s / (directions * self.rate_B_per_s)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ def regimes(curve: Curve) -> Table:
     for model, fit in curve.fits.items():
         for regime, line in zip(fit.regimes, formulas(fit), strict=True):
             where = line.partition(" for ")[2]
-            rate = _inverse(regime.beta_s_per_B)
+            # The formula leaves out a slope too small to be seen: its inverse would be a number without meaning.
+            rate = _inverse(regime.beta_s_per_B) if "n /" in line else None
             rows.append(
                 [
                     f"{model} (nonphysical)" if fit.nonphysical else model,

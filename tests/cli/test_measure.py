@@ -1,0 +1,135 @@
+"""`hockney measure` and `hockney merge` through the command line, on every MPI found."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from hockney.campaign.folder import Campaign
+from hockney.runner.mpi import Mpi
+from hockney.samples import table
+
+TINY = ["--quick", "--budget", "0.02s", "--ranks", "2"]
+
+
+def hockney(*arguments: str) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", "hockney", *arguments, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
+    campaign, machine, page = tmp_path / "demo", tmp_path / "machine.json", tmp_path / "report.html"
+    measured = hockney("measure", *TINY, "--mpi", str(mpi.wrapper), "-o", str(campaign))
+    assert measured["measured"] == measured["records"] > 20
+    assert measured["failures"] == []
+    fitted = hockney("fit", str(campaign), "-o", str(machine))
+    assert fitted
+    shown = hockney("show", str(machine))
+    assert {entry["operation"] for entry in shown["entries"]} >= {"pingpong", "bandwidth"}
+    predicted = hockney("predict", "pingpong", "--machine", str(machine), "--bytes", "64KiB")
+    assert predicted
+    reported = hockney("report", str(campaign), "-o", str(page))
+    assert reported["report"] == str(page)
+    assert page.stat().st_size > 10_000
+    errors = hockney("evaluate", str(campaign), "--operation", "pingpong")
+    assert set(errors["models"]) >= {"least_squares", "asymptotic", "hockney", "piecewise", "loggp"}
+    assert errors["models"]["piecewise"]["nonphysical"] == 0
+
+
+def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> None:
+    campaign = tmp_path / "c"
+    words = [
+        "--variant",
+        "plain:",
+        "--variant",
+        "named: HOCKNEY_TEST_SETTING=1",
+        "--off-cache",
+        "--launches",
+        "2",
+    ]
+    sizes = ["--sizes", "8,1KiB", "--operations", "pingpong"]
+    hockney("measure", *TINY, *words, *sizes, "--mpi", str(mpi.wrapper), "-o", str(campaign))
+    records = Campaign.open(campaign).records()
+    keys = {(r.variant, r.cache, r.repetition, r.bytes) for r in records}
+    assert keys == {
+        (variant, cache, launch, size)
+        for variant in ("plain", "named")
+        for cache in ("warm", "off")
+        for launch in (0, 1)
+        for size in (8, 1024)
+    }
+    assert len(records) == len(keys)
+    launches = Campaign.open(campaign).launches()
+    assert [(launch["index"], launch["variant"]) for launch in launches] == [
+        (0, "plain"),
+        (0, "named"),
+        (1, "plain"),
+        (1, "named"),
+    ]
+    assert launches[1]["argv"][-1] == launches[0]["argv"][-1], "one build serves all variants"
+    frame = table.load(campaign)
+    assert len(frame) == len(keys)
+
+
+def test_more_ranks_than_cores_is_said_and_marked(mpi: Mpi, tmp_path: Path) -> None:
+    campaign = tmp_path / "c"
+    ranks = str(len(os.sched_getaffinity(0)) + 1)
+    words = ["--ranks", ranks, "--sizes", "8", "--operations", "pingpong", "--budget", "0.02s"]
+    measured = hockney("measure", *words, "--mpi", str(mpi.wrapper), "-o", str(campaign))
+    assert any("oversubscribed" in text for text in measured["warnings"])
+    assert all(record.oversubscribed for record in Campaign.open(campaign).records())
+    assert Campaign.open(campaign).launches()[0]["bind_to"] == "none"
+
+
+def test_an_interrupt_keeps_what_was_measured_and_leaves_nothing_running(mpi: Mpi, tmp_path: Path) -> None:
+    campaign = tmp_path / "c"
+    argv = [
+        sys.executable,
+        "-m",
+        "hockney",
+        "measure",
+        "--mpi",
+        str(mpi.wrapper),
+        "-o",
+        str(campaign),
+        "--ranks",
+        "2",
+    ]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        records = campaign / "records.jsonl"
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and not records.exists():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 4
+    assert "Traceback" not in stderr
+    assert "--resume" in stderr
+    opened = Campaign.open(campaign)
+    assert opened.records()
+    assert opened.warnings == []
+    assert len(table.load(campaign)) >= len(opened.records())
+    for pid in [rank["pid"] for rank in opened.launches()[0]["ranks"]]:
+        assert not Path(f"/proc/{pid}").exists()
+
+
+def test_merge_joins_two_measurements(mpi: Mpi, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        words = ["--sizes", "8", "--operations", "pingpong", "--mpi", str(mpi.wrapper)]
+        hockney("measure", *TINY, *words, "-o", str(tmp_path / name))
+    merged = hockney("merge", str(tmp_path / "a"), str(tmp_path / "b"), "-o", str(tmp_path / "c"))
+    assert merged["records"] == 2
+    assert sorted(table.load(tmp_path / "c")["repetition"]) == [0, 1]

@@ -1,0 +1,140 @@
+"""The house stays as it is meant to be: units registered, tested, documented; layers never point upward."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from hockney.cli import application
+from hockney.models.base import models
+from hockney.registry import Registry
+from hockney.runner.launchers.base import launchers
+from hockney.samples.importers.base import importers
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "hockney"
+NOT_UNITS = {"__init__", "base"}
+
+ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
+    # kind: (folder of the units, suffix, folder of their tests, page that documents them)
+    "model": (SOURCE / "models", ".py", ROOT / "tests/models", ROOT / "docs/reference/models.md"),
+    "importer": (
+        SOURCE / "samples/importers",
+        ".py",
+        ROOT / "tests/samples/importers",
+        ROOT / "docs/reference/importers.md",
+    ),
+    "launcher": (
+        SOURCE / "runner/launchers",
+        ".py",
+        ROOT / "tests/runner/launchers",
+        ROOT / "docs/how-to/choose-an-mpi.md",
+    ),
+    "kernel": (ROOT / "cpp/runner/kernels", ".cpp", ROOT / "tests/runner", ROOT / "docs/reference/kernels.md"),
+    "criterion": (ROOT / "cpp/runner/stopping", ".cpp", ROOT / "tests/cpp", ROOT / "docs/reference/measuring.md"),
+    "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
+}
+REGISTRIES: dict[str, Registry[object]] = {
+    "model": models,  # type: ignore[dict-item]
+    "importer": importers,  # type: ignore[dict-item]
+    "launcher": launchers,  # type: ignore[dict-item]
+}
+
+
+def units(kind: str) -> list[str]:
+    folder, suffix, _, _ = ROOMS[kind]
+    stems = sorted(path.stem for path in folder.glob(f"*{suffix}"))
+    return [stem for stem in stems if stem not in NOT_UNITS and not stem.startswith("_")]
+
+
+ALL_UNITS = [(kind, name) for kind in ROOMS for name in units(kind)]
+
+
+@pytest.mark.parametrize("kind", sorted(REGISTRIES))
+def test_a_unit_registers_itself_under_its_files_name(kind: str) -> None:
+    assert REGISTRIES[kind].names() == units(kind)
+
+
+def test_a_verb_is_a_file() -> None:
+    assert sorted(command.name or "" for command in application().registered_commands) == units("verb")
+
+
+def test_a_kernel_registers_itself_under_its_files_name() -> None:
+    folder, suffix, _, _ = ROOMS["kernel"]
+    for name in units("kernel"):
+        text = (folder / f"{name}{suffix}").read_text(encoding="utf-8")
+        assert f'RegisterKernel registered("{name}"' in text
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL_UNITS)
+def test_a_unit_is_tested(kind: str, name: str) -> None:
+    tests = ROOMS[kind][2]
+    if kind == "kernel":
+        # test_kernels.py walks the folder itself; what it covers is what is there.
+        assert "KERNELS" in (tests / "test_kernels.py").read_text(encoding="utf-8")
+        return
+    word = re.compile(rf"\b{name}\b")
+    assert any(word.search(path.read_text(encoding="utf-8")) for path in tests.rglob("test_*.py"))
+
+
+@pytest.mark.parametrize(("kind", "name"), [unit for unit in ALL_UNITS if unit[0] != "verb"])
+def test_a_unit_is_documented(kind: str, name: str) -> None:
+    page = ROOMS[kind][3].read_text(encoding="utf-8")
+    # A page of its units has a heading for each; other pages name it.
+    assert f"`{name}`" in page or f"## {name}\n" in page, (
+        f"{ROOMS[kind][3].relative_to(ROOT)} does not speak of `{name}`"
+    )
+
+
+@pytest.mark.parametrize("name", units("verb"))
+def test_a_verb_has_examples_and_json(name: str) -> None:
+    command = next(command for command in application().registered_commands if command.name == name)
+    assert "$ hockney " + name in (command.epilog or "")
+    assert command.callback is not None
+    assert "JsonOption" in command.callback.__annotations__.values()
+
+
+LAYERS = {
+    "cli": 6,
+    "campaign": 5,
+    "report": 5,
+    "predict": 4,
+    "machine": 3,
+    "models": 2,
+    "samples": 1,
+    "runner": 1,
+}
+# The contract between the rooms: the record, the folder it is kept in, and what everything may use.
+SHARED = {"campaign.record", "campaign.folder", "errors", "units", "registry"}
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_never_point_upward(path: Path) -> None:
+    room = path.relative_to(SOURCE).parts[0]
+    if room not in LAYERS:
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hockney."):
+            target = (node.module or "").removeprefix("hockney.")
+            if target in SHARED or target.split(".")[0] not in LAYERS:
+                continue
+            assert LAYERS[target.split(".")[0]] <= LAYERS[room], f"line {node.lineno}: {room} imports {target}"
+
+
+def test_every_module_can_be_imported_alone() -> None:
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        if parts[-1] not in ("__init__", "__main__"):
+            importlib.import_module(".".join(parts))
+
+
+def test_no_file_grows_without_a_reason() -> None:
+    files = [*SOURCE.rglob("*.py"), *(ROOT / "cpp").rglob("*.?pp"), *(ROOT / "tests").rglob("*.py")]
+    long = {
+        str(p.relative_to(ROOT)): n for p in files if (n := len(p.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert long == {}
