@@ -1,6 +1,7 @@
 """Speaks the runner's protocol without MPI; its behaviour is chosen by argument, for tests of what can go wrong.
 
-argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty, shares.
+argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
+shares, stillborn.
 """
 
 from __future__ import annotations

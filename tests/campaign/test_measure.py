@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -182,6 +183,13 @@ def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
     assert any("damaged line" in text for text in watcher.warnings)
     _, nothing, _ = measured(tmp_path / "c", asked, fake_launch("good"))
     assert nothing.measured == 0
+
+
+def test_resume_with_another_library_is_refused(tmp_path: Path) -> None:
+    measured(tmp_path / "c", plan(sizes_B=[8]), fake_launch("good"))
+    other = dataclasses.replace(fake_launch("good"), mpi_name="Fake MPI 2")
+    with pytest.raises(RequestError, match="begun with Fake MPI 1; found now: Fake MPI 2"):
+        measured(tmp_path / "c", plan(sizes_B=[8, 16]), other)
 
 
 def test_killed_at_any_instant_it_loses_at_most_the_point_in_flight(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ MISTAKES = [
     ("measure", "-o", "x", "--tolerance", "0"),
     ("measure", "-o", "x", "--map-by", "chair"),
     ("measure", "-o", "/no/such/campaign", "--resume"),
+    ("measure", "-o", "x", "--resume", "--launches", "3"),
     ("merge", "a", "-o", "c"),
     ("merge", "a", "b", "-o", "c"),
     ("fit", "/no/such/campaign"),

@@ -16,7 +16,7 @@ from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Locality, Record
 from hockney.campaign.work import Pace, SeriesKey, Work
-from hockney.errors import HockneyError
+from hockney.errors import HockneyError, RequestError
 from hockney.runner.session import LaunchFailed, Operation, Refused, Session, operations
 
 MOST_FAILURES = 3
@@ -57,8 +57,16 @@ class Outcome:
 
 
 def run(campaign: Campaign, plan: Plan, launches: list[Launch], watcher: Watcher) -> Outcome:
-    """Measure what is still missing. Every record is on disk before the next point starts."""
+    """Measure what is still missing. Every record is on disk before the next point starts.
+
+    RequestError where the campaign was begun with another MPI: its series would mix two libraries.
+    """
     records = campaign.records()
+    for before in {record.mpi for record in records} - {launch.mpi_name for launch in launches}:
+        raise RequestError(
+            f"{campaign.path} was begun with {before}; found now: {launches[0].mpi_name}",
+            "start a new campaign, and join the two with `hockney merge`",
+        )
     run_ = _Run(campaign, plan, watcher, Pace(len(launches) * plan.launches))
     for text in campaign.warnings:
         run_.warn(text)

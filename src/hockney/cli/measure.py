@@ -37,6 +37,7 @@ hockney measure -o nodes --hosts n1:4,n2:4 --ranks 8 --map-by node --mpi /opt/op
 hockney measure -o campaign --resume""",
 )
 def measure(
+    context: typer.Context,
     output: Annotated[Path, typer.Option("--output", "-o", help="Campaign folder.")],
     mpi: Annotated[
         str,
@@ -96,6 +97,7 @@ def measure(
     from hockney.units import parse_bytes, parse_time
 
     if resume:
+        _refuse_other_choices(context)
         campaign = Campaign.open(output)
         plan = Plan.stored(campaign.plan(), output)
     else:
@@ -146,6 +148,17 @@ def measure(
         if records := campaign.records():
             table.write(table.from_records(records), campaign.table)
     _finish(output, plan, outcome, len(records), json)
+
+
+def _refuse_other_choices(context: typer.Context) -> None:
+    """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name not in ("output", "resume", "json") and source is not None and source.name == "COMMANDLINE":
+            raise RequestError(
+                f"--{name.replace('_', '-')} cannot be changed with --resume: the campaign's plan is kept",
+                "leave it out, or start a new campaign",
+            )
 
 
 def _finish(output: Path, plan: Plan, outcome: Outcome, records: int, as_json: bool) -> None:
