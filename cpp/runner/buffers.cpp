@@ -5,7 +5,6 @@
 #include <climits>
 #include <cstdint>
 #include <cstring>
-#include <new>
 
 namespace hockney {
 namespace {
@@ -51,8 +50,9 @@ std::size_t Buffer::total_B(std::size_t bytes, std::size_t region_B) {
 
 Buffer::Buffer(std::size_t bytes, std::size_t region_B)
     : bytes_(bytes), stride_(stride_of(bytes)), slots_(slots_of(bytes, region_B)) {
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(page, slots_ * stride_)));
-    if (!memory_) throw std::bad_alloc();
+    // Where the allocator puts it, as applications and IMB have it. A start on a page boundary, as in OSU's
+    // programs, can be faster by some percent (7 % at 1 MiB with Intel MPI's copy).
+    memory_.reset(new std::byte[slots_ * stride_]);
 }
 
 void Buffer::fill(int writer, int salt) {

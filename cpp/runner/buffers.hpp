@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 
 namespace hockney {
@@ -54,11 +53,8 @@ class Buffer {
   private:
     void repeat_first_slot();
 
-    struct Free {
-        void operator()(std::byte* memory) const { std::free(memory); }
-    };
     std::size_t bytes_, stride_, slots_, current_ = 0;
-    std::unique_ptr<std::byte[], Free> memory_;
+    std::unique_ptr<std::byte[]> memory_;
 };
 
 }  // namespace hockney
