@@ -175,3 +175,31 @@ def test_the_prediction_interval_covers_unseen_sizes() -> None:
 def test_one_size_is_refused() -> None:
     with pytest.raises(RequestError, match="two message sizes"):
         fit(np.array([8.0]), np.array([1e-6]))
+
+
+def test_the_last_regime_grows_even_when_the_last_point_stands_alone() -> None:
+    # A rise at the very last size: as a flat regime it would promise any larger message the same time.
+    size = np.array([0.0, 64, 1024, 16384, 262144, 4194304])
+    time = np.array([1e-6, 1.01e-6, 1.1e-6, 2.6e-6, 27e-6, 2000e-6])
+    found = fit(size, time)
+    last = found.regimes[-1]
+    assert last.beta_s_per_B.value > 0
+    # The bandwidth of the last point goes on: eight times the size, eight times the time, or nearly.
+    assert float(predict(found, 8 * 4194304)) == pytest.approx(8 * 2000e-6, rel=0.1)
+
+
+def test_an_empty_message_may_be_a_case_of_its_own() -> None:
+    size = np.array([0.0, 1, 4, 16, 64, 256, 1024, 4096, 16384])
+    time = 1e-6 + size * 1e-9
+    time[0] = 0.5e-6
+    found = fit(size, time)
+    assert len(found.regimes) == 2
+    assert predict(found, np.array([0.0, 1.0, 2.0])) == pytest.approx([0.5e-6, 1.001e-6, 1.002e-6], rel=1e-6)
+
+
+def test_a_jump_between_neighbouring_integers_is_a_break_not_a_bridge() -> None:
+    size = np.array([0.0, 100, 400, 1000, 1600, 2000, 2001, 2400, 4000, 8000, 16000, 32000])
+    time = np.where(size <= 2000, 1e-6, 1.4e-6) + size * 1e-10
+    found = fit(size, time)
+    assert len(found.regimes) == 2
+    assert 2000 <= (found.regimes[0].max_B or 0) < 2001

@@ -71,6 +71,9 @@ def nonnegative_lines(size_B: Array, time_s: Array) -> SegmentLines:
         beta = np.where(inside, beta, np.where(steeper, steep, 0.0))
         cost = np.where(inside, count - alpha * w - beta * s, np.minimum(flat_cost, steep_cost))
     cost = np.where(upper > 0, np.maximum(cost, 0.0), np.inf)
+    if size_B[-1] > 0:
+        # The last point alone is the start of all larger messages: its bandwidth goes on, not its time.
+        alpha[-1, -1], beta[-1, -1] = 0.0, time_s[-1] / size_B[-1]
     return SegmentLines(alpha, beta, cost)
 
 

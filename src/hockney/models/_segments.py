@@ -44,6 +44,9 @@ GAP = 4.0
 KINK_POINTS = 3
 """Points on either side that it takes to believe that two lines really meet between points."""
 
+LONE = 8.0
+"""Further cost of a regime of one point, which says nothing of its slope; n = 0 may well be a case of its own."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -69,6 +72,7 @@ def cut(size_B: Array, time_s: Array, noise: float, eager_limit_B: float | None)
     sigma = max(noise, NOISE)
     lines = nonnegative_lines(size_B, time_s)
     cost = lines.cost / sigma**2 + PENALTY
+    cost[np.diag_indices_from(cost)] += np.where(size_B > 0, LONE, 0.0)
     joins = _gap_costs(size_B, lines, sigma, eager_limit_B)
     # states[k][i, j]: least cost of k + 1 regimes over points 0 … j of which the last begins at i.
     state = np.full_like(cost, np.inf)
@@ -88,7 +92,8 @@ def cut(size_B: Array, time_s: Array, noise: float, eager_limit_B: float | None)
         gap_start = np.argmin(over_gap, axis=0)
         apart = np.full_like(cost, np.inf)
         apart[1:] = np.take_along_axis(over_gap, gap_start[None], axis=0)[0] + cost[1:]
-        jumped = apart < shared
+        # Where both cost the same, up to rounding, a clean break is easier to read.
+        jumped = apart <= shared + 1e-9
         from_gap = np.vstack([np.zeros((1, size_B.size), dtype=gap_start.dtype), gap_start])
         before.append((jumped, np.where(jumped, from_gap, start[:, None])))
         state = np.where(jumped, apart, shared)
@@ -114,6 +119,8 @@ def _gap_costs(size_B: Array, lines: SegmentLines, sigma: float, eager_limit_B: 
         jump = width * np.minimum(limit, 0.25 * (height / sigma) ** 2)
         joins = np.where(meets, np.where(enough, 0.0, width * JUMP_UP), jump)
     joins[~np.isfinite(joins)] = np.inf
+    # Between neighbouring integers there is no size of which one could be unsure.
+    joins = np.where((high - low <= 1)[None, :, None], 0.0, joins)
     valid = (points[:, :-1, None] >= 1) & (points[None, 1:] >= 1)
     if eager_limit_B is not None:
         here = (low <= eager_limit_B) & (eager_limit_B <= high)
@@ -134,8 +141,12 @@ def _trace(
     eager_limit_B: float | None,
 ) -> list[Segment]:
     last = size_B.size - 1
-    count = int(np.argmin([state[:, last].min() for state in states]))
-    first = int(np.argmin(states[count][:, last]))
+    # Beyond the largest size the last regime is all there is: it needs a slope.
+    grows = lines.beta_s_per_B[:, last] > 0
+    ends = np.array([np.where(grows, state[:, last], np.inf) for state in states])
+    if not np.isfinite(ends).any():
+        ends = np.array([state[:, last] for state in states])
+    count, first = (int(index) for index in np.unravel_index(np.argmin(ends), ends.shape))
     stretches = [(first, last)]
     for jumped, start in reversed(before[:count]):
         first, last = int(start[first, last]), (first - 1 if jumped[first, last] else first)
