@@ -1,7 +1,7 @@
 """Speaks the runner's protocol without MPI; its behaviour is chosen by argument, for tests of what can go wrong.
 
 argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
-shares, stillborn.
+shares, stillborn, drifts (twice as slow until the AFTER-th point).
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def hello() -> dict[str, object]:
     }
 
 
-def measurement(request: dict[str, str]) -> dict[str, object]:
-    """Latency 1 µs, 10 GB/s, 3 µs more above 4 KiB."""
+def measurement(request: dict[str, str], slower: float) -> dict[str, object]:
+    """Latency 1 µs, 10 GB/s, 3 µs more above 4 KiB; all of it `slower` times."""
     size = int(request["bytes"])
-    time_s = 1e-6 + size / 1e10 + (3e-6 if size > 4096 else 0)
+    time_s = slower * (1e-6 + size / 1e10 + (3e-6 if size > 4096 else 0))
     return {
         "type": "measurement",
         "median_s": time_s,
@@ -83,7 +83,7 @@ def main() -> None:
         if kind == "refuses" and int(words["bytes"]) > 1000:
             say({"type": "refused", "reason": "memory", "needed_B": 4e9, "available_B": 1e9})
             continue
-        say(measurement(words))
+        say(measurement(words, 2.0 if kind == "drifts" and number < after else 1.0))
 
 
 main()

@@ -20,6 +20,7 @@ from hockney.campaign.measure import Described, Launch, Outcome, run
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Record
 from hockney.errors import RequestError
+from hockney.samples import table
 
 FAKE = Path(__file__).with_name("fake_runner.py")
 
@@ -50,7 +51,7 @@ def fake_launch(*arguments: str, variant: str = "default") -> Launch:
 
 def plan(**choices: Any) -> Plan:
     return Plan.asked(
-        {"ranks": 2, "time_limit_s": 20.0, "operations": ["pingpong"], "largest_B": 65536, **choices}
+        {"ranks": 2, "visits": 1, "time_limit_s": 20.0, "operations": ["pingpong"], "largest_B": 65536, **choices}
     )
 
 
@@ -92,6 +93,22 @@ def test_several_launches_repeat_the_same_sizes(tmp_path: Path) -> None:
     campaign, _, _ = measured(tmp_path / "c", plan(launches=3), fake_launch("good"))
     assert sizes(campaign, repetition=0) == sizes(campaign, repetition=1) == sizes(campaign, repetition=2)
     assert len(campaign.launches()) == 3
+
+
+def test_the_quieter_of_two_visits_counts(tmp_path: Path) -> None:
+    # The fake machine is twice as slow for its first ten answers: while the ladder 0, 1, 4, … 64 KiB is climbed.
+    campaign, outcome, watcher = measured(tmp_path / "c", plan(visits=2), fake_launch("drifts", "10"))
+    frame = table.load(campaign.path)
+    assert outcome.measured == len(campaign.records()) > len(frame)
+    assert len(frame) == len(set(sizes(campaign)))
+    for size, time_us in zip(frame["bytes"], frame["time_us"], strict=True):
+        assert time_us == pytest.approx(1 + size / 1e4 + (3 if size > 4096 else 0)), "the machine's quiet curve"
+    assert any("changed its speed" in text and "factor of 2" in text for text in watcher.warnings)
+
+
+def test_visits_of_a_point_lie_far_apart(tmp_path: Path) -> None:
+    campaign, _, _ = measured(tmp_path / "c", plan(visits=2, sizes_B=[0, 1, 2, 3]), fake_launch("good"))
+    assert [record.bytes for record in campaign.records()] == [0, 1, 2, 3, 3, 2, 1, 0]
 
 
 def test_a_library_that_talks_does_not_disturb(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from hockney.campaign.sizes import ladder, midpoint, refine
 def explore(curve: Callable[[int], float], largest_B: int, tolerance: float, narrowest: float) -> list[int]:
     """All sizes that a campaign would measure on a noise-free machine."""
     times = {size: curve(size) for size in ladder(largest_B)}
-    while (size := refine(times, dict.fromkeys(times, 0.0), tolerance, narrowest)) is not None:
-        assert size not in times
-        times[size] = curve(size)
+    while (suspect := refine(times, dict.fromkeys(times, 0.0), tolerance, narrowest)) is not None:
+        assert suspect.size not in times
+        assert set(suspect.witnesses) <= set(times)
+        times[suspect.size] = curve(suspect.size)
         assert len(times) < 500, "refinement does not end"
     return sorted(times)
 

@@ -15,7 +15,7 @@ from hockney.campaign.folder import Campaign
 from hockney.runner.mpi import Mpi
 from hockney.samples import table
 
-TINY = ["--quick", "--budget", "0.02s", "--ranks", "2"]
+TINY = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2"]
 
 
 def hockney(*arguments: str) -> Any:

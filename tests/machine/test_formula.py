@@ -118,3 +118,8 @@ def test_interval_needs_both_ends() -> None:
     assert interval(Parameter(value=2e-7, low=1.9e-7, high=2.3e-7, unit="s")) == "0.19 to 0.23 µs"
     assert interval(Parameter(value=2e3, low=512, high=4096, unit="B")) == "512 B to 4 KiB"
     assert interval(Parameter(value=2e-7, low=1.9e-7, unit="s")) == "—"
+
+
+def test_a_regime_of_the_empty_message_alone_says_so() -> None:
+    two = fit(regime(0.1e-6, None, 0, 0.5), regime(0.2e-6, 10e9, 0.5))
+    assert formulas(two)[0] == "T(0) = 0.1 µs"

@@ -23,6 +23,10 @@ MOST_FAILURES = 3
 """Launches in a row that may fail without a point in between before a variant is given up."""
 
 
+NOTABLE_CHANGE = 1.25
+"""Ratio of two visits of one point, beyond their intervals, that the user should know of."""
+
+
 @dataclass(frozen=True)
 class Described:
     """What a launch turned out to be, from the runner's hello."""
@@ -74,6 +78,11 @@ def run(campaign: Campaign, plan: Plan, launches: list[Launch], watcher: Watcher
         for launch in launches:
             work = Work.resume(plan, records, launch.variant, index)
             records += run_.variant(launch, index, work)
+            if work.level_change > NOTABLE_CHANGE:
+                run_.warn(
+                    "the machine changed its speed while it was measured: two visits of one point differ by a "
+                    f"factor of {work.level_change:.2g}; the quieter visit counts"
+                )
             run_.pace.finish_part(work)
     return run_.outcome
 
@@ -192,7 +201,7 @@ class _Part:
                     bytes=size_B,
                     window=plan.window,
                     cache=key.cache,
-                    budget_s=plan.budget_s,
+                    budget_s=plan.budget_s / plan.visits,
                     tolerance=plan.tolerance,
                     least_samples=plan.least_samples,
                 )

@@ -39,7 +39,10 @@ class Plan(BaseModel):
     most_sizes: int = Field(default=60, ge=3, description="points a series at most")
     window: int = Field(default=64, ge=1)
     launches: int = Field(default=1, ge=1)
-    budget_s: float = Field(default=1.0, gt=0, description="time a point, warm-up excluded")
+    visits: int = Field(
+        default=2, ge=1, description="times each point is measured, far apart; the quietest counts"
+    )
+    budget_s: float = Field(default=1.0, gt=0, description="time a point, all visits together, warm-up excluded")
     tolerance: float = Field(default=0.01, gt=0, description="half-width of the 95 % interval that ends a point")
     least_samples: int = Field(default=60, ge=6)
     time_limit_s: float = Field(default=120.0, gt=0, description="an answer later than this ends the launch")

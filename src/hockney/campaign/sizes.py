@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 LADDER_RATIO = 4
 
@@ -18,13 +19,21 @@ def ladder(largest_B: int) -> list[int]:
     return [*sizes, largest_B] if largest_B > 0 else sizes
 
 
+@dataclass(frozen=True)
+class Suspect:
+    """An interval that linear interpolation misses: the three points that say so, and the size to look at."""
+
+    witnesses: tuple[int, int, int]
+    size: int
+
+
 def refine(
     times_s: Mapping[int, float],
     half_width_s: Mapping[int, float],
     tolerance: float,
     narrowest: float,
-) -> int | None:
-    """The size to measure next, or None when linear interpolation is good everywhere.
+) -> Suspect | None:
+    """Where to measure next, or None when linear interpolation is good everywhere.
 
     `times_s` and `half_width_s`: median and half-width of its interval for each size measured, bytes → seconds.
     A point that the line through its neighbours misses by more than `tolerance` (relative, beyond what its own
@@ -33,7 +42,7 @@ def refine(
     break inside it is bracketed well enough.
     """
     sizes = sorted(times_s)
-    suspects: list[tuple[float, int]] = []
+    suspects: list[tuple[float, Suspect]] = []
     for left, size, right in zip(sizes, sizes[1:], sizes[2:], strict=False):
         share = (size - left) / (right - left)
         expected_s = times_s[left] + share * (times_s[right] - times_s[left])
@@ -44,8 +53,9 @@ def refine(
             middle = midpoint(low, high)
             if high > narrowest * max(low, 1) and middle not in times_s:
                 # Halving the wider of two equally suspect intervals learns more.
-                suspects.append((miss * math.log(high / max(low, 1)), middle))
-    return max(suspects)[1] if suspects else None
+                weight = miss * math.log(high / max(low, 1))
+                suspects.append((weight, Suspect((left, size, right), middle)))
+    return max(suspects, key=lambda entry: entry[0])[1] if suspects else None
 
 
 def midpoint(low: int, high: int) -> int:

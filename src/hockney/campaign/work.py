@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -46,7 +47,10 @@ class Work:
     plan: Plan
     reference: dict[SeriesKey, list[int]]
     done: dict[SeriesKey, dict[int, Record]] = field(default_factory=dict)
+    visits: Counter[tuple[SeriesKey, int]] = field(default_factory=Counter)
     failed: set[tuple[SeriesKey, int]] = field(default_factory=set)
+    level_change: float = 1.0
+    """Largest ratio between two visits of one point, from interval to interval."""
     largest_B: dict[SeriesKey, int] = field(default_factory=dict)
     """The series to measure, in order, with the largest size that makes sense (0: any)."""
 
@@ -64,19 +68,34 @@ class Work:
         return work
 
     def add(self, record: Record) -> None:
-        """Enter a finished point."""
-        self.done.setdefault(SeriesKey.of(record), {})[record.bytes] = record
+        """Enter a visit of a point. The quietest counts: what disturbs a whole visit only ever lengthens it."""
+        key = SeriesKey.of(record)
+        self.visits[key, record.bytes] += 1
+        before = self.done.setdefault(key, {}).setdefault(record.bytes, record)
+        for one, other in ((before, record), (record, before)):
+            self.level_change = max(self.level_change, (one.low or one.value) / (other.high or other.value))
+        if record.value < before.value:
+            self.done[key][record.bytes] = record
 
     def next_point(self) -> tuple[SeriesKey, int] | None:
-        """Coarse sizes of every series first, then refinement: what is cut short is coarse, not lopsided."""
+        """Coarse sizes of every series first, then refinement, then second visits.
+
+        What is cut short is coarse, not lopsided; and the visits of a point lie far apart, so that a neighbour
+        who was busy for seconds has met one of them at most.
+        """
         for key in self.largest_B:
             for size in self._given(key):
-                if size not in self.done.get(key, {}) and (key, size) not in self.failed:
+                if not self.visits[key, size] and (key, size) not in self.failed:
                     return key, size
-        for key in self.largest_B:
+        # One step for each series in turn.
+        for key in sorted(self.largest_B, key=lambda key: len(self.done.get(key, {}))):
             refined = self._refinement(key)
             if refined is not None and (key, refined) not in self.failed:
                 return key, refined
+        for key in reversed(self.largest_B):
+            for size in reversed(self.done.get(key, {})):
+                if self.visits[key, size] < self.plan.visits and (key, size) not in self.failed:
+                    return key, size
         return None
 
     def _given(self, key: SeriesKey) -> list[int]:
@@ -97,20 +116,27 @@ class Work:
             size: ((record.high or record.value) - (record.low or record.value)) / 2
             for size, record in points.items()
         }
-        return refine(times_s, half_s, self.plan.size_tolerance, self.plan.narrowest)
+        suspect = refine(times_s, half_s, self.plan.size_tolerance, self.plan.narrowest)
+        if suspect is None:
+            return None
+        # Before a jump is believed and looked into, those who saw it look again.
+        for size in suspect.witnesses:
+            if self.visits[key, size] < self.plan.visits and (key, size) not in self.failed:
+                return size
+        return suspect.size
 
     def done_points(self) -> int:
-        """Points measured so far."""
-        return sum(len(records) for records in self.done.values())
+        """Visits of points so far."""
+        return self.visits.total()
 
     def expected_points(self) -> int:
-        """About how many points there will be."""
+        """About how many visits of points there will be."""
         total = 0
         for key, largest in self.largest_B.items():
             fixed = bool(self.plan.sizes_B) or key in self.reference or largest > 0
             refined = 0 if fixed else min(TYPICAL_SIZES, self.plan.most_sizes)
             total += max(len(self._given(key)), refined, len(self.done.get(key, {})))
-        return total
+        return total * self.plan.visits
 
 
 class Pace:

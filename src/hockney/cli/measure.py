@@ -72,7 +72,10 @@ def measure(
     ] = False,
     window: Annotated[int, typer.Option(min=1, help="Messages in flight for bandwidth and bidirectional.")] = 64,
     launches: Annotated[int, typer.Option(min=1, help="Spread every point over this many launches.")] = 1,
-    budget: Annotated[str, typer.Option(help="Time a point may take; default 1s (quick: 0.1s).")] = "",
+    visits: Annotated[int, typer.Option(min=1, help="Visits of each point, far apart; the quietest counts.")] = 2,
+    budget: Annotated[
+        str, typer.Option(help="Time a point may take, all visits together; default 1s (quick: 0.2s).")
+    ] = "",
     tolerance: Annotated[
         float | None,
         typer.Option(help="Relative half-width of the 95 % interval that ends a point; default 0.01."),
@@ -125,6 +128,7 @@ def measure(
                 "largest_B": parse_bytes(largest),
                 "window": window,
                 "launches": launches,
+                "visits": visits,
                 "time_limit_s": _positive(parse_time(time_limit), "--time-limit"),
                 **choices,
             }
@@ -179,7 +183,9 @@ def _finish(output: Path, plan: Plan, outcome: Outcome, records: int, as_json: b
             }
         )
     else:
-        out.print(f"{outcome.measured} points measured, {records} in {output}; next: `hockney fit {output}`")
+        out.print(
+            f"{outcome.measured} visits of points measured, {records} in {output}; next: `hockney fit {output}`"
+        )
     if outcome.failures:
         if as_json:
             raise typer.Exit(Incomplete.exit_code)

@@ -14,9 +14,11 @@ def formulas(fit: Fit) -> list[str]:
 
 
 def formula(fit: Fit, index: int) -> str:
-    """The line of one regime."""
+    """The line of one regime; one that holds the empty message alone reads `T(0) = 0.12 µs`."""
     regime = fit.regimes[index]
     label = f" ({regime.label})" if regime.label else ""
+    if regime.min_B == 0 and regime.max_B is not None and regime.max_B < 1:
+        return f"T(0) = {quantity(regime.alpha_s.value, 's')}{label}"
     return f"T(n) = {_right_side(regime)} for {_domain(fit, index)}{label}"
 
 

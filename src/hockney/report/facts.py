@@ -14,6 +14,7 @@ from hockney.machine.formula import formulas
 from hockney.models.base import Fit, Parameter
 from hockney.report.curves import Curve
 from hockney.report.marks import Peak, percent
+from hockney.samples.table import quietest
 from hockney.units import format_bytes, format_rate, format_time
 
 PREFERRED = ("piecewise", "hockney")
@@ -22,6 +23,8 @@ PREFERRED = ("piecewise", "hockney")
 DISTURBED_SHARE = 0.05
 LAUNCH_SPREAD = 0.05
 """Shares above which the page warns: of samples set aside, and (max − min) / median over launches."""
+LEVEL_CHANGE = 1.25
+"""Ratio of two visits of one point, beyond their intervals, above which the page warns."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,8 @@ def warnings(
     found: Iterable[str],
 ) -> list[str]:
     """What a reader must know before trusting a number, worst first; `found` is what reading the data said."""
-    mine = [record for record in records if record.source == "hockney"]
+    visits = [record for record in records if record.source == "hockney"]
+    mine = quietest(visits)
     result: list[str] = []
     crowded = [curve for curve in curves if curve.entry.oversubscribed]
     if crowded or any(launch.get("oversubscribed") for launch in launches):
@@ -134,7 +138,14 @@ def warnings(
             "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
             f"({len(crowded)} of {len(curves)} configurations)."
         )
-    checks = (_unverified(mine), _disturbed(curves), _wide(curves), _spread(mine), _bare(curves))
+    checks = (
+        _unverified(mine),
+        _disturbed(curves),
+        _wide(curves),
+        _drift(visits, mine),
+        _spread(mine),
+        _bare(curves),
+    )
     result += [text for text in checks if text]
     said = [str(text) for launch in launches for text in launch.get("warnings") or ()]
     result += list(dict.fromkeys([*said, *found]))
@@ -202,6 +213,27 @@ def launch_spreads(records: Iterable[Record]) -> dict[tuple[str, ...], float]:
         for key, v in values.items()
         if len(v) > 1
     }
+
+
+def _drift(visits: Sequence[Record], quiet: Sequence[Record]) -> str:
+    """Visits of one point whose intervals are far apart: the machine itself changed in between."""
+    best = {_visit_key(record): record for record in quiet}
+    ratios = [
+        record.low / (best[_visit_key(record)].high or record.low) for record in visits if record.low is not None
+    ]
+    changed = [ratio for ratio in ratios if ratio > LEVEL_CHANGE]
+    if not changed:
+        return ""
+    return (
+        f"The machine changed its speed: {len(changed)} of {len(visits)} visits were slower than the quietest "
+        f"visit of the same point, beyond their intervals, by a factor of up to {max(changed):.2g}. "
+        "The quietest visit counts."
+    )
+
+
+def _visit_key(record: Record) -> tuple[object, ...]:
+    where = (record.system, record.mpi, record.mapping, record.variant, record.pair, record.cache)
+    return (*where, record.operation, record.bytes, record.repetition)
 
 
 def _spread(records: Sequence[Record]) -> str:
