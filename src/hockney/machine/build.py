@@ -18,7 +18,7 @@ from hockney.machine.pool import POOLED, pool
 from hockney.machine.provenance import launches_of, libraries_of, system_of
 from hockney.models.base import Fit, models
 from hockney.samples.series import KEY, Series, series
-from hockney.samples.table import DIRECTIONS, RATES, from_records, load
+from hockney.samples.table import DIRECTIONS, RATES, from_records, load, quietest
 
 OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 """Those that become entries; overheads are measurements behind a `pingpong` entry."""
@@ -129,16 +129,11 @@ def _split(frame: pd.DataFrame) -> dict[Words, pd.DataFrame]:
 
 
 def _by_words(records: Iterable[Record]) -> dict[Words, list[Record]]:
-    """Records of each entry; of a point that we measured again in one launch the later one stands."""
-    latest: dict[object, tuple[Words, Record]] = {}
-    for number, record in enumerate(records):
-        values = (getattr(record, name, None) for name in _FIXED)
-        words = tuple("" if value is None else str(value) for value in values)
-        point = (words, record.bytes, record.statistic, record.pair, record.repetition)
-        latest[point if record.source == "hockney" else number] = (words, record)
+    """Records of each entry; of the visits of a point in one launch the quietest stands."""
     found: dict[Words, list[Record]] = {}
-    for words, record in latest.values():
-        found.setdefault(words, []).append(record)
+    for record in quietest(records):
+        values = (getattr(record, name, None) for name in _FIXED)
+        found.setdefault(tuple("" if value is None else str(value) for value in values), []).append(record)
     return found
 
 
