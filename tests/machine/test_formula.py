@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
+from hockney.machine.formula import domain, formulas, interval, latex, latex_text, quantity
 from hockney.models.base import Fit, Parameter, Regime
 
 
@@ -123,3 +123,5 @@ def test_interval_needs_both_ends() -> None:
 def test_a_regime_of_the_empty_message_alone_says_so() -> None:
     two = fit(regime(0.1e-6, None, 0, 0.5), regime(0.2e-6, 10e9, 0.5))
     assert formulas(two)[0] == "T(0) = 0.1 µs"
+    assert domain(two, 0) == "n = 0"
+    assert "n = 0" in latex(two)

@@ -112,11 +112,11 @@ def measure(
         plan = Plan.asked(
             {
                 "system": system or platform.node(),
-                "mpi": mpi,
+                "mpi": _lasting(mpi),
                 "launcher": launcher,
                 "ranks": ranks or default_ranks(_words(hosts)),
                 "hosts": _words(hosts),
-                "hostfile": hostfile,
+                "hostfile": _lasting(hostfile),
                 "map_by": map_by,
                 "bind_to": bind_to,
                 "variants": variant or [],
@@ -231,6 +231,11 @@ class Terminal:
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _lasting(name: str) -> str:
+    """A path that still means the same when the campaign is resumed from elsewhere; other words as they are."""
+    return str(Path(name).absolute()) if "/" in name and Path(name).exists() else name
 
 
 def _positive(value: float, option: str) -> float:

@@ -16,10 +16,10 @@ def formulas(fit: Fit) -> list[str]:
 def formula(fit: Fit, index: int) -> str:
     """The line of one regime; one that holds the empty message alone reads `T(0) = 0.12 µs`."""
     regime = fit.regimes[index]
-    label = f" ({regime.label})" if regime.label else ""
-    if regime.min_B == 0 and regime.max_B is not None and regime.max_B < 1:
+    if _only_empty(regime):
+        label = f" ({regime.label})" if regime.label else ""
         return f"T(0) = {quantity(regime.alpha_s.value, 's')}{label}"
-    return f"T(n) = {_right_side(regime)} for {_domain(fit, index)}{label}"
+    return f"T(n) = {_right_side(regime)} for {domain(fit, index)}"
 
 
 def regime_of(fit: Fit, size_B: float) -> int:
@@ -110,12 +110,21 @@ def _bounds(fit: Fit, index: int) -> tuple[str, str, str]:
     )
 
 
-def _domain(fit: Fit, index: int) -> str:
+def domain(fit: Fit, index: int) -> str:
+    """The message sizes of one regime, with its label: `0 ≤ n ≤ 4 KiB (eager)`."""
+    regime = fit.regimes[index]
+    label = f" ({regime.label})" if regime.label else ""
     low, relation, high = _bounds(fit, index)
     low = "0" if low == "0 B" else low
+    if _only_empty(regime):
+        return f"n = 0{label}"
     if high:
-        return f"{low} {relation} n ≤ {high}"
-    return f"n {'>' if relation == '<' else '≥'} {low}"
+        return f"{low} {relation} n ≤ {high}{label}"
+    return f"n {'>' if relation == '<' else '≥'} {low}{label}"
+
+
+def _only_empty(regime: Regime) -> bool:
+    return regime.min_B == 0 and regime.max_B is not None and regime.max_B < 1
 
 
 def _latex_quantity(text: str) -> str:
@@ -139,6 +148,8 @@ def _latex_right_side(regime: Regime) -> str:
 
 
 def _latex_domain(fit: Fit, index: int) -> str:
+    if _only_empty(fit.regimes[index]):
+        return "n = 0"
     low, relation, high = _bounds(fit, index)
     low = "0" if low == "0 B" else _latex_quantity(low)
     if high:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hockney.machine.file import Point
-from hockney.machine.formula import formulas, interval, quantity
+from hockney.machine.formula import domain, formulas, interval, quantity
 from hockney.machine.summary import latency
 from hockney.models.base import Parameter
 from hockney.report.curves import Curve
@@ -33,14 +33,13 @@ def regimes(curve: Curve) -> Table:
     """Every model's T(n) = α + βn, one row for each regime."""
     rows = []
     for model, fit in curve.fits.items():
-        for regime, line in zip(fit.regimes, formulas(fit), strict=True):
-            where = line.partition(" for ")[2]
+        for index, (regime, line) in enumerate(zip(fit.regimes, formulas(fit), strict=True)):
             # The formula leaves out a slope too small to be seen: its inverse would be a number without meaning.
             rate = _inverse(regime.beta_s_per_B) if "n /" in line else None
             rows.append(
                 [
                     f"{model} (nonphysical)" if fit.nonphysical else model,
-                    where,
+                    domain(fit, index),
                     quantity(regime.alpha_s.value, "s"),
                     interval(regime.alpha_s),
                     quantity(rate.value, "B/s") if rate else NONE,
