@@ -1,0 +1,39 @@
+"""Which pairs stand for a locality."""
+
+from __future__ import annotations
+
+import pytest
+
+from hockney.campaign.pairs import choose
+from hockney.campaign.record import Locality
+from hockney.errors import RequestError
+
+# Two hosts of two cores that share a cache: ranks 0, 1 on one and 2, 3 on the other.
+FOUR: dict[tuple[int, int], Locality] = {
+    (0, 1): "cache",
+    (2, 3): "cache",
+    (0, 2): "network",
+    (0, 3): "network",
+    (1, 2): "network",
+    (1, 3): "network",
+}
+
+
+def test_one_pair_of_each_locality_nearest_first() -> None:
+    assert choose(FOUR, [], 1) == [("cache", 0, 1), ("network", 0, 2)]
+
+
+def test_further_pairs_take_other_ranks_first() -> None:
+    # After 0-2 the pair 1-3 shares no rank with it; only then pairs that do.
+    assert choose(FOUR, ["network"], 3) == [("network", 0, 2), ("network", 1, 3), ("network", 0, 3)]
+
+
+def test_no_more_pairs_than_there_are() -> None:
+    assert choose(FOUR, ["cache"], 9) == [("cache", 0, 1), ("cache", 2, 3)]
+
+
+def test_an_unknown_word_and_an_absent_locality_are_told_apart() -> None:
+    with pytest.raises(RequestError, match="unknown locality 'socket'"):
+        choose(FOUR, ["socket"], 1)
+    with pytest.raises(RequestError, match="no pair of ranks has locality 'package'"):
+        choose(FOUR, ["package"], 1)

@@ -1,0 +1,67 @@
+"""From a plan to launches: default ranks, variants, and what is said of a launch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.campaign import prepare
+from hockney.campaign.plan import Plan
+from hockney.errors import RequestError
+from hockney.runner.inventory import inventory
+from hockney.runner.mpi import Broken, Mpi
+
+
+@pytest.fixture(autouse=True)
+def an_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An Open MPI that need not exist: nothing here launches it."""
+    broken = Broken(Path("/old/bin/mpicc"), "PATH", "it prints nothing", "remove it")
+    found = Mpi("openmpi", "5.0.7", "3.1", Path("/x/mpicc"), Path("/x/mpirun"), "openmpi", passed_over=(broken,))
+    monkeypatch.setattr(prepare, "find", lambda *_: found)
+    monkeypatch.setattr(prepare, "runner_binary", lambda _: Path("/cache/hockney-runner"))
+
+
+def hello(**rank: Any) -> dict[str, Any]:
+    ranks = [{"rank": r, "host": "h", "machine": "m", "cpu": r, "affinity": [r], **rank} for r in (0, 1)]
+    return {"ranks": ranks, "settings": {"btl_sm_eager_limit": "4096"}, "library": "Open MPI", "standard": "3.1"}
+
+
+def test_ranks_default_to_the_cores_or_the_slots() -> None:
+    assert prepare.default_ranks([]) == max(2, inventory().cores)
+    assert prepare.default_ranks(["a:3", "b:5"]) == 8
+    assert prepare.default_ranks(["a", "b"]) == 2 * inventory().cores
+
+
+def test_each_variant_is_a_launch_of_the_same_program() -> None:
+    plan = Plan(ranks=2, variants=["tcp: --mca btl tcp,self", "big: OMPI_X=1"])
+    tcp, big = prepare.launches(plan)
+    assert (tcp.variant, big.variant) == ("tcp", "big")
+    assert tcp.argv[-4:] == ["--mca", "btl", "tcp,self", "/cache/hockney-runner"]
+    assert big.environment["OMPI_X"] == "1"
+    assert big.provenance["environment"]["OMPI_X"] == "1"
+    json.dumps([tcp.provenance, big.provenance])
+
+
+def test_two_variants_of_one_name_are_refused() -> None:
+    with pytest.raises(RequestError, match="two variants have the same name"):
+        prepare.launches(Plan(ranks=2, variants=["a: X=1", "a: X=2"]))
+
+
+def test_a_launch_is_described_by_what_it_turned_out_to_be() -> None:
+    (launch,) = prepare.launches(Plan(ranks=2))
+    described = launch.describe(hello())
+    assert (described.nodes, described.ppn, described.oversubscribed) == (1, 2, False)
+    assert described.provenance["eager_limit_B"] == {"shared_memory": 4096}
+    assert any("/old/bin/mpicc was found first and cannot be used" in text for text in described.warnings)
+    crowded = launch.describe(hello(affinity=[0]))
+    assert crowded.oversubscribed
+    assert any("oversubscribed" in text for text in crowded.warnings)
+
+
+def test_binding_is_dropped_where_ranks_outnumber_cores() -> None:
+    ranks = inventory().cores + 1
+    (launch,) = prepare.launches(Plan(ranks=ranks))
+    assert (launch.provenance["bind_to"], launch.provenance["bind_to_asked"]) == ("none", "core")

@@ -1,0 +1,23 @@
+"""The registry of units: look-up, unknown names, and a name used twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.models.base import models
+from hockney.registry import Registry
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_and_all_known() -> None:
+    with pytest.raises(RequestError, match="unknown model 'piecewize'") as error:
+        models.get("piecewize")
+    assert "did you mean 'piecewise'?" in error.value.hint
+    assert "least_squares" in error.value.hint
+
+
+def test_a_name_cannot_be_registered_twice() -> None:
+    registry: Registry[int] = Registry("number", "hockney.models")
+    registry.register("one")(1)
+    with pytest.raises(ValueError, match="registered twice"):
+        registry.register("one")(2)
