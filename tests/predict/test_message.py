@@ -66,6 +66,9 @@ def test_beyond_the_largest_size_it_says_how_far() -> None:
     assert one.extrapolated
     assert one.factor == 4
     assert one.remark == "4 × beyond the largest measured size"
+    # One step of 4 beyond: the interval's factor of 1.1 counts twice.
+    assert one.high_s == pytest.approx(one.time_s * 1.1**2)
+    assert one.low_s == pytest.approx(one.time_s / 1.1**2)
     assert not predict_message(entry(), 1048576, "piecewise").extrapolated
 
 

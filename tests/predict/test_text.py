@@ -21,8 +21,8 @@ def test_text() -> None:
         # 0.3 µs; 0.3/1.1 = 0.27272…, 0.3 · 1.1 = 0.33; 1000 B / 0.3 µs = 3.33 GB/s
         "1000 B: 0.3 µs, 95 % interval 0.273 µs to 0.33 µs, 3.33 GB/s",
         "  T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)",
-        # 1 + 167.77216 = 168.77 µs; ÷ 1.1 = 153.4, × 1.1 = 185.6; 2097152 / 168.77 µs = 12.43 GB/s
-        "2 MiB: 169 µs, 95 % interval 153 µs to 186 µs, 12.4 GB/s, 2 × beyond the largest measured size",
+        # 1 + 167.77216 = 168.77 µs; half a step of 4 beyond: 1.1^1.5 = 1.1537, 146.3 and 194.7; 12.43 GB/s
+        "2 MiB: 169 µs, 95 % interval 146 µs to 195 µs, 12.4 GB/s, 2 × beyond the largest measured size",
         "  T(n) = 1 µs + n / 12.5 GB/s for n > 4 KiB (rendezvous)",
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from hockney.errors import RequestError
@@ -41,6 +42,11 @@ class Prediction:
         return f"{times}beyond the largest measured size"
 
 
+STEP = 4.0
+"""Beyond the largest measured size the interval grows by its own factor again for each such ratio of sizes: what
+a point left out of the measurements taught about one step is all that is known of the next ones."""
+
+
 def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
     """Time of one message of `size_B` ≥ 0 bytes by the fit of that name.
 
@@ -63,11 +69,12 @@ def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
     bounds = interval(fit, size_B)
     index = regime_of(fit, size_B)
     extrapolated, factor = _outside(entry, size_B)
+    steps = 0.0 if factor is None or factor <= 1 else math.log(factor) / math.log(STEP)
     return Prediction(
         size_B=size_B,
         time_s=time_s,
-        low_s=None if bounds is None else float(bounds[0]),
-        high_s=None if bounds is None else float(bounds[1]),
+        low_s=None if bounds is None else time_s * (float(bounds[0]) / time_s) ** (1 + steps),
+        high_s=None if bounds is None else time_s * (float(bounds[1]) / time_s) ** (1 + steps),
         bandwidth_B_per_s=MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
         regime=fit.regimes[index],
         formula=formula(fit, index),
