@@ -103,7 +103,7 @@ class Work:
         if self.plan.sizes_B:
             return [size for size in self.plan.sizes_B if not largest or size <= largest]
         # A later launch repeats the sizes of the first, so that they can be compared point by point.
-        return sorted(self.reference.get(key, ())) or ladder(
+        return sorted(set(self.reference.get(key, ()))) or ladder(
             min(largest or self.plan.largest_B, self.plan.largest_B)
         )
 
