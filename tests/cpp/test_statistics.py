@@ -134,6 +134,17 @@ def test_a_busy_stretch_does_not_move_the_median(ask: Ask, share: float) -> None
     assert len(result["disturbed"]) >= 0.9 * share * n
 
 
+def test_a_small_rise_that_lasts_is_recognised_as_a_stretch(ask: Ask) -> None:
+    # 8 % above the level is within the reach of single samples (5.4 % limit and four spreads of 1.35 % more), so
+    # only the median of a whole stretch tells it apart.
+    rng = np.random.default_rng(8)
+    values = 10 * (1 + 0.01 * rng.normal(size=400))
+    values[160:] *= 1.08
+    result = summarise(ask, values.tolist())
+    assert result["median_s"] == pytest.approx(10, rel=0.005)
+    assert len(result["disturbed"]) >= 0.9 * 240
+
+
 def test_quiet_streams_lose_almost_nothing(ask: Ask) -> None:
     rng = np.random.default_rng(4)
     set_aside = 0

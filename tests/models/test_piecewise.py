@@ -203,3 +203,11 @@ def test_a_jump_between_neighbouring_integers_is_a_break_not_a_bridge() -> None:
     found = fit(size, time)
     assert len(found.regimes) == 2
     assert 2000 <= (found.regimes[0].max_B or 0) < 2001
+
+
+def test_the_last_regime_grows_even_when_the_last_times_are_equal() -> None:
+    size = np.array([0.0, 64, 1024, 16384, 262144, 1048576, 4194304])
+    time = np.array([1e-6, 1.01e-6, 1.1e-6, 2.6e-6, 27e-6, 100e-6, 100e-6])
+    found = fit(size, time)
+    assert found.regimes[-1].beta_s_per_B.value > 0
+    assert float(predict(found, 16 * 4194304)) > 2 * float(predict(found, 4194304))
