@@ -19,9 +19,12 @@ std::size_t slots_of(std::size_t bytes, std::size_t region_B) {
 
 // Depends on the offset's higher bytes too, so that a message shifted or cut in pieces is noticed.
 std::byte pattern(std::size_t offset, int writer, int salt) {
-    const std::uint64_t mixed =
-        (offset + 1) * 0x9E3779B97F4A7C15ULL + static_cast<unsigned>(writer * 131 + salt * 17);
-    return static_cast<std::byte>(mixed >> 56);
+    // Writer and salt go in before the mixing, or the high byte would not show them.
+    const std::uint64_t origin =
+        static_cast<std::uint64_t>(writer) * 131 + static_cast<std::uint64_t>(salt) * 17;
+    std::uint64_t mixed = (offset + 1 + origin * 0xD1B54A32D192ED03ULL) * 0x9E3779B97F4A7C15ULL;
+    mixed ^= mixed >> 29;
+    return static_cast<std::byte>((mixed * 0xBF58476D1CE4E5B9ULL) >> 56);
 }
 
 }  // namespace

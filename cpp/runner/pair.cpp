@@ -164,7 +164,7 @@ void set_spin(Pair& pair) {
 
 // Grows the batch until it is long enough, judged by the fastest repetition so far: a slow one may have been
 // preempted. Returns the batch.
-long warm_up(Batches& batches, double duration_s) {
+long warm_up(Batches& batches, double duration_s, long piece) {
     const double least_batch_s = std::max(batch_s, batch_granules * clock_granularity_s());
     long batch = 1;
     const double begin = now_s();
@@ -176,14 +176,14 @@ long warm_up(Batches& batches, double duration_s) {
         batch = std::clamp(static_cast<long>(wanted) + 1, 1L, 2 * batch);
         if (now_s() - begin > most_warm_up_factor * duration_s && round > 0) break;
     }
-    return batch;
+    return (batch + piece - 1) / piece * piece;
 }
 
 Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
     const double budget_s = request.real("budget_s");
     const double begin = now_s();
     Batches batches(kernel, pair);
-    Measured measured{{}, "", warm_up(batches, budget_s / 10), 0, 0};
+    Measured measured{{}, "", warm_up(batches, budget_s / 10, kernel.piece), 0, 0};
     std::vector<std::unique_ptr<Criterion>> criteria;
     criteria.push_back(interval_criterion(request.real("tolerance"), request.whole("least_samples"),
                                           budget_s * least_budget_share));

@@ -50,7 +50,7 @@ double quantile(const std::vector<double>& sorted, double level) {
 //  2. a stretch: a window whose median lies above the level of the quietest quarter of the windows by more
 //  than
 //     `least_rise` and by more than four times the spread within that quarter (a neighbour busy for a while);
-//  3. a single sample as far above its own window's level.
+//  3. a single sample four spreads above that limit.
 // At least a quarter of the samples always remains: with less there is no quiet level to speak of.
 std::vector<bool> disturbed(const std::vector<Sample>& samples) {
     const std::size_t n = samples.size();

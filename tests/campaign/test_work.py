@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from hockney.campaign.plan import Plan
@@ -71,3 +73,24 @@ def test_a_later_launch_repeats_the_sizes_of_the_first() -> None:
     second = work(*first, index=1)
     assert second.next_point() == (KEY, 8)
     assert second.expected_points() == 2 * 2
+
+
+def test_a_series_in_trouble_waits_until_the_others_are_done() -> None:
+    other = SeriesKey("bandwidth", "cache", 0, 1, "warm")
+    failure = {"variant": "default", "index": 0, "series": dataclasses.asdict(other), "bytes": 8}
+    resumed = Work.resume(Plan.asked({"ranks": 2, "sizes_B": [8]}), [], "default", 0, [failure])
+    resumed.largest_B = {other: 0, KEY: 0}
+    assert resumed.next_point() == (KEY, 8)
+    resumed.fail(KEY, 8)
+    assert resumed.next_point() == (other, 8)
+
+
+def test_a_size_that_failed_does_not_end_the_refinement() -> None:
+    ladder = [visit(size, 5e-6 if size >= 16 else 1e-6) for size in (0, 1, 4, 16, 64)] * 2
+    seen = work(*ladder, largest_B=64)
+    first = seen.next_point()
+    assert first is not None
+    seen.fail(*first)
+    second = seen.next_point()
+    assert second is not None
+    assert second[1] not in (first[1], 0, 1, 4, 16, 64)

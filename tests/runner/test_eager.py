@@ -19,6 +19,13 @@ def test_a_variant_without_shared_memory_uses_the_networks() -> None:
     assert eager_limits_B("openmpi", OPENMPI_5, ["--mca", "btl", "^tcp"])["shared_memory"] == 4096
 
 
+def test_a_choice_by_environment_or_exclusion_counts_too() -> None:
+    assert eager_limits_B("openmpi", OPENMPI_5, [], {"OMPI_MCA_btl": "tcp,self"})["shared_memory"] == 65536
+    assert eager_limits_B("openmpi", OPENMPI_5, ["--mca", "btl", "^sm,vader"])["shared_memory"] == 65536
+    assert eager_limits_B("openmpi", OPENMPI_5, ["--mca", "pml", "ucx"]) == {}
+    assert eager_limits_B("openmpi", OPENMPI_5, [], {"OMPI_MCA_pml": "cm"}) == {}
+
+
 def test_defaults_that_say_nothing_say_nothing() -> None:
     assert eager_limits_B("mpich", {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "-1"}) == {}
     assert eager_limits_B("mpich", {"MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD": "16384"}) == {"network": 16384}

@@ -45,6 +45,8 @@ struct Kernel {
     long largest_B = 0;
     // Whether the window changes what is measured.
     bool windowed = false;
+    // Repetitions in a batch are a multiple of this: what the kernel times in one piece.
+    long piece = 1;
 };
 
 std::map<std::string, Kernel>& kernels();

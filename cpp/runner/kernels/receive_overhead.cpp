@@ -31,7 +31,7 @@ double run(Pair& pair, long repetitions) {
 // Above the usual eager limits a call waits for the other side: no overhead any more.
 constexpr long eager_B = 1024;
 
-const RegisterKernel registered("receive_overhead", {run, true, false, true, eager_B});
+const RegisterKernel registered("receive_overhead", {run, true, false, true, eager_B, false, handful});
 
 }  // namespace
 }  // namespace hockney

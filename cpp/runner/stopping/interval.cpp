@@ -17,7 +17,8 @@ class Interval : public Criterion {
         if (n < next_ || elapsed_s < least_s_) return false;
         next_ = n + n / 4 + 1;
         const Summary summary = summarise(samples);
-        return summary.high_s - summary.low_s < 2 * tolerance_ * summary.median_s;
+        // The extremes of fewer than six samples are no 95 % interval.
+        return summary.used >= 6 && summary.high_s - summary.low_s < 2 * tolerance_ * summary.median_s;
     }
 
   private:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -76,7 +76,7 @@ def run(campaign: Campaign, plan: Plan, launches: list[Launch], watcher: Watcher
         run_.warn(text)
     for index in range(plan.launches):
         for launch in launches:
-            work = Work.resume(plan, records, launch.variant, index)
+            work = Work.resume(plan, records, launch.variant, index, campaign.failures())
             records += run_.variant(launch, index, work)
             if work.level_change > NOTABLE_CHANGE:
                 run_.warn(
@@ -108,6 +108,7 @@ class _Run:
         failures = 0
         while failures < MOST_FAILURES:
             before = len(new)
+            part: _Part | None = None
             try:
                 with Session(launch.argv, launch.environment, self.plan.time_limit_s) as session:
                     part = _Part(self, launch, index, work, session)
@@ -116,12 +117,13 @@ class _Run:
                 return new
             except LaunchFailed as error:
                 failures = failures + 1 if len(new) == before else 1
-                point = work.next_point() if work.largest_B else None
+                point = None if part is None else part.in_flight
                 self.fail(error, launch.variant, index, point)
-                if point is None:
+                if point is not None:
+                    work.fail(*point)
+                elif not work.largest_B:
                     # It never got as far as a point; the same command would fail the same way.
                     return new
-                work.failed.add(point)
         return new
 
     def fail(self, error: HockneyError, variant: str, index: int, point: tuple[SeriesKey, int] | None) -> None:
@@ -133,12 +135,7 @@ class _Run:
         }
         if point is not None:
             key, size_B = point
-            failure |= {
-                "operation": key.operation,
-                "locality": key.locality,
-                "pair": key.pair,
-                "bytes": size_B,
-            }
+            failure |= {"series": asdict(key), "bytes": size_B}
         self.campaign.append_failure(failure)
         self.outcome.failures.append(error.message)
         self.watcher.warning(error.message + (f" ({error.hint})" if error.hint else ""))
@@ -154,12 +151,15 @@ class _Part:
         self.work = work
         self.session = session
         self.id = uuid.uuid4().hex[:12]
+        self.in_flight: tuple[SeriesKey, int] | None = None
         self.described = launch.describe(session.hello)
         self.operations: dict[str, Operation] = operations(session.hello, run_.plan.operations)
 
     def begin(self) -> None:
         """Write the launch's provenance and find its series."""
         plan, hello, described = self.run.plan, self.session.hello, self.described
+        # A relaunch may have placed the ranks differently.
+        self.work.largest_B.clear()
         for locality, leader, follower in choose(described.localities, plan.localities, plan.pairs):
             for cache in plan.caches:
                 for name, operation in self.operations.items():
@@ -191,7 +191,7 @@ class _Part:
         """Measure point after point until nothing is left."""
         run_, work, plan = self.run, self.work, self.run.plan
         while (point := work.next_point()) is not None:
-            key, size_B = point
+            key, size_B = self.in_flight = point
             run_.watcher.progress(run_.pace.progress(work, f"{key.operation} {key.locality} {size_B} B"))
             try:
                 answer = self.session.measure(
@@ -207,7 +207,7 @@ class _Part:
                 )
                 record = self._record(key, size_B, answer)
             except Refused as error:
-                work.failed.add(point)
+                work.fail(*point)
                 run_.fail(error, self.launch.variant, self.index, point)
                 continue
             run_.campaign.append(record)

@@ -121,7 +121,9 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described
                 "library": hello["library"],
                 "standard": hello["standard"],
             },
-            "eager_limit_B": eager_limits_B(mpi.kind, hello["settings"], variant.arguments),
+            "eager_limit_B": eager_limits_B(
+                mpi.kind, hello["settings"], variant.arguments, {**os.environ, **variant.environment}
+            ),
             "hosts": list(hosts.values()),
         },
         warnings=warnings,

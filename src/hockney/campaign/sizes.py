@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 LADDER_RATIO = 4
@@ -32,6 +32,7 @@ def refine(
     half_width_s: Mapping[int, float],
     tolerance: float,
     narrowest: float,
+    excluded: Container[int] = (),
 ) -> Suspect | None:
     """Where to measure next, or None when linear interpolation is good everywhere.
 
@@ -39,7 +40,7 @@ def refine(
     A point that the line through its neighbours misses by more than `tolerance` (relative, beyond what its own
     uncertainty explains) makes the intervals on both its sides suspect; of all suspect intervals the one with the
     largest miss is halved on the logarithmic scale. An interval narrower than the ratio `narrowest` is left: the
-    break inside it is bracketed well enough.
+    break inside it is bracketed well enough. `excluded` sizes cannot be measured.
     """
     sizes = sorted(times_s)
     suspects: list[tuple[float, Suspect]] = []
@@ -51,7 +52,7 @@ def refine(
             continue
         for low, high in ((left, size), (size, right)):
             middle = midpoint(low, high)
-            if high > narrowest * max(low, 1) and middle not in times_s:
+            if high > narrowest * max(low, 1) and middle not in times_s and middle not in excluded:
                 # Halving the wider of two equally suspect intervals learns more.
                 weight = miss * math.log(high / max(low, 1))
                 suspects.append((weight, Suspect((left, size, right), middle)))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
@@ -49,14 +50,23 @@ class Work:
     done: dict[SeriesKey, dict[int, Record]] = field(default_factory=dict)
     visits: Counter[tuple[SeriesKey, int]] = field(default_factory=Counter)
     failed: set[tuple[SeriesKey, int]] = field(default_factory=set)
+    troubles: Counter[SeriesKey] = field(default_factory=Counter)
+    """Failures of each series, this time and before: troubled ones wait until the others are done."""
     level_change: float = 1.0
     """Largest ratio between two visits of one point, from interval to interval."""
     largest_B: dict[SeriesKey, int] = field(default_factory=dict)
     """The series to measure, in order, with the largest size that makes sense (0: any)."""
 
     @classmethod
-    def resume(cls, plan: Plan, records: Iterable[Record], variant: str, index: int) -> Work:
-        """What the records of a campaign leave to do for that variant and launch index."""
+    def resume(
+        cls,
+        plan: Plan,
+        records: Iterable[Record],
+        variant: str,
+        index: int,
+        failures: Iterable[Mapping[str, Any]] = (),
+    ) -> Work:
+        """What the records and failures of a campaign leave to do for that variant and launch index."""
         mine = [record for record in records if record.variant == variant]
         reference: dict[SeriesKey, list[int]] = {}
         work = cls(plan, reference)
@@ -65,7 +75,15 @@ class Work:
                 work.add(record)
             if record.repetition == 0 and index > 0:
                 reference.setdefault(SeriesKey.of(record), []).append(record.bytes)
+        for failure in failures:
+            if (failure.get("variant"), failure.get("index")) == (variant, index) and "series" in failure:
+                work.troubles[SeriesKey(**failure["series"])] += 1
         return work
+
+    def fail(self, key: SeriesKey, size_B: int) -> None:
+        """Do not try that point again in this run."""
+        self.failed.add((key, size_B))
+        self.troubles[key] += 1
 
     def add(self, record: Record) -> None:
         """Enter a visit of a point. The quietest counts: what disturbs a whole visit only ever lengthens it."""
@@ -73,7 +91,7 @@ class Work:
         self.visits[key, record.bytes] += 1
         before = self.done.setdefault(key, {}).setdefault(record.bytes, record)
         for one, other in ((before, record), (record, before)):
-            self.level_change = max(self.level_change, (one.low or one.value) / (other.high or other.value))
+            self.level_change = max(self.level_change, _bound(one.low, one) / _bound(other.high, other))
         if record.value < before.value:
             self.done[key][record.bytes] = record
 
@@ -83,7 +101,7 @@ class Work:
         What is cut short is coarse, not lopsided; and the visits of a point lie far apart, so that a neighbour
         who was busy for seconds has met one of them at most.
         """
-        for key in self.largest_B:
+        for key in sorted(self.largest_B, key=lambda key: self.troubles[key]):
             for size in self._given(key):
                 if not self.visits[key, size] and (key, size) not in self.failed:
                     return key, size
@@ -113,10 +131,11 @@ class Work:
             return None
         times_s = {size: record.value for size, record in points.items()}
         half_s = {
-            size: ((record.high or record.value) - (record.low or record.value)) / 2
+            size: (_bound(record.high, record) - _bound(record.low, record)) / 2
             for size, record in points.items()
         }
-        suspect = refine(times_s, half_s, self.plan.size_tolerance, self.plan.narrowest)
+        failed = {size for other, size in self.failed if other == key}
+        suspect = refine(times_s, half_s, self.plan.size_tolerance, self.plan.narrowest, failed)
         if suspect is None:
             return None
         # Before a jump is believed and looked into, those who saw it look again.
@@ -137,6 +156,11 @@ class Work:
             refined = 0 if fixed else min(TYPICAL_SIZES, self.plan.most_sizes)
             total += max(len(self._given(key)), refined, len(self.done.get(key, {})))
         return total * self.plan.visits
+
+
+def _bound(bound: float | None, record: Record) -> float:
+    """A bound of the interval, the value itself where there is none."""
+    return record.value if bound is None else bound
 
 
 class Pace:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hockney.campaign.record import Record
 
 QUICK: dict[str, Any] = {
-    "budget_s": 0.1,
+    "budget_s": 0.2,
     "tolerance": 0.02,
     "most_sizes": 28,
     "size_tolerance": 0.1,

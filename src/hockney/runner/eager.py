@@ -14,12 +14,21 @@ NETWORK = {
 }
 
 
-def eager_limits_B(kind: str, settings: Mapping[str, str], arguments: Sequence[str] = ()) -> dict[str, int]:
+def eager_limits_B(
+    kind: str,
+    settings: Mapping[str, str],
+    arguments: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> dict[str, int]:
     """`shared_memory` and `network` → bytes, each only where the library states a positive number.
 
-    Open MPI's limits are those of its byte transfer layers; a variant's `arguments` that leave out the
-    shared-memory layer (`--mca btl tcp,self`) make the network's limit hold inside a node, too.
+    Open MPI's limits are those of its byte transfer layers, which hold where messages go through `ob1`: nothing
+    is said where `arguments` or `environment` choose another layer above them (UCX, CM). A choice of layers
+    without shared memory (`--mca btl tcp,self`) makes the network's limit hold inside a node, too.
     """
+    environment = environment or {}
+    if kind == "openmpi" and _chosen("pml", arguments, environment) not in ("", "ob1"):
+        return {}
     limits = {}
     for channel, names in (("shared_memory", SHARED_MEMORY), ("network", NETWORK)):
         for name in names.get(kind, ()):
@@ -27,16 +36,18 @@ def eager_limits_B(kind: str, settings: Mapping[str, str], arguments: Sequence[s
             if value.isdigit() and int(value) > 0:
                 limits[channel] = int(value)
                 break
-    layers = _layers(arguments)
-    if layers and not {"sm", "vader"} & set(layers):
+    layers = _chosen("btl", arguments, environment)
+    inside = {"sm", "vader"} & set(layers.removeprefix("^").split(","))
+    if layers and bool(inside) == layers.startswith("^"):
         limits.pop("shared_memory", None)
         if "network" in limits:
             limits["shared_memory"] = limits["network"]
     return limits
 
 
-def _layers(arguments: Sequence[str]) -> list[str]:
+def _chosen(framework: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """The user's choice of components of a framework of Open MPI; empty where the library chooses."""
     for flag, name, value in zip(arguments, arguments[1:], arguments[2:], strict=False):
-        if flag in ("--mca", "-mca") and name == "btl" and not value.startswith("^"):
-            return value.split(",")
-    return []
+        if flag in ("--mca", "-mca") and name == framework:
+            return value
+    return environment.get(f"OMPI_MCA_{framework}", "")
