@@ -1,0 +1,33 @@
+#include "memory.hpp"
+
+#include <algorithm>
+
+namespace hockney {
+
+int Contributors::number(const Ranges& ranges) {
+    const auto [found, is_new] = numbers_.try_emplace(ranges, static_cast<int>(sets_.size()));
+    if (is_new) sets_.push_back(ranges);
+    return found->second;
+}
+
+int Contributors::sum(int left, int right) {
+    const std::uint64_t key = static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
+    if (const auto found = sums_.find(key); found != sums_.end()) return found->second;
+    Ranges all = sets_[static_cast<std::size_t>(left)];
+    const Ranges& more = sets_[static_cast<std::size_t>(right)];
+    const bool continues = all.size() == 1 && more.size() == 1 && all[0].second == more[0].first;
+    all.insert(all.end(), more.begin(), more.end());
+    std::sort(all.begin(), all.end());
+    Ranges joined;
+    bool valid = commutative_ || continues;
+    for (const auto& range : all) {
+        if (!joined.empty() && range.first < joined.back().second) valid = false;
+        if (!joined.empty() && range.first <= joined.back().second)
+            joined.back().second = std::max(joined.back().second, range.second);
+        else
+            joined.push_back(range);
+    }
+    return sums_[key] = valid ? number(joined) : undefined;
+}
+
+}  // namespace hockney

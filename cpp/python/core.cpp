@@ -1,0 +1,6 @@
+// hockney._core: one register_<part>.cpp per part. Data in, data out; names, units and errors are Python's.
+#include <nanobind/nanobind.h>
+
+#include "register.hpp"
+
+NB_MODULE(_core, module) { hockney::register_schedule(module); }

@@ -1,0 +1,10 @@
+// The parts of the module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace hockney {
+
+void register_schedule(nanobind::module_& module);
+
+}  // namespace hockney

@@ -1,0 +1,112 @@
+// Registry, refusals and the builder.
+#include "schedule.hpp"
+
+#include "collective.hpp"
+
+namespace hockney {
+
+std::map<std::pair<std::string, std::string>, Algorithm>& algorithms() {
+    static std::map<std::pair<std::string, std::string>, Algorithm> all;
+    return all;
+}
+
+std::string refusal(const Algorithm& algorithm, const Problem& p) {
+    const Collective& collective = *find_collective(algorithm.collective);
+    if (p.ranks < 1) return "the number of ranks must be at least 1, not " + std::to_string(p.ranks);
+    if (p.root < 0 || p.root >= p.ranks)
+        return "root " + std::to_string(p.root) + " is none of the ranks 0 to " + std::to_string(p.ranks - 1);
+    if (p.root != 0 && !collective.rooted) return algorithm.collective + " has no root";
+    if (p.bytes < 0 || p.element_B < 1 || p.bytes % p.element_B != 0)
+        return std::to_string(p.bytes) + " bytes are no whole number of elements of " +
+               std::to_string(p.element_B) + " B";
+    if (p.segment_B != 0 && !algorithm.is_segmented)
+        return algorithm.name + " does not cut its messages into segments";
+    if (p.segment_B < 0 || (p.segment_B != 0 && p.segment_B < p.element_B))
+        return "a segment must hold at least one element of " + std::to_string(p.element_B) + " B";
+    if (p.radix != 0 && algorithm.default_radix == 0) return algorithm.name + " takes no radix";
+    if (p.radix != 0 && p.radix < algorithm.least_radix)
+        return "the radix of " + algorithm.name + " must be at least " +
+               std::to_string(algorithm.least_radix);
+    if (!p.commutative && collective.reduces && !algorithm.is_ordered)
+        return algorithm.name + " does not keep rank order, so its operator must be commutative";
+    return algorithm.constraint == nullptr ? "" : algorithm.constraint(p);
+}
+
+RankSchedule generate(const Algorithm& algorithm, const Problem& problem, int rank) {
+    Problem asked = problem;
+    if (asked.radix == 0) asked.radix = algorithm.default_radix;
+    Builder builder(algorithm.collective, asked, rank);
+    algorithm.generate(asked, rank, builder);
+    return builder.take();
+}
+
+Schedule generate(const Algorithm& algorithm, const Problem& problem) {
+    Schedule schedule;
+    for (int rank = 0; rank < problem.ranks; ++rank) schedule.push_back(generate(algorithm, problem, rank));
+    return schedule;
+}
+
+Builder::Builder(const std::string& collective, const Problem& problem, int rank)
+    : input_{Memory::input, 0, 0}, output_{Memory::output, 0, 0} {
+    const Collective& operation = *find_collective(collective);
+    Bytes offset_B = 0;
+    if (input_in_output(operation, problem, rank, offset_B)) {
+        input_ = {Memory::output, offset_B, 0};
+        // Where results overwrite inputs that are still to be sent, the inputs move aside first.
+        if (collective == "alltoall" || collective == "reduce_scatter") {
+            const Bytes length_B = operation.input_B(problem, rank);
+            input_ = scratch(length_B);
+            staged_ = copy(part(output_, 0, length_B), part(input_, 0, length_B));
+        }
+    }
+    // In place, the root of a scatter keeps its block where it is.
+    if (collective == "scatter" && problem.in_place && rank == problem.root)
+        output_ = part(input_, rank * problem.bytes, 0);
+}
+
+Region Builder::input(Bytes offset_B, Bytes length_B) const { return part(input_, offset_B, length_B); }
+Region Builder::output(Bytes offset_B, Bytes length_B) const { return part(output_, offset_B, length_B); }
+
+Region Builder::scratch(Bytes length_B) {
+    const Region region{Memory::scratch, schedule_.scratch_B, length_B};
+    schedule_.scratch_B += length_B;
+    return region;
+}
+
+int Builder::add(Step step, const std::vector<int>& after) {
+    for (const int before : after)
+        if (before != none) step.after.push_back(before);
+    if (staged_ != none) step.after.push_back(staged_);
+    schedule_.steps.push_back(std::move(step));
+    return latest();
+}
+
+int Builder::send(int peer, const Region& from, const std::vector<int>& after) {
+    if (from.length_B == 0) return none;
+    return add({Kind::send, peer, sent_[peer]++, from, {}, {}}, after);
+}
+
+int Builder::receive(int peer, const Region& into, const std::vector<int>& after) {
+    if (into.length_B == 0) return none;
+    return add({Kind::receive, peer, received_[peer]++, {}, into, {}}, after);
+}
+
+int Builder::copy(const Region& from, const Region& into, const std::vector<int>& after) {
+    if (from.length_B == 0 || from == into) return none;
+    return add({Kind::copy, -1, 0, from, into, {}}, after);
+}
+
+int Builder::reduce(const Region& from, const Region& into, const std::vector<int>& after) {
+    if (from.length_B == 0) return none;
+    return add({Kind::reduce, -1, 0, from, into, {}}, after);
+}
+
+int Builder::signal(int peer, const std::vector<int>& after) {
+    return add({Kind::send, peer, sent_[peer]++, {}, {}, {}}, after);
+}
+
+int Builder::await(int peer, const std::vector<int>& after) {
+    return add({Kind::receive, peer, received_[peer]++, {}, {}, {}}, after);
+}
+
+}  // namespace hockney

@@ -1,0 +1,154 @@
+// A schedule is data: for each rank the sends, receives, copies and reductions of an algorithm, with their
+// dependencies. The runner executes it, the verifier proves it, the counter counts it, drawings and exports
+// show it.
+//
+// What a schedule means: a rank starts its steps in the order they are listed; a step starts when all steps
+// before it have started and the steps it depends on are complete. A send and its receive match by (from, to,
+// tag) and are complete when both have started and the data has moved (rendezvous), so nothing relies on
+// buffering. Steps that do not depend on one another may overlap in time: dependencies alone must protect
+// memory.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hockney {
+
+using Bytes = std::int64_t;
+
+enum class Memory : std::uint8_t { input, output, scratch };
+
+// A contiguous range of one of a rank's memories.
+struct Region {
+    Memory memory = Memory::input;
+    Bytes offset_B = 0, length_B = 0;
+};
+
+inline bool operator==(const Region& a, const Region& b) {
+    return a.memory == b.memory && a.offset_B == b.offset_B && a.length_B == b.length_B;
+}
+
+// A part of a region: `length_B` bytes from `offset_B` on.
+inline Region part(const Region& region, Bytes offset_B, Bytes length_B) {
+    return {region.memory, region.offset_B + offset_B, length_B};
+}
+
+enum class Kind : std::uint8_t {
+    send,     // `from` to `peer`
+    receive,  // `into` from `peer`
+    copy,     // into = from
+    reduce    // into = from ⊕ into, as MPI_Reduce_local: `from` is the left operand
+};
+
+struct Step {
+    Kind kind = Kind::copy;
+    int peer = -1;
+    int tag = 0;  // counts the messages from one rank to another
+    Region from, into;
+    std::vector<int> after;  // earlier steps of the same rank that must be complete
+};
+
+struct RankSchedule {
+    std::vector<Step> steps;
+    Bytes scratch_B = 0;
+};
+
+using Schedule = std::vector<RankSchedule>;  // by rank
+
+// What is asked of an algorithm.
+struct Problem {
+    int ranks = 1;
+    int root = 0;
+    // The whole vector of bcast, reduce and allreduce; one rank's block of scatter, gather, allgather,
+    // reduce_scatter and alltoall; 0 for barrier. A multiple of element_B.
+    Bytes bytes = 0;
+    Bytes element_B = 1;  // never divided between two messages
+    Bytes segment_B = 0;  // 0: the message is not cut into segments
+    int radix = 0;        // fan-out of a chain, radix of a k-nomial tree; 0: the algorithm's default
+    bool in_place = false;
+    bool commutative = true;  // whether the operator may be applied in another than rank order
+};
+
+// The steps of one rank, as a generator writes them down.
+class Builder {
+  public:
+    static constexpr int none = -1;  // no step: depending on it means nothing
+
+    Builder(const std::string& collective, const Problem& problem, int rank);
+
+    // The operation's own buffers. In place, they are where MPI_IN_PLACE says that the data is.
+    Region input(Bytes offset_B, Bytes length_B) const;
+    Region output(Bytes offset_B, Bytes length_B) const;
+    // New temporary memory.
+    Region scratch(Bytes length_B);
+
+    // Each returns the number of the step, `none` where there is nothing to move: an empty region, a copy of
+    // a region onto itself. Both ends of an empty message leave it out.
+    int send(int peer, const Region& from, const std::vector<int>& after = {});
+    int receive(int peer, const Region& into, const std::vector<int>& after = {});
+    int copy(const Region& from, const Region& into, const std::vector<int>& after = {});
+    int reduce(const Region& from, const Region& into, const std::vector<int>& after = {});
+    // Messages without data, for synchronisation.
+    int signal(int peer, const std::vector<int>& after = {});
+    int await(int peer, const std::vector<int>& after = {});
+
+    // The latest step; `none` before the first.
+    int latest() const { return static_cast<int>(schedule_.steps.size()) - 1; }
+
+    RankSchedule take() { return std::move(schedule_); }
+
+  private:
+    int add(Step step, const std::vector<int>& after);
+
+    RankSchedule schedule_;
+    Region input_, output_;  // where they begin
+    int staged_ = none;      // the copy of an input that the output would overwrite
+    std::map<int, int> sent_, received_;
+};
+
+using Generator = void (*)(const Problem&, int rank, Builder&);
+// "" or why the algorithm does not do this.
+using Constraint = std::string (*)(const Problem&);
+
+struct Algorithm {
+    std::string collective, name;
+    Generator generate = nullptr;
+    bool is_segmented = false;  // whether segment_B changes anything
+    int default_radix = 0;      // 0: takes none
+    int least_radix = 0;
+    bool is_ordered = false;    // a reduction that applies the operator in rank order
+    bool is_one_block = false;  // a broadcast each of whose messages is one block (segment)
+    Constraint constraint = nullptr;
+
+    Algorithm() = default;
+    Algorithm(const char* collective_, const char* name_, Generator generate_)
+        : collective(collective_), name(name_), generate(generate_) {}
+    Algorithm& segmented() { return is_segmented = true, *this; }
+    Algorithm& radix(int standard, int least) { return default_radix = standard, least_radix = least, *this; }
+    Algorithm& ordered() { return is_ordered = true, *this; }
+    Algorithm& one_block() { return is_one_block = true, *this; }
+    Algorithm& only(Constraint refuses) { return constraint = refuses, *this; }
+};
+
+// All algorithms by collective and name; each registers itself.
+std::map<std::pair<std::string, std::string>, Algorithm>& algorithms();
+
+struct Register {
+    explicit Register(const Algorithm& algorithm) {
+        algorithms()[{algorithm.collective, algorithm.name}] = algorithm;
+    }
+};
+
+// "" where the algorithm does what is asked; otherwise the reason, in words for the user. Never replaced
+// silently.
+std::string refusal(const Algorithm& algorithm, const Problem& problem);
+
+// One rank's steps, or all ranks'. The problem is one that is not refused.
+RankSchedule generate(const Algorithm& algorithm, const Problem& problem, int rank);
+Schedule generate(const Algorithm& algorithm, const Problem& problem);
+
+}  // namespace hockney

@@ -1,0 +1,114 @@
+#include "trees.hpp"
+
+#include <algorithm>
+
+namespace hockney {
+namespace {
+
+// Ranks counted from the root on.
+class Shifted {
+  public:
+    Shifted(int ranks, int root) : ranks_(ranks), root_(root) {}
+    int of(int rank) const { return (rank - root_ + ranks_) % ranks_; }
+    int back(int shifted) const { return (shifted + root_) % ranks_; }
+
+  private:
+    int ranks_, root_;
+};
+
+}  // namespace
+
+Tree flat_tree(int ranks, int root, int rank) {
+    const Shifted shifted(ranks, root);
+    Tree tree;
+    if (rank != root) {
+        tree.parent = root;
+    } else {
+        for (int v = 1; v < ranks; ++v) tree.children.push_back(shifted.back(v));
+    }
+    return tree;
+}
+
+Tree chain_tree(int ranks, int root, int rank, int fanout) {
+    const Shifted shifted(ranks, root);
+    const int v = shifted.of(rank), others = ranks - 1;
+    const int chains = std::min(fanout, others);
+    Tree tree;
+    int first = 1;
+    for (int chain = 0; chain < chains; ++chain) {
+        const int length = others / chains + (chain < others % chains ? 1 : 0);
+        if (v == 0) tree.children.push_back(shifted.back(first));
+        if (v >= first && v < first + length) {
+            tree.parent = shifted.back(v == first ? 0 : v - 1);
+            if (v + 1 < first + length) tree.children.push_back(shifted.back(v + 1));
+        }
+        first += length;
+    }
+    return tree;
+}
+
+Tree binary_tree(int ranks, int root, int rank) {
+    const Shifted shifted(ranks, root);
+    const int v = shifted.of(rank);
+    int width = 1, first = 0;  // of the level that v is on
+    while (v >= first + width) {
+        first += width;
+        width *= 2;
+    }
+    Tree tree;
+    for (const int child : {v + width, v + 2 * width})
+        if (child < ranks) tree.children.push_back(shifted.back(child));
+    if (v > 0) {
+        // The parent lies one level up: its first child is v, or its second is.
+        const int above = v - width / 2;
+        tree.parent = shifted.back(above < first ? above : above - width / 2);
+    }
+    return tree;
+}
+
+Tree binomial_tree(int ranks, int root, int rank) {
+    const Shifted shifted(ranks, root);
+    const int v = shifted.of(rank);
+    int bit = 1;
+    while (bit <= v) bit *= 2;
+    Tree tree;
+    if (v > 0) tree.parent = shifted.back(v - bit / 2);
+    for (; v + bit < ranks; bit *= 2) tree.children.push_back(shifted.back(v + bit));
+    return tree;
+}
+
+Tree binomial_tree_in_order(int ranks, int root, int rank) {
+    const Shifted shifted(ranks, root);
+    const int v = shifted.of(rank);
+    Tree tree;
+    for (int bit = 1; bit < ranks; bit *= 2) {
+        if ((v & bit) != 0) {
+            tree.parent = shifted.back(v - bit);
+            break;
+        }
+        if (v + bit < ranks) tree.children.push_back(shifted.back(v + bit));
+    }
+    return tree;
+}
+
+Tree knomial_tree(int ranks, int root, int rank, int radix) {
+    const Shifted shifted(ranks, root);
+    const int v = shifted.of(rank);
+    Tree tree;
+    long step = 1;
+    while (step < ranks && v % (radix * step) == 0) step *= radix;
+    if (step < ranks) tree.parent = shifted.back(static_cast<int>(v / (radix * step) * (radix * step)));
+    for (step /= radix; step > 0; step /= radix)
+        for (int digit = 1; digit < radix; ++digit)
+            if (v + digit * step < ranks)
+                tree.children.push_back(shifted.back(static_cast<int>(v + digit * step)));
+    return tree;
+}
+
+int ceil_log2(int n) {
+    int exponent = 0;
+    while ((1L << exponent) < n) ++exponent;
+    return exponent;
+}
+
+}  // namespace hockney
