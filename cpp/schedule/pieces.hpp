@@ -23,6 +23,9 @@ class Pieces {
         return {total_B, static_cast<int>(count), size_B, 0, 0};
     }
 
+    // `count` blocks of `size_B` each.
+    static Pieces equal(int count, Bytes size_B) { return {count * size_B, count, size_B, 0, 0}; }
+
     int count() const { return count_; }
     Bytes offset_B(int piece) const {
         return std::min(total_B_, piece * size_B_ + std::min<Bytes>(piece, larger_) * element_B_);

@@ -3,23 +3,8 @@
 #include <algorithm>
 
 namespace hockney {
-namespace {
-
-// Ranks counted from the root on.
-class Shifted {
-  public:
-    Shifted(int ranks, int root) : ranks_(ranks), root_(root) {}
-    int of(int rank) const { return (rank - root_ + ranks_) % ranks_; }
-    int back(int shifted) const { return (shifted + root_) % ranks_; }
-
-  private:
-    int ranks_, root_;
-};
-
-}  // namespace
-
 Tree flat_tree(int ranks, int root, int rank) {
-    const Shifted shifted(ranks, root);
+    const Shift shifted(ranks, root);
     Tree tree;
     if (rank != root) {
         tree.parent = root;
@@ -30,7 +15,7 @@ Tree flat_tree(int ranks, int root, int rank) {
 }
 
 Tree chain_tree(int ranks, int root, int rank, int fanout) {
-    const Shifted shifted(ranks, root);
+    const Shift shifted(ranks, root);
     const int v = shifted.of(rank), others = ranks - 1;
     const int chains = std::min(fanout, others);
     Tree tree;
@@ -48,7 +33,7 @@ Tree chain_tree(int ranks, int root, int rank, int fanout) {
 }
 
 Tree binary_tree(int ranks, int root, int rank) {
-    const Shifted shifted(ranks, root);
+    const Shift shifted(ranks, root);
     const int v = shifted.of(rank);
     int width = 1, first = 0;  // of the level that v is on
     while (v >= first + width) {
@@ -67,7 +52,7 @@ Tree binary_tree(int ranks, int root, int rank) {
 }
 
 Tree binomial_tree(int ranks, int root, int rank) {
-    const Shifted shifted(ranks, root);
+    const Shift shifted(ranks, root);
     const int v = shifted.of(rank);
     int bit = 1;
     while (bit <= v) bit *= 2;
@@ -78,7 +63,7 @@ Tree binomial_tree(int ranks, int root, int rank) {
 }
 
 Tree binomial_tree_in_order(int ranks, int root, int rank) {
-    const Shifted shifted(ranks, root);
+    const Shift shifted(ranks, root);
     const int v = shifted.of(rank);
     Tree tree;
     for (int bit = 1; bit < ranks; bit *= 2) {
@@ -91,8 +76,24 @@ Tree binomial_tree_in_order(int ranks, int root, int rank) {
     return tree;
 }
 
+Tree halving_tree(int ranks, int root, int rank) {
+    const Shift shifted(ranks, root);
+    const int v = shifted.of(rank);
+    Tree tree;
+    for (int first = 0, last = ranks - 1; first != last;) {
+        const int middle = first + (last - first + 1) / 2;
+        if (v == first) tree.children.push_back(shifted.back(middle));
+        if (v == middle) tree.parent = shifted.back(first);
+        if (v < middle)
+            last = middle - 1;
+        else
+            first = middle;
+    }
+    return tree;
+}
+
 Tree knomial_tree(int ranks, int root, int rank, int radix) {
-    const Shifted shifted(ranks, root);
+    const Shift shifted(ranks, root);
     const int v = shifted.of(rank);
     Tree tree;
     long step = 1;

@@ -6,6 +6,17 @@
 
 namespace hockney {
 
+// Ranks counted from the root on.
+class Shift {
+  public:
+    Shift(int ranks, int root) : ranks_(ranks), root_(root) {}
+    int of(int rank) const { return (rank - root_ + ranks_) % ranks_; }
+    int back(int shifted) const { return (shifted + root_) % ranks_; }
+
+  private:
+    int ranks_, root_;
+};
+
 // A rank's place in a tree; children in the order in which they are served.
 struct Tree {
     int parent = -1;  // −1: the root
@@ -23,7 +34,10 @@ Tree binary_tree(int ranks, int root, int rank);
 Tree binomial_tree(int ranks, int root, int rank);
 // v has the children v + 2^k below its lowest set bit, so that every subtree is a range of ranks.
 Tree binomial_tree_in_order(int ranks, int root, int rank);
-// The same in base `radix`, farthest children first.
+// The first of a range of ranks keeps its first half and hands the rest to the first rank of the second half,
+// rank + ⌊n/2⌋ of n, and so on in both halves (document 002, section 4).
+Tree halving_tree(int ranks, int root, int rank);
+// As binomial_tree_in_order, in base `radix`, farthest children first.
 Tree knomial_tree(int ranks, int root, int rank, int radix);
 
 // ⌈log₂ n⌉ for n ≥ 1.

@@ -1,0 +1,29 @@
+// barrier recursive_doubling: ranks whose numbers differ in one bit signal each other; the ranks beyond the largest power
+// of two report to a partner first and are released by it last (Open MPI coll/base barrier_intra_recursivedoubling).
+#include "../schedule.hpp"
+
+namespace hockney {
+namespace {
+
+void generate(const Problem& p, int rank, Builder& builder) {
+    int power = 1;
+    while (2 * power <= p.ranks) power *= 2;
+    if (rank >= power) {
+        builder.signal(rank - power);
+        builder.await(rank - power);
+        return;
+    }
+    const bool has_guest = rank + power < p.ranks;
+    int heard = has_guest ? builder.await(rank + power) : Builder::none;
+    for (int bit = 1; bit < power; bit *= 2) {
+        const int before = heard;
+        heard = builder.await(rank ^ bit, {before});
+        builder.signal(rank ^ bit, {before});
+    }
+    if (has_guest) builder.signal(rank + power, {heard});
+}
+
+const Register registered(Algorithm("barrier", "recursive_doubling", generate));
+
+}  // namespace
+}  // namespace hockney
