@@ -8,6 +8,11 @@
 
 namespace hockney {
 
+// A part of a vector, wherever it lies.
+struct Span {
+    Bytes offset_B, length_B;
+};
+
 class Pieces {
   public:
     // `count` blocks whose sizes differ by one element at most, the larger ones first; some may be empty.
@@ -33,6 +38,7 @@ class Pieces {
     Bytes length_B(int piece) const { return span_B(piece, piece + 1); }
     // Of the pieces from `first` to before `last`.
     Bytes span_B(int first, int last) const { return offset_B(last) - offset_B(first); }
+    Span span(int first, int last) const { return {offset_B(first), span_B(first, last)}; }
     // The piece of a region that begins where the vector begins.
     Region of(const Region& vector, int piece) const { return of(vector, piece, piece + 1); }
     Region of(const Region& vector, int first, int last) const {

@@ -1,0 +1,17 @@
+// allreduce reduce_bcast: a binomial reduce to rank 0, then a binomial broadcast, segment by segment (Open MPI calls it
+// nonoverlapping).
+#include "../bcast/bcast.hpp"
+#include "../reduce/reduce.hpp"
+
+namespace hockney {
+namespace {
+
+void generate(const Problem& p, int rank, Builder& builder) {
+    const std::vector<int> done = pass_up(p, binomial_tree_in_order(p.ranks, 0, rank), builder);
+    pass_down(p, binomial_tree(p.ranks, 0, rank), builder, done);
+}
+
+const Register registered(Algorithm("allreduce", "reduce_bcast", generate).segmented().ordered());
+
+}  // namespace
+}  // namespace hockney

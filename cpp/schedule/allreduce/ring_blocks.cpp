@@ -1,0 +1,48 @@
+#include "ring.hpp"
+
+namespace hockney {
+
+void reduce_and_pass_round(const Problem& p, int rank, Bytes segment_B, Builder& builder) {
+    const Region result = builder.output(0, p.bytes);
+    const Pieces blocks = Pieces::blocks(p.bytes, p.ranks, p.element_B);
+    const int next = (rank + 1) % p.ranks, previous = (rank - 1 + p.ranks) % p.ranks;
+    const int loaded = builder.copy(builder.input(0, p.bytes), result);
+    const auto segments_of = [&](int block) {
+        return Pieces::segments(blocks.length_B(block), segment_B, p.element_B);
+    };
+    // The first block is the largest. Two buffers in turn: one is added while the other receives.
+    const Region buffers[2] = {builder.scratch(blocks.length_B(0)), builder.scratch(blocks.length_B(0))};
+    const auto most = static_cast<std::size_t>(segments_of(0).count());
+    std::vector<int> used[2] = {std::vector<int>(most, Builder::none), std::vector<int>(most, Builder::none)};
+    std::vector<int> valid(most, loaded);  // of each segment of the block to be given next
+    std::vector<int> given;
+    for (int step = 0; step < p.ranks - 1; ++step) {
+        const int give = (rank - step + p.ranks) % p.ranks, take = (give - 1 + p.ranks) % p.ranks;
+        const Pieces giving = segments_of(give), taking = segments_of(take);
+        const Region& buffer = buffers[step % 2];
+        std::vector<int> sums(most, loaded);
+        for (int segment = 0; segment < std::max(giving.count(), taking.count()); ++segment) {
+            const auto s = static_cast<std::size_t>(segment);
+            int arrived = Builder::none;
+            if (segment < taking.count())
+                arrived = builder.receive(previous, taking.of(buffer, segment), {used[step % 2][s]});
+            if (segment < giving.count())
+                given.push_back(builder.send(next, giving.of(blocks.of(result, give), segment), {valid[s]}));
+            if (arrived == Builder::none) continue;  // an empty block
+            sums[s] = used[step % 2][s] = builder.reduce(
+                taking.of(buffer, segment), taking.of(blocks.of(result, take), segment), {arrived, loaded});
+        }
+        valid = sums;
+    }
+    // A finished block replaces a partial one that must have left by then; whole blocks now.
+    given.insert(given.end(), valid.begin(), valid.end());
+    std::vector<int> have = given;
+    for (int step = 0; step < p.ranks - 1; ++step) {
+        const int give = (rank + 1 - step + p.ranks) % p.ranks, take = (give - 1 + p.ranks) % p.ranks;
+        const int arrived = builder.receive(previous, blocks.of(result, take), given);
+        builder.send(next, blocks.of(result, give), have);
+        have = {arrived};
+    }
+}
+
+}  // namespace hockney
