@@ -1,6 +1,8 @@
 // Granularity of the monotonic clock, and calibrated work.
 #include "clock.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -16,6 +18,13 @@ double clock_granularity_s() {
     }
     std::nth_element(steps.begin(), steps.begin() + 100, steps.end());
     return steps[100];
+}
+
+void wait_until(double time_s) {
+    // A long wait leaves the processor to whoever shares it; a short one keeps it, to be punctual.
+    constexpr double long_s = 100e-6;
+    for (double left_s = time_s - now_s(); left_s > 0; left_s = time_s - now_s())
+        if (left_s > long_s) sched_yield();
 }
 
 void spin(long iterations) {

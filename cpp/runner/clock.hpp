@@ -13,6 +13,9 @@ inline double now_s() {
 // The smallest step that two successive readings show: resolution and cost of a reading together, in seconds.
 double clock_granularity_s();
 
+// Returns at that time of now_s(), at once where it has passed.
+void wait_until(double time_s);
+
 // Work of a fixed amount (not a fixed time), so that a loop with it and one without can be subtracted.
 void spin(long iterations);
 

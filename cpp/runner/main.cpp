@@ -4,6 +4,9 @@
 //
 //   measure operation=pingpong leader=0 follower=1 bytes=8 window=64 cache=warm budget_s=1 tolerance=0.01
 //           least_samples=30
+//   collective operation=bcast algorithm=binomial ranks=4 root=0 rotate=0 bytes=1024 segment_B=0 radix=0
+//   cache=warm
+//              start=window budget_s=1 tolerance=0.01 least_samples=30
 //   quit
 //
 // A conversation ends by `quit`, never by end-of-file alone: Open MPI 5 does not deliver one.
@@ -13,11 +16,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <map>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "clock.hpp"
+#include "collective/measure.hpp"
 #include "json.hpp"
 #include "kernels/kernel.hpp"
 #include "pair.hpp"
@@ -83,21 +89,32 @@ std::string hello(const std::vector<std::string>& placements, const std::string&
     JsonObject object;
     object.add("type", "hello").add("protocol", 1).add("library", library);
     object.add("standard", std::to_string(version) + "." + std::to_string(subversion));
-    object.raw("operations", "[" + operations + "]").raw("settings", settings);
+    object.raw("operations", "[" + operations + "]").raw("algorithms", algorithms_json());
+    object.raw("settings", settings);
     object.raw("ranks", "[" + ranks + "]").add("clock_granularity_s", clock_granularity_s());
     return object.str();
 }
 
+// The groups of ranks that have measured a collective, by their size. They stay until the end: a library may
+// keep resources for each communicator that was ever made.
+class Groups {
+  public:
+    explicit Groups(MPI_Comm world) : world_(world) {}
+    // Collective over the first `ranks` ranks.
+    const Group& of(int ranks) {
+        auto& group = groups_[ranks];
+        if (!group) group = std::make_unique<Group>(world_, ranks);
+        return *group;
+    }
+
+  private:
+    MPI_Comm world_;
+    std::map<int, std::unique_ptr<Group>> groups_;
+};
+
 // Refuses what would crash further on; the message goes to the user.
-void check(const Request& request, int ranks) {
-    if (request.word() != "measure") throw BadRequest("unknown request '" + request.word() + "'");
-    if (kernels().count(request.text("operation")) == 0)
-        throw BadRequest("unknown operation '" + request.text("operation") + "'");
-    const long leader = request.whole("leader"), follower = request.whole("follower");
-    if (leader < 0 || leader >= ranks || follower < 0 || follower >= ranks || leader == follower)
-        throw BadRequest("leader and follower must be two of " + std::to_string(ranks) + " ranks");
+void check_common(const Request& request) {
     if (request.whole("bytes") < 0) throw BadRequest("bytes must not be negative");
-    if (request.whole("window") < 1) throw BadRequest("window must be at least 1");
     if (request.whole("least_samples") < 1) throw BadRequest("least_samples must be at least 1");
     if (!(request.real("budget_s") > 0) || !(request.real("tolerance") > 0))
         throw BadRequest("budget_s and tolerance must be positive");
@@ -105,19 +122,46 @@ void check(const Request& request, int ranks) {
     if (cache != "warm" && cache != "off") throw BadRequest("cache must be warm or off");
 }
 
-void serve(int ranks, MPI_Comm comm) {
+void check_pair(const Request& request, int ranks) {
+    if (kernels().count(request.text("operation")) == 0)
+        throw BadRequest("unknown operation '" + request.text("operation") + "'");
+    const long leader = request.whole("leader"), follower = request.whole("follower");
+    if (leader < 0 || leader >= ranks || follower < 0 || follower >= ranks || leader == follower)
+        throw BadRequest("leader and follower must be two of " + std::to_string(ranks) + " ranks");
+    if (request.whole("window") < 1) throw BadRequest("window must be at least 1");
+}
+
+std::string answer_pair(const std::string& line, const Request& request, int ranks, MPI_Comm comm) {
+    check_pair(request, ranks);
+    const int leader = static_cast<int>(request.whole("leader"));
+    const int follower = static_cast<int>(request.whole("follower"));
+    for (const int other : {leader, follower})
+        if (other != 0) send_text(line, other, request_tag, comm);
+    std::string record;
+    if (leader == 0 || follower == 0) record = measure_pair(request, comm, 0);
+    return leader == 0 ? record : receive_text(leader, record_tag, comm);
+}
+
+std::string answer_collective(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
+                              Groups& groups) {
+    std::string refused = refuse_collective(request, ranks);
+    if (!refused.empty()) return refused;
+    const int members = static_cast<int>(request.whole("ranks"));
+    for (int other = 1; other < members; ++other) send_text(line, other, request_tag, comm);
+    return measure_collective(request, groups.of(members));
+}
+
+void serve(int ranks, MPI_Comm comm, Groups& groups) {
     for (std::string line; std::getline(std::cin, line) && line != "quit";) {
         try {
             const Request request(line);
-            check(request, ranks);
-            const int leader = static_cast<int>(request.whole("leader"));
-            const int follower = static_cast<int>(request.whole("follower"));
-            for (const int other : {leader, follower})
-                if (other != 0) send_text(line, other, request_tag, comm);
-            std::string record;
-            if (leader == 0 || follower == 0) record = measure_pair(request, comm, 0);
-            if (leader != 0) record = receive_text(leader, record_tag, comm);
-            answer(record);
+            check_common(request);
+            if (request.word() == "measure")
+                answer(answer_pair(line, request, ranks, comm));
+            else if (request.word() == "collective")
+                answer(answer_collective(line, request, ranks, comm, groups));
+            else
+                throw BadRequest("unknown request '" + request.word() + "'");
         } catch (const BadRequest& error) {
             answer_error(error.what());
         }
@@ -125,11 +169,16 @@ void serve(int ranks, MPI_Comm comm) {
     for (int other = 1; other < ranks; ++other) send_text("quit", other, request_tag, comm);
 }
 
-void follow_orders(int rank, MPI_Comm comm) {
+void follow_orders(int rank, MPI_Comm comm, Groups& groups) {
     for (;;) {
         const std::string line = receive_text(0, request_tag, comm);
         if (line == "quit") return;
-        const std::string record = measure_pair(Request(line), comm, rank);
+        const Request request(line);
+        if (request.word() == "collective") {
+            measure_collective(request, groups.of(static_cast<int>(request.whole("ranks"))));
+            continue;
+        }
+        const std::string record = measure_pair(request, comm, rank);
         if (!record.empty()) send_text(record, 0, record_tag, comm);
     }
 }
@@ -142,11 +191,14 @@ int run() {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     const std::vector<std::string> placements = gather_texts(placement_json(rank), rank, ranks, comm);
-    if (rank == 0) {
-        answer(hello(placements, settings_json()));
-        serve(ranks, comm);
-    } else {
-        follow_orders(rank, comm);
+    {
+        Groups groups(comm);
+        if (rank == 0) {
+            answer(hello(placements, settings_json()));
+            serve(ranks, comm, groups);
+        } else {
+            follow_orders(rank, comm, groups);
+        }
     }
     MPI_Comm_free(&comm);
     return 0;

@@ -3,7 +3,6 @@
 #include "pair.hpp"
 
 #include <sched.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "json.hpp"
 #include "kernels/kernel.hpp"
 #include "placement.hpp"
+#include "point.hpp"
 #include "statistics.hpp"
 #include "stopping/criterion.hpp"
 
@@ -34,27 +34,10 @@ constexpr long stop = 0;
 // so that on a busy machine most batches are whole or not touched at all.
 constexpr double batch_s = 50e-6;
 constexpr double batch_granules = 200;
-// A point that converges at once still spreads its samples over this share of its budget.
-constexpr double least_budget_share = 0.2;
 // Enough rounds to double up to the batch of a fast message; a slow message may end earlier, at this multiple
 // of the time given.
 constexpr int least_warm_up_rounds = 12;
 constexpr double most_warm_up_factor = 3;
-// Fewer samples than this have no 95 % interval inside their extremes (1 − 2^(1−n)).
-constexpr long least_samples = 6;
-constexpr long most_samples = 4000;
-// Of the memory that is free, the share that buffers may take.
-constexpr double memory_share = 0.8;
-
-long involuntary_switches() {
-    rusage usage{};
-#ifdef RUSAGE_THREAD
-    getrusage(RUSAGE_THREAD, &usage);
-#else
-    getrusage(RUSAGE_SELF, &usage);
-#endif
-    return usage.ru_nivcsw;
-}
 
 // What the leader tells the follower before each batch.
 struct Order {
@@ -233,13 +216,6 @@ bool both_have_room(double needed_B, int partner, MPI_Comm comm) {
     return mine != 0 && theirs != 0;
 }
 
-JsonObject quantiles_json(const Summary& summary) {
-    JsonObject quantiles;
-    for (std::size_t i = 0; i < quantile_levels.size(); ++i)
-        quantiles.add(json_number(quantile_levels[i]), summary.quantiles_s[i]);
-    return quantiles;
-}
-
 }  // namespace
 
 std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
@@ -256,10 +232,7 @@ std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
         request.text("cache") == "off" ? static_cast<std::size_t>(2 * std::max(cache_B, partner_cache_B)) : 0;
     const double needed_B = 2.0 * static_cast<double>(Buffer::total_B(bytes, region_B));
     if (!both_have_room(needed_B, partner, comm)) {
-        JsonObject refusal;
-        refusal.add("type", "refused").add("reason", "memory").add("needed_B", 2 * needed_B);
-        refusal.add("available_B", available_memory_B());
-        return rank == leader ? refusal.str() : "";
+        return rank == leader ? memory_refusal(2 * needed_B).str() : "";
     }
     const Payload payload(bytes);
     Buffer send(bytes, region_B), receive(bytes, region_B);
@@ -275,13 +248,9 @@ std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
     const Measured measured = lead(kernel, pair, request);
     verified = verify(kernel, pair, rank, partner, 2) && verified;
     const Summary summary = summarise(measured.samples);
-    std::vector<double> samples_s;
-    for (const Sample& sample : measured.samples) samples_s.push_back(sample.value_s);
     JsonObject record;
-    record.add("type", "measurement").add("median_s", summary.median_s);
-    record.add("low_s", summary.low_s).add("high_s", summary.high_s);
-    record.raw("quantiles_s", quantiles_json(summary).str());
-    record.add("samples_s", samples_s).add("disturbed_at", summary.disturbed);
+    record.add("type", "measurement");
+    add_summary(record, summary, measured.samples);
     record.add("batch", measured.batch).add("stop", measured.stop).add("verified", verified);
     record.add("elapsed_s", measured.elapsed_s).add("same_cpu", measured.same_cpu);
     return record.str();

@@ -156,6 +156,14 @@ std::string placement_json(int rank) {
     return place.str();
 }
 
+std::string clock_domain() {
+    const std::string kernel = first_line("/proc/sys/kernel/random/boot_id");
+    if (!kernel.empty()) return kernel;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    return host;
+}
+
 double available_memory_B() { return memory_field_B("MemAvailable:"); }
 
 double last_level_cache_B() {

@@ -8,6 +8,10 @@ namespace hockney {
 // One JSON object; fields that the system does not tell are left out.
 std::string placement_json(int rank);
 
+// What tells ranks apart that do not share a clock: the running kernel. (Containers and network namespaces of
+// one machine share it.)
+std::string clock_domain();
+
 // Bytes of memory that can still be used on this host; 0 where unknown.
 double available_memory_B();
 

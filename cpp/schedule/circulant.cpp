@@ -27,7 +27,8 @@ void Rotated::store(const Region& vector, const std::vector<int>& after, Builder
     builder.copy(of(upper, blocks_.count()), blocks_.of(vector, 0, rank_), after);
 }
 
-std::vector<int> circulant_reduce_scatter(const Problem& p, int rank, const Rotated& vector, int loaded, Builder& builder) {
+std::vector<int> circulant_reduce_scatter(const Problem& p, int rank, const Rotated& vector, int loaded,
+                                          Builder& builder) {
     const std::vector<int> skips = circulant_skips(p.ranks);
     const Region partner_memory = builder.scratch(vector.total_B());
     int reduced = loaded;

@@ -1,5 +1,5 @@
-// What recursive halving and doubling share: the largest power of two of ranks takes part, as "nodes"; the ranks too many
-// hand their data to a neighbour first (Thakur, Rabenseifner and Gropp 2005).
+// What recursive halving and doubling share: the largest power of two of ranks takes part, as "nodes"; the
+// ranks too many hand their data to a neighbour first (Thakur, Rabenseifner and Gropp 2005).
 #pragma once
 
 #include "schedule.hpp"

@@ -1,5 +1,5 @@
-// allgather bruck: in round k every rank sends what it has, at most 2^k blocks, to rank − 2^k; ⌈log₂P⌉ rounds for any P,
-// and a rotation in the end (Bruck et al. 1997; Open MPI coll/base allgather_intra_bruck).
+// allgather bruck: in round k every rank sends what it has, at most 2^k blocks, to rank − 2^k; ⌈log₂P⌉ rounds
+// for any P, and a rotation in the end (Bruck et al. 1997; Open MPI coll/base allgather_intra_bruck).
 #include <algorithm>
 
 #include "../circulant.hpp"

@@ -1,5 +1,5 @@
-// allgather circulant: ⌈log₂P⌉ rounds, P − 1 blocks sent, for any P; the skips are the halves of P instead of powers of
-// two (Träff, arXiv 2410.14234).
+// allgather circulant: ⌈log₂P⌉ rounds, P − 1 blocks sent, for any P; the skips are the halves of P instead of
+// powers of two (Träff, arXiv 2410.14234).
 #include "../circulant.hpp"
 
 namespace hockney {

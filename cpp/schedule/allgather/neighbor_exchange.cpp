@@ -1,5 +1,6 @@
-// allgather neighbor_exchange: P/2 steps; each rank swaps with its two neighbours in turn, one block at first, then the
-// two it got last; defined for even P (Chen et al. 2005; Open MPI coll/base allgather_intra_neighborexchange).
+// allgather neighbor_exchange: P/2 steps; each rank swaps with its two neighbours in turn, one block at
+// first, then the two it got last; defined for even P (Chen et al. 2005; Open MPI coll/base
+// allgather_intra_neighborexchange).
 #include "../pieces.hpp"
 
 namespace hockney {

@@ -1,5 +1,5 @@
-// allgather recursive_doubling: log₂P exchanges of all that is known between ranks whose numbers differ in one bit;
-// defined for powers of two (Thakur, Rabenseifner and Gropp 2005, section 4.1).
+// allgather recursive_doubling: log₂P exchanges of all that is known between ranks whose numbers differ in
+// one bit; defined for powers of two (Thakur, Rabenseifner and Gropp 2005, section 4.1).
 #include "../pieces.hpp"
 
 namespace hockney {

@@ -1,4 +1,5 @@
-// allgather ring: P − 1 steps, each rank passes on the block it got last (Open MPI coll/base allgather_intra_ring).
+// allgather ring: P − 1 steps, each rank passes on the block it got last (Open MPI coll/base
+// allgather_intra_ring).
 #include "../pieces.hpp"
 
 namespace hockney {

@@ -1,5 +1,5 @@
-// allreduce circulant: the circulant reduce-scatter, then the circulant allgather: 2⌈log₂P⌉ rounds and 2(P − 1)/P of the
-// vector per rank, both for any P (Träff, arXiv 2410.14234).
+// allreduce circulant: the circulant reduce-scatter, then the circulant allgather: 2⌈log₂P⌉ rounds and 2(P −
+// 1)/P of the vector per rank, both for any P (Träff, arXiv 2410.14234).
 #include "../circulant.hpp"
 
 namespace hockney {

@@ -1,6 +1,6 @@
-// allreduce rabenseifner: a reduce-scatter by halving the vector while the distance doubles, then an allgather the same
-// way back; 2⌊log₂P⌋ rounds, about twice the vector per rank (Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005,
-// section 4.4). Neighbours are added first, so ranks stay in order.
+// allreduce rabenseifner: a reduce-scatter by halving the vector while the distance doubles, then an
+// allgather the same way back; 2⌊log₂P⌋ rounds, about twice the vector per rank (Rabenseifner 2004; Thakur,
+// Rabenseifner and Gropp 2005, section 4.4). Neighbours are added first, so ranks stay in order.
 #include "../halving.hpp"
 #include "swapping.hpp"
 
@@ -29,7 +29,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
         const bool lower = (node & bit) == 0;
         const Range keep = lower ? Range{now.first, middle} : Range{middle, now.last};
         const Range give = lower ? Range{middle, now.last} : Range{now.first, middle};
-        sum.exchange(partner, partner > rank, blocks.span(give.first, give.last), blocks.span(keep.first, keep.last));
+        sum.exchange(partner, partner > rank, blocks.span(give.first, give.last),
+                     blocks.span(keep.first, keep.last));
         ranges.push_back(keep);
     }
     sum.settle(blocks.span(ranges.back().first, ranges.back().last));
@@ -37,7 +38,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
         const Range mine = ranges.back();
         ranges.pop_back();
         const Range whole = ranges.back();
-        const Range theirs = mine.first == whole.first ? Range{mine.last, whole.last} : Range{whole.first, mine.first};
+        const Range theirs =
+            mine.first == whole.first ? Range{mine.last, whole.last} : Range{whole.first, mine.first};
         const int partner = folded.rank(node ^ bit);
         const std::vector<int> before = sum.before;
         sum.before.push_back(builder.receive(partner, blocks.of(result, theirs.first, theirs.last), before));

@@ -1,6 +1,6 @@
-// allreduce recursive_doubling: ⌊log₂P⌋ exchanges of the whole vector between nodes whose numbers differ in one bit; a
-// rank too many hands its vector to a neighbour first and gets the result last (Thakur, Rabenseifner and Gropp 2005,
-// section 4.4). Ranks stay in order, so any operator may be used.
+// allreduce recursive_doubling: ⌊log₂P⌋ exchanges of the whole vector between nodes whose numbers differ in
+// one bit; a rank too many hands its vector to a neighbour first and gets the result last (Thakur,
+// Rabenseifner and Gropp 2005, section 4.4). Ranks stay in order, so any operator may be used.
 #include "../halving.hpp"
 #include "swapping.hpp"
 

@@ -1,5 +1,5 @@
-// allreduce ring: a reduce-scatter and an allgather round the ring, 2(P − 1) rounds, twice (P − 1)/P of the vector per
-// rank (Patarasuk and Yuan 2009; Open MPI coll/base allreduce_intra_ring).
+// allreduce ring: a reduce-scatter and an allgather round the ring, 2(P − 1) rounds, twice (P − 1)/P of the
+// vector per rank (Patarasuk and Yuan 2009; Open MPI coll/base allreduce_intra_ring).
 #include "ring.hpp"
 
 namespace hockney {

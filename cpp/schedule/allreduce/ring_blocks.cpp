@@ -15,7 +15,7 @@ void reduce_and_pass_round(const Problem& p, int rank, Bytes segment_B, Builder&
     const auto most = static_cast<std::size_t>(segments_of(0).count());
     std::vector<int> used[2] = {std::vector<int>(most, Builder::none), std::vector<int>(most, Builder::none)};
     std::vector<int> valid(most, loaded);  // of each segment of the block to be given next
-    std::vector<int> given;
+    std::vector<std::vector<int>> given(static_cast<std::size_t>(p.ranks));  // the sends of each block
     for (int step = 0; step < p.ranks - 1; ++step) {
         const int give = (rank - step + p.ranks) % p.ranks, take = (give - 1 + p.ranks) % p.ranks;
         const Pieces giving = segments_of(give), taking = segments_of(take);
@@ -27,19 +27,20 @@ void reduce_and_pass_round(const Problem& p, int rank, Bytes segment_B, Builder&
             if (segment < taking.count())
                 arrived = builder.receive(previous, taking.of(buffer, segment), {used[step % 2][s]});
             if (segment < giving.count())
-                given.push_back(builder.send(next, giving.of(blocks.of(result, give), segment), {valid[s]}));
+                given[static_cast<std::size_t>(give)].push_back(
+                    builder.send(next, giving.of(blocks.of(result, give), segment), {valid[s]}));
             if (arrived == Builder::none) continue;  // an empty block
             sums[s] = used[step % 2][s] = builder.reduce(
                 taking.of(buffer, segment), taking.of(blocks.of(result, take), segment), {arrived, loaded});
         }
         valid = sums;
     }
-    // A finished block replaces a partial one that must have left by then; whole blocks now.
-    given.insert(given.end(), valid.begin(), valid.end());
-    std::vector<int> have = given;
+    // Whole blocks now; a finished one replaces the partial one that has been given away.
+    std::vector<int> have = valid;
     for (int step = 0; step < p.ranks - 1; ++step) {
         const int give = (rank + 1 - step + p.ranks) % p.ranks, take = (give - 1 + p.ranks) % p.ranks;
-        const int arrived = builder.receive(previous, blocks.of(result, take), given);
+        const int arrived =
+            builder.receive(previous, blocks.of(result, take), given[static_cast<std::size_t>(take)]);
         builder.send(next, blocks.of(result, give), have);
         have = {arrived};
     }

@@ -1,5 +1,5 @@
-// allreduce segmented_ring: as ring, but in the reduce-scatter each block goes round in segments, so that a segment is
-// added while the next one arrives (Open MPI coll/base allreduce_intra_ring_segmented).
+// allreduce segmented_ring: as ring, but in the reduce-scatter each block goes round in segments, so that a
+// segment is added while the next one arrives (Open MPI coll/base allreduce_intra_ring_segmented).
 #include "ring.hpp"
 
 namespace hockney {

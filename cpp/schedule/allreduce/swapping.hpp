@@ -1,5 +1,6 @@
-// A vector that is reduced with one partner after another, each time in rank order, without copies: of two buffers one
-// holds the sum so far; where the partner's ranks come after ours, the sum ends in the other one and they swap.
+// A vector that is reduced with one partner after another, each time in rank order, without copies: of two
+// buffers one holds the sum so far; where the partner's ranks come after ours, the sum ends in the other one
+// and they swap.
 #pragma once
 
 #include "../pieces.hpp"
@@ -40,7 +41,9 @@ class Swapping {
     std::vector<int> before;  // the steps so far
 
   private:
-    Region at(int buffer, const Span& span) const { return part(buffers_[buffer], span.offset_B, span.length_B); }
+    Region at(int buffer, const Span& span) const {
+        return part(buffers_[buffer], span.offset_B, span.length_B);
+    }
 
     Builder& builder_;
     Region buffers_[2];

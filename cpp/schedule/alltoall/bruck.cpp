@@ -1,6 +1,6 @@
-// alltoall bruck: in round k all blocks whose distance to their target has bit k set travel together to rank + 2^k;
-// ⌈log₂P⌉ rounds, about P/2 blocks in each, with packing and rotations by copies (Bruck et al. 1997; Open MPI coll/base
-// alltoall_intra_bruck).
+// alltoall bruck: in round k all blocks whose distance to their target has bit k set travel together to rank
+// + 2^k; ⌈log₂P⌉ rounds, about P/2 blocks in each, with packing and rotations by copies (Bruck et al. 1997;
+// Open MPI coll/base alltoall_intra_bruck).
 #include "../circulant.hpp"
 
 namespace hockney {
@@ -29,7 +29,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
             for (const Span& run : runs) {
                 const Region place = part(blocks, run.offset_B, run.length_B);
                 const Region dense = part(memory, offset_B, run.length_B);
-                copies.push_back(pack ? builder.copy(place, dense, after) : builder.copy(dense, place, after));
+                copies.push_back(pack ? builder.copy(place, dense, after)
+                                      : builder.copy(dense, place, after));
                 offset_B += run.length_B;
             }
             return copies;
@@ -43,7 +44,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
         before.push_back(sent);
     }
     for (int distance = 0; distance < p.ranks; ++distance)
-        builder.copy(pieces.of(blocks, distance), pieces.of(out, (rank - distance + p.ranks) % p.ranks), before);
+        builder.copy(pieces.of(blocks, distance), pieces.of(out, (rank - distance + p.ranks) % p.ranks),
+                     before);
 }
 
 const Register registered(Algorithm("alltoall", "bruck", generate));

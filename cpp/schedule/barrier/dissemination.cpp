@@ -1,5 +1,5 @@
-// barrier dissemination: in round k every rank signals rank + 2^k; ⌈log₂P⌉ rounds for any P (Hensgen, Finkel and
-// Manber 1988; Open MPI calls it bruck).
+// barrier dissemination: in round k every rank signals rank + 2^k; ⌈log₂P⌉ rounds for any P (Hensgen, Finkel
+// and Manber 1988; Open MPI calls it bruck).
 #include "../schedule.hpp"
 
 namespace hockney {

@@ -1,5 +1,5 @@
-// barrier double_ring: a token goes round the ring twice; the first round collects, the second releases (Open MPI
-// coll/base barrier_intra_doublering).
+// barrier double_ring: a token goes round the ring twice; the first round collects, the second releases (Open
+// MPI coll/base barrier_intra_doublering).
 #include "../schedule.hpp"
 
 namespace hockney {

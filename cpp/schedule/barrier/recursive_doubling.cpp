@@ -1,5 +1,6 @@
-// barrier recursive_doubling: ranks whose numbers differ in one bit signal each other; the ranks beyond the largest power
-// of two report to a partner first and are released by it last (Open MPI coll/base barrier_intra_recursivedoubling).
+// barrier recursive_doubling: ranks whose numbers differ in one bit signal each other; the ranks beyond the
+// largest power of two report to a partner first and are released by it last (Open MPI coll/base
+// barrier_intra_recursivedoubling).
 #include "../schedule.hpp"
 
 namespace hockney {

@@ -1,8 +1,7 @@
-// barrier tree: reports go up a binomial tree to rank 0 and the release comes down again; 2⌈log₂P⌉ rounds (Open MPI
-// coll/base barrier_intra_tree).
-#include "../trees.hpp"
-
+// barrier tree: reports go up a binomial tree to rank 0 and the release comes down again; 2⌈log₂P⌉ rounds
+// (Open MPI coll/base barrier_intra_tree).
 #include "../schedule.hpp"
+#include "../trees.hpp"
 
 namespace hockney {
 namespace {
@@ -15,7 +14,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
         heard.push_back(builder.signal(tree.parent, heard));
         heard.push_back(builder.await(tree.parent, heard));
     }
-    for (auto child = tree.children.rbegin(); child != tree.children.rend(); ++child) builder.signal(*child, heard);
+    for (auto child = tree.children.rbegin(); child != tree.children.rend(); ++child)
+        builder.signal(*child, heard);
 }
 
 const Register registered(Algorithm("barrier", "tree", generate));

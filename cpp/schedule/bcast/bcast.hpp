@@ -7,14 +7,15 @@
 
 namespace hockney {
 
-// Every segment goes from the parent to all children. The next segment's receive is posted before the present one is
-// passed on, so that a rendezvous never waits for it. `ready`: the step after which a segment may be sent (at the root)
-// or overwritten (elsewhere); empty: at once.
-void pass_down(const Problem& problem, const Tree& tree, Builder& builder, const std::vector<int>& ready = {});
+// Every segment goes from the parent to all children. The next segment's receive is posted before the present
+// one is passed on, so that a rendezvous never waits for it. `ready`: the step after which a segment may be
+// sent (at the root) or overwritten (elsewhere); empty: at once.
+void pass_down(const Problem& problem, const Tree& tree, Builder& builder,
+               const std::vector<int>& ready = {});
 
-// The first half of scatter_allgather and scatter_allgather_ring: the message is cut into a block for each rank, counted
-// from the root on, and goes down a binomial tree whose subtrees are ranges of blocks. Returns the step after which a
-// rank has the blocks of its subtree.
+// The first half of scatter_allgather and scatter_allgather_ring: the message is cut into a block for each
+// rank, counted from the root on, and goes down a binomial tree whose subtrees are ranges of blocks. Returns
+// the step after which a rank has the blocks of its subtree.
 int scatter_blocks(const Problem& problem, const Pieces& blocks, int rank, Builder& builder);
 
 }  // namespace hockney

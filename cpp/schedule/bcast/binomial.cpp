@@ -1,5 +1,5 @@
-// bcast binomial: ⌈log₂P⌉ rounds, each rank that has the message passes it on in every later round; segments follow
-// one another down the tree (Open MPI coll/base bcast_intra_binomial).
+// bcast binomial: ⌈log₂P⌉ rounds, each rank that has the message passes it on in every later round; segments
+// follow one another down the tree (Open MPI coll/base bcast_intra_binomial).
 #include "bcast.hpp"
 
 namespace hockney {

@@ -1,7 +1,8 @@
-// bcast circulant: n blocks in n − 1 + ⌈log₂P⌉ rounds, the least possible, for any P (Träff, arXiv 2407.18004). In round
-// k (mod q = ⌈log₂P⌉) every rank sends to rank + skip[k] and receives from rank − skip[k]; which block, follows from the
-// rank alone. Every message is one block.
+// bcast circulant: n blocks in n − 1 + ⌈log₂P⌉ rounds, the least possible, for any P (Träff, arXiv
+// 2407.18004). In round k (mod q = ⌈log₂P⌉) every rank sends to rank + skip[k] and receives from rank −
+// skip[k]; which block, follows from the rank alone. Every message is one block.
 #include "../circulant.hpp"
+
 #include "bcast.hpp"
 
 namespace hockney {
@@ -10,7 +11,8 @@ namespace {
 // Which block a rank gets in each of q rounds, relative to the phase; computed from skips, in O(q³) at most.
 class ReceiveSchedule {
   public:
-    ReceiveSchedule(int ranks, int v) : skips_(circulant_skips(ranks)), q_(static_cast<int>(skips_.size()) - 1) {
+    ReceiveSchedule(int ranks, int v)
+        : skips_(circulant_skips(ranks)), q_(static_cast<int>(skips_.size()) - 1) {
         // A rank's base block is the one new block of the first phase that reaches it.
         int base = q_;
         for (int k = q_ - 1, rest = v; k >= 0 && base == q_; --k) {
@@ -30,8 +32,9 @@ class ReceiveSchedule {
   private:
     static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-    // Walks back from the target along the skips: the k-th block comes from the nearest rank at a distance of at least
-    // skip[k] whose path uses an unused skip last. `path`: the rank so far; `nearest`: the rank accepted last.
+    // Walks back from the target along the skips: the k-th block comes from the nearest rank at a distance of
+    // at least skip[k] whose path uses an unused skip last. `path`: the rank so far; `nearest`: the rank
+    // accepted last.
     void find(int path, int nearest, std::size_t place) {
         while (place < unused_.size()) {
             const int e = unused_[place];
@@ -79,7 +82,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
         const auto k = static_cast<std::size_t>(round % q);
         const int phase = round / q * q - skipped;
         const int to = (v + skips[k]) % p.ranks, from = (v - skips[k] + p.ranks) % p.ranks;
-        const int received = std::min(mine.blocks[k] + phase, n - 1), sent = std::min(sends[k] + phase, n - 1);
+        const int received = std::min(mine.blocks[k] + phase, n - 1),
+                  sent = std::min(sends[k] + phase, n - 1);
         const int before = sent >= 0 ? arrived[static_cast<std::size_t>(sent)] : Builder::none;
         if (received >= 0 && v != 0)
             arrived[static_cast<std::size_t>(received)] =

@@ -1,5 +1,5 @@
-// bcast knomial: a tree over the digits of the rank in base `radix`, radix − 1 messages on each of ⌈log P⌉ levels
-// (Open MPI coll/base bcast_intra_knomial).
+// bcast knomial: a tree over the digits of the rank in base `radix`, radix − 1 messages on each of ⌈log P⌉
+// levels (Open MPI coll/base bcast_intra_knomial).
 #include "bcast.hpp"
 
 namespace hockney {

@@ -1,9 +1,10 @@
-// bcast scatter_allgather: a binomial scatter of one block a rank, then an allgather by recursive doubling (van de
-// Geijn; Thakur, Rabenseifner and Gropp 2005, section 4.2). Where the number of ranks is no power of two, ranks without
-// a partner get the missing blocks from ranks of their own half that have just received them.
-#include "bcast.hpp"
-
+// bcast scatter_allgather: a binomial scatter of one block a rank, then an allgather by recursive doubling
+// (van de Geijn; Thakur, Rabenseifner and Gropp 2005, section 4.2). Where the number of ranks is no power of
+// two, ranks without a partner get the missing blocks from ranks of their own half that have just received
+// them.
 #include <algorithm>
+
+#include "bcast.hpp"
 
 namespace hockney {
 namespace {
@@ -13,8 +14,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     const Pieces blocks = Pieces::blocks(p.bytes, p.ranks, p.element_B);
     const Region message = builder.output(0, p.bytes);
     const int v = shift.of(rank);
-    // The scatter leaves some ranks with more than their block; the allgather brings it again, so it must not arrive
-    // before what is there has been passed on.
+    // The scatter leaves some ranks with more than their block; the allgather brings it again, so it must not
+    // arrive before what is there has been passed on.
     std::vector<int> have{scatter_blocks(p, blocks, rank, builder)};
     const int scattered = builder.latest();
     for (int before = std::max(have[0], 0); before <= scattered; ++before) have.push_back(before);

@@ -1,6 +1,6 @@
-// bcast split_binary: the left half of the message goes down the left subtree of a binary tree, the right half down the
-// right one, in segments; then each rank swaps halves with a partner of the other subtree (Open MPI coll/base
-// bcast_intra_split_bintree, whose partners these are).
+// bcast split_binary: the left half of the message goes down the left subtree of a binary tree, the right
+// half down the right one, in segments; then each rank swaps halves with a partner of the other subtree (Open
+// MPI coll/base bcast_intra_split_bintree, whose partners these are).
 #include "bcast.hpp"
 
 namespace hockney {
@@ -32,7 +32,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
         if (segment + 1 < segments[mine].count())
             arrived.push_back(builder.receive(tree.parent, segments[mine].of(half[mine], segment + 1)));
         for (const int child : tree.children)
-            builder.send(child, segments[mine].of(half[mine], segment), {arrived[static_cast<std::size_t>(segment)]});
+            builder.send(child, segments[mine].of(half[mine], segment),
+                         {arrived[static_cast<std::size_t>(segment)]});
     }
     if (v == last && last % 2 == 1) {
         builder.receive(p.root, half[1]);

@@ -1,5 +1,5 @@
-// gather binomial: each rank collects the blocks of its subtree and hands them to its parent; ⌈log₂P⌉ rounds (Open MPI
-// coll/base gather_intra_binomial).
+// gather binomial: each rank collects the blocks of its subtree and hands them to its parent; ⌈log₂P⌉ rounds
+// (Open MPI coll/base gather_intra_binomial).
 #include "../subtree.hpp"
 
 namespace hockney {
@@ -24,7 +24,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     for (const int child : subtree.tree.children) {
         const Subtree theirs(p, child);
         if (!is_root) {
-            const Region place = part(held, (theirs.first - subtree.first) * p.bytes, theirs.size() * p.bytes);
+            const Region place =
+                part(held, (theirs.first - subtree.first) * p.bytes, theirs.size() * p.bytes);
             collected.push_back(builder.receive(child, place));
             continue;
         }

@@ -1,5 +1,5 @@
-// gather linear_sync: the root asks one rank after another with an empty message; a rank then sends its first segment,
-// and the rest while the root asks the next one: no flood of unexpected messages (Open MPI coll/base
+// gather linear_sync: the root asks one rank after another with an empty message; a rank then sends its first
+// segment, and the rest while the root asks the next one: no flood of unexpected messages (Open MPI coll/base
 // gather_intra_linear_sync).
 #include "../pieces.hpp"
 

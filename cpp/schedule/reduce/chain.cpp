@@ -1,5 +1,5 @@
-// reduce chain: `radix` chains of consecutive ranks end at the root; segments follow one another along them (Open MPI
-// coll/base reduce_intra_chain).
+// reduce chain: `radix` chains of consecutive ranks end at the root; segments follow one another along them
+// (Open MPI coll/base reduce_intra_chain).
 #include "reduce.hpp"
 
 namespace hockney {
@@ -14,7 +14,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     pass_up(p, chain_tree(p.ranks, p.root, rank, p.radix), builder);
 }
 
-const Register registered(Algorithm("reduce", "chain", generate).segmented().radix(4, 1).ordered().only(refuse));
+const Register registered(
+    Algorithm("reduce", "chain", generate).segmented().radix(4, 1).ordered().only(refuse));
 
 }  // namespace
 }  // namespace hockney

@@ -1,5 +1,5 @@
-// reduce linear: everybody sends to the root, which adds up from the last rank to the first, so any operator may be used
-// with any root (Open MPI coll/base reduce_intra_basic_linear).
+// reduce linear: everybody sends to the root, which adds up from the last rank to the first, so any operator
+// may be used with any root (Open MPI coll/base reduce_intra_basic_linear).
 #include "../schedule.hpp"
 
 namespace hockney {

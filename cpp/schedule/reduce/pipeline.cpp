@@ -1,4 +1,5 @@
-// reduce pipeline: one chain through all ranks to the root, in segments (Open MPI coll/base reduce_intra_pipeline).
+// reduce pipeline: one chain through all ranks to the root, in segments (Open MPI coll/base
+// reduce_intra_pipeline).
 #include "reduce.hpp"
 
 namespace hockney {

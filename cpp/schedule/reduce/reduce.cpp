@@ -66,7 +66,8 @@ std::vector<int> pass_up(const Problem& p, const Tree& tree, Builder& builder) {
             free = std::move(arriving.slot->used);
             arriving.slot->used.clear();
         }
-        arriving.step = builder.receive(tree.children[static_cast<std::size_t>(child)], arriving.memory, free);
+        arriving.step =
+            builder.receive(tree.children[static_cast<std::size_t>(child)], arriving.memory, free);
         return arriving;
     };
     Arriving next = receive(0);

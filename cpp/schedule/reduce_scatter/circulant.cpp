@@ -1,5 +1,5 @@
-// reduce_scatter circulant: ⌈log₂P⌉ rounds and P − 1 blocks sent per rank, both the least possible, for any P (Träff,
-// arXiv 2410.14234).
+// reduce_scatter circulant: ⌈log₂P⌉ rounds and P − 1 blocks sent per rank, both the least possible, for any P
+// (Träff, arXiv 2410.14234).
 #include "../circulant.hpp"
 
 namespace hockney {

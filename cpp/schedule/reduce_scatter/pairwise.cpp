@@ -1,5 +1,5 @@
-// reduce_scatter pairwise: in step i each rank sends its contribution to rank + i and adds up the one from rank − i;
-// P − 1 rounds, P − 1 blocks per rank (Thakur, Rabenseifner and Gropp 2005, section 4.3).
+// reduce_scatter pairwise: in step i each rank sends its contribution to rank + i and adds up the one from
+// rank − i; P − 1 rounds, P − 1 blocks per rank (Thakur, Rabenseifner and Gropp 2005, section 4.3).
 #include "../pieces.hpp"
 
 namespace hockney {

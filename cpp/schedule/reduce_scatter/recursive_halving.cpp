@@ -1,5 +1,5 @@
-// reduce_scatter recursive_halving: ⌊log₂P⌋ exchanges, half as much each time; a rank too many hands its vector to a
-// neighbour first and gets its block last (Thakur, Rabenseifner and Gropp 2005, section 4.3).
+// reduce_scatter recursive_halving: ⌊log₂P⌋ exchanges, half as much each time; a rank too many hands its
+// vector to a neighbour first and gets its block last (Thakur, Rabenseifner and Gropp 2005, section 4.3).
 #include "../halving.hpp"
 #include "../pieces.hpp"
 
@@ -19,7 +19,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     const Region sum = builder.scratch(p.ranks * p.bytes), other = builder.scratch(p.ranks * p.bytes);
     // The blocks of the ranks that a range of nodes stands for.
     const auto of = [&](const Region& vector, int first, int last) {
-        return blocks.of(vector, folded.first_rank(first), last == folded.nodes ? p.ranks : folded.first_rank(last));
+        return blocks.of(vector, folded.first_rank(first),
+                         last == folded.nodes ? p.ranks : folded.first_rank(last));
     };
     int valid = builder.copy(own, sum);
     if (folded.is_paired(rank)) {

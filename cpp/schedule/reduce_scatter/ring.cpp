@@ -1,5 +1,5 @@
-// reduce_scatter ring: each rank's block goes once round the ring and is added to at every stop; P − 1 rounds, P − 1
-// blocks per rank (Open MPI coll/base reduce_scatter_intra_ring).
+// reduce_scatter ring: each rank's block goes once round the ring and is added to at every stop; P − 1
+// rounds, P − 1 blocks per rank (Open MPI coll/base reduce_scatter_intra_ring).
 #include "../pieces.hpp"
 
 namespace hockney {

@@ -1,5 +1,5 @@
-// scatter binomial: each rank receives the blocks of its whole subtree and passes on those of its children; ⌈log₂P⌉
-// rounds (Open MPI coll/base scatter_intra_binomial).
+// scatter binomial: each rank receives the blocks of its whole subtree and passes on those of its children;
+// ⌈log₂P⌉ rounds (Open MPI coll/base scatter_intra_binomial).
 #include "../subtree.hpp"
 
 namespace hockney {
@@ -22,7 +22,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     for (auto child = subtree.tree.children.rbegin(); child != subtree.tree.children.rend(); ++child) {
         const Subtree theirs(p, *child);
         if (!is_root) {
-            builder.send(*child, part(held, (theirs.first - subtree.first) * p.bytes, theirs.size() * p.bytes),
+            builder.send(*child,
+                         part(held, (theirs.first - subtree.first) * p.bytes, theirs.size() * p.bytes),
                          {arrived});
             continue;
         }

@@ -1,5 +1,5 @@
-// scatter linear: the root sends to one rank after another, each message after the one before (Open MPI coll/base
-// scatter_intra_basic_linear).
+// scatter linear: the root sends to one rank after another, each message after the one before (Open MPI
+// coll/base scatter_intra_basic_linear).
 #include "scatter.hpp"
 
 namespace hockney {

@@ -26,6 +26,8 @@ from hockney.runner.probe import COMPILER_HINT, capture, last_complaint
 
 BINARY = "hockney-runner"
 FLAGS = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+PARTS = ("runner", "schedule")
+"""Folders of the sources that make up the runner."""
 COMPILE_LIMIT_S = 300.0
 VERSION_LIMIT_S = 20.0
 _SIBLINGS = {
@@ -39,10 +41,10 @@ _IS_CXX = re.compile(r"mpicxx|mpic\+\+|mpiCC|mpiicpc|mpiicpx|mpigxx|^CC$")
 
 
 def sources() -> Path:
-    """The folder with the runner's C++ sources: inside the installed package, or of the checkout."""
+    """The folder of the C++ sources: inside the installed package, or of the checkout."""
     here = Path(__file__).resolve()
-    for folder in (here.parents[1] / "_cpp" / "runner", here.parents[3] / "cpp" / "runner"):
-        if folder.is_dir():
+    for folder in (here.parents[1] / "_cpp", here.parents[3] / "cpp"):
+        if all((folder / part).is_dir() for part in PARTS):
             return folder
     raise EnvironmentLack("the C++ sources of the runner are missing", "reinstall hockney")
 
@@ -87,9 +89,13 @@ def _digest(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()[:20]
 
 
+def _files(folder: Path, *suffixes: str) -> list[Path]:
+    return sorted(p for part in PARTS for p in (folder / part).rglob("*") if p.suffix in suffixes)
+
+
 def _key(mpi: Mpi, compiler: str, folder: Path) -> str:
     facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *FLAGS, platform.machine()]
-    files = sorted(p for p in folder.rglob("*") if p.suffix in (".cpp", ".hpp"))
+    files = _files(folder, ".cpp", ".hpp")
     contents = [part for p in files for part in (str(p.relative_to(folder)).encode(), p.read_bytes())]
     return _digest([fact.encode() for fact in facts] + contents)
 
@@ -129,10 +135,10 @@ def _settle(made: Path, target: Path) -> None:
 
 def _compile(mpi: Mpi, compiler: str, folder: Path, made: Path, log: Path) -> None:
     wrapper, environment = str(cxx_wrapper(mpi.wrapper)), mpi.full_environment()
-    files = sorted(folder.rglob("*.cpp"))
+    files = _files(folder, ".cpp")
     objects = [made / ("-".join(p.relative_to(folder).with_suffix(".o").parts)) for p in files]
     commands = [
-        [wrapper, *FLAGS, f"-I{folder}", "-c", str(p), "-o", str(o)] for p, o in zip(files, objects, strict=True)
+        [wrapper, *FLAGS, f"-I{folder / 'runner'}", "-c", str(p), "-o", str(o)] for p, o in zip(files, objects, strict=True)
     ]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S), commands))

@@ -1,0 +1,121 @@
+#include "call.hpp"
+
+#include <map>
+
+namespace hockney {
+namespace {
+
+class ScheduleCall : public Call {
+  public:
+    ScheduleCall(const Algorithm& algorithm, const Problem& problem, const std::vector<int>& roots,
+                 MPI_Comm comm) {
+        int rank = 0;
+        MPI_Comm_rank(comm, &rank);
+        MPI_Comm_dup(comm, &comm_);  // no message of the measurement can meet one of the schedule
+        Bytes scratch_B = 0;
+        programs_.resize(static_cast<std::size_t>(problem.ranks));
+        for (const int root : roots) {
+            Problem rooted = problem;
+            rooted.root = root;
+            const RankSchedule schedule = generate(algorithm, rooted, rank);
+            scratch_B = std::max(scratch_B, schedule.scratch_B);
+            programs_[static_cast<std::size_t>(root)] = std::make_unique<Program>(schedule, comm_, MPI_FLOAT);
+        }
+        scratch_.reset(new std::byte[static_cast<std::size_t>(scratch_B)]());
+    }
+    ~ScheduleCall() override {
+        programs_.clear();
+        MPI_Comm_free(&comm_);
+    }
+    ScheduleCall(const ScheduleCall&) = delete;
+    ScheduleCall& operator=(const ScheduleCall&) = delete;
+
+    int run(std::byte* input, std::byte* output, int root) override {
+        programs_[static_cast<std::size_t>(root)]->run(input, output, scratch_.get());
+        return MPI_SUCCESS;  // an error in point-to-point ends the launch
+    }
+
+  private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    std::vector<std::unique_ptr<Program>> programs_;
+    std::unique_ptr<std::byte[]> scratch_;
+};
+
+class LibraryCall : public Call {
+  public:
+    using Function = int (*)(const LibraryCall&, std::byte* input, std::byte* output, int root);
+
+    LibraryCall(Function function, const Collective& collective, const Problem& problem, MPI_Comm comm)
+        : function_(function),
+          comm(comm),
+          payload(static_cast<std::size_t>(problem.bytes)),
+          floats(static_cast<int>(problem.bytes / static_cast<Bytes>(sizeof(float)))),
+          counts(collective.reduces ? static_cast<std::size_t>(problem.ranks) : 0, floats) {}
+
+    int run(std::byte* input, std::byte* output, int root) override {
+        return function_(*this, input, output, root);
+    }
+
+  private:
+    Function function_;
+
+  public:
+    MPI_Comm comm;
+    Payload payload;
+    int floats;
+    std::vector<int> counts;
+};
+
+using Library = const LibraryCall&;
+using Data = std::byte*;
+
+const std::map<std::string, LibraryCall::Function>& functions() {
+    static const std::map<std::string, LibraryCall::Function> all = {
+        {"bcast", [](Library c, Data, Data out,
+                     int root) { return MPI_Bcast(out, c.payload.count(), c.payload.type(), root, c.comm); }},
+        {"scatter",
+         [](Library c, Data in, Data out, int root) {
+             return MPI_Scatter(in, c.payload.count(), c.payload.type(), out, c.payload.count(),
+                                c.payload.type(), root, c.comm);
+         }},
+        {"gather",
+         [](Library c, Data in, Data out, int root) {
+             return MPI_Gather(in, c.payload.count(), c.payload.type(), out, c.payload.count(),
+                               c.payload.type(), root, c.comm);
+         }},
+        {"reduce", [](Library c, Data in, Data out,
+                      int root) { return MPI_Reduce(in, out, c.floats, MPI_FLOAT, MPI_SUM, root, c.comm); }},
+        {"allreduce", [](Library c, Data in, Data out,
+                         int) { return MPI_Allreduce(in, out, c.floats, MPI_FLOAT, MPI_SUM, c.comm); }},
+        {"allgather",
+         [](Library c, Data in, Data out, int) {
+             return MPI_Allgather(in, c.payload.count(), c.payload.type(), out, c.payload.count(),
+                                  c.payload.type(), c.comm);
+         }},
+        // As OSU and IMB do it; MPI_Reduce_scatter_block is a collective of its own in the libraries.
+        {"reduce_scatter",
+         [](Library c, Data in, Data out, int) {
+             return MPI_Reduce_scatter(in, out, c.counts.data(), MPI_FLOAT, MPI_SUM, c.comm);
+         }},
+        {"alltoall",
+         [](Library c, Data in, Data out, int) {
+             return MPI_Alltoall(in, c.payload.count(), c.payload.type(), out, c.payload.count(),
+                                 c.payload.type(), c.comm);
+         }},
+        {"barrier", [](Library c, Data, Data, int) { return MPI_Barrier(c.comm); }},
+    };
+    return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Call> schedule_call(const Algorithm& algorithm, const Problem& problem,
+                                    const std::vector<int>& roots, MPI_Comm comm) {
+    return std::make_unique<ScheduleCall>(algorithm, problem, roots, comm);
+}
+
+std::unique_ptr<Call> library_call(const Collective& collective, const Problem& problem, MPI_Comm comm) {
+    return std::make_unique<LibraryCall>(functions().at(collective.name), collective, problem, comm);
+}
+
+}  // namespace hockney

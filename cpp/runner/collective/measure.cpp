@@ -1,0 +1,484 @@
+// How a collective is measured: every repetition starts at an agreed time on the global clock (a round-time
+// window, Hunold and Carpen-Amarie, TPDS 2016), each rank notes its entry and exit, and the time of the
+// repetition is the last exit minus the first entry. Agreeing on the start needs one allreduce, outside the
+// timed part.
+#include "measure.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "../clock.hpp"
+#include "../library/library.hpp"
+#include "../placement.hpp"
+#include "../point.hpp"
+#include "../stopping/criterion.hpp"
+#include "call.hpp"
+#include "contents.hpp"
+
+namespace hockney {
+namespace {
+
+// A block of repetitions between two decisions of rank 0.
+constexpr double block_s = 5e-3;
+constexpr int most_per_block = 64;
+// Enough for a median within a fraction of a percent; fast operations pause between blocks, so that even
+// these see more than an instant of the machine.
+constexpr long most_rounds = 1024;
+// A window opens this many agreements after the agreement: most ranks are there in time.
+constexpr double first_slack_agreements = 2;
+constexpr double least_slack_s = 0.5e-6, most_slack_s = 20e-3;
+// With more late repetitions than this share, windows open later.
+constexpr double tolerated_late_share = 0.2;
+// Roots that a rotation visits: all of them in small groups.
+constexpr int most_roots = 64;
+constexpr int least_warm_up = 5;
+constexpr double warm_up_share = 0.1, most_warm_up_factor = 3;
+
+const LibraryAlgorithm* find_library_algorithm(const std::string& operation, const std::string& name) {
+    for (const LibraryAlgorithm& algorithm : library_algorithms())
+        if (algorithm.operation == operation && algorithm.name == name) return &algorithm;
+    return nullptr;
+}
+
+const Algorithm* find_schedule(const std::string& operation, const std::string& name) {
+    const auto found = algorithms().find({operation, name});
+    return found == algorithms().end() ? nullptr : &found->second;
+}
+
+Problem problem_of(const Request& request) {
+    Problem p;
+    p.ranks = static_cast<int>(request.whole("ranks"));
+    p.root = static_cast<int>(request.whole("root"));
+    p.bytes = request.whole("bytes");
+    p.segment_B = request.whole("segment_B");
+    p.radix = static_cast<int>(request.whole("radix"));
+    if (find_collective(request.text("operation"))->reduces) p.element_B = sizeof(float);
+    return p;
+}
+
+// One repetition as a rank saw it, on its own clock.
+struct Passage {
+    double entry_s, exit_s;
+    bool late, preempted;
+};
+
+// Everything a rank needs for one repetition after another.
+class Rehearsal {
+  public:
+    Rehearsal(Call& call, Selection& selection, Buffer& input, Buffer& output, std::vector<int> roots,
+              const Group& group, bool windows)
+        : call_(call),
+          selection_(selection),
+          input_(input),
+          output_(output),
+          roots_(std::move(roots)),
+          group_(group),
+          windows_(windows) {}
+
+    Passage once() {
+        Passage passage{};
+        const int root = roots_[next_++ % roots_.size()];
+        std::byte* input = input_.next();
+        std::byte* output = output_.next();
+        const long switches = involuntary_switches();
+        if (windows_) {
+            const double start_s = agree_on_start();
+            selection_.begin();
+            passage.late = now_s() > start_s;
+            wait_until(start_s);
+        } else {
+            MPI_Barrier(group_.control);
+            selection_.begin();
+        }
+        passage.entry_s = now_s();
+        call_.run(input, output, root);
+        passage.exit_s = now_s();
+        selection_.end();
+        passage.preempted = involuntary_switches() != switches;
+        return passage;
+    }
+
+    // Sets the slack by what an agreement costs here.
+    void gauge() {
+        std::vector<double> costs;
+        for (int i = 0; i < 9; ++i) {
+            const double start_s = now_s();
+            agree_on_start();
+            costs.push_back(now_s() - start_s);
+        }
+        std::nth_element(costs.begin(), costs.begin() + 4, costs.end());
+        double slack_s = first_slack_agreements * costs[4];
+        MPI_Bcast(&slack_s, 1, MPI_DOUBLE, 0, group_.control);
+        set_slack(slack_s);
+    }
+    void set_slack(double slack_s) { slack_s_ = std::clamp(slack_s, least_slack_s, most_slack_s); }
+    double slack_s() const { return slack_s_; }
+
+  private:
+    // The local time at which all start: a little after the latest arrival.
+    double agree_on_start() {
+        const double here_s = group_.clock->to_global(now_s());
+        double latest_s = 0;
+        MPI_Allreduce(&here_s, &latest_s, 1, MPI_DOUBLE, MPI_MAX, group_.control);
+        return group_.clock->to_local(latest_s + slack_s_);
+    }
+
+    Call& call_;
+    Selection& selection_;
+    Buffer& input_;
+    Buffer& output_;
+    std::vector<int> roots_;
+    const Group& group_;
+    bool windows_;
+    double slack_s_ = least_slack_s;
+    std::size_t next_ = 0;
+};
+
+// What rank 0 knows of a repetition.
+struct Round {
+    double completion_s;
+    bool late, preempted;
+};
+
+// Gathers a range of passages; rounds on rank 0, empty elsewhere.
+std::vector<Round> gather(const std::vector<Passage>& passages, std::size_t from, const Group& group) {
+    const auto n = passages.size() - from;
+    // First entry (negated), last exit and the two flags: each is a maximum over the ranks.
+    std::vector<double> mine, all(4 * n);
+    for (std::size_t i = from; i < passages.size(); ++i) {
+        mine.push_back(-group.clock->to_global(passages[i].entry_s));
+        mine.push_back(group.clock->to_global(passages[i].exit_s));
+        mine.push_back(passages[i].late ? 1 : 0);
+        mine.push_back(passages[i].preempted ? 1 : 0);
+    }
+    MPI_Reduce(mine.data(), all.data(), static_cast<int>(4 * n), MPI_DOUBLE, MPI_MAX, 0, group.control);
+    std::vector<Round> rounds;
+    for (std::size_t i = 0; group.rank == 0 && i < n; ++i)
+        rounds.push_back({all[4 * i] + all[4 * i + 1], all[4 * i + 2] > 0, all[4 * i + 3] > 0});
+    return rounds;
+}
+
+// The rounds that were in time, unless hardly any was.
+std::vector<std::size_t> in_time(const std::vector<Round>& rounds) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < rounds.size(); ++i)
+        if (!rounds[i].late) chosen.push_back(i);
+    if (static_cast<long>(chosen.size()) >= least_samples) return chosen;
+    chosen.clear();
+    for (std::size_t i = 0; i < rounds.size(); ++i) chosen.push_back(i);
+    return chosen;
+}
+
+std::vector<Sample> samples_of(const std::vector<Round>& rounds, const std::vector<std::size_t>& chosen) {
+    std::vector<Sample> samples;
+    for (const std::size_t i : chosen) samples.push_back({rounds[i].completion_s, rounds[i].preempted});
+    return samples;
+}
+
+// Rank 0's decision after each block.
+struct Order {
+    double repetitions = 0;  // 0: stop
+    double slack_s = 0;
+    double pause_s = 0;  // before the block
+};
+
+struct Measured {
+    std::vector<Passage> passages;
+    std::string stop;
+    long same_cpu = 0;
+};
+
+Measured repeat(Rehearsal& rehearsal, const Request& request, const Group& group) {
+    const double budget_s = request.real("budget_s");
+    std::vector<std::unique_ptr<Criterion>> criteria;
+    criteria.push_back(interval_criterion(request.real("tolerance"), request.whole("least_samples"),
+                                          budget_s * least_budget_share));
+    criteria.push_back(budget_criterion(budget_s, least_samples));
+    criteria.push_back(count_criterion(most_rounds));
+    Measured measured;
+    std::vector<Round> rounds;
+    Order order{least_warm_up, rehearsal.slack_s(), 0};
+    const double pace_s = budget_s * least_budget_share / most_rounds;
+    const double start_s = now_s();
+    for (;;) {
+        MPI_Bcast(&order, 3, MPI_DOUBLE, 0, group.control);
+        if (order.repetitions == 0) return measured;
+        rehearsal.set_slack(order.slack_s);
+        if (order.pause_s > 0) {
+            usleep(static_cast<useconds_t>(order.pause_s * 1e6));
+            rehearsal.once();  // wakes caches and clocks up
+        }
+        const std::size_t from = measured.passages.size();
+        const double block_start_s = now_s();
+        const bool shared = group.clock->shares_processor();
+        for (int i = 0; i < static_cast<int>(order.repetitions); ++i)
+            measured.passages.push_back(rehearsal.once());
+        if (shared) measured.same_cpu += static_cast<long>(order.repetitions);
+        const std::vector<Round> block = gather(measured.passages, from, group);
+        if (group.rank != 0) continue;
+        rounds.insert(rounds.end(), block.begin(), block.end());
+        const auto late = std::count_if(block.begin(), block.end(), [](const Round& r) { return r.late; });
+        if (static_cast<double>(late) > tolerated_late_share * order.repetitions) order.slack_s *= 2;
+        const double took_s = now_s() - block_start_s, each_s = took_s / order.repetitions;
+        order.pause_s = std::max(0.0, order.repetitions * pace_s - took_s);
+        measured.stop = finished(criteria, samples_of(rounds, in_time(rounds)), now_s() - start_s);
+        // Where every window is missed, the number of attempts ends it.
+        if (measured.stop.empty() && static_cast<long>(rounds.size()) >= 2 * most_rounds)
+            measured.stop = "count";
+        order.repetitions =
+            measured.stop.empty() ? std::clamp(std::floor(block_s / each_s), 4.0, double{most_per_block}) : 0;
+    }
+}
+
+// Each rank's own mean time of a call, as OSU's programs take it; then mean, least and largest over the
+// ranks.
+struct OverRanks {
+    double mean_s, min_s, max_s;
+};
+
+OverRanks over_ranks(const std::vector<Passage>& passages, std::vector<char> used, const Group& group) {
+    used.resize(passages.size());
+    MPI_Bcast(used.data(), static_cast<int>(used.size()), MPI_CHAR, 0, group.control);
+    double sum_s = 0, count = 0;
+    for (std::size_t i = 0; i < passages.size(); ++i) {
+        if (used[i] == 0) continue;
+        sum_s += passages[i].exit_s - passages[i].entry_s;
+        count += 1;
+    }
+    const double own[3] = {sum_s / count, -sum_s / count, sum_s / count};
+    double total_s = 0, extremes[2];
+    MPI_Reduce(&own[0], &total_s, 1, MPI_DOUBLE, MPI_SUM, 0, group.control);
+    MPI_Reduce(&own[1], extremes, 2, MPI_DOUBLE, MPI_MAX, 0, group.control);
+    return {total_s / group.ranks, -extremes[0], extremes[1]};
+}
+
+bool all_agree(bool mine, MPI_Comm comm) {
+    int own = mine ? 1 : 0, all = 0;
+    MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, comm);
+    return all != 0;
+}
+
+// What came of a run on fresh data: wrong results and errors, anywhere.
+struct Verdict {
+    bool right = true;
+    std::string error;  // what MPI said, on the ranks where it said something
+};
+
+Verdict verify(Call& call, Selection& selection, const Collective& collective, Problem problem,
+               const std::vector<int>& roots, Buffer& input, Buffer& output, int salt, const Group& group) {
+    Verdict verdict;
+    for (const int root : roots) {
+        problem.root = root;
+        std::byte* in = input.next();
+        std::byte* out = output.next();
+        poison_output(collective, problem, group.rank, salt, out);
+        fill_input(collective, problem, group.rank, salt, in, out);
+        selection.begin();
+        const int code = call.run(in, out, root);
+        selection.end();
+        if (code != MPI_SUCCESS) {
+            char text[MPI_MAX_ERROR_STRING] = "";
+            int length = 0;
+            MPI_Error_string(code, text, &length);
+            // Of an error stack the last line says what is the matter.
+            const std::string lines(text);
+            const auto last = lines.find_last_not_of('\n');
+            verdict.error = lines.substr(0, last + 1);
+            verdict.error.erase(0, verdict.error.rfind('\n') + 1);
+        }
+        verdict.right = holds_result(collective, problem, group.rank, salt, out) && verdict.right;
+    }
+    verdict.right = all_agree(verdict.right, group.control);
+    if (!all_agree(verdict.error.empty(), group.control) && verdict.error.empty())
+        verdict.error = "the library reported an error on another rank";
+    return verdict;
+}
+
+// Bytes of a rank's input and output; any of `roots` may be the root.
+std::pair<Bytes, Bytes> sizes_B(const Collective& collective, Problem problem, const std::vector<int>& roots,
+                                int rank) {
+    std::pair<Bytes, Bytes> largest{0, 0};
+    for (const int root : roots) {
+        problem.root = root;
+        largest.first = std::max(largest.first, collective.input_B(problem, rank));
+        largest.second = std::max(largest.second, collective.output_B(problem, rank));
+    }
+    return largest;
+}
+
+std::vector<int> roots_of(const Request& request, const Problem& problem) {
+    if (request.whole("rotate") == 0) return {problem.root};
+    std::vector<int> roots;
+    const int count = std::min(problem.ranks, most_roots);
+    for (int i = 0; i < count; ++i)
+        roots.push_back(static_cast<int>(static_cast<long>(i) * problem.ranks / count));
+    return roots;
+}
+
+// The communicator with the algorithm selected; throws where the library does not do it.
+std::unique_ptr<Selection> select(const Request& request, const Problem& problem, const Group& group) {
+    const LibraryAlgorithm* algorithm =
+        find_library_algorithm(request.text("operation"), request.text("algorithm"));
+    if (algorithm == nullptr) return std::make_unique<Selection>(group.comm);
+    return std::make_unique<Selection>(*algorithm, problem.segment_B, problem.radix, group.comm);
+}
+
+std::string refused(const char* reason, const std::string& message) {
+    return JsonObject().add("type", "refused").add("reason", reason).add("message", message).str();
+}
+
+}  // namespace
+
+Group::Group(MPI_Comm world, int ranks_) : ranks(ranks_) {
+    constexpr int tag = 2;
+    MPI_Group everyone, first;
+    MPI_Comm_group(world, &everyone);
+    int range[1][3] = {{0, ranks - 1, 1}};
+    MPI_Group_range_incl(everyone, 1, range, &first);
+    MPI_Comm_create_group(world, first, tag, &comm);
+    MPI_Group_free(&first);
+    MPI_Group_free(&everyone);
+    MPI_Comm_dup(comm, &control);
+    MPI_Comm_rank(comm, &rank);
+    clock = new GlobalClock(control);
+}
+
+Group::~Group() {
+    delete clock;
+    MPI_Comm_free(&control);
+    MPI_Comm_free(&comm);
+}
+
+std::string algorithms_json() {
+    std::string list;
+    const auto add = [&](const std::string& operation, const std::string& name, const char* kind,
+                         bool segmented, int radix) {
+        JsonObject entry;
+        entry.add("operation", operation).add("algorithm", name).add("kind", kind);
+        entry.add("segmented", segmented).add("radix", radix);
+        list += (list.empty() ? "" : ",") + entry.str();
+    };
+    for (const Collective& collective : collectives()) {
+        add(collective.name, "default", "default", false, 0);
+        for (const auto& [key, algorithm] : algorithms())
+            if (key.first == collective.name)
+                add(key.first, key.second, "schedule", algorithm.is_segmented, algorithm.default_radix);
+    }
+    for (const LibraryAlgorithm& algorithm : library_algorithms())
+        add(algorithm.operation, algorithm.name, "library", algorithm.segmented, algorithm.radix);
+    return "[" + list + "]";
+}
+
+std::string refuse_collective(const Request& request, int ranks) {
+    const std::string& operation = request.text("operation");
+    const std::string& name = request.text("algorithm");
+    const Collective* collective = find_collective(operation);
+    if (collective == nullptr) throw BadRequest("unknown operation '" + operation + "'");
+    const Problem problem = problem_of(request);
+    if (problem.ranks < 2 || problem.ranks > ranks)
+        throw BadRequest("ranks must be 2 to " + std::to_string(ranks));
+    if (problem.root < 0 || problem.root >= problem.ranks)
+        throw BadRequest("root must be one of the " + std::to_string(problem.ranks) + " ranks");
+    if (problem.bytes < 0 || problem.bytes % problem.element_B != 0)
+        throw BadRequest("bytes of " + operation + " must be a multiple of " +
+                         std::to_string(problem.element_B));
+    if (problem.segment_B < 0 || problem.radix < 0)
+        throw BadRequest("segment_B and radix must not be negative");
+    const std::string& start = request.text("start");
+    if (start != "window" && start != "barrier") throw BadRequest("start must be window or barrier");
+    if (request.whole("rotate") != 0 && !collective->rooted)
+        throw BadRequest(operation + " has no root to rotate");
+    if (name == "default") return "";
+    if (const LibraryAlgorithm* library = find_library_algorithm(operation, name)) {
+        // Of a block for each rank, what the library splits is the whole.
+        const bool block =
+            operation == "allgather" || operation == "reduce_scatter" || operation == "alltoall";
+        const Bytes whole_B = problem.bytes * (block ? problem.ranks : 1);
+        const std::string reason = refusal(*library, problem.ranks, whole_B / problem.element_B,
+                                           problem.element_B, problem.segment_B);
+        return reason.empty() ? "" : refused("constraint", reason);
+    }
+    const Algorithm* algorithm = find_schedule(operation, name);
+    if (algorithm == nullptr) throw BadRequest("unknown algorithm '" + name + "' of " + operation);
+    const std::string reason = refusal(*algorithm, problem);
+    return reason.empty() ? "" : refused("constraint", reason);
+}
+
+std::string measure_collective(const Request& request, const Group& group) {
+    const double begin_s = now_s();
+    const Collective& collective = *find_collective(request.text("operation"));
+    const Problem problem = problem_of(request);
+    const std::vector<int> roots = roots_of(request, problem);
+    double cache_B = request.text("cache") == "off" ? 2 * last_level_cache_B() : 0, region_B = 0;
+    MPI_Allreduce(&cache_B, &region_B, 1, MPI_DOUBLE, MPI_MAX, group.control);
+    const auto [input_B, output_B] = sizes_B(collective, problem, roots, group.rank);
+    const auto input_size = static_cast<std::size_t>(input_B),
+               output_size = static_cast<std::size_t>(output_B);
+    const auto region = static_cast<std::size_t>(region_B);
+    double needed_B = static_cast<double>(Buffer::total_B(input_size, region) +
+                                          Buffer::total_B(output_size, region)),
+           all_B = 0;
+    // All may share one host; scratch of ours and buffers of the library come on top.
+    needed_B *= 2;
+    MPI_Allreduce(&needed_B, &all_B, 1, MPI_DOUBLE, MPI_SUM, group.control);
+    const double available_B = available_memory_B();
+    if (!all_agree(available_B == 0 || all_B < memory_share * available_B, group.control))
+        return group.rank == 0 ? memory_refusal(all_B).str() : "";
+
+    Buffer input(input_size, region), output(output_size, region);
+    const Algorithm* schedule = find_schedule(collective.name, request.text("algorithm"));
+    std::unique_ptr<Selection> selection;
+    try {
+        selection = select(request, problem, group);
+    } catch (const std::runtime_error& error) {
+        return group.rank == 0 ? refused("library", error.what()) : "";
+    }
+    const MPI_Comm comm = selection->comm();
+    const std::unique_ptr<Call> call = schedule != nullptr ? schedule_call(*schedule, problem, roots, comm)
+                                                           : library_call(collective, problem, comm);
+    const Verdict before = verify(*call, *selection, collective, problem, roots, input, output, 1, group);
+    if (!all_agree(before.error.empty(), group.control))
+        return group.rank == 0 ? refused("library", before.error) : "";
+    group.clock->synchronise();
+    Rehearsal rehearsal(*call, *selection, input, output, roots, group, request.text("start") == "window");
+    rehearsal.gauge();
+    const double warm_up_s = request.real("budget_s") * warm_up_share, warm_up_start_s = now_s();
+    for (int round = 0;; ++round) {
+        rehearsal.once();
+        const double spent_s = now_s() - warm_up_start_s;
+        const bool enough = round + 1 >= least_warm_up && spent_s > warm_up_s;
+        if (all_agree(enough || spent_s > most_warm_up_factor * warm_up_s, group.control)) break;
+    }
+    const Measured measured = repeat(rehearsal, request, group);
+    // Only now is the drift during the point known: all times once more.
+    group.clock->synchronise();
+    const std::vector<Round> rounds = gather(measured.passages, 0, group);
+    const std::vector<std::size_t> chosen = in_time(rounds);
+    const std::vector<Sample> samples = samples_of(rounds, chosen);
+    Summary summary;
+    std::vector<char> used(rounds.size(), 0);
+    if (group.rank == 0) {
+        summary = summarise(samples);
+        for (const std::size_t i : chosen) used[i] = 1;
+        for (const long i : summary.disturbed) used[chosen[static_cast<std::size_t>(i)]] = 0;
+    }
+    const OverRanks times = over_ranks(measured.passages, used, group);
+    const double clock_error_s = group.clock->residual_s();
+    const Verdict after = verify(*call, *selection, collective, problem, roots, input, output, 2, group);
+    if (group.rank != 0) return "";
+    JsonObject record;
+    record.add("type", "measurement");
+    add_summary(record, summary, samples);
+    record.add("mean_over_ranks_s", times.mean_s).add("min_over_ranks_s", times.min_s);
+    record.add("max_over_ranks_s", times.max_s).add("clock_error_s", clock_error_s);
+    record.add("late", std::count_if(rounds.begin(), rounds.end(), [](const Round& r) { return r.late; }));
+    record.add("batch", 1).add("stop", measured.stop).add("verified", before.right && after.right);
+    record.add("same_cpu", measured.same_cpu).add("elapsed_s", now_s() - begin_s);
+    return record.str();
+}
+
+}  // namespace hockney

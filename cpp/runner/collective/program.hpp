@@ -1,0 +1,61 @@
+// A rank's schedule made ready to run: every datatype, tag and wait is decided beforehand, so that the timed
+// part allocates nothing and looks nothing up.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "../../schedule/schedule.hpp"
+#include "../buffers.hpp"
+
+namespace hockney {
+
+class Program {
+  public:
+    // `comm` must outlive the program. `element` is the datatype that reductions add up (MPI_SUM).
+    Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype element);
+
+    // Runs the steps on these memories, and returns when all are complete.
+    void run(std::byte* input, std::byte* output, std::byte* scratch);
+
+  private:
+    enum class Op : std::uint8_t { isend, irecv, send, receive, exchange, wait, wait_all, copy, reduce };
+
+    // One end of a message.
+    struct End {
+        int peer = 0, tag = 0, count = 0;
+        MPI_Datatype type = MPI_BYTE;
+    };
+
+    struct Instruction {
+        Op op;
+        std::uint8_t from_memory = 0, into_memory = 0;
+        End to, from;
+        std::size_t from_B = 0, into_B = 0;
+        std::size_t length_B = 0;  // of a copy
+        std::size_t request = 0;   // the first one for wait_all
+        int count = 0;             // requests of wait_all, elements of reduce
+    };
+
+    void plan(const RankSchedule& schedule);
+    void start(const Step& step, std::size_t request);
+    void wait_for(const std::vector<std::size_t>& requests);
+    void join_starts_and_waits();
+    void join_exchanges();
+    End end_of(const Step& step, Bytes length_B);
+    const Payload& payload(Bytes length_B);
+
+    MPI_Comm comm_;
+    MPI_Datatype element_;
+    int element_B_ = 1;
+    int largest_tag_ = 0;
+    std::vector<Instruction> instructions_;
+    std::vector<MPI_Request> requests_;
+    std::map<Bytes, std::unique_ptr<Payload>> payloads_;
+};
+
+}  // namespace hockney

@@ -1,0 +1,36 @@
+#include "point.hpp"
+
+#include <sys/resource.h>
+
+#include "placement.hpp"
+
+namespace hockney {
+
+long involuntary_switches() {
+    rusage usage{};
+#ifdef RUSAGE_THREAD
+    getrusage(RUSAGE_THREAD, &usage);
+#else
+    getrusage(RUSAGE_SELF, &usage);
+#endif
+    return usage.ru_nivcsw;
+}
+
+void add_summary(JsonObject& record, const Summary& summary, const std::vector<Sample>& samples) {
+    JsonObject quantiles;
+    for (std::size_t i = 0; i < quantile_levels.size(); ++i)
+        quantiles.add(json_number(quantile_levels[i]), summary.quantiles_s[i]);
+    std::vector<double> samples_s;
+    for (const Sample& sample : samples) samples_s.push_back(sample.value_s);
+    record.add("median_s", summary.median_s).add("low_s", summary.low_s).add("high_s", summary.high_s);
+    record.raw("quantiles_s", quantiles.str());
+    record.add("samples_s", samples_s).add("disturbed_at", summary.disturbed);
+}
+
+JsonObject memory_refusal(double needed_B) {
+    JsonObject refusal;
+    refusal.add("type", "refused").add("reason", "memory").add("needed_B", needed_B);
+    return refusal.add("available_B", available_memory_B());
+}
+
+}  // namespace hockney

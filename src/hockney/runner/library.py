@@ -1,0 +1,130 @@
+"""What an MPI library needs at launch so that its own algorithms can be measured.
+
+The runner finds and selects the algorithms of Open MPI and MPICH by itself (cpp/runner/library, through MPI_T).
+This is what is left: a switch that Open MPI 4 takes at launch only, and Intel MPI, whose presets are environment
+variables that it reads when it starts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hockney.errors import EnvironmentLack, RequestError
+from hockney.runner.mpi import Mpi
+from hockney.runner.probe import capture
+
+INFO_LIMIT_S = 20.0
+
+INTEL_NAMES: dict[str, tuple[str, ...]] = {
+    "allgather": ("recursive doubling", "Bruck", "ring", "topology-aware gatherv + bcast", "knomial"),
+    "allreduce": (
+        "recursive doubling",
+        "Rabenseifner",
+        "reduce + bcast",
+        "topology-aware reduce + bcast",
+        "binomial gather + scatter",
+        "topology-aware binomial gather + scatter",
+        "Shumilin's ring",
+        "ring",
+        "knomial",
+        "topology-aware shared-memory flat",
+        "topology-aware shared-memory knomial",
+        "topology-aware shared-memory k-ary",
+    ),
+    "alltoall": ("Bruck", "isend/irecv + waitall", "pairwise exchange", "Plum"),
+    "barrier": (
+        "dissemination",
+        "recursive doubling",
+        "topology-aware dissemination",
+        "topology-aware recursive doubling",
+        "binomial gather + scatter",
+        "topology-aware binomial gather + scatter",
+    ),
+    "bcast": (
+        "binomial",
+        "recursive doubling",
+        "ring",
+        "topology-aware binomial",
+        "topology-aware recursive doubling",
+        "topology-aware ring",
+        "Shumilin",
+        "knomial",
+        "topology-aware shared-memory flat",
+        "topology-aware shared-memory knomial",
+        "topology-aware shared-memory k-ary",
+        "NUMA-aware shared-memory (SSE4.2)",
+        "NUMA-aware shared-memory (AVX2)",
+        "NUMA-aware shared-memory (AVX512)",
+    ),
+    "gather": ("binomial", "topology-aware binomial", "Shumilin", "binomial with segments"),
+    "reduce": (
+        "Shumilin",
+        "binomial",
+        "topology-aware Shumilin",
+        "topology-aware binomial",
+        "Rabenseifner",
+        "topology-aware Rabenseifner",
+    ),
+    "reduce_scatter": (
+        "recursive halving",
+        "pairwise exchange",
+        "recursive doubling",
+        "reduce + scatterv",
+        "topology-aware reduce + scatterv",
+    ),
+    "scatter": ("binomial", "topology-aware binomial", "Shumilin"),
+}
+"""Intel MPI's presets 1, 2, … by operation, as far as Intel documents them (I_MPI_ADJUST family)."""
+
+
+class LaunchVariant(NamedTuple):
+    """An algorithm that needs a launch of its own: `adjust:3` of `bcast` and the variables that select it."""
+
+    algorithm: str
+    operation: str
+    environment: Mapping[str, str]
+
+
+def launch_environment(mpi: Mpi) -> dict[str, str]:
+    """Variables without which the algorithms of this MPI cannot be selected at run time; none for most.
+
+    Open MPI's `tuned` up to 4.1 heeds the choice of an algorithm only when launched so. Decisions of its own stay
+    as they are.
+    """
+    if mpi.kind == "openmpi" and int(mpi.version.partition(".")[0]) < 5:
+        return {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+    return {}
+
+
+def launch_variants(mpi: Mpi, operations: Sequence[str]) -> list[LaunchVariant]:
+    """The algorithms of these operations that need one launch each: Intel MPI's presets; none for others.
+
+    RequestError for an operation that is no collective.
+    """
+    if unknown := [name for name in operations if name not in INTEL_NAMES]:
+        raise RequestError(f"{unknown[0]!r} is not a collective", f"known: {', '.join(INTEL_NAMES)}")
+    if mpi.kind != "intel":
+        return []
+    return [
+        LaunchVariant(f"adjust:{preset}", operation, {f"I_MPI_ADJUST_{operation.upper()}": str(preset)})
+        for operation in operations
+        for preset in range(1, _presets(mpi, operation) + 1)
+    ]
+
+
+def _presets(mpi: Mpi, operation: str) -> int:
+    """How many presets this version has: it says so itself, and takes a number beyond for the default, silently.
+
+    Without its `impi_info`: as many as are documented.
+    """
+    program = mpi.launcher.parent / "impi_info"
+    try:
+        done = capture(
+            [str(program), "-v", f"I_MPI_ADJUST_{operation.upper()}"], mpi.full_environment(), INFO_LIMIT_S
+        )
+    except EnvironmentLack:
+        return len(INTEL_NAMES[operation])
+    found = re.search(r"range:\s*0-(\d+)", done.stdout)
+    return int(found[1]) if found else len(INTEL_NAMES[operation])
