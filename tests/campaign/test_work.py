@@ -8,9 +8,10 @@ import pytest
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Record
-from hockney.campaign.work import SeriesKey, Work
+from hockney.campaign.keys import PairKey
+from hockney.campaign.work import Work
 
-KEY = SeriesKey("pingpong", "cache", 0, 1, "warm")
+KEY = PairKey("pingpong", "cache", 0, 1, "warm")
 
 
 def visit(size_B: int, value_s: float, repetition: int = 0) -> Record:
@@ -76,7 +77,7 @@ def test_a_later_launch_repeats_the_sizes_of_the_first() -> None:
 
 
 def test_a_series_in_trouble_waits_until_the_others_are_done() -> None:
-    other = SeriesKey("bandwidth", "cache", 0, 1, "warm")
+    other = PairKey("bandwidth", "cache", 0, 1, "warm")
     failure = {"variant": "default", "index": 0, "series": dataclasses.asdict(other), "bytes": 8}
     resumed = Work.resume(Plan.asked({"ranks": 2, "sizes_B": [8]}), [], "default", 0, [failure])
     resumed.largest_B = {other: 0, KEY: 0}

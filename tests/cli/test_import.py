@@ -41,7 +41,7 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     ]
     assert answer["files"][1]["operations"] == {"bandwidth": 5, "bidirectional": 2}
     assert answer["skipped"] == [
-        {"file": str(files[2]), "reason": "no benchmark result; formats known: imb, osu, tidy"}
+        {"file": str(files[2]), "reason": "no benchmark result; formats known: imb, nccl_tests, osu, pico, tidy"}
     ]
     assert {r.system for r in Campaign.open(tmp_path / "c").records()} == {"s"}
 

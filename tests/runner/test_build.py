@@ -36,8 +36,9 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
         (tmp_path / name).write_text(COMPILER.format(here=tmp_path), encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     folder = tmp_path / "cpp"
-    (folder / "kernels").mkdir(parents=True)
-    for name in ("main.cpp", "main.hpp", "kernels/pingpong.cpp"):
+    (folder / "runner" / "kernels").mkdir(parents=True)
+    (folder / "schedule").mkdir()
+    for name in ("runner/main.cpp", "runner/main.hpp", "runner/kernels/pingpong.cpp"):
         (folder / name).write_text(f"// {name}\n", encoding="utf-8")
     monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(build, "sources", lambda: folder)
@@ -68,9 +69,9 @@ def _touch_source(fake: Mpi, name: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda fake, _: _touch_source(fake, "kernels/pingpong.cpp"),
-        lambda fake, _: _touch_source(fake, "main.hpp"),
-        lambda fake, _: _touch_source(fake, "new.cpp"),
+        lambda fake, _: _touch_source(fake, "runner/kernels/pingpong.cpp"),
+        lambda fake, _: _touch_source(fake, "runner/main.hpp"),
+        lambda fake, _: _touch_source(fake, "schedule/new.cpp"),
         lambda fake, _: fake.wrapper.with_name("version").write_text("13", encoding="utf-8"),
         lambda _, patch: patch.setattr(build, "FLAGS", (*build.FLAGS, "-g")),
     ],

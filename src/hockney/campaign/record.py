@@ -17,6 +17,7 @@ Statistic = Literal[
 ]
 Locality = Literal["core", "cache", "numa", "package", "node", "network"]
 Cache = Literal["warm", "off"]
+Start = Literal["window", "barrier"]
 LOCALITIES: tuple[Locality, ...] = ("core", "cache", "numa", "package", "node", "network")
 """Nearest first."""
 
@@ -51,6 +52,13 @@ class Record(BaseModel):
     pair: str = Field(default="", description="the two ranks of a point-to-point operation, '0-1'")
     pairs: int | None = Field(default=None, description="pairs that communicate at the same time")
     window: int | None = None
+    segment_bytes: int | None = Field(default=None, description="size of a segment; absent: not segmented")
+    radix: int | None = Field(default=None, description="fan-out or radix, where another than the default")
+    root: int | None = Field(default=None, description="absent: none, or it moves on with each repetition")
+    start: Start | Literal[""] = Field(default="", description="how the repetitions of a collective start")
+    clock_error_s: float | None = Field(default=None, ge=0, description="residual of the common clock")
+    late: int | None = Field(default=None, description="repetitions that missed their window and were set aside")
+    visit: str = Field(default="", description="what records made from the same samples share")
     repetition: int = Field(default=0, description="launch, or independent repeat, from 0")
     oversubscribed: bool | None = None
     quantiles: dict[str, float] = Field(default_factory=dict, description="'0.05' → value, over the samples")

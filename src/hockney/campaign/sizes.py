@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 LADDER_RATIO = 4
 
@@ -17,6 +18,16 @@ def ladder(largest_B: int) -> list[int]:
         sizes.append(size)
         size *= LADDER_RATIO
     return [*sizes, largest_B] if largest_B > 0 else sizes
+
+
+def spread(sizes: Sequence[int]) -> list[int]:
+    """The same sizes, the ends first, then always the middle of the widest gap."""
+    order = list(dict.fromkeys([0, len(sizes) - 1])) if sizes else []
+    while len(order) < len(sizes):
+        known = sorted(order)
+        width, left = max((right - left, -left) for left, right in pairwise(known))
+        order.append(-left + width // 2)
+    return [sizes[index] for index in order]
 
 
 @dataclass(frozen=True)

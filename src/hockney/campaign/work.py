@@ -4,41 +4,28 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Cache, Locality, Record
-from hockney.campaign.sizes import ladder, refine
+from hockney.campaign.keys import BLOCKS, CollectiveKey, Key, key_of, stored_key
+from hockney.campaign.record import Record
+from hockney.campaign.sizes import ladder, refine, spread
 
 TYPICAL_SIZES = 24
 """Points of a refined series, for the estimate of time only."""
 
+LARGEST_TOTAL = 16
+"""The blocks of all ranks together may be so many times the largest message."""
 
-@dataclass(frozen=True)
-class SeriesKey:
-    """What is held fixed while the message size varies, inside one launch of one variant."""
+COLLECTIVE_SHARE = 3
+"""A collective's series may have this many times fewer points than a pair's: there are many more of them."""
 
-    operation: str
-    locality: Locality
-    leader: int
-    follower: int
-    cache: Cache
-
-    @classmethod
-    def of(cls, record: Record) -> SeriesKey:
-        """The series a record of ours belongs to."""
-        if record.locality is None or not record.cache:
-            raise ValueError(f"no record of ours: {record.origin or record.operation}")
-        leader, _, follower = record.pair.partition("-")
-        return cls(record.operation, record.locality, int(leader), int(follower), record.cache)
-
-    @property
-    def pair(self) -> str:
-        """As in `Record.pair`."""
-        return f"{self.leader}-{self.follower}"
+HOPELESS = 2
+"""A series that ended the launch so often is left alone."""
 
 
 @dataclass
@@ -46,15 +33,15 @@ class Work:
     """The points of one launch index and variant. `reference`: sizes of the first launch, for later ones."""
 
     plan: Plan
-    reference: dict[SeriesKey, list[int]]
-    done: dict[SeriesKey, dict[int, Record]] = field(default_factory=dict)
-    visits: Counter[tuple[SeriesKey, int]] = field(default_factory=Counter)
-    failed: set[tuple[SeriesKey, int]] = field(default_factory=set)
-    troubles: Counter[SeriesKey] = field(default_factory=Counter)
+    reference: dict[Key, list[int]]
+    done: dict[Key, dict[int, Record]] = field(default_factory=dict)
+    visits: Counter[tuple[Key, int]] = field(default_factory=Counter)
+    failed: set[tuple[Key, int]] = field(default_factory=set)
+    troubles: Counter[Key] = field(default_factory=Counter)
     """Failures of each series, this time and before: troubled ones wait until the others are done."""
     level_change: float = 1.0
     """Largest ratio between two visits of one point, from interval to interval."""
-    largest_B: dict[SeriesKey, int] = field(default_factory=dict)
+    largest_B: dict[Key, int] = field(default_factory=dict)
     """The series to measure, in order, with the largest size that makes sense (0: any)."""
 
     @classmethod
@@ -68,26 +55,34 @@ class Work:
     ) -> Work:
         """What the records and failures of a campaign leave to do for that variant and launch index."""
         mine = [record for record in records if record.variant == variant]
-        reference: dict[SeriesKey, list[int]] = {}
+        reference: dict[Key, list[int]] = {}
         work = cls(plan, reference)
         for record in mine:
+            if record.statistic not in ("one_way", "completion"):
+                continue  # made from the same samples
             if record.repetition == index:
                 work.add(record)
             if record.repetition == 0 and index > 0:
-                reference.setdefault(SeriesKey.of(record), []).append(record.bytes)
+                reference.setdefault(key_of(record), []).append(record.bytes)
         for failure in failures:
             if (failure.get("variant"), failure.get("index")) == (variant, index) and "series" in failure:
-                work.troubles[SeriesKey(**failure["series"])] += 1
+                work.troubles[stored_key(failure["series"])] += 1
         return work
 
-    def fail(self, key: SeriesKey, size_B: int) -> None:
-        """Do not try that point again in this run."""
-        self.failed.add((key, size_B))
+    def fail(self, key: Key, size_B: int) -> None:
+        """Do not try that point again in this run; a series that fails again and again, not at all."""
+        self.refuse(key, size_B)
         self.troubles[key] += 1
+        if self.troubles[key] >= HOPELESS and isinstance(key, CollectiveKey):
+            self.failed.update((key, size) for size in self._given(key))
+
+    def refuse(self, key: Key, size_B: int) -> None:
+        """That point cannot be measured, and it is nobody's fault."""
+        self.failed.add((key, size_B))
 
     def add(self, record: Record) -> None:
         """Enter a visit of a point. The quietest counts: what disturbs a whole visit only ever lengthens it."""
-        key = SeriesKey.of(record)
+        key = key_of(record)
         self.visits[key, record.bytes] += 1
         before = self.done.setdefault(key, {}).setdefault(record.bytes, record)
         for one, other in ((before, record), (record, before)):
@@ -95,16 +90,14 @@ class Work:
         if record.value < before.value:
             self.done[key][record.bytes] = record
 
-    def next_point(self) -> tuple[SeriesKey, int] | None:
+    def next_point(self) -> tuple[Key, int] | None:
         """Coarse sizes of every series first, then refinement, then second visits.
 
         What is cut short is coarse, not lopsided; and the visits of a point lie far apart, so that a neighbour
         who was busy for seconds has met one of them at most.
         """
-        for key in sorted(self.largest_B, key=lambda key: self.troubles[key]):
-            for size in self._given(key):
-                if not self.visits[key, size] and (key, size) not in self.failed:
-                    return key, size
+        if (coarse := next(self._coarse(), None)) is not None:
+            return coarse
         # One step for each series in turn.
         for key in sorted(self.largest_B, key=lambda key: len(self.done.get(key, {}))):
             refined = self._refinement(key)
@@ -116,18 +109,46 @@ class Work:
                     return key, size
         return None
 
-    def _given(self, key: SeriesKey) -> list[int]:
+    def _coarse(self) -> Iterator[tuple[Key, int]]:
+        """Points of the first pass that are not measured yet.
+
+        Pair by pair, series after series. Collectives the other way round: one size for every algorithm and rank
+        count, then the next, the ends and the middle first, so that little time already tells who is fast where.
+        """
+        keys = sorted(self.largest_B, key=lambda key: self.troubles[key])
+        columns = []
+        for key in keys:
+            if isinstance(key, CollectiveKey):
+                columns.append([(key, size) for size in spread(self._given(key))])
+            else:
+                yield from (p for size in self._given(key) if self._is_open(p := (key, size)))
+        for row in zip_longest(*columns):
+            yield from (point for point in row if point is not None and self._is_open(point))
+
+    def _is_open(self, point: tuple[Key, int]) -> bool:
+        return not self.visits[point] and point not in self.failed
+
+    def coarse_left(self) -> int:
+        """Points of the first pass still to be measured."""
+        return sum(1 for _ in self._coarse())
+
+    def _given(self, key: Key) -> list[int]:
         largest = self.largest_B[key]
         if self.plan.sizes_B:
-            return [size for size in self.plan.sizes_B if not largest or size <= largest]
+            return key.sizes([size for size in self.plan.sizes_B if not largest or size <= largest])
         # A later launch repeats the sizes of the first, so that they can be compared point by point.
-        return sorted(set(self.reference.get(key, ()))) or ladder(
-            min(largest or self.plan.largest_B, self.plan.largest_B)
-        )
+        if known := sorted(set(self.reference.get(key, ()))):
+            return known
+        top = min(largest or self.plan.largest_B, self.plan.largest_B)
+        if isinstance(key, CollectiveKey) and key.operation in BLOCKS:
+            # Every rank holds a block of every other: large groups get smaller ones.
+            top = max(1, min(top, LARGEST_TOTAL * self.plan.largest_B // key.ranks))
+        return key.sizes(ladder(top))
 
-    def _refinement(self, key: SeriesKey) -> int | None:
+    def _refinement(self, key: Key) -> int | None:
         points = self.done.get(key, {})
-        if self.plan.sizes_B or key in self.reference or len(points) >= self.plan.most_sizes:
+        most = self.plan.most_sizes // (COLLECTIVE_SHARE if isinstance(key, CollectiveKey) else 1)
+        if self.plan.sizes_B or key in self.reference or len(points) >= most or self._given(key) == [0]:
             return None
         times_s = {size: record.value for size, record in points.items()}
         half_s = {
@@ -153,6 +174,7 @@ class Work:
         total = 0
         for key, largest in self.largest_B.items():
             fixed = bool(self.plan.sizes_B) or key in self.reference or largest > 0
+            fixed = fixed or isinstance(key, CollectiveKey)
             refined = 0 if fixed else min(TYPICAL_SIZES, self.plan.most_sizes)
             total += max(len(self._given(key)), refined, len(self.done.get(key, {})))
         return total * self.plan.visits

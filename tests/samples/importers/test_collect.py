@@ -109,6 +109,18 @@ def test_what_is_given_fills_but_never_overrides(tmp_path: Path) -> None:
     assert (record.nodes, record.ppn, record.ranks, record.locality) == (2, 4, 2, "network")
 
 
+def test_a_forced_algorithm_is_of_the_collectives(tmp_path: Path) -> None:
+    paths = [latency(tmp_path, "a.txt"), allreduce(tmp_path, "b.txt", "5.00")]
+    table = tmp_path / "t.csv"
+    head = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
+    table.write_text(f"{head}\ns,m,bcast,default,core,1,2,2,8,mean_over_ranks,1.0,0\n")
+    for algorithm, expected in (("tuned:ring", "tuned:ring"), ("", "default")):
+        collection = _collect.collect([*paths, table], Given(algorithm=algorithm))
+        found = {r.operation: r.algorithm for file in collection.files for r in file.content.records}
+        # What a table says is not filled in.
+        assert found == {"pingpong": "default", "allreduce": expected, "bcast": "default"}
+
+
 def test_nodes_of_idle_ranks_are_not_guessed() -> None:
     records = _collect.collect([DATA / "imb_rates.txt"], Given(nodes=2, ppn=4)).files[0].content.records
     assert {(r.ranks, r.nodes, r.ppn) for r in records} == {(2, None, None), (8, 2, 4)}

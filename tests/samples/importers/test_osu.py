@@ -113,12 +113,43 @@ def test_barrier_has_no_size() -> None:
 
 
 def test_reduce_scatter_prints_the_whole_vector() -> None:
-    text = "# OSU MPI Reduce_scatter Latency Test v7.3\n# Size       Avg Latency(us)\n1024   9.00\n"
+    text = "# OSU MPI Reduce_scatter Latency Test v7.3\n# Size       Avg Latency(us)\n4   5.00\n1024   9.00\n"
     of_64 = read_text(text, Given(ranks=64))
     assert [r.bytes for r in of_64.records] == [16]
+    assert of_64.warnings == ["f:3: left out: 4 B are no block for each of 64 ranks"]
     unknown = read_text(text)
     assert unknown.records == []
     assert "--ranks" in unknown.warnings[0]
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(
+    ("title", "operation"),
+    [
+        ("Broadcast", "bcast"),
+        ("Scatter", "scatter"),
+        ("Gather", "gather"),
+        ("Reduce", "reduce"),
+        ("Allreduce", "allreduce"),
+        ("Allgather", "allgather"),
+        ("All-to-All Personalized Exchange", "alltoall"),
+        ("Reduce_scatter", "reduce_scatter"),
+        ("Barrier", "barrier"),
+    ],
+)
+def test_every_collective_with_and_without_f(title: str, operation: str, full: bool) -> None:
+    names = "Avg Latency(us)" + ("   Min Latency(us)   Max Latency(us)  Iterations" if full else "")
+    sized = operation != "barrier"
+    text = f"# OSU MPI {title} Latency Test v7.3\n# {'Size       ' if sized else ''}{names}\n"
+    text += f"{'4096   ' if sized else ''}9.50{'   8.00   11.00   1000' if full else ''}\n"
+    imported = read_text(text, Given(ranks=4))
+    # Only reduce_scatter prints what is divided among the four ranks.
+    expected = {"barrier": 0, "reduce_scatter": 1024}.get(operation, 4096)
+    assert {(r.operation, r.bytes) for r in imported.records} == {(operation, expected)}
+    times = {"mean_over_ranks": 9.5} | ({"min_over_ranks": 8.0, "max_over_ranks": 11.0} if full else {})
+    found = {r.statistic: r.value * 1e6 for r in imported.records}
+    assert found == pytest.approx(times, rel=EXACT)
+    assert imported.left_out() == []
 
 
 @pytest.mark.parametrize(

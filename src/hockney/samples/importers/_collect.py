@@ -66,6 +66,9 @@ def _read(
     """What each fitting importer makes of a file: its text may hold the output of several programs."""
     text = load_text(path)
     fitting = [only] if only else [unit for unit in importers if unit[1].recognises(path, text)]
+    if len(fitting) > 1:
+        # Any csv may be a tidy table; the header of another program's is certain.
+        fitting = [unit for unit in fitting if unit[0] != "tidy"]
     if not fitting:
         raise RequestError(f"{path} is no benchmark result", f"formats known: {', '.join(importers.names())}")
     digest = hashlib.sha256(text.encode() or path.read_bytes()).hexdigest()[:16]
@@ -123,8 +126,8 @@ def _distinguish(files: Sequence[ImportedFile], given: Given) -> None:
     for file in files:
         for record in file.content.records:
             _fill(record, given)
-    # A tidy table says itself what was measured; where it is kept says no more.
-    texts = [file for file in files if file.format != "tidy"]
+    # These say themselves what was measured; where they are kept says no more.
+    texts = [file for file in files if file.format not in ("tidy", "pico")]
     told = labels([file.path for file in texts], [file.content.records for file in texts])
     variants = {} if given.variant else {id(file): label for file, label in zip(texts, told, strict=True)}
     taken: set[tuple[object, ...]] = set()
@@ -148,10 +151,14 @@ def _distinguish(files: Sequence[ImportedFile], given: Given) -> None:
 
 
 def _fill(record: Record, given: Given) -> None:
-    """Empty fields from what the user said; where ranks idle, the nodes of the others are unknown."""
+    """Empty fields from what the user said; where ranks idle, the nodes of the others are unknown.
+
+    Who forced no algorithm has measured the library's own choice.
+    """
     for name in ("system", "mpi", "mapping", "ranks"):
         if getattr(record, name) in ("", None):
             setattr(record, name, getattr(given, name))
+    record.algorithm = record.algorithm or given.algorithm or "default"
     some_idle = IDLE.search(record.variant) is not None
     if record.nodes is None and (not some_idle or given.nodes == 1):
         record.nodes = given.nodes

@@ -72,6 +72,14 @@ def decimals_of(token: str) -> int:
     return len(token.partition(".")[2])
 
 
+def block_of(vector_B: int, ranks: int) -> int | None:
+    """One rank's block of a vector that is divided as evenly as its elements allow, to the nearest byte.
+
+    None where not every rank has a byte: such sizes have no block in common.
+    """
+    return None if 0 < vector_B < ranks else round(vector_B / ranks)
+
+
 def below_resolution(values: list[str]) -> str:
     """One warning for all printed zeros of a table: a record's value is positive."""
     shown = ", ".join(values[:3]) + (f" and {len(values) - 3} more" if len(values) > 3 else "")

@@ -33,6 +33,7 @@ class Given:
     ppn: int | None = None
     ranks: int | None = None
     mapping: str = ""
+    algorithm: str = ""
     variant: str = ""
     locality: Locality | None = None
 
@@ -41,9 +42,10 @@ class Given:
 class Imported:
     """What one file held.
 
-    A record's `variant` carries only what the text itself says beyond the record's other fields (a datatype,
-    idle ranks); `repetition` counts inside a tidy table and is 0 otherwise. `metadata` is what the header
-    says. `warnings` name file and line of what was left out; `not_imported` are whole tables left out.
+    A record's `algorithm` is "" where the text could not say it. Its `variant` carries only what the text itself
+    says beyond the other fields (a datatype, idle ranks); `repetition` counts inside a tidy table and is 0
+    otherwise. `metadata` is what the header says. `warnings` name file and line of what was left out;
+    `not_imported` are whole tables left out.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -80,7 +82,9 @@ def load_text(path: Path) -> str:
             # A large binary file met in a folder is not read to its end.
             data += b"" if _is_binary(data) else file.read()
     except FileNotFoundError:
-        raise RequestError(f"{path} does not exist", "give OSU or IMB text, a tidy table, or a folder") from None
+        raise RequestError(
+            f"{path} does not exist", "give results of a benchmark, a tidy table, or a folder"
+        ) from None
     except OSError as error:
         raise RequestError(f"cannot read {path}: {error.strerror}", "check the name and its rights") from error
     if data.startswith(PARQUET_MAGIC):
@@ -93,7 +97,7 @@ def load_text(path: Path) -> str:
     if not data.strip():
         raise RequestError(f"{path} is empty", "run the benchmark again, or leave the file out")
     if _is_binary(data):
-        raise RequestError(f"{path} is a binary file", "give OSU or IMB text, or a tidy table")
+        raise RequestError(f"{path} is a binary file", "give results of a benchmark, or a tidy table")
     return data.decode(_MARKS.get(data[:2], "utf-8-sig"), errors="replace")
 
 

@@ -16,6 +16,7 @@ from hockney.samples.importers._lines import (
     Line,
     Prefix,
     below_resolution,
+    block_of,
     decimals_of,
     is_number,
     is_size,
@@ -58,11 +59,15 @@ _TESTS = {
     "alltoallv": _Test("alltoallv"),
     "reduce": _Test("reduce"),
     "allreduce": _Test("allreduce"),
+    "reduce_scatter": _Test("reduce_scatter"),
+    "reduce_scatter_block": _Test("reduce_scatter", detail="reduce_scatter_block"),
 }
 """By title, lower case. A new test is a new line here."""
 
+_POINT_TO_POINT = ("pingpong", "pingping", "sendrecv", "exchange", "bandwidth", "bidirectional")
+
 _FAMILIES = (
-    (r"reduce_scatter", "its bytes are the whole vector in some releases and one rank's block in others"),
+    (r"reduce_local", "an operation of one rank"),
     (r"i(bcast|barrier|reduce|all|gather|scatter)", "a non-blocking collective (overlap, not duration)"),
     (r"put|get|accumulate|fetch|compare|window|passive", "a one-sided operation"),
     (r"[sp]_(read|write|iread|iwrite)|open_close", "file input or output"),
@@ -70,6 +75,8 @@ _FAMILIES = (
 
 _TITLE = re.compile(r"(?P<before>[^#]{0,120}?)#\s*Benchmarking\s+(?P<multi>Multi-)?(?P<name>\w+)\s*$")
 _RELEASE = re.compile(r"Intel\s*\(R\)\s+MPI Benchmarks?(?:\s+Suite)?\s+V?(?P<release>[^,]+),")
+_WHOLE_VECTOR = re.compile(r"(?:[1-9]\.\d.*|2017.*|2018.*|2019(?:\.0)?)$")
+"""Releases whose Reduce_scatter divides its bytes among the ranks; from 2019 Update 1 on they are one block."""
 _PROCESSES = re.compile(r"#\s*(?:\(\s*)?#processes\s*=\s*(\d{1,9})(;\s*rank order)?")
 _GROUPS = re.compile(r"#\s*\( (\d{1,9}) groups of (\d{1,9}) processes")
 _GROUP_RANKS = re.compile(r"#\s*Group\s+(\d{1,9})\s*:((?:\s+\d+)+)$")
@@ -99,6 +106,7 @@ class _Table:
     line: int
     prefix: Prefix
     test: _Test | None
+    release: str = ""
     ranks: int | None = None
     mapped: bool = False
     groups: int = 1
@@ -125,9 +133,10 @@ def read(path: Path, text: str, _given: Given) -> Imported:
         if title := _TITLE.match(line.text):
             _finish(table, path, imported)
             test = _TESTS.get(title["name"].lower())
-            table = _Table(title["name"], line.number, Prefix(title["before"]), test)
-        elif release := _RELEASE.search(line.text):
-            releases.append(release["release"].strip())
+            release = releases[-1] if releases else ""
+            table = _Table(title["name"], line.number, Prefix(title["before"]), test, release)
+        elif named := _RELEASE.search(line.text):
+            releases.append(named["release"].strip())
         elif table is None or not table.columns:
             _metadata(line.text, imported.metadata)
         content = table.prefix.strip(line.text) if table else None
@@ -201,11 +210,27 @@ def _row(table: _Table, test: _Test, content: str, line: Line, path: Path, impor
     table.rows += 1
     if float(values.get("defects", "0")) > 0:
         imported.warnings.append(f"{where}: IMB counted defects in this row; it is marked as not verified")
-    return _records(table, test, values, where)
+    size_B = _bytes(table, int(values.get("#bytes", "0")), where, imported)
+    return [] if size_B is None else _records(table, test, size_B, values, where)
 
 
-def _records(table: _Table, test: _Test, values: dict[str, str], where: str) -> list[Record]:
-    size = int(values.get("#bytes", "0"))
+def _bytes(table: _Table, printed: int, where: str, imported: Imported) -> int | None:
+    """The schema's bytes: those of Reduce_scatter changed from the whole vector to one rank's block."""
+    if table.name.lower() != "reduce_scatter":
+        return printed
+    size, reason = None, "it does not say its release, so whether its bytes are a block or the whole vector"
+    if table.release and not _WHOLE_VECTOR.match(table.release):
+        size = printed
+    elif table.release and table.ranks:
+        size, reason = block_of(printed, table.ranks), f"{printed} B are no block for each of {table.ranks} ranks"
+    elif table.release:
+        reason = "a whole vector for an unknown number of ranks"
+    if size is None:
+        imported.warnings.append(f"{where}: Reduce_scatter left out: {reason}")
+    return size
+
+
+def _records(table: _Table, test: _Test, size: int, values: dict[str, str], where: str) -> list[Record]:
     group = values.get("Group")
     ranks = table.ranks
     members = table.members.get(int(group), []) if group is not None else []
@@ -224,6 +249,7 @@ def _records(table: _Table, test: _Test, values: dict[str, str], where: str) -> 
     common: dict[str, Any] = {
         "source": "imb",
         "operation": test.operation,
+        "algorithm": "default" if test.operation in _POINT_TO_POINT else "",
         "bytes": size,
         "variant": ", ".join(filter(None, detail)),
         "ranks": ranks,

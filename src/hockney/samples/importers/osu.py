@@ -16,6 +16,7 @@ from hockney.samples.importers._lines import (
     Line,
     Prefix,
     below_resolution,
+    block_of,
     decimals_of,
     is_number,
     is_size,
@@ -254,7 +255,10 @@ def _bytes(test: _Test, printed: int, given: Given, where: str, imported: Import
             f"{where}: left out: osu_reduce_scatter prints the whole vector; its block needs --ranks"
         )
         return None
-    return round(printed / given.ranks)
+    block = block_of(printed, given.ranks)
+    if block is None:
+        imported.warnings.append(f"{where}: left out: {printed} B are no block for each of {given.ranks} ranks")
+    return block
 
 
 def _records(run: _Run, test: _Test, size: int, values: dict[str, str], status: str, where: str) -> list[Record]:
@@ -267,6 +271,7 @@ def _records(run: _Run, test: _Test, size: int, values: dict[str, str], status: 
     common: dict[str, Any] = {
         "source": "osu",
         "operation": test.operation,
+        "algorithm": "" if test.collective else "default",
         "bytes": size,
         "variant": ", ".join(filter(None, detail)),
         "ranks": None if run.pairs is None else 2 * run.pairs,

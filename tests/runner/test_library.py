@@ -1,0 +1,433 @@
+"""The MPI library's own algorithms: found, selected, and proved to be the ones that run.
+
+The proof is who sends how much to whom, compared with what each algorithm is defined to send: counted by Open MPI
+where it counts, and by the kernel, connection by connection, in launches where every message travels by TCP.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.runner.build import cxx_wrapper
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.library import INTEL_NAMES, launch_environment, launch_variants
+from hockney.runner.mpi import Mpi
+from hockney.runner.process import Process
+
+RUNNER = Path(__file__).parents[2] / "cpp" / "runner"
+SOURCES = [
+    *sorted((RUNNER / "library").glob("*.cpp")),
+    RUNNER / "json.cpp",
+    Path(__file__).parent / "library/probe.cpp",
+]
+FLAGS = [
+    "-std=c++17",
+    "-O1",
+    "-DOMPI_SKIP_MPICXX",
+    "-DMPICH_SKIP_MPICXX",
+    "-Wall",
+    "-Wextra",
+    "-Wshadow",
+    "-Werror",
+]
+LIMIT_S = 60.0
+OPERATIONS = sorted(INTEL_NAMES)
+
+Matrix = NDArray[np.int64]
+"""[from, to]: bytes or messages."""
+
+
+class Conversation:
+    """Questions to the probe and its answers; see tests/runner/library/probe.cpp."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    def ask(self, line: str) -> dict[str, Any]:
+        self._process.send(line)
+        while True:
+            _, mark, text = self._process.lines(time.monotonic() + LIMIT_S).partition("@hockney ")
+            if mark:
+                answer: dict[str, Any] = json.loads(text)
+                return answer
+
+    def run(self, operation: str, algorithm: str, elements: int, **more: int) -> dict[str, Any]:
+        choices = {"segment_B": 0, "radix": 0, "root": 0, "repetitions": 1} | more
+        return self.ask(" ".join(["run", operation, algorithm, str(elements), *map(str, choices.values())]))
+
+    def algorithms(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.ask("list")["algorithms"]
+        return found
+
+
+class Probe:
+    """The compiled probe of one MPI."""
+
+    def __init__(self, mpi: Mpi, program: Path) -> None:
+        self.mpi, self.program = mpi, program
+
+    @contextmanager
+    def talk(self, ranks: int, environment: dict[str, str] | None = None) -> Iterator[Conversation]:
+        added = launch_environment(self.mpi) | (environment or {})
+        crowded = ranks > len(os.sched_getaffinity(0))
+        argv, variables = command(self.mpi, LaunchRequest(ranks, oversubscribe=crowded, environment=added))
+        with Process([*argv, str(self.program)], {**self.mpi.full_environment(), **variables}) as process:
+            yield Conversation(process)
+            # Not `quit`: MPICH 4.0 stumbles over its own end when all messages travel by TCP.
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def probe(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Probe:
+    return Probe(mpi, build(mpi, tmp_path_factory.mktemp("probe") / "probe"))
+
+
+def build(mpi: Mpi, program: Path, *flags: str) -> Path:
+    argv = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, *flags, f"-I{RUNNER}", *map(str, SOURCES), "-o", str(program)]
+    subprocess.run(argv, env=mpi.full_environment(), check=True)
+    return program
+
+
+def through_tcp(mpi: Mpi) -> dict[str, str]:
+    """A launch in which every message between ranks is one that the kernel counts."""
+    return {
+        "openmpi": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"},
+        "mpich": {"MPIR_CVAR_NOLOCAL": "1", "MPIR_CVAR_CH4_NETMOD": "ucx", "UCX_TLS": "tcp,self"},
+        "intel": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"},
+    }[mpi.kind]
+
+
+# What the algorithms send, from their definitions. Trees are lists of (parent, child), relative to the root.
+
+Tree = list[tuple[int, int]]
+
+
+def linear(ranks: int) -> Tree:
+    return [(0, child) for child in range(1, ranks)]
+
+
+def chains(ranks: int, fan_out: int) -> Tree:
+    """The others cut into `fan_out` chains of consecutive ranks, the longer ones first."""
+    edges: Tree = []
+    for chain in np.array_split(np.arange(1, ranks), fan_out):
+        edges += list(zip([0, *chain[:-1]], chain, strict=True))
+    return edges
+
+
+def knomial(ranks: int, radix: int) -> Tree:
+    """The parent lacks the lowest digit other than zero, in base `radix`."""
+
+    def parent(rank: int) -> int:
+        unit = 1
+        while rank // unit % radix == 0:
+            unit *= radix
+        return rank - rank // unit % radix * unit
+
+    return [(parent(child), child) for child in range(1, ranks)]
+
+
+def binomial_by_doubling(ranks: int) -> Tree:
+    """In round k the first 2^k ranks send to the next 2^k: the parent lacks the highest bit."""
+    return [(child - (1 << (child.bit_length() - 1)), child) for child in range(1, ranks)]
+
+
+def binary_by_levels(ranks: int) -> Tree:
+    """Level l has 2^l ranks, and rank r in it the children r + 2^l and r + 2·2^l (coll_base_topo.c)."""
+    edges: Tree = []
+    for rank in range(ranks):
+        width = 1 << ((rank + 1).bit_length() - 1)
+        edges += [(rank, child) for child in (rank + width, rank + 2 * width) if child < ranks]
+    return edges
+
+
+def k_ary(ranks: int, k: int) -> Tree:
+    return [((child - 1) // k, child) for child in range(1, ranks)]
+
+
+def whole(tree: Tree, ranks: int, root: int, amount: int) -> Matrix:
+    """Each edge carries the whole vector."""
+    matrix = np.zeros((ranks, ranks), dtype=np.int64)
+    for parent, child in tree:
+        matrix[(parent + root) % ranks, (child + root) % ranks] += amount
+    return matrix
+
+
+def by_subtree(tree: Tree, ranks: int, root: int, amount: int) -> Matrix:
+    """Each edge carries a block for each rank below it (scatter)."""
+    below = dict.fromkeys(range(ranks), 1)
+    for parent, child in sorted(tree, key=lambda edge: -edge[1]):
+        below[parent] += below[child]
+    matrix = np.zeros((ranks, ranks), dtype=np.int64)
+    for parent, child in tree:
+        matrix[(parent + root) % ranks, (child + root) % ranks] = below[child] * amount
+    return matrix
+
+
+def around(ranks: int, amount: int, distance: int = 1) -> Matrix:
+    """Everyone sends to the rank at a distance to its right."""
+    return amount * np.roll(np.eye(ranks, dtype=np.int64), distance, axis=1)
+
+
+def bruck(ranks: int, amount: int) -> Matrix:
+    """In steps of doubled distance everyone hands on to its left the blocks that it has and the other lacks."""
+    steps = [1 << k for k in range((ranks - 1).bit_length())]
+    return np.sum([around(ranks, min(step, ranks - step) * amount, -step) for step in steps], axis=0)
+
+
+RANKS, ROOT, SIZE_B = 6, 1, 400_000
+TOLERANCE_B = SIZE_B // 16
+"""Headers, acknowledgements and a late rest of connecting take a few kB; two algorithms differ by SIZE_B / 6."""
+
+
+@cache
+def expectations(kind: str) -> dict[tuple[str, str, int, int], Matrix]:
+    """(operation, algorithm, segment_B, radix) → bytes sent, for each kind of MPI."""
+
+    def bcast(tree: Tree) -> Matrix:
+        return whole(tree, RANKS, ROOT, SIZE_B)
+
+    def blocks(tree: Tree) -> Matrix:
+        return by_subtree(tree, RANKS, ROOT, SIZE_B)
+
+    ring = around(RANKS, 2 * (RANKS - 1) * SIZE_B // RANKS)
+    if kind == "openmpi":
+        return {
+            ("bcast", "tuned:basic_linear", 0, 0): bcast(linear(RANKS)),
+            ("bcast", "tuned:pipeline", 8192, 0): bcast(chains(RANKS, 1)),
+            ("bcast", "tuned:chain", 0, 2): bcast(chains(RANKS, 2)),
+            ("bcast", "tuned:chain", 65536, 3): bcast(chains(RANKS, 3)),
+            ("bcast", "tuned:binary_tree", 0, 0): bcast(binary_by_levels(RANKS)),
+            ("bcast", "tuned:knomial", 0, 3): bcast(knomial(RANKS, 3)),
+            ("bcast", "adapt:binomial", 0, 0): bcast(binomial_by_doubling(RANKS)),
+            ("scatter", "tuned:basic_linear", 0, 0): blocks(linear(RANKS)),
+            ("scatter", "tuned:binomial", 0, 0): blocks(knomial(RANKS, 2)),
+            ("gather", "tuned:basic_linear", 0, 0): blocks(linear(RANKS)).T,
+            ("gather", "tuned:binomial", 0, 0): blocks(knomial(RANKS, 2)).T,
+            ("reduce", "tuned:linear", 0, 0): bcast(linear(RANKS)).T,
+            ("reduce", "tuned:pipeline", 8192, 0): bcast(chains(RANKS, 1)).T,
+            ("allreduce", "tuned:ring", 0, 0): ring,
+            ("allgather", "tuned:ring", 0, 0): around(RANKS, (RANKS - 1) * SIZE_B),
+            ("allgather", "tuned:bruck", 0, 0): bruck(RANKS, SIZE_B),
+        }
+    if kind == "mpich":
+        return {
+            ("bcast", "mpir:binomial", 0, 0): bcast(knomial(RANKS, 2)),
+            ("bcast", "mpir:tree", 0, 3): bcast(k_ary(RANKS, 3)),
+            ("bcast", "mpir:tree", 0, 4): bcast(k_ary(RANKS, 4)),
+            ("bcast", "mpir:pipelined_tree", 65536, 2): bcast(k_ary(RANKS, 2)),
+            ("bcast", "mpir:pipelined_tree", 8192, 5): bcast(linear(RANKS)),
+            ("allreduce", "mpir:ring", 0, 0): ring,
+            ("allgather", "mpir:ring", 0, 0): around(RANKS, (RANKS - 1) * SIZE_B),
+            ("allgather", "mpir:brucks", 0, 0): bruck(RANKS, SIZE_B),
+            ("reduce", "mpir:binomial", 0, 0): bcast(knomial(RANKS, 2)).T,
+        }
+    return {
+        ("bcast", "1", 0, 0): bcast(knomial(RANKS, 2)),
+        ("bcast", "7", 0, 0): bcast(chains(RANKS, 1)),
+        ("scatter", "1", 0, 0): blocks(knomial(RANKS, 2)),
+    }
+
+
+def elements_of(operation: str) -> int:
+    return SIZE_B // 4 if "reduce" in operation else SIZE_B
+
+
+def agrees(sent: Matrix, expected: Matrix) -> bool:
+    return bool(np.abs(sent - expected).max() <= TOLERANCE_B)
+
+
+@pytest.mark.parametrize("kind", ["openmpi", "mpich", "intel"])
+def test_the_expectations_tell_algorithms_apart(kind: str) -> None:
+    """Else a selection without any effect could pass: no operation has one pattern twice."""
+    entries = list(expectations(kind).items())
+    for i, (key, expected) in enumerate(entries):
+        for other_key, other in entries[:i]:
+            assert key[0] != other_key[0] or not agrees(expected, other), (key, other_key)
+
+
+def test_the_messages_are_those_of_the_selected_algorithm(probe: Probe) -> None:
+    if probe.mpi.kind == "intel":
+        pytest.skip("Intel MPI selects at launch; see the test of its presets")
+    with probe.talk(RANKS, through_tcp(probe.mpi)) as conversation:
+        known = {(a["operation"], a["name"]) for a in conversation.algorithms()}
+        before = np.array(conversation.run("bcast", "default", SIZE_B, root=ROOT)["sockets_B"])
+        tried = 0
+        for (operation, algorithm, segment_B, radix), expected in expectations(probe.mpi.kind).items():
+            if (operation, algorithm) not in known:
+                continue
+            tried += 1
+            answer = conversation.run(
+                operation, algorithm, elements_of(operation), segment_B=segment_B, radix=radix, root=ROOT
+            )
+            assert answer["type"] == "run", answer
+            assert answer["right"]
+            sent = np.array(answer["sockets_B"])
+            assert agrees(sent, expected), f"{operation} {algorithm} sends\n{sent}\nand not\n{expected}"
+        assert tried >= 2, "nothing was proved"
+        after = np.array(conversation.run("bcast", "default", SIZE_B, root=ROOT)["sockets_B"])
+        assert agrees(after, before), "a selection has outlived its communicator"
+
+
+def test_open_mpi_counts_the_messages_of_the_selected_algorithm(probe: Probe) -> None:
+    """To the message and the byte."""
+    if probe.mpi.kind != "openmpi":
+        pytest.skip("only Open MPI counts messages")
+    size_B, segment_B = 40_000, 8192
+    cases = {
+        ("bcast", "tuned:basic_linear", 0, 0): (linear(RANKS), 1),
+        ("bcast", "tuned:pipeline", segment_B, 0): (chains(RANKS, 1), math.ceil(size_B / segment_B)),
+        ("bcast", "tuned:chain", segment_B, 2): (chains(RANKS, 2), math.ceil(size_B / segment_B)),
+        ("bcast", "tuned:binomial", 0, 0): (binomial_by_doubling(RANKS), 1),
+        ("bcast", "tuned:binary_tree", 0, 0): (binary_by_levels(RANKS), 1),
+        ("bcast", "tuned:knomial", 0, 3): (knomial(RANKS, 3), 1),
+        ("bcast", "tuned:knomial", 0, 5): (knomial(RANKS, 5), 1),
+        ("bcast", "sm:default", 0, 0): ([], 1),
+    }
+    with probe.talk(RANKS, {"OMPI_MCA_pml_monitoring_enable": "1"}) as conversation:
+        if "messages" not in conversation.run("bcast", "default", size_B):
+            pytest.skip("this Open MPI does not offer its message counters")
+        for (operation, algorithm, segment, radix), (tree, messages) in cases.items():
+            answer = conversation.run(operation, algorithm, size_B, segment_B=segment, radix=radix, root=ROOT)
+            np.testing.assert_array_equal(answer["messages"], whole(tree, RANKS, ROOT, messages), algorithm)
+            np.testing.assert_array_equal(answer["bytes"], whole(tree, RANKS, ROOT, size_B), algorithm)
+        # A barrier has no bytes, but it has messages: to rank 0 and back, or twice around.
+        star = whole(linear(RANKS), RANKS, 0, 1)
+        np.testing.assert_array_equal(conversation.run("barrier", "tuned:linear", 0)["messages"], star + star.T)
+        double_ring = conversation.run("barrier", "tuned:double_ring", 0)["messages"]
+        np.testing.assert_array_equal(double_ring, around(RANKS, 2))
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_every_algorithm_delivers_or_says_that_it_does_not(probe: Probe, ranks: int) -> None:
+    with probe.talk(ranks) as conversation:
+        worked: set[str] = set()
+        for entry in conversation.algorithms():
+            operation, name = entry["operation"], entry["name"]
+            for segment_B in (0, 256) if entry["segmented"] else (0,):
+                answer = conversation.run(operation, name, 4096, segment_B=segment_B, root=1, repetitions=2)
+                if answer["type"] == "refused":
+                    assert answer["message"].startswith(name)
+                    continue
+                assert answer["right"] or answer["failed"], f"{operation} {name} gives wrong data"
+                if answer["right"]:
+                    worked.add(operation)
+        if probe.mpi.kind != "intel":
+            assert sorted(worked) == OPERATIONS
+
+
+def test_an_algorithm_is_refused_where_another_would_run(probe: Probe) -> None:
+    refusals = {
+        "openmpi": {
+            ("allgather", "tuned:neighbor", 64): "an even number of ranks, not 5",
+            ("allgather", "tuned:two_proc", 64): "exactly 2 ranks, not 5",
+            ("allreduce", "tuned:ring", 4): "at least 20 bytes on 5 ranks",
+            ("bcast", "tuned:scatter_allgather", 4): "at least 5 bytes on 5 ranks",
+            ("bcast", "tuned:split_binary_tree", 1): "a vector of at least two elements and two segments",
+        },
+        "mpich": {
+            ("allgather", "mpir:recursive_doubling", 64): "a power of two of ranks, not 5",
+            ("allreduce", "mpir:reduce_scatter_allgather", 3): "at least 16 bytes on 5 ranks",
+        },
+    }
+    with probe.talk(5) as conversation:
+        for (operation, name, elements), reason in refusals.get(probe.mpi.kind, {}).items():
+            answer = conversation.run(operation, name, elements)
+            assert answer == {"type": "refused", "message": f"{name} needs {reason}"}
+
+
+def test_small_segments_take_their_time(probe: Probe) -> None:
+    """64 KiB in messages of 16 B or in one: a factor of thousands in messages, of far more than 3 in time."""
+    with probe.talk(2) as conversation:
+        for entry in conversation.algorithms():
+            name = entry["name"]
+            if entry["operation"] != "bcast" or not entry["segmented"] or name.startswith("han:"):
+                continue
+            in_one, in_many = (
+                conversation.run("bcast", name, 65536, segment_B=segment_B, repetitions=9)["median_s"]
+                for segment_B in (0, 16)
+            )
+            assert in_many > 3 * in_one, name
+
+
+def test_shared_memory_algorithms_use_shared_memory(probe: Probe) -> None:
+    """They send no messages to be counted; they map memory that message passing does not need."""
+    with probe.talk(2) as conversation:
+        names = {a["name"] for a in conversation.algorithms() if a["operation"] == "bcast"}
+        through_memory = names & {"posix:release_gather", "sm:default"}
+        if not through_memory:
+            pytest.skip("this library has none")
+        by_messages = (names & {"mpir:binomial", "tuned:binomial"}).pop()
+        for name in sorted(through_memory):
+            conversation.run("bcast", by_messages, 4096)  # what message passing maps is mapped by now
+            assert conversation.run("bcast", by_messages, 4096)["shared_more_B"] <= 0
+            assert conversation.run("bcast", name, 4096)["shared_more_B"] > 0, name
+
+
+def test_without_mpi_t_there_is_the_default_alone(mpi: Mpi, tmp_path: Path) -> None:
+    program = build(mpi, tmp_path / "probe", "-DHOCKNEY_NO_MPI_T")
+    with Probe(mpi, program).talk(2) as conversation:
+        assert conversation.algorithms() == []
+        assert conversation.run("allreduce", "default", 100)["right"]
+
+
+def test_intels_presets_are_those_that_run(probe: Probe) -> None:
+    if probe.mpi.kind != "intel":
+        pytest.skip("of Intel MPI alone")
+    variants = {(v.operation, v.algorithm): v.environment for v in launch_variants(probe.mpi, OPERATIONS)}
+    for (operation, preset, _, _), expected in expectations("intel").items():
+        environment = through_tcp(probe.mpi) | dict(variants[operation, f"adjust:{preset}"])
+        with probe.talk(RANKS, environment) as conversation:
+            answer = conversation.run(operation, "default", elements_of(operation), root=ROOT)
+        assert answer["right"]
+        assert agrees(np.array(answer["sockets_B"]), expected), (operation, preset)
+
+
+def intel(folder: Path, says: str | None) -> Mpi:
+    if says is not None:
+        info = folder / "impi_info"
+        info.write_text(f"#!/bin/sh\necho '{says}'\n", encoding="utf-8")
+        info.chmod(0o755)
+    return Mpi("intel", "2021.18", "4.1", folder / "mpicc", folder / "mpiexec", "hydra")
+
+
+def test_the_library_says_how_many_presets_it_has(tmp_path: Path) -> None:
+    variants = launch_variants(intel(tmp_path, "  range: 0-3 "), ["bcast", "reduce_scatter"])
+    assert [(v.operation, v.algorithm) for v in variants] == [
+        (operation, f"adjust:{n}") for operation in ("bcast", "reduce_scatter") for n in (1, 2, 3)
+    ]
+    assert variants[-1].environment == {"I_MPI_ADJUST_REDUCE_SCATTER": "3"}
+
+
+@pytest.mark.parametrize("says", [None, "no such variable"])
+def test_documented_presets_stand_in(tmp_path: Path, says: str | None) -> None:
+    variants = launch_variants(intel(tmp_path, says), ["scatter"])
+    assert [v.algorithm for v in variants] == ["adjust:1", "adjust:2", "adjust:3"]
+
+
+def test_only_intel_needs_launches(tmp_path: Path) -> None:
+    other = Mpi("openmpi", "4.1.4", "3.1", tmp_path / "mpicc", tmp_path / "mpirun", "openmpi")
+    assert launch_variants(other, OPERATIONS) == []
+    with pytest.raises(RequestError, match="'pingpong' is not a collective"):
+        launch_variants(other, ["pingpong"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "needed"), [("openmpi", "4.1.4", True), ("openmpi", "5.0.11", False)]
+)
+def test_old_open_mpi_is_told_at_launch(tmp_path: Path, kind: str, version: str, *, needed: bool) -> None:
+    mpi = Mpi(kind, version, "3.1", tmp_path / "mpicc", tmp_path / "mpirun", kind)
+    assert (launch_environment(mpi) == {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}) is needed
