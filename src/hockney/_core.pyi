@@ -1,4 +1,4 @@
-"""Types of the compiled core: schedules as data, their proof and their counts (cpp/python/register_schedule.cpp)."""
+"""Types of the compiled core: schedules as data, their proof and their counts (cpp/python)."""
 
 from collections.abc import Iterator
 from enum import Enum

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
+from hockney.campaign.keys import PairKey
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Record
-from hockney.campaign.keys import PairKey
 from hockney.campaign.work import Work
 
 KEY = PairKey("pingpong", "cache", 0, 1, "warm")

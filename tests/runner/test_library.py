@@ -185,7 +185,8 @@ def around(ranks: int, amount: int, distance: int = 1) -> Matrix:
 def bruck(ranks: int, amount: int) -> Matrix:
     """In steps of doubled distance everyone hands on to its left the blocks that it has and the other lacks."""
     steps = [1 << k for k in range((ranks - 1).bit_length())]
-    return np.sum([around(ranks, min(step, ranks - step) * amount, -step) for step in steps], axis=0)
+    total: Matrix = np.sum([around(ranks, min(step, ranks - step) * amount, -step) for step in steps], axis=0)
+    return total
 
 
 RANKS, ROOT, SIZE_B = 6, 1, 400_000
@@ -350,14 +351,15 @@ def test_an_algorithm_is_refused_where_another_would_run(probe: Probe) -> None:
 
 
 def test_small_segments_take_their_time(probe: Probe) -> None:
-    """64 KiB in messages of 16 B or in one: a factor of thousands in messages, of far more than 3 in time."""
+    """64 KiB in messages of 16 B or in one: 4096 times as many messages, so far more than 3 times as long.
+
+    Not all algorithms live through this: `adapt` hangs with more than 1024 segments.
+    """
     with probe.talk(2) as conversation:
-        for entry in conversation.algorithms():
-            name = entry["name"]
-            if entry["operation"] != "bcast" or not entry["segmented"] or name.startswith("han:"):
-                continue
+        known = {a["name"] for a in conversation.algorithms() if a["operation"] == "bcast"}
+        for name in known & {"tuned:chain", "tuned:pipeline", "tuned:binomial", "mpir:pipelined_tree"}:
             in_one, in_many = (
-                conversation.run("bcast", name, 65536, segment_B=segment_B, repetitions=9)["median_s"]
+                conversation.run("bcast", name, 65536, segment_B=segment_B, repetitions=19)["median_s"]
                 for segment_B in (0, 16)
             )
             assert in_many > 3 * in_one, name
@@ -366,15 +368,16 @@ def test_small_segments_take_their_time(probe: Probe) -> None:
 def test_shared_memory_algorithms_use_shared_memory(probe: Probe) -> None:
     """They send no messages to be counted; they map memory that message passing does not need."""
     with probe.talk(2) as conversation:
-        names = {a["name"] for a in conversation.algorithms() if a["operation"] == "bcast"}
-        through_memory = names & {"posix:release_gather", "sm:default"}
+        known = [(a["operation"], a["name"]) for a in conversation.algorithms()]
+        through_memory = [x for x in known if x[1] in ("posix:release_gather", "sm:default")]
         if not through_memory:
             pytest.skip("this library has none")
-        by_messages = (names & {"mpir:binomial", "tuned:binomial"}).pop()
-        for name in sorted(through_memory):
-            conversation.run("bcast", by_messages, 4096)  # what message passing maps is mapped by now
-            assert conversation.run("bcast", by_messages, 4096)["shared_more_B"] <= 0
-            assert conversation.run("bcast", name, 4096)["shared_more_B"] > 0, name
+        for operation, name in through_memory:
+            nothing = {"mpir:nb", "tuned:linear", "tuned:basic_linear"}
+            plain = next(n for o, n in known if o == operation and n in nothing)
+            conversation.run(operation, plain, 64, repetitions=2)  # what message passing maps is mapped by now
+            assert conversation.run(operation, plain, 64, repetitions=2)["shared_more_B"] <= 0
+            assert conversation.run(operation, name, 64, repetitions=2)["shared_more_B"] > 0, (operation, name)
 
 
 def test_without_mpi_t_there_is_the_default_alone(mpi: Mpi, tmp_path: Path) -> None:

@@ -107,5 +107,5 @@ def test_large_messages_keep_their_offsets() -> None:
             }
             for step in mine.steps:
                 for region in (step.source, step.target):
-                    assert 0 <= region.offset_B
+                    assert region.offset_B >= 0
                     assert region.length_B == 0 or region.offset_B + region.length_B <= room[region.memory]

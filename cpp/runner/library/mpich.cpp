@@ -132,7 +132,9 @@ void find_upper_layer(const std::string& operation, std::vector<LibraryAlgorithm
 void find_shared_memory(const std::string& operation, std::vector<LibraryAlgorithm>& found) {
     const std::string selector = upper(operation) + "_POSIX_INTRA_ALGORITHM";
     const auto variable = ControlVariable::find(cvar(selector));
-    if (!variable || !variable->writable()) return;
+    // Before there was a choice of compositions (4.1), those in use within a single node never got here.
+    const bool reached = ControlVariable::find(cvar(upper(operation) + "_COMPOSITION")).has_value();
+    if (!variable || !variable->writable() || !reached) return;
     const std::vector<std::string> names = listed(variable->description());
     for (std::size_t value = 1; value < names.size(); ++value) {
         if (!usable(names[value])) continue;

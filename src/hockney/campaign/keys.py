@@ -8,6 +8,10 @@ from typing import Any
 
 from hockney.campaign.record import Cache, Locality, Record, Start
 
+COLLECTIVES = (
+    *("bcast", "scatter", "gather", "reduce", "allreduce"),
+    *("allgather", "reduce_scatter", "alltoall", "barrier"),
+)
 REDUCING = ("reduce", "allreduce", "reduce_scatter")
 ELEMENT_B = 4
 """Reductions add single-precision numbers."""
@@ -43,7 +47,7 @@ class PairKey:
 
 @dataclass(frozen=True)
 class CollectiveKey:
-    """A collective on the first `ranks` ranks. `root` None: it moves on with each repetition (or there is none)."""
+    """A collective on the first `ranks` ranks. `root` None: it moves on with each repetition, or is none."""
 
     operation: str
     algorithm: str

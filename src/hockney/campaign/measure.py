@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,14 +11,25 @@ from datetime import UTC, datetime
 from typing import Any
 
 from hockney import __version__
+from hockney.campaign import collectives
 from hockney.campaign.events import Watcher
 from hockney.campaign.folder import Campaign
+from hockney.campaign.keys import COLLECTIVES, CollectiveKey, Key, PairKey
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Locality, Record
-from hockney.campaign.work import Pace, SeriesKey, Work
+from hockney.campaign.work import Pace, Work
 from hockney.errors import HockneyError, RequestError
-from hockney.runner.session import LaunchFailed, Operation, Refused, Session, operations
+from hockney.runner.session import LaunchFailed, Limitation, Operation, Refused, Session, operations
+
+LEAST_BUDGET_S = 0.02
+"""Less time for a visit of a point yields no interval."""
+
+COARSE_SHARE = 0.8
+"""Of the campaign's time, what the first pass may take where time is short."""
+
+HANG_S = 60.0
+"""A collective that has not answered by then, beyond its own time, hangs."""
 
 MOST_FAILURES = 3
 """Launches in a row that may fail without a point in between before a variant is given up."""
@@ -49,6 +61,8 @@ class Launch:
     environment: Mapping[str, str]
     provenance: Mapping[str, Any]
     describe: Callable[[Mapping[str, Any]], Described]
+    only: tuple[str, str] | None = None
+    """(operation, algorithm): the launch selects this one algorithm, which the library takes for its default."""
 
 
 @dataclass
@@ -57,6 +71,10 @@ class Outcome:
 
     measured: int = 0
     failures: list[str] = field(default_factory=list)
+    limitations: list[str] = field(default_factory=list)
+    """What an algorithm does not do; recorded, and no failure."""
+    left_out: int = 0
+    """Points that the campaign's time did not allow."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -72,6 +90,7 @@ def run(campaign: Campaign, plan: Plan, launches: list[Launch], watcher: Watcher
             "start a new campaign, and join the two with `hockney merge`",
         )
     run_ = _Run(campaign, plan, watcher, Pace(len(launches) * plan.launches))
+    run_.elsewhere = {launch.only[1] for launch in launches if launch.only is not None}
     for text in campaign.warnings:
         run_.warn(text)
     for index in range(plan.launches):
@@ -96,6 +115,12 @@ class _Run:
         self.watcher = watcher
         self.pace = pace
         self.outcome = Outcome()
+        self.deadline = None if plan.time_s is None else time.monotonic() + plan.time_s
+        self.elsewhere: set[str] = set()
+
+    def left_s(self) -> float:
+        """Time the campaign still has."""
+        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
 
     def warn(self, text: str) -> None:
         if text not in self.outcome.warnings:
@@ -106,7 +131,7 @@ class _Run:
         """One variant of one launch index, relaunched after a failure until nothing is left or nothing works."""
         new: list[Record] = []
         failures = 0
-        while failures < MOST_FAILURES:
+        while failures < MOST_FAILURES and self.left_s() > 0:
             before = len(new)
             part: _Part | None = None
             try:
@@ -126,7 +151,7 @@ class _Run:
                     return new
         return new
 
-    def fail(self, error: HockneyError, variant: str, index: int, point: tuple[SeriesKey, int] | None) -> None:
+    def fail(self, error: HockneyError, variant: str, index: int, point: tuple[Key, int] | None) -> None:
         failure: dict[str, Any] = {
             "time": _now(),
             "index": index,
@@ -140,6 +165,17 @@ class _Run:
         self.outcome.failures.append(error.message)
         self.watcher.warning(error.message + (f" ({error.hint})" if error.hint else ""))
 
+    def limit(self, error: HockneyError, variant: str, index: int, key: Key, size_B: int) -> None:
+        """Write down, once, what an algorithm does not do."""
+        text = f"{key.where}: {error.message}"
+        if text in self.outcome.limitations:
+            return
+        self.outcome.limitations.append(text)
+        if all(failure.get("limitation") != text for failure in self.campaign.failures()):
+            self.campaign.append_failure(
+                {"time": _now(), "index": index, "variant": variant, "limitation": text, "bytes": size_B}
+            )
+
 
 class _Part:
     """One launch that runs."""
@@ -151,20 +187,35 @@ class _Part:
         self.work = work
         self.session = session
         self.id = uuid.uuid4().hex[:12]
-        self.in_flight: tuple[SeriesKey, int] | None = None
+        self.in_flight: tuple[Key, int] | None = None
         self.described = launch.describe(session.hello)
-        self.operations: dict[str, Operation] = operations(session.hello, run_.plan.operations)
+        pairwise = [name for name in run_.plan.operations if name not in COLLECTIVES]
+        self.operations: dict[str, Operation] = (
+            operations(session.hello, pairwise) if pairwise or not run_.plan.operations else {}
+        )
+        self.collectives = self._collectives()
+
+    def _collectives(self) -> list[CollectiveKey]:
+        plan = self.run.plan
+        known = collectives.candidates(self.session.hello)
+        chosen = collectives.choose(known, plan, self.run.elsewhere)
+        if self.launch.only is not None:
+            operation, algorithm = self.launch.only
+            chosen = [collectives.Candidate(operation, algorithm, "library", segmented=False, radix=0)]
+        return collectives.keys(chosen, plan)
 
     def begin(self) -> None:
         """Write the launch's provenance and find its series."""
         plan, hello, described = self.run.plan, self.session.hello, self.described
         # A relaunch may have placed the ranks differently.
         self.work.largest_B.clear()
-        for locality, leader, follower in choose(described.localities, plan.localities, plan.pairs):
+        pairs = choose(described.localities, plan.localities, plan.pairs) if self.operations else []
+        for locality, leader, follower in pairs if self.launch.only is None else ():
             for cache in plan.caches:
                 for name, operation in self.operations.items():
-                    key = SeriesKey(name, locality, leader, follower, cache)
+                    key = PairKey(name, locality, leader, follower, cache)
                     self.work.largest_B[key] = operation.largest_B
+        self.work.largest_B.update(dict.fromkeys(self.collectives, 0))
         self.run.campaign.append_launch(
             {
                 "id": self.id,
@@ -188,40 +239,84 @@ class _Part:
             self.run.warn(text)
 
     def points(self, new: list[Record]) -> None:
-        """Measure point after point until nothing is left."""
-        run_, work, plan = self.run, self.work, self.run.plan
+        """Measure point after point until nothing, or no time, is left."""
+        run_, work = self.run, self.work
         while (point := work.next_point()) is not None:
             key, size_B = self.in_flight = point
-            run_.watcher.progress(run_.pace.progress(work, f"{key.operation} {key.locality} {size_B} B"))
+            budget_s = self._budget_s()
+            if run_.left_s() < budget_s:
+                run_.outcome.left_out += max(1, work.expected_points() - work.done_points())
+                run_.deadline = 0.0
+                return
+            run_.watcher.progress(run_.pace.progress(work, f"{key.where} {size_B} B"))
             try:
-                answer = self.session.measure(
-                    operation=key.operation,
-                    leader=key.leader,
-                    follower=key.follower,
-                    bytes=size_B,
-                    window=plan.window,
-                    cache=key.cache,
-                    budget_s=plan.budget_s / plan.visits,
-                    tolerance=plan.tolerance,
-                    least_samples=plan.least_samples,
-                )
-                record = self._record(key, size_B, answer)
+                records = self._visit(key, size_B, budget_s)
+            except Limitation as error:
+                work.refuse(*point)
+                run_.limit(error, self.launch.variant, self.index, key, size_B)
+                continue
             except Refused as error:
                 work.fail(*point)
                 run_.fail(error, self.launch.variant, self.index, point)
                 continue
-            run_.campaign.append(record)
+            run_.campaign.append_all(records)
             run_.outcome.measured += 1
-            work.add(record)
-            new.append(record)
-            if not record.verified:
-                run_.warn(f"{key.operation} of {size_B} B ({key.locality}): the payload arrived damaged")
-            run_.watcher.measured(record)
+            new += records
+            work.add(records[0])
+            if records[0].verified:
+                run_.watcher.measured(records[0])
+            else:
+                # The record stays, marked; the table leaves it out.
+                work.fail(*point)
+                wrong = Refused(f"{key.where}, {size_B} B: wrong data", "do not use it; report it to the library")
+                run_.fail(wrong, self.launch.variant, self.index, point)
+
+    def _budget_s(self) -> float:
+        """Time for one visit of a point: less than asked for where the first pass would not fit otherwise."""
+        plan = self.run.plan
+        whole_s = plan.budget_s / plan.visits
+        if self.run.deadline is None or not (coarse := self.work.coarse_left()):
+            return whole_s
+        return min(whole_s, max(LEAST_BUDGET_S, COARSE_SHARE * self.run.left_s() / coarse))
+
+    def _visit(self, key: Key, size_B: int, budget_s: float) -> list[Record]:
+        plan = self.run.plan
+        common = {"budget_s": budget_s, "tolerance": plan.tolerance, "least_samples": plan.least_samples}
+        if isinstance(key, PairKey):
+            answer = self.session.measure(
+                operation=key.operation,
+                leader=key.leader,
+                follower=key.follower,
+                bytes=size_B,
+                window=plan.window,
+                cache=key.cache,
+                **common,
+            )
+            return [self._record(key, size_B, answer)]
+        name = key.algorithm if self.launch.only is None else "default"
+        limit_s = min(HANG_S, plan.time_limit_s)
+        answer = self.session.collective(limit_s, **collectives.request(key, size_B, name), **common)
+        about = Record(
+            source="hockney",
+            operation=key.operation,
+            bytes=size_B,
+            statistic="completion",
+            value=answer["median_s"],
+            system=plan.system,
+            mpi=self.launch.mpi_name,
+            mapping=plan.map_by,
+            variant=self.launch.variant,
+            repetition=self.index,
+            launch=self.id,
+            visit=uuid.uuid4().hex[:12],
+            time=_now(),
+        )
+        return collectives.records(key, size_B, answer, self.session.hello["ranks"], about)
 
     def _machine(self, rank: int) -> str:
         return next(str(place.get("machine")) for place in self.session.hello["ranks"] if place["rank"] == rank)
 
-    def _record(self, key: SeriesKey, size_B: int, answer: Mapping[str, Any]) -> Record:
+    def _record(self, key: PairKey, size_B: int, answer: Mapping[str, Any]) -> Record:
         """Refused where noise left no positive time (only kernels that subtract can come to that)."""
         plan, described = self.run.plan, self.described
         if not answer["median_s"] or answer["median_s"] <= 0:

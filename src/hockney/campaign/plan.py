@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from hockney.campaign.record import Cache
+from hockney.campaign.keys import COLLECTIVES
+from hockney.campaign.record import Cache, Start
 from hockney.errors import RequestError
 from hockney.runner.launchers.base import BindTo, MapBy
 
@@ -32,6 +33,15 @@ class Plan(BaseModel):
     localities: list[str] = Field(default_factory=list, description="empty: all that the placement has")
     pairs: int = Field(default=1, ge=1, description="pairs of ranks measured in each locality")
     caches: list[Cache] = Field(default=["warm"])
+    algorithms: list[str] = Field(
+        default=["default"], description="of collectives: default, all, library, ours, or names"
+    )
+    rank_counts: list[int] = Field(default_factory=list, description="of collectives; empty: chosen adaptively")
+    root: int | None = Field(default=0, ge=0, description="of collectives; none: moves on with each repetition")
+    segments_B: list[int] = Field(default=[0], description="0: not segmented")
+    radices: list[int] = Field(default=[0], description="0: the algorithm's default")
+    start: Start = "window"
+    time_s: float | None = Field(default=None, gt=0, description="for the whole campaign, launches included")
     sizes_B: list[int] = Field(default_factory=list, description="empty: chosen adaptively up to largest_B")
     largest_B: int = Field(default=4 * 2**20, ge=0)
     size_tolerance: float = Field(default=0.05, gt=0, description="miss of interpolation that asks for a point")
@@ -47,6 +57,20 @@ class Plan(BaseModel):
     least_samples: int = Field(default=60, ge=6)
     time_limit_s: float = Field(default=120.0, gt=0, description="an answer later than this ends the launch")
 
+    @property
+    def collective(self) -> bool:
+        """Whether it asks for collectives only."""
+        return bool(self.operations) and all(name in COLLECTIVES for name in self.operations)
+
+    @model_validator(mode="after")
+    def _ranks_fit(self) -> Plan:
+        for ranks in self.rank_counts:
+            if not 2 <= ranks <= self.ranks:
+                raise ValueError(f"a rank count of {ranks} is not between 2 and the {self.ranks} ranks launched")
+        if self.root is not None and self.root >= min(self.rank_counts or [self.ranks]):
+            raise ValueError(f"root {self.root} is none of {min(self.rank_counts or [self.ranks])} ranks")
+        return self
+
     @classmethod
     def asked(cls, choices: Mapping[str, Any]) -> Plan:
         """A plan from a user's choices; RequestError names the first that is wrong."""
@@ -54,6 +78,9 @@ class Plan(BaseModel):
             return cls.model_validate(choices)
         except ValidationError as error:
             first = error.errors()[0]
+            if not first["loc"]:
+                what = first["msg"].removeprefix("Value error, ")
+                raise RequestError(what, "see `hockney measure --help`") from error
             option = "--" + "-".join(str(part) for part in first["loc"][:1]).replace("_", "-")
             raise RequestError(
                 f"{option} {first['input']!r}: {first['msg']}", "see `hockney measure --help`"

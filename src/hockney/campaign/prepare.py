@@ -9,6 +9,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from hockney.campaign.collectives import KINDS
+from hockney.campaign.keys import COLLECTIVES
 from hockney.campaign.measure import Described, Launch
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Locality
@@ -18,6 +20,7 @@ from hockney.runner.eager import eager_limits_B
 from hockney.runner.find import find
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.library import launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
 from hockney.runner.variants import Variant, parse_variant
@@ -39,17 +42,38 @@ SPEAKING = (
 
 
 def launches(plan: Plan) -> list[Launch]:
-    """One launch per variant. EnvironmentLack where the MPI or its compiler is missing."""
+    """One launch per variant, and one for each algorithm that the library selects at launch only.
+
+    EnvironmentLack where the MPI or its compiler is missing.
+    """
     variants = [parse_variant(text) for text in plan.variants] or [Variant("default", (), {})]
     names = [variant.name for variant in variants]
     if len(set(names)) < len(names):
         raise RequestError(f"two variants have the same name: {', '.join(names)}", "name each one differently")
     mpi = find(plan.mpi, plan.launcher or None)
     binary = runner_binary(mpi)
-    return [_launch(plan, mpi, binary, variant) for variant in variants]
+    made = [_launch(plan, mpi, binary, variant) for variant in variants]
+    collectives = [name for name in plan.operations if name in COLLECTIVES]
+    library = {"all", "library"} & set(plan.algorithms)
+    for one in launch_variants(mpi, collectives):
+        if library or one.algorithm in plan.algorithms:
+            made += [
+                _launch(plan, mpi, binary, variant, one.environment, (one.operation, one.algorithm))
+                for variant in variants
+            ]
+    return made
 
 
-def _launch(plan: Plan, mpi: Mpi, binary: Path, variant: Variant) -> Launch:
+def _launch(
+    plan: Plan,
+    mpi: Mpi,
+    binary: Path,
+    variant: Variant,
+    selected: Mapping[str, str] | None = None,
+    only: tuple[str, str] | None = None,
+) -> Launch:
+    # Without it the library's own algorithms could not be told apart; its own choices stay as they are.
+    needed = {} if set(plan.algorithms) <= {"ours", *KINDS["default"]} else launch_environment(mpi)
     request = LaunchRequest(
         ranks=plan.ranks,
         map_by=plan.map_by,
@@ -57,7 +81,7 @@ def _launch(plan: Plan, mpi: Mpi, binary: Path, variant: Variant) -> Launch:
         hosts=tuple(plan.hosts),
         hostfile=Path(plan.hostfile) if plan.hostfile else None,
         arguments=variant.arguments,
-        environment=variant.environment,
+        environment={**needed, **variant.environment, **(selected or {})},
         oversubscribe=_more_ranks_than_cores(plan),
     )
     argv, environment = command(mpi, request)
@@ -82,6 +106,7 @@ def _launch(plan: Plan, mpi: Mpi, binary: Path, variant: Variant) -> Launch:
             },
         },
         describe=describe,
+        only=only,
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
 from hockney.campaign.events import Progress
-from hockney.campaign.plan import Plan
 from hockney.campaign.keys import BLOCKS, CollectiveKey, Key, key_of, stored_key
+from hockney.campaign.plan import Plan
 from hockney.campaign.record import Record
 from hockney.campaign.sizes import ladder, refine, spread
 
@@ -23,6 +23,10 @@ LARGEST_TOTAL = 16
 
 COLLECTIVE_SHARE = 3
 """A collective's series may have this many times fewer points than a pair's: there are many more of them."""
+
+MOST_RANK_COUNTS = 24
+NARROWEST_RANKS = 1.1
+"""Between which neighbouring rank counts no further one is tried, as a ratio."""
 
 HOPELESS = 2
 """A series that ended the launch so often is left alone."""
@@ -98,6 +102,9 @@ class Work:
         """
         if (coarse := next(self._coarse(), None)) is not None:
             return coarse
+        if (more := self._missing_ranks()) is not None:
+            self.largest_B[more] = 0
+            return self.next_point()
         # One step for each series in turn.
         for key in sorted(self.largest_B, key=lambda key: len(self.done.get(key, {}))):
             refined = self._refinement(key)
@@ -164,6 +171,27 @@ class Work:
             if self.visits[key, size] < self.plan.visits and (key, size) not in self.failed:
                 return size
         return suspect.size
+
+    def _missing_ranks(self) -> CollectiveKey | None:
+        """A rank count where interpolation between the measured ones misses, in the middle of the sizes."""
+        if self.plan.rank_counts or self.reference:
+            return None
+        families: dict[CollectiveKey, list[CollectiveKey]] = {}
+        for key in self.largest_B:
+            if isinstance(key, CollectiveKey) and not self.troubles[key]:
+                families.setdefault(replace(key, ranks=0), []).append(key)
+        for family, keys in families.items():
+            shared = set.intersection(*(set(self.done.get(key, {})) for key in keys))
+            if len(keys) < 3 or len(keys) >= MOST_RANK_COUNTS or not shared:
+                continue
+            size = sorted(shared)[len(shared) // 2]
+            points = {key.ranks: self.done[key][size] for key in keys}
+            times_s = {ranks: record.value for ranks, record in points.items()}
+            half_s = {n: (_bound(r.high, r) - _bound(r.low, r)) / 2 for n, r in points.items()}
+            suspect = refine(times_s, half_s, self.plan.size_tolerance, NARROWEST_RANKS)
+            if suspect is not None:
+                return replace(family, ranks=suspect.size)
+        return None
 
     def done_points(self) -> int:
         """Visits of points so far."""

@@ -34,6 +34,9 @@ QUICK: dict[str, Any] = {
 hockney measure -o campaign --operations pingpong --largest 64MiB --launches 5
 hockney measure -o tcp --variant 'sm: --mca btl sm,self' --variant 'tcp: --mca pml ob1 --mca btl tcp,self'
 hockney measure -o nodes --hosts n1:4,n2:4 --ranks 8 --map-by node --mpi /opt/openmpi
+hockney measure --operations bcast,scatter,allreduce --algorithms all --ranks 2 -o c
+hockney measure --operations collectives --algorithms ours,default --time 10min -o c2
+hockney measure --operations bcast --algorithms pipeline,tuned:chain --segments none,4KiB --root rotate -o c3
 hockney measure -o campaign --resume""",
 )
 def measure(
@@ -47,8 +50,14 @@ def measure(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a campaign; its plan is kept.")] = False,
     operations: Annotated[
         str,
-        typer.Option(help="Comma-separated: pingpong, pingping, bandwidth, bidirectional, …; default all."),
+        typer.Option(
+            help="Comma-separated: pingpong, bandwidth, … or bcast, allreduce, …; `collectives` for all nine "
+            "collectives; default all between pairs of ranks."
+        ),
     ] = "",
+    algorithms: Annotated[
+        str, typer.Option(help="Of collectives: default, all, library, ours, or names, comma-separated.")
+    ] = "default",
     ranks: Annotated[
         int | None, typer.Option(min=2, help="Ranks to launch; default the cores of this host.")
     ] = None,
@@ -65,6 +74,21 @@ def measure(
     ] = None,
     localities: Annotated[str, typer.Option(help="Comma-separated; default all that the placement has.")] = "",
     pairs: Annotated[int, typer.Option(min=1, help="Pairs of ranks measured in each locality.")] = 1,
+    rank_counts: Annotated[
+        str, typer.Option(help="Ranks that collectives use, comma-separated; default chosen up to all.")
+    ] = "",
+    root: Annotated[str, typer.Option(help="Root of collectives, or `rotate`.")] = "0",
+    segments: Annotated[
+        str,
+        typer.Option(help="Segment sizes, comma-separated, for the algorithms that take one; or none."),
+    ] = "none",
+    radices: Annotated[str, typer.Option(help="Fan-outs or radices for the algorithms that take one.")] = "",
+    start: Annotated[
+        str, typer.Option(help="How repetitions of collectives start: window (agreed time) or barrier.")
+    ] = "window",
+    total: Annotated[
+        str, typer.Option("--time", help="Time for the whole campaign; the most informative points come first.")
+    ] = "",
     sizes: Annotated[str, typer.Option(help="Comma-separated sizes; default chosen adaptively.")] = "",
     largest: Annotated[str, typer.Option(help="Largest message.")] = "4MiB",
     off_cache: Annotated[
@@ -84,7 +108,7 @@ def measure(
     system: Annotated[str, typer.Option(help="Name of the system; default the host's name.")] = "",
     json: JsonOption = False,
 ) -> None:
-    """Measure point-to-point communication of an MPI on this machine.
+    """Measure point-to-point communication and collectives of an MPI on this machine.
 
     Sizes, repetitions and warm-up are chosen by the measurement itself; every point is on disk before the next
     one starts, and --resume goes on after an interruption.
@@ -120,7 +144,14 @@ def measure(
                 "map_by": map_by,
                 "bind_to": bind_to,
                 "variants": variant or [],
-                "operations": _words(operations),
+                "operations": _operations(operations),
+                "algorithms": _words(algorithms) or ["default"],
+                "rank_counts": sorted({_whole(word, "--rank-counts") for word in _words(rank_counts)}),
+                "root": None if root == "rotate" else _whole(root, "--root"),
+                "segments_B": [_segment(word) for word in _words(segments)] or [0],
+                "radices": [_whole(word, "--radices") for word in _words(radices)] or [0],
+                "start": start,
+                "time_s": _positive(parse_time(total), "--time") if total else None,
                 "localities": _words(localities),
                 "pairs": pairs,
                 "caches": ["warm", "off"] if off_cache else ["warm"],
@@ -178,14 +209,27 @@ def _finish(output: Path, plan: Plan, outcome: Outcome, records: int, as_json: b
                 "records": records,
                 "measured": outcome.measured,
                 "failures": outcome.failures,
+                "limitations": outcome.limitations,
+                "left_out": outcome.left_out,
                 "warnings": outcome.warnings,
                 "plan": plan.model_dump(),
             }
         )
     else:
         out.print(
-            f"{outcome.measured} visits of points measured, {records} in {output}; next: `hockney fit {output}`"
+            f"{outcome.measured} visits of points measured, {records} records in {output}; "
+            f"next: `hockney {'report' if plan.collective else 'fit'} {output}`",
+            soft_wrap=True,
         )
+        if outcome.limitations:
+            out.print(
+                f"{len(outcome.limitations)} cases an algorithm does not do (failures.jsonl), "
+                f"first: {outcome.limitations[0]}",
+                markup=False,
+                soft_wrap=True,
+            )
+        if outcome.left_out:
+            out.print(f"the time is spent; about {outcome.left_out} visits were left out (--resume goes on)")
     if outcome.failures:
         if as_json:
             raise typer.Exit(Incomplete.exit_code)
@@ -227,6 +271,32 @@ class Terminal:
     def warning(self, text: str) -> None:
         """Print it above the bar."""
         err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
+
+
+def _operations(text: str) -> list[str]:
+    from hockney.campaign.keys import COLLECTIVES
+
+    words: list[str] = []
+    for word in _words(text):
+        words += COLLECTIVES if word == "collectives" else [word]
+    return list(dict.fromkeys(words))
+
+
+def _whole(text: str, option: str) -> int:
+    if not text.strip().isdigit():
+        raise RequestError(f"{option} {text!r} is not a whole number", "for example 4")
+    return int(text)
+
+
+def _segment(text: str) -> int:
+    from hockney.units import parse_bytes
+
+    if text == "none":
+        return 0
+    size_B = parse_bytes(text)
+    if size_B == 0:
+        raise RequestError("--segments: a segment of 0 B holds nothing", "write `none` for whole messages")
+    return size_B
 
 
 def _words(text: str) -> list[str]:

@@ -138,7 +138,8 @@ def _compile(mpi: Mpi, compiler: str, folder: Path, made: Path, log: Path) -> No
     files = _files(folder, ".cpp")
     objects = [made / ("-".join(p.relative_to(folder).with_suffix(".o").parts)) for p in files]
     commands = [
-        [wrapper, *FLAGS, f"-I{folder / 'runner'}", "-c", str(p), "-o", str(o)] for p, o in zip(files, objects, strict=True)
+        [wrapper, *FLAGS, f"-I{folder / 'runner'}", "-c", str(p), "-o", str(o)]
+        for p, o in zip(files, objects, strict=True)
     ]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S), commands))

@@ -32,6 +32,13 @@ class Refused(HockneyError):
     exit_code = 3
 
 
+class Limitation(HockneyError):
+    """An algorithm does not do what was asked, by its own rules or the library's; no fault of anybody."""
+
+    kind = "limitation"
+    exit_code = 3
+
+
 class Session:
     """A launched runner that has said hello. Use as a context manager: leaving it ends the launch for certain.
 
@@ -58,17 +65,32 @@ class Session:
         LaunchFailed: the launch is over. Refused: this point cannot be measured, the next may. RequestError: the
         runner does not understand the request.
         """
+        return self._ask("measure", request, self.time_limit_s)
+
+    def collective(self, time_limit_s: float, **request: object) -> dict[str, Any]:
+        """Measure one point of a collective; keys as in cpp/runner/main.cpp, failures as for `measure`.
+
+        Limitation: the algorithm does not do this; the next point may be measured.
+        """
+        return self._ask("collective", request, time_limit_s)
+
+    def _ask(self, word: str, request: Mapping[str, object], time_limit_s: float) -> dict[str, Any]:
         words = " ".join(f"{key}={value}" for key, value in request.items())
-        what = f"{request['operation']} of {request['bytes']} B"
-        self._process.send(f"measure {words}")
+        what = " ".join(
+            str(part)
+            for part in (request["operation"], request.get("algorithm", ""), "of", request["bytes"], "B")
+        ).replace("  ", " ")
+        self._process.send(f"{word} {words}")
         # The time a point was given is its own; the limit is for what goes wrong beyond it.
-        answer = self._answer(what, extra_s=2 * float(str(request["budget_s"])))
-        if answer["type"] == "refused":
+        answer = self._answer(what, 2 * float(str(request["budget_s"])) + time_limit_s - self.time_limit_s)
+        if answer["type"] == "refused" and answer["reason"] == "memory":
             need, have = answer["needed_B"] / 2**30, answer["available_B"] / 2**30
             raise Refused(
                 f"{what} needs {need:.3g} GiB for its buffers, {have:.3g} GiB of memory is free",
                 "choose a smaller --largest",
             )
+        if answer["type"] == "refused":
+            raise Limitation(str(answer["message"]), "see `hockney schedule list`")
         if answer["type"] == "error":
             raise RequestError(f"the runner refused {what}: {answer['message']}", "see `hockney measure --help`")
         return answer

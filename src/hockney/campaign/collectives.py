@@ -1,0 +1,166 @@
+"""Collectives in a campaign: which algorithms and rank counts, the request, and the records of one point."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hockney.campaign.keys import COLLECTIVES, ROOTED, CollectiveKey
+from hockney.campaign.plan import Plan
+from hockney.campaign.record import Record
+from hockney.errors import RequestError
+from hockney.runner.topology import oversubscribed
+
+KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
+"""What the words of --algorithms stand for; `all` is everything."""
+
+STATISTICS = {
+    "completion": "median_s",
+    "mean_over_ranks": "mean_over_ranks_s",
+    "min_over_ranks": "min_over_ranks_s",
+    "max_over_ranks": "max_over_ranks_s",
+}
+"""What one point yields, all from the same samples."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm that a launch can measure. `kind`: schedule (ours), library or default."""
+
+    operation: str
+    algorithm: str
+    kind: str
+    segmented: bool
+    radix: int
+
+
+def candidates(hello: Mapping[str, Any]) -> list[Candidate]:
+    """What the runner says it can measure."""
+    names = ("operation", "algorithm", "kind", "segmented", "radix")
+    return [Candidate(**{name: entry[name] for name in names}) for entry in hello.get("algorithms", ())]
+
+
+def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()) -> list[Candidate]:
+    """The candidates the plan asks for, in its order of operations.
+
+    `elsewhere`: names that other launches of the campaign measure. RequestError for a name that none of the
+    operations knows, with the known ones and the nearest.
+    """
+    operations = [name for name in plan.operations if name in COLLECTIVES]
+    offered = [candidate for candidate in known if candidate.operation in operations]
+    names = sorted({candidate.algorithm for candidate in offered} | set(elsewhere))
+    wanted: set[str] = set()
+    for word in plan.algorithms if operations else ():
+        if word == "all":
+            wanted |= set(names)
+        elif word in KINDS:
+            wanted |= {candidate.algorithm for candidate in offered if candidate.kind in KINDS[word]}
+        elif word in names:
+            wanted.add(word)
+        else:
+            near = difflib.get_close_matches(word, names, 1, 0.5)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            raise RequestError(
+                f"unknown algorithm {word!r} of {', '.join(operations)}",
+                f"{hint}known: default, all, library, ours, {', '.join(n for n in names if n != 'default')}",
+            )
+    offered.sort(key=lambda candidate: operations.index(candidate.operation))
+    return [candidate for candidate in offered if candidate.algorithm in wanted]
+
+
+def rank_counts(plan: Plan) -> list[int]:
+    """The rank counts of the first pass: as asked for, or 2, 3, 4, 6, 8, 12, … up to all."""
+    if plan.rank_counts:
+        return plan.rank_counts
+    counts, power = {plan.ranks}, 2
+    while power <= plan.ranks:
+        counts |= {power, power + power // 2}
+        power *= 2
+    least = 2 if plan.root is None else max(2, plan.root + 1)
+    return sorted(n for n in counts if least <= n <= plan.ranks)
+
+
+def keys(chosen: Iterable[Candidate], plan: Plan) -> list[CollectiveKey]:
+    """The series of these algorithms; segments and radices only where the algorithm takes them."""
+    series = []
+    for candidate in chosen:
+        segments = plan.segments_B if candidate.segmented else [0]
+        radices = plan.radices if candidate.radix else [0]
+        root = plan.root if candidate.operation in ROOTED else None
+        series += [
+            CollectiveKey(
+                candidate.operation, candidate.algorithm, ranks, segment, radix, root, cache, plan.start
+            )
+            for ranks in rank_counts(plan)
+            for segment in segments or [0]
+            for radix in radices or [0]
+            for cache in plan.caches
+        ]
+    return list(dict.fromkeys(series))
+
+
+def request(key: CollectiveKey, size_B: int, algorithm: str) -> dict[str, object]:
+    """The words of the runner's request (cpp/runner/main.cpp). `algorithm`: its name in this launch."""
+    return {
+        "operation": key.operation,
+        "algorithm": algorithm,
+        "ranks": key.ranks,
+        "root": key.root or 0,
+        "rotate": int(key.root is None and key.operation in ROOTED),
+        "bytes": size_B,
+        "segment_B": key.segment_B,
+        "radix": key.radix,
+        "cache": key.cache,
+        "start": key.start,
+    }
+
+
+def records(
+    key: CollectiveKey, size_B: int, answer: Mapping[str, Any], places: Sequence[Mapping[str, Any]], about: Record
+) -> list[Record]:
+    """One record for each statistic; the samples are the completion's. `about` holds what the launch knows.
+
+    `places`: the runner's description of each rank; those that took part count.
+    """
+    here = places[: key.ranks]
+    per_host = Counter(str(place["host"]) for place in here)
+    shared = 2 * answer["same_cpu"] > len(answer["samples_s"])
+    common = about.model_copy(
+        update={
+            "operation": key.operation,
+            "algorithm": key.algorithm,
+            "bytes": size_B,
+            "cache": key.cache,
+            "nodes": len(per_host),
+            "ppn": max(per_host.values()),
+            "ranks": key.ranks,
+            "segment_bytes": key.segment_B or None,
+            "radix": key.radix or None,
+            "root": key.root,
+            "start": key.start,
+            "oversubscribed": bool(oversubscribed(list(here))) or shared,
+            "stop": answer["stop"],
+            "verified": answer["verified"],
+            "clock_error_s": answer["clock_error_s"],
+            "late": answer["late"],
+            "elapsed_s": answer["elapsed_s"],
+        }
+    )
+    made = []
+    for statistic, name in STATISTICS.items():
+        update: dict[str, Any] = {"statistic": statistic, "value": answer[name]}
+        if statistic == "completion":
+            update |= {
+                "low": max(0.0, answer["low_s"]),
+                "high": answer["high_s"],
+                "quantiles": answer["quantiles_s"],
+                "samples": answer["samples_s"],
+                "batch": answer["batch"],
+                "disturbed": len(answer["disturbed_at"]),
+                "disturbed_at": answer["disturbed_at"],
+            }
+        made.append(Record.model_validate({**common.model_dump(), **update}))
+    return made
