@@ -18,8 +18,8 @@ class OnePorted {
   public:
     explicit OnePorted(const Schedule& schedule) : schedule_(schedule) {}
 
-    // Calls `moved(start, length_B)` for each message; returns the end of the last one, `unknown` if it
-    // blocks.
+    // Calls `moved(move)` for each message, its start as the round; returns the end of the last one,
+    // `unknown` if it blocks.
     template <typename Cost, typename Moved>
     Bytes play(Cost cost, Moved moved) {
         const std::size_t ranks = schedule_.size();
@@ -86,7 +86,10 @@ class OnePorted {
         const Bytes start =
             std::max({ours.issued, theirs.issued, state[r].free(kind), state[peer_].free(other)});
         const Bytes end = start + cost(length_B);
-        moved(start, length_B);
+        const bool sends = kind == Kind::send;
+        const int here = static_cast<int>(r);
+        moved(Move{sends ? here : step.peer, sends ? step.peer : here, sends ? ours.step : theirs.step,
+                   sends ? theirs.step : ours.step, start, length_B});
         state[r].free(kind) = state[peer_].free(other) = end;
         state[r].end[ours.step] = state[peer_].end[theirs.step] = end;
         state[r].line(kind).pop_front();
@@ -144,15 +147,21 @@ Counts count(const Schedule& schedule) {
     OnePorted ports(schedule);
     std::map<Bytes, Bytes> largest;  // message of a round
     counts.rounds = ports.play([](Bytes) { return 1; },
-                               [&](Bytes start, Bytes length_B) {
-                                   Bytes& most = largest[start];
-                                   most = std::max(most, length_B);
+                               [&](const Move& move) {
+                                   Bytes& most = largest[move.round];
+                                   most = std::max(most, move.length_B);
                                });
     for (const auto& round : largest) counts.round_bytes += round.second;
     counts.critical_messages = counts.rounds;
-    counts.critical_bytes = ports.play([](Bytes length_B) { return length_B; }, [](Bytes, Bytes) {});
+    counts.critical_bytes = ports.play([](Bytes length_B) { return length_B; }, [](const Move&) {});
     counts.blocks = counts.rounds == unknown;
     return counts;
+}
+
+std::vector<Move> moves(const Schedule& schedule) {
+    std::vector<Move> all;
+    OnePorted(schedule).play([](Bytes) { return 1; }, [&](const Move& move) { all.push_back(move); });
+    return all;
 }
 
 std::vector<std::string> beaten_bounds(const Algorithm& algorithm, const Problem& p, const Counts& counts) {

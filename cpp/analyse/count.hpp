@@ -26,6 +26,16 @@ struct Counts {
 
 Counts count(const Schedule& schedule);
 
+// A message of the one-ported schedule and the round it takes, from 0.
+struct Move {
+    int from, to;
+    std::size_t send, receive;  // steps
+    Bytes round, length_B;
+};
+
+// All messages, in no particular order; fewer than the schedule has where it blocks.
+std::vector<Move> moves(const Schedule& schedule);
+
 // What no algorithm can beat, and `counts` does all the same: a defect. Empty where all is well.
 //   rounds ≥ ⌈log₂P⌉;  every rank that needs data receives at least what it lacks, every rank whose data is
 //   needed sends it at least once;  a broadcast of n one-block messages takes ≥ n − 1 + ⌈log₂P⌉ rounds; a

@@ -3,4 +3,7 @@
 
 #include "register.hpp"
 
-NB_MODULE(_core, module) { hockney::register_schedule(module); }
+NB_MODULE(_core, module) {
+    hockney::register_schedule(module);
+    hockney::register_simulate(module);
+}

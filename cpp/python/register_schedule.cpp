@@ -125,6 +125,14 @@ void register_schedule(nb::module_& module) {
         .def_ro("received_bytes", &Counts::received_bytes)
         .def_ro("blocks", &Counts::blocks);
 
+    nb::class_<Move>(module, "Move")
+        .def_ro("sender", &Move::from)
+        .def_ro("receiver", &Move::to)
+        .def_ro("send", &Move::send)
+        .def_ro("receive", &Move::receive)
+        .def_ro("round", &Move::round)
+        .def_ro("length_B", &Move::length_B);
+
     module.def("algorithms", &all_algorithms);
     module.def("collectives", [] { return collectives(); });
     module.def(
@@ -154,6 +162,7 @@ void register_schedule(nb::module_& module) {
         },
         "collective"_a, "problem"_a, "schedule"_a);
     module.def("count", &count, "schedule"_a);
+    module.def("moves", &moves, "schedule"_a);
     module.def(
         "beaten_bounds",
         [](const std::string& collective, const std::string& algorithm, const Problem& problem,

@@ -82,7 +82,7 @@ def shorter(schedule: Schedule, dice: random.Random) -> bool:
 
 
 def missing_dependency(schedule: Schedule, dice: random.Random) -> bool:
-    """A step that reads what an earlier one brings, or tells what an earlier one heard, forgets to wait for it."""
+    """A step that reads what an earlier one brings forgets to wait for it."""
     places = []
     for r in range(len(schedule)):
         steps = schedule[r].steps

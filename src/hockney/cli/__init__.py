@@ -35,12 +35,21 @@ err = Console(stderr=True, highlight=False)
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
-def verb(name: str, *, examples: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def group(name: str, *, help: str) -> typer.Typer:  # noqa: A002 - typer's own word
+    """A verb with verbs of its own; they are entered with `verb(…, of=…)`."""
+    made = typer.Typer(name=name, help=help, pretty_exceptions_enable=False, rich_markup_mode="rich")
+    app.add_typer(made, name=name)
+    return made
+
+
+def verb(
+    name: str, *, examples: str, of: typer.Typer = app
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help."""
     epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        return app.command(name, epilog=epilog)(function)
+        return of.command(name, epilog=epilog)(function)
 
     return enter
 
@@ -100,7 +109,8 @@ def main() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except typer.TyperException as error:
-        words = [word for word in sys.argv[1:2] if word in {command.name for command in app.registered_commands}]
+        known = {one.name for one in app.registered_commands} | {one.name for one in app.registered_groups}
+        words = [word for word in sys.argv[1:2] if word in known]
         code = _report(
             RequestError(error.format_message(), f"see `{' '.join(['hockney', *words])} --help`"), as_json
         )

@@ -1,0 +1,104 @@
+"""The algorithms of the compiled core by name, with errors in words for the user."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from hockney import _core
+from hockney._core import Algorithm, Problem, Schedule
+from hockney.errors import RequestError
+
+PROBED = range(2, 33)
+"""Rank counts by which `rank_counts` tells what an algorithm is defined for."""
+
+
+def collectives() -> list[str]:
+    """Names of the collectives that have schedules."""
+    return [collective.name for collective in _core.collectives()]
+
+
+def algorithms(collective: str = "") -> list[Algorithm]:
+    """All algorithms, or those of one collective; RequestError for an unknown one."""
+    if collective:
+        _known(collective, collectives(), "collective")
+    return [one for one in _core.algorithms() if collective in ("", one.collective)]
+
+
+def find(collective: str, name: str) -> Algorithm:
+    """One algorithm; RequestError names the known ones and the nearest."""
+    of_it = {one.name: one for one in algorithms(collective)}
+    _known(name, list(of_it), f"algorithm of {collective}")
+    return of_it[name]
+
+
+def _known(name: str, known: list[str], what: str) -> None:
+    if name in known:
+        return
+    near = difflib.get_close_matches(name, known, 1, 0.5)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise RequestError(f"unknown {what}: {name!r}", f"{hint}known: {', '.join(known)}")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An algorithm and what it is asked for, which it does not refuse."""
+
+    algorithm: Algorithm
+    problem: Problem
+
+    def generate(self) -> Schedule:
+        """All ranks' steps."""
+        return _core.generate(self.algorithm.collective, self.algorithm.name, self.problem)
+
+
+def ask(
+    collective: str,
+    name: str,
+    *,
+    ranks: int,
+    root: int = 0,
+    size_B: int = 0,
+    segment_B: int = 0,
+    radix: int = 0,
+) -> Asked:
+    """Check a request; RequestError with the core's reason where the algorithm does not do it.
+
+    Reductions have elements of 4 bytes, so `size_B` and `segment_B` are rounded up to whole ones.
+    """
+    algorithm = find(collective, name)
+    reduces = next(one.reduces for one in _core.collectives() if one.name == collective)
+    element_B = 4 if reduces else 1
+    if ranks < 1 or ranks >= 2**31:
+        raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 8")
+    if not 0 <= root < ranks:
+        raise RequestError(
+            f"root {root} is none of the ranks 0 to {ranks - 1}", "choose one of them, or more ranks"
+        )
+    problem = Problem(
+        ranks=ranks,
+        root=root,
+        bytes=0 if collective == "barrier" else -(-size_B // element_B) * element_B,
+        element_B=element_B,
+        segment_B=-(-segment_B // element_B) * element_B,
+        radix=radix,
+    )
+    if reason := _core.refusal(collective, name, problem):
+        raise RequestError(reason, "`hockney schedule list` shows what each algorithm is defined for")
+    return Asked(algorithm, problem)
+
+
+def rank_counts(algorithm: Algorithm) -> str:
+    """For which numbers of ranks an algorithm is defined, in words."""
+    counts = [
+        ranks
+        for ranks in PROBED
+        if not _core.refusal(algorithm.collective, algorithm.name, Problem(ranks=ranks, bytes=4, element_B=4))
+    ]
+    if len(counts) == len(PROBED):
+        return "any"
+    if counts == [ranks for ranks in PROBED if ranks % 2 == 0]:
+        return "even"
+    if all(ranks & (ranks - 1) == 0 for ranks in counts):
+        return "powers of two"
+    return ", ".join(map(str, counts))

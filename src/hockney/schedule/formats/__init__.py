@@ -1,0 +1,1 @@
+"""Formats that schedules are exported to, one file each."""
