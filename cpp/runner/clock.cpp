@@ -2,6 +2,7 @@
 #include "clock.hpp"
 
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 #include <vector>
@@ -23,8 +24,15 @@ double clock_granularity_s() {
 void wait_until(double time_s) {
     // A long wait leaves the processor to whoever shares it; a short one keeps it, to be punctual.
     constexpr double long_s = 100e-6;
-    for (double left_s = time_s - now_s(); left_s > 0; left_s = time_s - now_s())
-        if (left_s > long_s) sched_yield();
+    for (double left_s = time_s - now_s(); left_s > 0; left_s = time_s - now_s()) {
+        if (is_simulated) {
+            // Simulated time stands still while nothing is called.
+            const timespec left{0, static_cast<long>(left_s * 1e9) + 1};
+            nanosleep(&left, nullptr);
+        } else if (left_s > long_s) {
+            sched_yield();
+        }
+    }
 }
 
 void spin(long iterations) {

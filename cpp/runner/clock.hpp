@@ -1,14 +1,23 @@
 // Time as the runner sees it: one monotonic clock, its granularity, and work that takes time without MPI.
 #pragma once
 
+#include <mpi.h>
+
 #include <chrono>
 
 namespace hockney {
 
+#ifdef SMPI_H
+// SimGrid's MPI: all ranks are in one process, and the time is the simulation's.
+inline constexpr bool is_simulated = true;
+inline double now_s() { return MPI_Wtime(); }
+#else
+inline constexpr bool is_simulated = false;
 inline double now_s() {
     using namespace std::chrono;
     return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
+#endif
 
 // The smallest step that two successive readings show: resolution and cost of a reading together, in seconds.
 double clock_granularity_s();

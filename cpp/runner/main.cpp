@@ -91,6 +91,11 @@ std::string hello(const std::vector<std::string>& placements, const std::string&
     object.add("standard", std::to_string(version) + "." + std::to_string(subversion));
     object.raw("operations", "[" + operations + "]").raw("algorithms", algorithms_json());
     object.raw("settings", settings);
+#ifdef HOCKNEY_NO_MPI_T
+    object.add("mpi_t", false);
+#else
+    object.add("mpi_t", true);
+#endif
     object.raw("ranks", "[" + ranks + "]").add("clock_granularity_s", clock_granularity_s());
     return object.str();
 }

@@ -2,6 +2,7 @@
 #include "placement.hpp"
 
 #include <dirent.h>
+#include <mpi.h>
 #include <sched.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -117,6 +118,20 @@ double memory_field_B(const std::string& field) {
 
 }  // namespace
 
+#ifdef SMPI_H
+
+// A simulated host, of which nothing but its name is known.
+std::string placement_json(int rank) {
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0;
+    MPI_Get_processor_name(host, &length);
+    JsonObject place;
+    place.add("rank", rank).add("host", host).add("machine", host).add("simulated", true);
+    return place.add("kernel", "SimGrid").add("cpu_model", "simulated").str();
+}
+
+#else
+
 std::string placement_json(int rank) {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
@@ -155,6 +170,8 @@ std::string placement_json(int rank) {
     }
     return place.str();
 }
+
+#endif
 
 std::string clock_domain() {
     const std::string kernel = first_line("/proc/sys/kernel/random/boot_id");

@@ -2,11 +2,13 @@
 
 #include <sys/resource.h>
 
+#include "clock.hpp"
 #include "placement.hpp"
 
 namespace hockney {
 
 long involuntary_switches() {
+    if (is_simulated) return 0;
     rusage usage{};
 #ifdef RUSAGE_THREAD
     getrusage(RUSAGE_THREAD, &usage);

@@ -11,6 +11,13 @@
 #include "json.hpp"
 
 namespace hockney {
+
+#ifdef HOCKNEY_NO_MPI_T
+
+std::string settings_json() { return "{}"; }
+
+#else
+
 namespace {
 
 bool speaks_of_protocol(std::string name) {
@@ -69,5 +76,7 @@ std::string settings_json() {
     MPI_T_finalize();
     return settings.str();
 }
+
+#endif
 
 }  // namespace hockney

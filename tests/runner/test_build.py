@@ -15,6 +15,7 @@ import pytest
 from hockney.errors import EnvironmentLack
 from hockney.runner import build
 from hockney.runner.build import BINARY, compiler_version, cxx_wrapper, runner_binary
+from hockney.runner.cache import cache_root
 from hockney.runner.mpi import Mpi
 
 COMPILER = """#!/bin/sh
@@ -131,10 +132,10 @@ def test_cache_that_cannot_be_written(fake: Mpi, tmp_path: Path, monkeypatch: py
 def test_cache_follows_xdg(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOCKNEY_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert build.cache_root() == Path("/x/hockney")
+    assert cache_root() == Path("/x/hockney")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/h")
-    assert build.cache_root() == Path("/h/.cache/hockney")
+    assert cache_root() == Path("/h/.cache/hockney")
 
 
 def test_no_cxx_compiler(fake: Mpi, script: Callable[..., Path]) -> None:

@@ -13,15 +13,14 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.errors import RequestError
 from hockney.runner.build import cxx_wrapper
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.library import INTEL_NAMES, launch_environment, launch_variants
@@ -74,11 +73,11 @@ class Conversation:
         return found
 
 
-class Probe:
+class Probe(NamedTuple):
     """The compiled probe of one MPI."""
 
-    def __init__(self, mpi: Mpi, program: Path) -> None:
-        self.mpi, self.program = mpi, program
+    mpi: Mpi
+    program: Path
 
     @contextmanager
     def talk(self, ranks: int, environment: dict[str, str] | None = None) -> Iterator[Conversation]:
@@ -158,12 +157,16 @@ def k_ary(ranks: int, k: int) -> Tree:
     return [((child - 1) // k, child) for child in range(1, ranks)]
 
 
+def weighted(edges: list[tuple[int, int, int]], ranks: int, root: int) -> Matrix:
+    matrix = np.zeros((ranks, ranks), dtype=np.int64)
+    for parent, child, amount in edges:
+        matrix[(parent + root) % ranks, (child + root) % ranks] = amount
+    return matrix
+
+
 def whole(tree: Tree, ranks: int, root: int, amount: int) -> Matrix:
     """Each edge carries the whole vector."""
-    matrix = np.zeros((ranks, ranks), dtype=np.int64)
-    for parent, child in tree:
-        matrix[(parent + root) % ranks, (child + root) % ranks] += amount
-    return matrix
+    return weighted([(parent, child, amount) for parent, child in tree], ranks, root)
 
 
 def by_subtree(tree: Tree, ranks: int, root: int, amount: int) -> Matrix:
@@ -171,10 +174,7 @@ def by_subtree(tree: Tree, ranks: int, root: int, amount: int) -> Matrix:
     below = dict.fromkeys(range(ranks), 1)
     for parent, child in sorted(tree, key=lambda edge: -edge[1]):
         below[parent] += below[child]
-    matrix = np.zeros((ranks, ranks), dtype=np.int64)
-    for parent, child in tree:
-        matrix[(parent + root) % ranks, (child + root) % ranks] = below[child] * amount
-    return matrix
+    return weighted([(parent, child, below[child] * amount) for parent, child in tree], ranks, root)
 
 
 def around(ranks: int, amount: int, distance: int = 1) -> Matrix:
@@ -198,27 +198,22 @@ TOLERANCE_B = SIZE_B // 16
 def expectations(kind: str) -> dict[tuple[str, str, int, int], Matrix]:
     """(operation, algorithm, segment_B, radix) → bytes sent, for each kind of MPI."""
 
-    def bcast(tree: Tree) -> Matrix:
-        return whole(tree, RANKS, ROOT, SIZE_B)
-
-    def blocks(tree: Tree) -> Matrix:
-        return by_subtree(tree, RANKS, ROOT, SIZE_B)
-
+    bcast = partial(whole, ranks=RANKS, root=ROOT, amount=SIZE_B)
+    blocks = partial(by_subtree, ranks=RANKS, root=ROOT, amount=SIZE_B)
     ring = around(RANKS, 2 * (RANKS - 1) * SIZE_B // RANKS)
     if kind == "openmpi":
         return {
             ("bcast", "tuned:basic_linear", 0, 0): bcast(linear(RANKS)),
             ("bcast", "tuned:pipeline", 8192, 0): bcast(chains(RANKS, 1)),
             ("bcast", "tuned:chain", 0, 2): bcast(chains(RANKS, 2)),
-            ("bcast", "tuned:chain", 65536, 3): bcast(chains(RANKS, 3)),
             ("bcast", "tuned:binary_tree", 0, 0): bcast(binary_by_levels(RANKS)),
             ("bcast", "tuned:knomial", 0, 3): bcast(knomial(RANKS, 3)),
             ("bcast", "adapt:binomial", 0, 0): bcast(binomial_by_doubling(RANKS)),
+            ("allgather", "libnbc:linear", 0, 0): SIZE_B * (1 - np.eye(RANKS, dtype=np.int64)),
             ("scatter", "tuned:basic_linear", 0, 0): blocks(linear(RANKS)),
             ("scatter", "tuned:binomial", 0, 0): blocks(knomial(RANKS, 2)),
             ("gather", "tuned:basic_linear", 0, 0): blocks(linear(RANKS)).T,
             ("gather", "tuned:binomial", 0, 0): blocks(knomial(RANKS, 2)).T,
-            ("reduce", "tuned:linear", 0, 0): bcast(linear(RANKS)).T,
             ("reduce", "tuned:pipeline", 8192, 0): bcast(chains(RANKS, 1)).T,
             ("allreduce", "tuned:ring", 0, 0): ring,
             ("allgather", "tuned:ring", 0, 0): around(RANKS, (RANKS - 1) * SIZE_B),
@@ -230,7 +225,6 @@ def expectations(kind: str) -> dict[tuple[str, str, int, int], Matrix]:
             ("bcast", "mpir:tree", 0, 3): bcast(k_ary(RANKS, 3)),
             ("bcast", "mpir:tree", 0, 4): bcast(k_ary(RANKS, 4)),
             ("bcast", "mpir:pipelined_tree", 65536, 2): bcast(k_ary(RANKS, 2)),
-            ("bcast", "mpir:pipelined_tree", 8192, 5): bcast(linear(RANKS)),
             ("allreduce", "mpir:ring", 0, 0): ring,
             ("allgather", "mpir:ring", 0, 0): around(RANKS, (RANKS - 1) * SIZE_B),
             ("allgather", "mpir:brucks", 0, 0): bruck(RANKS, SIZE_B),
@@ -241,10 +235,6 @@ def expectations(kind: str) -> dict[tuple[str, str, int, int], Matrix]:
         ("bcast", "7", 0, 0): bcast(chains(RANKS, 1)),
         ("scatter", "1", 0, 0): blocks(knomial(RANKS, 2)),
     }
-
-
-def elements_of(operation: str) -> int:
-    return SIZE_B // 4 if "reduce" in operation else SIZE_B
 
 
 def agrees(sent: Matrix, expected: Matrix) -> bool:
@@ -261,8 +251,8 @@ def test_the_expectations_tell_algorithms_apart(kind: str) -> None:
 
 
 def test_the_messages_are_those_of_the_selected_algorithm(probe: Probe) -> None:
-    if probe.mpi.kind == "intel":
-        pytest.skip("Intel MPI selects at launch; see the test of its presets")
+    if probe.mpi.kind not in ("openmpi", "mpich"):
+        pytest.skip("selects at launch, if at all")
     with probe.talk(RANKS, through_tcp(probe.mpi)) as conversation:
         known = {(a["operation"], a["name"]) for a in conversation.algorithms()}
         before = np.array(conversation.run("bcast", "default", SIZE_B, root=ROOT)["sockets_B"])
@@ -271,9 +261,8 @@ def test_the_messages_are_those_of_the_selected_algorithm(probe: Probe) -> None:
             if (operation, algorithm) not in known:
                 continue
             tried += 1
-            answer = conversation.run(
-                operation, algorithm, elements_of(operation), segment_B=segment_B, radix=radix, root=ROOT
-            )
+            count = SIZE_B // 4 if "reduce" in operation else SIZE_B
+            answer = conversation.run(operation, algorithm, count, segment_B=segment_B, radix=radix, root=ROOT)
             assert answer["type"] == "run", answer
             assert answer["right"]
             sent = np.array(answer["sockets_B"])
@@ -295,7 +284,6 @@ def test_open_mpi_counts_the_messages_of_the_selected_algorithm(probe: Probe) ->
         ("bcast", "tuned:binomial", 0, 0): (binomial_by_doubling(RANKS), 1),
         ("bcast", "tuned:binary_tree", 0, 0): (binary_by_levels(RANKS), 1),
         ("bcast", "tuned:knomial", 0, 3): (knomial(RANKS, 3), 1),
-        ("bcast", "tuned:knomial", 0, 5): (knomial(RANKS, 5), 1),
         ("bcast", "sm:default", 0, 0): ([], 1),
     }
     with probe.talk(RANKS, {"OMPI_MCA_pml_monitoring_enable": "1"}) as conversation:
@@ -326,7 +314,7 @@ def test_every_algorithm_delivers_or_says_that_it_does_not(probe: Probe, ranks: 
                 assert answer["right"] or answer["failed"], f"{operation} {name} gives wrong data"
                 if answer["right"]:
                     worked.add(operation)
-        if probe.mpi.kind != "intel":
+        if probe.mpi.kind in ("openmpi", "mpich"):
             assert sorted(worked) == OPERATIONS
 
 
@@ -351,33 +339,45 @@ def test_an_algorithm_is_refused_where_another_would_run(probe: Probe) -> None:
 
 
 def test_small_segments_take_their_time(probe: Probe) -> None:
-    """64 KiB in messages of 16 B or in one: 4096 times as many messages, so far more than 3 times as long.
-
-    Not all algorithms live through this: `adapt` hangs with more than 1024 segments.
-    """
+    """64 KiB in messages of 16 B or in one: 4096 times as many, far more than 3 times as long (`adapt` hangs)."""
     with probe.talk(2) as conversation:
         known = {a["name"] for a in conversation.algorithms() if a["operation"] == "bcast"}
         for name in known & {"tuned:chain", "tuned:pipeline", "tuned:binomial", "mpir:pipelined_tree"}:
-            in_one, in_many = (
-                conversation.run("bcast", name, 65536, segment_B=segment_B, repetitions=19)["median_s"]
-                for segment_B in (0, 16)
-            )
+            runs = [conversation.run("bcast", name, 65536, segment_B=s, repetitions=19) for s in (0, 16)]
+            in_one, in_many = (run["median_s"] for run in runs)
             assert in_many > 3 * in_one, name
 
 
 def test_shared_memory_algorithms_use_shared_memory(probe: Probe) -> None:
-    """They send no messages to be counted; they map memory that message passing does not need."""
+    """They send no messages to be counted; they map memory that message passing does not need.
+
+    Twenty calls, because MPICH's own choice takes to shared memory after a few: to keep it from doing so is part
+    of a selection. A library that passes messages within a node all the same (Debian's MPICH) says so.
+    """
     with probe.talk(2) as conversation:
         known = [(a["operation"], a["name"]) for a in conversation.algorithms()]
         through_memory = [x for x in known if x[1] in ("posix:release_gather", "sm:default")]
         if not through_memory:
             pytest.skip("this library has none")
         for operation, name in through_memory:
-            nothing = {"mpir:nb", "tuned:linear", "tuned:basic_linear"}
-            plain = next(n for o, n in known if o == operation and n in nothing)
-            conversation.run(operation, plain, 64, repetitions=2)  # what message passing maps is mapped by now
-            assert conversation.run(operation, plain, 64, repetitions=2)["shared_more_B"] <= 0
-            assert conversation.run(operation, name, 64, repetitions=2)["shared_more_B"] > 0, (operation, name)
+            nothing = {
+                "mpir:binomial",
+                "mpir:recursive_doubling",
+                "mpir:nb",
+                "tuned:linear",
+                "tuned:basic_linear",
+            }
+            for plain in [n for o, n in known if o == operation and n in nothing]:
+                conversation.run(
+                    operation, plain, 64, repetitions=2
+                )  # what message passing maps is mapped by now
+                answer = conversation.run(operation, plain, 64, repetitions=20)
+                assert answer["shared_more_B"] <= 0, (operation, plain)
+            answer = conversation.run(operation, name, 64, repetitions=20)
+            if answer["type"] == "refused" and probe.mpi.kind == "mpich":
+                assert answer["message"].endswith("this library passes messages all the same")
+            else:
+                assert answer["shared_more_B"] > 0, (operation, name)
 
 
 def test_without_mpi_t_there_is_the_default_alone(mpi: Mpi, tmp_path: Path) -> None:
@@ -394,43 +394,6 @@ def test_intels_presets_are_those_that_run(probe: Probe) -> None:
     for (operation, preset, _, _), expected in expectations("intel").items():
         environment = through_tcp(probe.mpi) | dict(variants[operation, f"adjust:{preset}"])
         with probe.talk(RANKS, environment) as conversation:
-            answer = conversation.run(operation, "default", elements_of(operation), root=ROOT)
+            answer = conversation.run(operation, "default", SIZE_B, root=ROOT)
         assert answer["right"]
         assert agrees(np.array(answer["sockets_B"]), expected), (operation, preset)
-
-
-def intel(folder: Path, says: str | None) -> Mpi:
-    if says is not None:
-        info = folder / "impi_info"
-        info.write_text(f"#!/bin/sh\necho '{says}'\n", encoding="utf-8")
-        info.chmod(0o755)
-    return Mpi("intel", "2021.18", "4.1", folder / "mpicc", folder / "mpiexec", "hydra")
-
-
-def test_the_library_says_how_many_presets_it_has(tmp_path: Path) -> None:
-    variants = launch_variants(intel(tmp_path, "  range: 0-3 "), ["bcast", "reduce_scatter"])
-    assert [(v.operation, v.algorithm) for v in variants] == [
-        (operation, f"adjust:{n}") for operation in ("bcast", "reduce_scatter") for n in (1, 2, 3)
-    ]
-    assert variants[-1].environment == {"I_MPI_ADJUST_REDUCE_SCATTER": "3"}
-
-
-@pytest.mark.parametrize("says", [None, "no such variable"])
-def test_documented_presets_stand_in(tmp_path: Path, says: str | None) -> None:
-    variants = launch_variants(intel(tmp_path, says), ["scatter"])
-    assert [v.algorithm for v in variants] == ["adjust:1", "adjust:2", "adjust:3"]
-
-
-def test_only_intel_needs_launches(tmp_path: Path) -> None:
-    other = Mpi("openmpi", "4.1.4", "3.1", tmp_path / "mpicc", tmp_path / "mpirun", "openmpi")
-    assert launch_variants(other, OPERATIONS) == []
-    with pytest.raises(RequestError, match="'pingpong' is not a collective"):
-        launch_variants(other, ["pingpong"])
-
-
-@pytest.mark.parametrize(
-    ("kind", "version", "needed"), [("openmpi", "4.1.4", True), ("openmpi", "5.0.11", False)]
-)
-def test_old_open_mpi_is_told_at_launch(tmp_path: Path, kind: str, version: str, *, needed: bool) -> None:
-    mpi = Mpi(kind, version, "3.1", tmp_path / "mpicc", tmp_path / "mpirun", kind)
-    assert (launch_environment(mpi) == {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}) is needed

@@ -12,6 +12,7 @@ class ScheduleCall : public Call {
         int rank = 0;
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_dup(comm, &comm_);  // no message of the measurement can meet one of the schedule
+        MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
         Bytes scratch_B = 0;
         programs_.resize(static_cast<std::size_t>(problem.ranks));
         for (const int root : roots) {
@@ -107,6 +108,41 @@ const std::map<std::string, LibraryCall::Function>& functions() {
     return all;
 }
 
+int finish(int started, MPI_Request* request) {
+    return started == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : started;
+}
+
+// Those of which a library has algorithms of their own.
+const std::map<std::string, LibraryCall::Function>& nonblocking_functions() {
+    static const std::map<std::string, LibraryCall::Function> all = {
+        {"bcast",
+         [](Library c, Data, Data out, int root) {
+             MPI_Request request;
+             return finish(MPI_Ibcast(out, c.payload.count(), c.payload.type(), root, c.comm, &request),
+                           &request);
+         }},
+        {"reduce",
+         [](Library c, Data in, Data out, int root) {
+             MPI_Request request;
+             return finish(MPI_Ireduce(in, out, c.floats, MPI_FLOAT, MPI_SUM, root, c.comm, &request),
+                           &request);
+         }},
+        {"allreduce",
+         [](Library c, Data in, Data out, int) {
+             MPI_Request request;
+             return finish(MPI_Iallreduce(in, out, c.floats, MPI_FLOAT, MPI_SUM, c.comm, &request), &request);
+         }},
+        {"allgather",
+         [](Library c, Data in, Data out, int) {
+             MPI_Request request;
+             return finish(MPI_Iallgather(in, c.payload.count(), c.payload.type(), out, c.payload.count(),
+                                          c.payload.type(), c.comm, &request),
+                           &request);
+         }},
+    };
+    return all;
+}
+
 }  // namespace
 
 std::unique_ptr<Call> schedule_call(const Algorithm& algorithm, const Problem& problem,
@@ -114,8 +150,10 @@ std::unique_ptr<Call> schedule_call(const Algorithm& algorithm, const Problem& p
     return std::make_unique<ScheduleCall>(algorithm, problem, roots, comm);
 }
 
-std::unique_ptr<Call> library_call(const Collective& collective, const Problem& problem, MPI_Comm comm) {
-    return std::make_unique<LibraryCall>(functions().at(collective.name), collective, problem, comm);
+std::unique_ptr<Call> library_call(const Collective& collective, const Problem& problem, MPI_Comm comm,
+                                   bool nonblocking) {
+    const auto& all = nonblocking ? nonblocking_functions() : functions();
+    return std::make_unique<LibraryCall>(all.at(collective.name), collective, problem, comm);
 }
 
 }  // namespace hockney

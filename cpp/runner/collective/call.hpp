@@ -22,7 +22,9 @@ class Call {
 // Our schedule; one program for each root in `roots`.
 std::unique_ptr<Call> schedule_call(const Algorithm& algorithm, const Problem& problem,
                                     const std::vector<int>& roots, MPI_Comm comm);
-// MPI_Bcast and its like, on a communicator for which an algorithm may have been selected.
-std::unique_ptr<Call> library_call(const Collective& collective, const Problem& problem, MPI_Comm comm);
+// MPI_Bcast and its like, on a communicator for which an algorithm may have been selected; or MPI_Ibcast and
+// a wait.
+std::unique_ptr<Call> library_call(const Collective& collective, const Problem& problem, MPI_Comm comm,
+                                   bool nonblocking);
 
 }  // namespace hockney

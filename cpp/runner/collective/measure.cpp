@@ -27,7 +27,8 @@ constexpr double block_s = 5e-3;
 constexpr int most_per_block = 64;
 // Enough for a median within a fraction of a percent; fast operations pause between blocks, so that even
 // these see more than an instant of the machine.
-constexpr long most_rounds = 1024;
+// A simulation repeats itself exactly.
+constexpr long most_rounds = is_simulated ? least_samples : 1024;
 // A window opens this many agreements after the agreement: most ranks are there in time.
 constexpr double first_slack_agreements = 2;
 constexpr double least_slack_s = 0.5e-6, most_slack_s = 20e-3;
@@ -35,8 +36,9 @@ constexpr double least_slack_s = 0.5e-6, most_slack_s = 20e-3;
 constexpr double tolerated_late_share = 0.2;
 // Roots that a rotation visits: all of them in small groups.
 constexpr int most_roots = 64;
-constexpr int least_warm_up = 5;
-constexpr double warm_up_share = 0.1, most_warm_up_factor = 3;
+constexpr int least_warm_up = is_simulated ? 1 : 5;
+constexpr int gauges = is_simulated ? 1 : 9;  // agreements timed to find the slack
+constexpr double warm_up_share = is_simulated ? 0 : 0.1, most_warm_up_factor = 3;
 
 const LibraryAlgorithm* find_library_algorithm(const std::string& operation, const std::string& name) {
     for (const LibraryAlgorithm& algorithm : library_algorithms())
@@ -105,13 +107,13 @@ class Rehearsal {
     // Sets the slack by what an agreement costs here.
     void gauge() {
         std::vector<double> costs;
-        for (int i = 0; i < 9; ++i) {
+        for (int i = 0; i < gauges; ++i) {
             const double start_s = now_s();
             agree_on_start();
             costs.push_back(now_s() - start_s);
         }
-        std::nth_element(costs.begin(), costs.begin() + 4, costs.end());
-        double slack_s = first_slack_agreements * costs[4];
+        std::nth_element(costs.begin(), costs.begin() + gauges / 2, costs.end());
+        double slack_s = first_slack_agreements * costs[gauges / 2];
         MPI_Bcast(&slack_s, 1, MPI_DOUBLE, 0, group_.control);
         set_slack(slack_s);
     }
@@ -201,7 +203,7 @@ Measured repeat(Rehearsal& rehearsal, const Request& request, const Group& group
     criteria.push_back(count_criterion(most_rounds));
     Measured measured;
     std::vector<Round> rounds;
-    Order order{least_warm_up, rehearsal.slack_s(), 0};
+    Order order{static_cast<double>(least_samples), rehearsal.slack_s(), 0};
     const double pace_s = budget_s * least_budget_share / most_rounds;
     const double start_s = now_s();
     for (;;) {
@@ -438,8 +440,9 @@ std::string measure_collective(const Request& request, const Group& group) {
         return group.rank == 0 ? refused("library", error.what()) : "";
     }
     const MPI_Comm comm = selection->comm();
-    const std::unique_ptr<Call> call = schedule != nullptr ? schedule_call(*schedule, problem, roots, comm)
-                                                           : library_call(collective, problem, comm);
+    const std::unique_ptr<Call> call =
+        schedule != nullptr ? schedule_call(*schedule, problem, roots, comm)
+                            : library_call(collective, problem, comm, selection->nonblocking());
     const Verdict before = verify(*call, *selection, collective, problem, roots, input, output, 1, group);
     if (!all_agree(before.error.empty(), group.control))
         return group.rank == 0 ? refused("library", before.error) : "";

@@ -24,8 +24,8 @@ bool started() {
     return done;
 }
 
-std::vector<std::pair<long, std::string>> items_of(MPI_T_enum enumeration) {
-    std::vector<std::pair<long, std::string>> items;
+std::vector<std::pair<long, std::string> > items_of(MPI_T_enum enumeration) {
+    std::vector<std::pair<long, std::string> > items;
     char name[256];
     int length = sizeof name, count = 0;
     if (enumeration == MPI_T_ENUM_NULL ||
@@ -56,7 +56,7 @@ bool write_as(MPI_T_cvar_handle handle, long value) {
 }  // namespace
 
 std::optional<ControlVariable> ControlVariable::find(const std::string& name) {
-    static std::map<std::string, std::optional<ControlVariable>> known;
+    static std::map<std::string, std::optional<ControlVariable> > known;
     if (const auto found = known.find(name); found != known.end()) return found->second;
     std::optional<ControlVariable>& result = known[name];
     int index = 0, description_length = 0, name_length = 0, verbosity = 0, bind = 0, scope = 0, count = 0;

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "control_variable.hpp"
+#include "shared_memory.hpp"
 
 namespace hockney {
 namespace {
@@ -78,7 +79,8 @@ const std::vector<LibraryAlgorithm>& library_algorithms() {
     return all;
 }
 
-std::string refusal(const LibraryAlgorithm& algorithm, int ranks, long elements, long element_B, long segment_B) {
+std::string refusal(const LibraryAlgorithm& algorithm, int ranks, long elements, long element_B,
+                    long segment_B) {
     const auto text = [&](const std::string& what) { return algorithm.name + " needs " + what; };
     long power = 1;
     while (2 * power <= ranks) power *= 2;
@@ -90,11 +92,11 @@ std::string refusal(const LibraryAlgorithm& algorithm, int ranks, long elements,
         if (need == Need::power_of_two_ranks && power != ranks)
             return text("a power of two of ranks, not " + std::to_string(ranks));
         if (need == Need::element_per_rank && elements < ranks)
-            return text("at least " + std::to_string(ranks * element_B) + " bytes on " + std::to_string(ranks) +
-                        " ranks");
+            return text("at least " + std::to_string(ranks * element_B) + " bytes on " +
+                        std::to_string(ranks) + " ranks");
         if (need == Need::element_per_power_of_two && elements < power)
-            return text("at least " + std::to_string(power * element_B) + " bytes on " + std::to_string(ranks) +
-                        " ranks");
+            return text("at least " + std::to_string(power * element_B) + " bytes on " +
+                        std::to_string(ranks) + " ranks");
         if (need == Need::segment_per_rank &&
             (segment_B < element_B || elements < ranks * (segment_B / element_B)))
             return text("a segment size of at most a rank's share of the vector");
@@ -118,7 +120,8 @@ struct Selection::Settings {
         return true;
     }
     bool put() const {
-        return std::all_of(all.begin(), all.end(), [](const Setting& s) { return s.variable.write(s.value); });
+        return std::all_of(all.begin(), all.end(),
+                           [](const Setting& s) { return s.variable.write(s.value); });
     }
     void take_back() const {
         for (const Setting& s : all) s.variable.write(s.before);
@@ -130,7 +133,9 @@ struct Selection::Settings {
 Selection::Selection(MPI_Comm comm) : settings_(std::make_unique<Settings>()), comm_(duplicate("", comm)) {}
 
 Selection::Selection(const LibraryAlgorithm& algorithm, long segment_B, int radix, MPI_Comm comm)
-    : settings_(std::make_unique<Settings>()), at_every_call_(algorithm.read_at_every_call) {
+    : settings_(std::make_unique<Settings>()),
+      at_every_call_(algorithm.read_at_every_call),
+      nonblocking_(algorithm.nonblocking) {
     if (const std::string reason = unfit(algorithm, comm); !reason.empty())
         throw std::runtime_error(algorithm.name + " " + reason);
     bool there = true;
@@ -148,6 +153,15 @@ Selection::Selection(const LibraryAlgorithm& algorithm, long segment_B, int radi
                                  " cannot be selected: the library does not accept its variables");
     }
     comm_ = duplicate(algorithm.component, comm);
+    if (!needs(algorithm, Need::one_node)) return;
+    begin();
+    const bool in_effect = first_call_maps_memory(algorithm.operation, comm_);
+    end();
+    if (all_agree(in_effect, comm)) return;
+    if (!at_every_call_) settings_->take_back();
+    MPI_Comm_free(&comm_);
+    throw std::runtime_error(algorithm.name + " of " + algorithm.operation +
+                             " has no effect: this library passes messages all the same");
 }
 
 Selection::~Selection() {

@@ -1,7 +1,8 @@
-// MPICH's collectives. A call goes first to the device (ch4), whose compositions and shared-memory algorithms come
-// before those of the upper layer; each has variables of its own, all read at every call. MPICH gives no MPI_T
-// enumeration: the values are the positions in the list that a description contains, and a number outside of the list
-// ends the job. Restrictions and parameters are those of src/mpi/coll/coll_algorithms.txt (5.0).
+// MPICH's collectives. A call goes first to the device (ch4), whose compositions and shared-memory algorithms
+// come before those of the upper layer; each has variables of its own, all read at every call. MPICH gives no
+// MPI_T enumeration: the values are the positions in the list that a description contains, and a number
+// outside of the list ends the job. Restrictions and parameters are those of src/mpi/coll/coll_algorithms.txt
+// (5.0).
 #include <cctype>
 #include <map>
 #include <sstream>
@@ -12,8 +13,9 @@
 namespace hockney {
 namespace {
 
-const std::vector<std::string> every_operation = {"allgather", "allreduce", "alltoall",       "barrier", "bcast",
-                                                  "gather",    "reduce",    "reduce_scatter", "scatter"};
+const std::vector<std::string> every_operation = {"allgather", "allreduce",      "alltoall",
+                                                  "barrier",   "bcast",          "gather",
+                                                  "reduce",    "reduce_scatter", "scatter"};
 
 // Not for calls on host memory with separate buffers.
 const std::vector<std::string> unusable = {"auto", "ccl", "ipc_read", "pairwise_sendrecv_replace"};
@@ -50,8 +52,8 @@ std::string upper(std::string text) {
 
 std::string cvar(const std::string& name) { return "MPIR_CVAR_" + name; }
 
-// MPICH 4.0 has lost the line ends of its descriptions: "…Force Binomial Treenb   - Force…". A name is what comes
-// after the end of the description before it.
+// MPICH 4.0 has lost the line ends of its descriptions: "…Force Binomial Treenb   - Force…". A name is what
+// comes after the end of the description before it.
 std::string without_description(const std::string& word) {
     std::size_t begin = 0;
     for (const std::string end : {")", "algorithm", "Allgather", "Tree", "collectives", "primitives", "Ring"})
@@ -60,8 +62,8 @@ std::string without_description(const std::string& word) {
     return word.substr(begin);
 }
 
-// The names in "name - description" order; their positions are the values, and the first stands for the library's own
-// choice. Empty where one cannot be made out.
+// The names in "name - description" order; their positions are the values, and the first stands for the
+// library's own choice. Empty where one cannot be made out.
 std::vector<std::string> listed(const std::string& description) {
     std::vector<std::string> names;
     std::istringstream words(description);
@@ -99,8 +101,8 @@ LibraryAlgorithm make(const std::string& layer, const std::string& operation, co
     return algorithm;
 }
 
-// An error instead of another algorithm, where this one does not do. An `smp` calls its own operation again on
-// communicators where it does not do, so it has to be let.
+// An error instead of another algorithm, where this one does not do. An `smp` calls its own operation again
+// on communicators where it does not do, so it has to be let.
 constexpr long fallback_is_error = 0, fallback_is_silent = 2;
 
 void find_upper_layer(const std::string& operation, std::vector<LibraryAlgorithm>& found) {
@@ -132,9 +134,7 @@ void find_upper_layer(const std::string& operation, std::vector<LibraryAlgorithm
 void find_shared_memory(const std::string& operation, std::vector<LibraryAlgorithm>& found) {
     const std::string selector = upper(operation) + "_POSIX_INTRA_ALGORITHM";
     const auto variable = ControlVariable::find(cvar(selector));
-    // Before there was a choice of compositions (4.1), those in use within a single node never got here.
-    const bool reached = ControlVariable::find(cvar(upper(operation) + "_COMPOSITION")).has_value();
-    if (!variable || !variable->writable() || !reached) return;
+    if (!variable || !variable->writable()) return;
     const std::vector<std::string> names = listed(variable->description());
     for (std::size_t value = 1; value < names.size(); ++value) {
         if (!usable(names[value])) continue;

@@ -1,7 +1,7 @@
-// Open MPI's collective components. Which of them serves a communicator is asked for when it is made (the info key
-// ompi_comm_coll_preference); which algorithm of it, by its control variables. What a component implements and which
-// of its algorithms take a segment size is in its sources only (ompi/mca/coll, versions 4.1 and 5.0): MPI_T names the
-// algorithms and lists segment sizes and fan-outs for all of them.
+// Open MPI's collective components. Which of them serves a communicator is asked for when it is made (the
+// info key ompi_comm_coll_preference); which algorithm of it, by its control variables. What a component
+// implements and which of its algorithms take a segment size is in its sources only (ompi/mca/coll,
+// versions 4.1 and 5.0): MPI_T names the algorithms and lists segment sizes and fan-outs for all of them.
 #include <cctype>
 #include <map>
 #include <set>
@@ -15,18 +15,27 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-const Names every_operation = {"allgather", "allreduce", "alltoall", "barrier", "bcast",
+const Names every_operation = {"allgather", "allreduce", "alltoall",       "barrier", "bcast",
                                "gather",    "reduce",    "reduce_scatter", "scatter"};
 
 // coll_tuned_<operation>_decision.c, function …_intra_do_this.
-const std::set<std::string> tuned_segmented = {
-    "allreduce:segmented_ring", "bcast:chain",     "bcast:pipeline", "bcast:split_binary_tree", "bcast:binary_tree",
-    "bcast:binomial",           "bcast:knomial",   "gather:linear_sync", "reduce:chain",        "reduce:pipeline",
-    "reduce:binary",            "reduce:binomial", "reduce:in-order_binary"};
-const std::map<std::string, std::string> tuned_radix = {{"bcast:chain", "chain_fanout"},
-                                                        {"bcast:knomial", "knomial_radix"},
-                                                        {"reduce:chain", "chain_fanout"}};
-// coll_base_<operation>.c: where these do not hold, another algorithm runs (with two_proc: an error comes back).
+const std::set<std::string> tuned_segmented = {"allreduce:segmented_ring",
+                                               "bcast:chain",
+                                               "bcast:pipeline",
+                                               "bcast:split_binary_tree",
+                                               "bcast:binary_tree",
+                                               "bcast:binomial",
+                                               "bcast:knomial",
+                                               "gather:linear_sync",
+                                               "reduce:chain",
+                                               "reduce:pipeline",
+                                               "reduce:binary",
+                                               "reduce:binomial",
+                                               "reduce:in-order_binary"};
+const std::map<std::string, std::string> tuned_radix = {
+    {"bcast:chain", "chain_fanout"}, {"bcast:knomial", "knomial_radix"}, {"reduce:chain", "chain_fanout"}};
+// coll_base_<operation>.c: where these do not hold, another algorithm runs (with two_proc: an error comes
+// back).
 const std::map<std::string, Need> tuned_needs = {
     {"allgather:neighbor", Need::even_ranks},
     {"allgather:recursive_doubling", Need::power_of_two_ranks},
@@ -48,7 +57,8 @@ bool available(const std::string& component) {
     return priority && priority->read().value_or(-1) >= 0;
 }
 
-LibraryAlgorithm served_by(const std::string& component, const std::string& operation, const std::string& name) {
+LibraryAlgorithm served_by(const std::string& component, const std::string& operation,
+                           const std::string& name) {
     LibraryAlgorithm algorithm;
     algorithm.operation = operation;
     algorithm.name = component + ":" + name;
@@ -98,7 +108,8 @@ std::vector<std::pair<long, std::string>> listed(const std::string& description)
     std::vector<std::pair<long, std::string>> choices;
     std::istringstream words(description);
     for (std::string word, before; words >> word; before = word) {
-        if (before.size() < 2 || before.back() != ':' || std::isdigit(static_cast<unsigned char>(before[0])) == 0)
+        if (before.size() < 2 || before.back() != ':' ||
+            std::isdigit(static_cast<unsigned char>(before[0])) == 0)
             continue;
         choices.emplace_back(std::stol(before), word.substr(0, word.find(',')));
     }
@@ -143,6 +154,23 @@ void find_han(std::vector<LibraryAlgorithm>& found) {
     }
 }
 
+// Non-blocking collectives only.
+void find_libnbc(std::vector<LibraryAlgorithm>& found) {
+    if (!available("libnbc")) return;
+    for (const std::string operation : {"allgather", "allreduce", "bcast", "reduce"}) {
+        const std::string selector_name = "coll_libnbc_i" + operation + "_algorithm";
+        const auto selector = ControlVariable::find(selector_name);
+        if (!selector || !selector->writable()) continue;
+        for (const auto& [value, name] : selector->choices()) {
+            if (name == "ignore") continue;
+            LibraryAlgorithm algorithm = served_by("libnbc", operation, name);
+            algorithm.nonblocking = true;
+            algorithm.variables.emplace_back(selector_name, value);
+            found.push_back(algorithm);
+        }
+    }
+}
+
 // Components without a choice of algorithms.
 void find_single(std::vector<LibraryAlgorithm>& found) {
     const std::map<std::string, Names> within_a_node = {{"sm", {"allreduce", "barrier", "bcast", "reduce"}},
@@ -163,6 +191,7 @@ const RegisterLibraryFamily registered([](std::vector<LibraryAlgorithm>& found) 
     find_tuned(found);
     find_adapt(found);
     find_han(found);
+    find_libnbc(found);
     find_single(found);
 });
 

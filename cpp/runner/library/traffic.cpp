@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-
 namespace hockney {
 
 #ifdef HOCKNEY_NO_MPI_T
@@ -15,7 +14,8 @@ std::optional<Traffic> TrafficMeter::since() const { return {}; }
 
 #else
 
-// Two MPI_T performance variables; Open MPI keeps them for MPI_COMM_WORLD alone, one number for each of its ranks.
+// Two MPI_T performance variables; Open MPI keeps them for MPI_COMM_WORLD alone, one number for each of its
+// ranks.
 struct TrafficMeter::Counters {
     explicit Counters(MPI_Comm comm) {
         int provided = 0, ranks = 0;
@@ -48,13 +48,14 @@ struct TrafficMeter::Counters {
                MPI_T_pvar_handle_alloc(session, index, &world, &handle, &count) == MPI_SUCCESS &&
                count == ranks && MPI_T_pvar_start(session, handle) == MPI_SUCCESS;
     }
-    std::optional<std::vector<long>> read(MPI_T_pvar_handle handle) const {
+    std::optional<std::vector<long> > read(MPI_T_pvar_handle handle) const {
         int ranks = 0;
         MPI_Comm_size(world, &ranks);
         std::vector<unsigned long> values(static_cast<std::size_t>(ranks));
         if (MPI_T_pvar_read(session, handle, values.data()) != MPI_SUCCESS) return {};
         std::vector<long> chosen;
-        for (const int rank : in_world) chosen.push_back(static_cast<long>(values[static_cast<std::size_t>(rank)]));
+        for (const int rank : in_world)
+            chosen.push_back(static_cast<long>(values[static_cast<std::size_t>(rank)]));
         return chosen;
     }
     std::optional<Traffic> read() const {

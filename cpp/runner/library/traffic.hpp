@@ -14,8 +14,8 @@ struct Traffic {
     std::vector<long> messages, bytes;
 };
 
-// Counts from its making on. Open MPI counts when it was launched with `pml_monitoring_enable` 1 (messages inside
-// collectives included); this costs time, so that a launch that measures goes without. Local.
+// Counts from its making on. Open MPI counts when it was launched with `pml_monitoring_enable` 1 (messages
+// inside collectives included); this costs time, so that a launch that measures goes without. Local.
 class TrafficMeter {
   public:
     explicit TrafficMeter(MPI_Comm comm);

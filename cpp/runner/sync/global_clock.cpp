@@ -108,6 +108,7 @@ double GlobalClock::residual_s() {
 }
 
 bool GlobalClock::shares_processor() const {
+    if (is_simulated) return false;
     int cpu = sched_getcpu(), ranks = 0;
     MPI_Comm_size(host_, &ranks);
     std::vector<int> all(static_cast<std::size_t>(ranks));

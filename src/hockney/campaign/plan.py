@@ -26,6 +26,7 @@ class Plan(BaseModel):
     ranks: int = Field(ge=2)
     hosts: list[str] = Field(default_factory=list, description="'name' or 'name:slots'")
     hostfile: str = ""
+    platform: str = Field(default="", description="SimGrid platform file, for a simulated cluster")
     map_by: MapBy = "core"
     bind_to: BindTo = "core"
     variants: list[str] = Field(default_factory=list, description="'name: launcher arguments and NAME=VALUE'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -82,7 +83,9 @@ def _launch(
         hostfile=Path(plan.hostfile) if plan.hostfile else None,
         arguments=variant.arguments,
         environment={**needed, **variant.environment, **(selected or {})},
-        oversubscribe=_more_ranks_than_cores(plan),
+        # Simulated ranks need no cores.
+        oversubscribe=mpi.kind != "smpi" and _more_ranks_than_cores(plan),
+        platform=Path(plan.platform) if plan.platform else None,
     )
     argv, environment = command(mpi, request)
 
@@ -99,6 +102,7 @@ def _launch(
             "mapping": plan.map_by,
             "bind_to": request.binding,
             "bind_to_asked": plan.bind_to,
+            **_platform(plan),
             "environment": {
                 name: value
                 for name, value in sorted({**os.environ, **environment}.items())
@@ -108,6 +112,14 @@ def _launch(
         describe=describe,
         only=only,
     )
+
+
+def _platform(plan: Plan) -> dict[str, str]:
+    """The simulated cluster, whole: times mean nothing without it."""
+    if not plan.platform:
+        return {}
+    text = Path(plan.platform).read_text(encoding="utf-8", errors="replace")
+    return {"platform": text, "platform_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def _more_ranks_than_cores(plan: Plan) -> bool:
@@ -128,6 +140,8 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described
     warnings += [
         f"{broken.wrapper} was found first and cannot be used: {broken.message}" for broken in mpi.passed_over
     ]
+    if mpi.kind == "smpi":
+        warnings = ["simulated: these are the times of SimGrid's model of the platform, not of a machine"]
     per_host = Counter(rank["host"] for rank in ranks)
     hosts = {rank["host"]: _host(rank) for rank in ranks}
     return Described(

@@ -28,6 +28,10 @@ QUICK: dict[str, Any] = {
 """A first model in about half a minute: wider intervals, wider brackets around breaks."""
 
 
+SIMULATED: dict[str, Any] = {"budget_s": 1e-3, "least_samples": 6}
+"""Of simulated time: a simulation repeats itself."""
+
+
 @verb(
     "measure",
     examples="""hockney measure --quick -o demo
@@ -44,7 +48,7 @@ def measure(
     output: Annotated[Path, typer.Option("--output", "-o", help="Campaign folder.")],
     mpi: Annotated[
         str,
-        typer.Option(help="auto, openmpi, mpich, intel, a prefix or a compiler wrapper (see `hockney doctor`)."),
+        typer.Option(help="auto, openmpi, mpich, intel, smpi, a prefix or a wrapper (see `hockney doctor`)."),
     ] = "auto",
     quick: Annotated[bool, typer.Option("--quick", help="A first model in about half a minute.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a campaign; its plan is kept.")] = False,
@@ -66,6 +70,7 @@ def measure(
     launcher: Annotated[
         str, typer.Option(help="openmpi, hydra or srun; default the one found with the MPI.")
     ] = "",
+    platform: Annotated[str, typer.Option(help="Platform file (XML) of a simulated cluster: --mpi smpi.")] = "",
     map_by: Annotated[str, typer.Option(help="core, socket, node or hwthread.")] = "core",
     bind_to: Annotated[str, typer.Option(help="core, socket, numa, hwthread or none.")] = "core",
     variant: Annotated[
@@ -113,7 +118,7 @@ def measure(
     Sizes, repetitions and warm-up are chosen by the measurement itself; every point is on disk before the next
     one starts, and --resume goes on after an interruption.
     """
-    import platform
+    from socket import gethostname
 
     from hockney.campaign.folder import Campaign
     from hockney.campaign.measure import run
@@ -129,18 +134,22 @@ def measure(
         plan = Plan.stored(campaign.plan(), output)
     else:
         choices: dict[str, Any] = QUICK if quick else {}
+        if mpi == "smpi":
+            choices = {**choices, **SIMULATED}
+            visits = 1
         if budget:
             choices = {**choices, "budget_s": _positive(parse_time(budget), "--budget")}
         if tolerance is not None:
             choices = {**choices, "tolerance": _positive(tolerance, "--tolerance")}
         plan = Plan.asked(
             {
-                "system": system or platform.node(),
+                "system": system or gethostname(),
                 "mpi": _lasting(mpi),
                 "launcher": launcher,
                 "ranks": ranks or default_ranks(_words(hosts)),
                 "hosts": _words(hosts),
                 "hostfile": _lasting(hostfile),
+                "platform": _lasting(platform),
                 "map_by": map_by,
                 "bind_to": bind_to,
                 "variants": variant or [],

@@ -21,8 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from hockney.errors import EnvironmentLack
+from hockney.runner.cache import cache_root
 from hockney.runner.mpi import Mpi
-from hockney.runner.probe import COMPILER_HINT, capture, last_complaint
+from hockney.runner.probe import COMPILER_HINT, capture, has_mpi_t, last_complaint
 
 BINARY = "hockney-runner"
 FLAGS = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
@@ -47,13 +48,6 @@ def sources() -> Path:
         if all((folder / part).is_dir() for part in PARTS):
             return folder
     raise EnvironmentLack("the C++ sources of the runner are missing", "reinstall hockney")
-
-
-def cache_root() -> Path:
-    """`$HOCKNEY_CACHE`, else `$XDG_CACHE_HOME/hockney`, else `~/.cache/hockney`."""
-    if own := os.environ.get("HOCKNEY_CACHE"):
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hockney"
 
 
 def cxx_wrapper(wrapper: Path) -> Path:
@@ -137,8 +131,10 @@ def _compile(mpi: Mpi, compiler: str, folder: Path, made: Path, log: Path) -> No
     wrapper, environment = str(cxx_wrapper(mpi.wrapper)), mpi.full_environment()
     files = _files(folder, ".cpp")
     objects = [made / ("-".join(p.relative_to(folder).with_suffix(".o").parts)) for p in files]
+    # What the library lacks is found out here; the runner then says so, and the rest works.
+    lacking = [] if has_mpi_t(mpi.wrapper, environment) else ["-DHOCKNEY_NO_MPI_T"]
     commands = [
-        [wrapper, *FLAGS, f"-I{folder / 'runner'}", "-c", str(p), "-o", str(o)]
+        [wrapper, *FLAGS, *lacking, f"-I{folder / 'runner'}", "-c", str(p), "-o", str(o)]
         for p, o in zip(files, objects, strict=True)
     ]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
@@ -160,7 +156,7 @@ def _compile(mpi: Mpi, compiler: str, folder: Path, made: Path, log: Path) -> No
         "wrapper": str(mpi.wrapper),
         "mpi": mpi.describe(),
         "compiler": compiler,
-        "flags": list(FLAGS),
+        "flags": [*FLAGS, *lacking],
         "commands": [shlex.join(c) for c in commands],
     }
     (made / "build.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")

@@ -170,7 +170,15 @@ def inspect(wrapper: Path, where: str) -> Mpi:
     environment = _intel_environment(wrapper)
     identity = identify(wrapper, {**os.environ, **environment})
     launcher, name = _launcher(wrapper, identity, environment)
-    return Mpi(identity.kind, identity.version, identity.standard, wrapper, launcher, name, environment, where)
+    version = _simgrid_version(launcher) if identity.kind == "smpi" else identity.version
+    return Mpi(identity.kind, version, identity.standard, wrapper, launcher, name, environment, where)
+
+
+def _simgrid_version(launcher: Path) -> str:
+    """Its header does not tell."""
+    done = capture([str(launcher), "-version"], dict(os.environ), BANNER_LIMIT_S)
+    found = re.search(r"SimGrid version ([\d.]+)", done.stdout + done.stderr)
+    return found[1] if found else ""
 
 
 def _walk() -> Iterator[Mpi | Broken]:
@@ -211,7 +219,7 @@ def _first(accept: Callable[[Mpi], bool], what: str) -> Mpi:
 
 
 def find(request: str = "auto", launcher: str | None = None) -> Mpi:
-    """The MPI for `auto | openmpi | mpich | intel | PREFIX | WRAPPER`.
+    """The MPI for `auto | openmpi | mpich | intel | smpi | PREFIX | WRAPPER`.
 
     `launcher` overrides the launcher by the name of its unit. RequestError for a request that names nothing or is
     ambiguous, EnvironmentLack where what it names does not work.
@@ -223,6 +231,10 @@ def find(request: str = "auto", launcher: str | None = None) -> Mpi:
 def _find(request: str) -> Mpi:
     if request == "auto":
         return _first(lambda _: True, "MPI")
+    if request == "smpi":
+        if (wrapper := shutil.which("smpicc")) is None:
+            raise EnvironmentLack("no smpicc on PATH", "install SimGrid (Debian: apt-get install libsimgrid-dev)")
+        return inspect(Path(wrapper), "PATH")
     if request in KINDS:
         return _first(lambda m: m.kind == request, TITLES[request])
     path = Path(request).expanduser()

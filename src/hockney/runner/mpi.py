@@ -12,7 +12,7 @@ from pathlib import Path
 class Mpi:
     """A wrapper and a launcher that belong to the same library.
 
-    `kind` is openmpi, mpich, intel or unknown; `standard` the MPI standard its header declares ("3.1").
+    `kind` is openmpi, mpich, intel, smpi or unknown; `standard` the MPI standard its header declares ("3.1").
     `launcher_kind` names the unit in `hockney.runner.launchers`. `environment` holds the whole values of the
     variables that compiling and launching need beyond the present environment. `where` is the step of the
     search that found it, `passed_over` what that search found earlier and could not use.
@@ -47,6 +47,12 @@ class Broken:
     hint: str
 
 
-TITLES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": "MPI of unknown make"}
+TITLES = {
+    "openmpi": "Open MPI",
+    "mpich": "MPICH",
+    "intel": "Intel MPI",
+    "smpi": "SimGrid SMPI",
+    "unknown": "MPI of unknown make",
+}
 KINDS = ("openmpi", "mpich", "intel")
-"""What `--mpi` accepts by name."""
+"""What `--mpi` accepts by name, and `auto` finds; `smpi`, a simulator, only by name."""

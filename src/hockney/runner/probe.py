@@ -23,6 +23,8 @@ hockney_kind intel I_MPI_VERSION hockney_end
 hockney_kind openmpi OMPI_MAJOR_VERSION OMPI_MINOR_VERSION OMPI_RELEASE_VERSION hockney_end
 #elif defined(MPICH_VERSION)
 hockney_kind mpich MPICH_VERSION hockney_end
+#elif defined(SMPI_H)
+hockney_kind smpi 0 hockney_end
 #endif
 """
 PROBE_LIMIT_S = 60.0
@@ -99,3 +101,23 @@ def identify(wrapper: Path, environment: Mapping[str, str]) -> Identity:
     kind = re.search(r"hockney_kind\s+(\w+)\s+(.+?)\s+hockney_end", text)
     version = ".".join(kind[2].replace('"', "").split()) if kind else ""
     return Identity(kind[1] if kind else "unknown", version, f"{standard[1]}.{standard[2]}")
+
+
+MPI_T_PROBE = """\
+#include <mpi.h>
+int main(void) {
+  int provided, variables;
+  MPI_T_cvar_handle handle;
+  (void)handle;
+  return MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) + MPI_T_cvar_get_num(&variables);
+}
+"""
+
+
+def has_mpi_t(wrapper: Path, environment: Mapping[str, str]) -> bool:
+    """Whether a program that uses the tool interface compiles; SimGrid's SMPI has none."""
+    with tempfile.TemporaryDirectory(prefix="hockney-probe-") as folder:
+        source = Path(folder, "mpi_t.c")
+        source.write_text(MPI_T_PROBE, encoding="ascii")
+        argv = [os.fspath(wrapper), "-c", os.fspath(source), "-o", os.fspath(source.with_suffix(".o"))]
+        return capture(argv, environment, PROBE_LIMIT_S).returncode == 0

@@ -1,15 +1,14 @@
-// Puts each of the library's algorithms to use and tells what happened: results, return codes, messages, time.
-// Rank 0 reads lines and answers each with "@hockney " and JSON:
+// Puts each of the library's algorithms to use and tells what happened: results, return codes, messages,
+// time. Rank 0 reads lines and answers each with "@hockney " and JSON:
 //   list
 //   run OPERATION ALGORITHM ELEMENTS SEGMENT_B RADIX ROOT REPETITIONS
 //   quit
-// ELEMENTS are floats for reductions, bytes otherwise; of the whole vector or of one rank's block, as MPI counts them.
+// ELEMENTS are floats for reductions, bytes otherwise; of the whole vector or of one rank's block, as MPI
+// counts them.
 #include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <numeric>
 #include <sstream>
@@ -17,13 +16,15 @@
 
 #include "json.hpp"
 #include "library/library.hpp"
+#include "library/shared_memory.hpp"
 #include "library/traffic.hpp"
 #include "sockets.hpp"
 
 namespace hockney {
 namespace {
 
-// What was sent has left, and its arrival is known to the sender, after this time; only single calls are counted.
+// What was sent has left, and its arrival is known to the sender, after this time; only single calls are
+// counted.
 constexpr useconds_t settle_us = 50000;
 
 struct Order {
@@ -38,7 +39,12 @@ int value(int rank, long i) { return static_cast<int>((rank * 31 + i * 7) % 97);
 template <typename T>
 class Trial {
   public:
-    Trial(Order order, MPI_Comm comm, MPI_Datatype type) : order_(std::move(order)), comm_(comm), type_(type) {
+    Trial(Order order, const Selection& selection, MPI_Datatype type)
+        : order_(std::move(order)),
+          comm_(selection.comm()),
+          type_(type),
+          nonblocking_(selection.nonblocking()) {
+        const MPI_Comm comm = comm_;
         MPI_Comm_rank(comm, &rank_);
         MPI_Comm_size(comm, &ranks_);
         const auto n = static_cast<std::size_t>(order_.elements) * static_cast<std::size_t>(ranks_);
@@ -50,6 +56,7 @@ class Trial {
     int run() {
         const int n = count(), root = order_.root;
         const std::string& op = order_.operation;
+        if (nonblocking_) return start_and_wait();
         if (op == "bcast") return MPI_Bcast(out_.data(), n, type_, root, comm_);
         if (op == "scatter") return MPI_Scatter(in_.data(), n, type_, out_.data(), n, type_, root, comm_);
         if (op == "gather") return MPI_Gather(in_.data(), n, type_, out_.data(), n, type_, root, comm_);
@@ -71,7 +78,8 @@ class Trial {
         if (op == "gather") return !at_root || holds(n * ranks_, [&](long i) { return from(i); });
         if (op == "allgather") return holds(n * ranks_, [&](long i) { return from(i); });
         if (op == "alltoall")
-            return holds(n * ranks_, [&](long i) { return value(static_cast<int>(i / n), rank_ * n + i % n); });
+            return holds(n * ranks_,
+                         [&](long i) { return value(static_cast<int>(i / n), rank_ * n + i % n); });
         if (op == "reduce") return !at_root || holds(n, [&](long i) { return sum(i); });
         if (op == "allreduce") return holds(n, [&](long i) { return sum(i); });
         if (op == "reduce_scatter") return holds(n, [&](long i) { return sum(rank_ * n + i); });
@@ -79,12 +87,27 @@ class Trial {
     }
 
     void fill() {
-        for (std::size_t i = 0; i < in_.size(); ++i) in_[i] = static_cast<T>(value(rank_, static_cast<long>(i)));
+        for (std::size_t i = 0; i < in_.size(); ++i)
+            in_[i] = static_cast<T>(value(rank_, static_cast<long>(i)));
         std::fill(out_.begin(), out_.end(), static_cast<T>(101));
         if (order_.operation == "bcast" && rank_ == order_.root) out_ = in_;
     }
 
   private:
+    int start_and_wait() {
+        const int n = count(), root = order_.root;
+        const std::string& op = order_.operation;
+        MPI_Request request = MPI_REQUEST_NULL;
+        int code = MPI_ERR_OTHER;
+        if (op == "bcast") code = MPI_Ibcast(out_.data(), n, type_, root, comm_, &request);
+        if (op == "allgather")
+            code = MPI_Iallgather(in_.data(), n, type_, out_.data(), n, type_, comm_, &request);
+        if (op == "reduce")
+            code = MPI_Ireduce(in_.data(), out_.data(), n, type_, MPI_SUM, root, comm_, &request);
+        if (op == "allreduce")
+            code = MPI_Iallreduce(in_.data(), out_.data(), n, type_, MPI_SUM, comm_, &request);
+        return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+    }
     int count() const { return static_cast<int>(order_.elements); }
     int from(long i) const { return value(static_cast<int>(i / order_.elements), i % order_.elements); }
     int sum(long i) const {
@@ -102,23 +125,11 @@ class Trial {
     Order order_;
     MPI_Comm comm_;
     MPI_Datatype type_;
+    bool nonblocking_;
     int rank_ = 0, ranks_ = 0;
     std::vector<T> in_, out_;
     std::vector<int> counts_;
 };
-
-// Memory that this process shares with others: what an algorithm needs that does without messages.
-long shared_B() {
-    std::ifstream maps("/proc/self/maps");
-    long total = 0;
-    for (std::string line; std::getline(maps, line);) {
-        unsigned long begin = 0, end = 0;
-        char mode[5] = "";
-        if (std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, mode) == 3 && mode[3] == 's')
-            total += static_cast<long>(end - begin);
-    }
-    return total;
-}
 
 // One row for each rank, on rank 0.
 std::string matrix(const std::vector<long>& row, MPI_Comm comm) {
@@ -144,13 +155,12 @@ std::string run_as(const Order& order, const LibraryAlgorithm* algorithm, MPI_Da
     } else {
         selection = std::make_unique<Selection>(*algorithm, order.segment_B, order.radix, world);
     }
-    Trial<T> trial(order, selection->comm(), type);
+    Trial<T> trial(order, *selection, type);
     trial.fill();
     selection->begin();
     int code = trial.run();  // connections are made, trees are cached
     selection->end();
     bool right = trial.right();
-    const long shared_more = shared_B() - shared_before;
     MPI_Barrier(world);
     if (order.repetitions == 1) usleep(settle_us);
     const auto before = sent_by_connection();
@@ -167,6 +177,7 @@ std::string run_as(const Order& order, const LibraryAlgorithm* algorithm, MPI_Da
         right = trial.right() && right;
     }
     const auto traffic = meter.since();
+    const long shared_more = shared_B() - shared_before;
     if (order.repetitions == 1) usleep(settle_us);
     const auto now = sent_by_connection();
     int worst = 0, good = 0, mine = right ? 1 : 0;
@@ -186,7 +197,8 @@ std::string run_as(const Order& order, const LibraryAlgorithm* algorithm, MPI_Da
 const LibraryAlgorithm* find(const Order& order) {
     for (const LibraryAlgorithm& algorithm : library_algorithms())
         if (algorithm.operation == order.operation && algorithm.name == order.algorithm) return &algorithm;
-    if (order.algorithm != "default") throw std::runtime_error("unknown " + order.operation + " " + order.algorithm);
+    if (order.algorithm != "default")
+        throw std::runtime_error("unknown " + order.operation + " " + order.algorithm);
     return nullptr;
 }
 
@@ -203,7 +215,8 @@ std::string run(const std::string& line, MPI_Comm world) {
         const bool reduces = order.operation.find("reduce") != std::string::npos;
         const long element_B = reduces ? static_cast<long>(sizeof(float)) : 1;
         const std::string reason =
-            algorithm == nullptr ? "" : refusal(*algorithm, ranks, order.elements, element_B, order.segment_B);
+            algorithm == nullptr ? ""
+                                 : refusal(*algorithm, ranks, order.elements, element_B, order.segment_B);
         if (!reason.empty()) throw std::runtime_error(reason);
         return reduces ? run_as<float>(order, algorithm, MPI_FLOAT, world)
                        : run_as<unsigned char>(order, algorithm, MPI_BYTE, world);

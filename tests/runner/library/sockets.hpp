@@ -1,5 +1,5 @@
-// What this process has sent over its TCP connections, as the kernel counts it: a witness that no MPI library can
-// mislead. Launched so that all messages travel by TCP, the connections tell who sends how much to whom.
+// What this process has sent over its TCP connections, as the kernel counts it: a witness that no MPI library
+// can mislead. Launched so that all messages travel by TCP, the connections tell who sends how much to whom.
 #pragma once
 
 #include <arpa/inet.h>
@@ -57,7 +57,8 @@ inline std::map<Ends, long> sent_by_connection() {
         Ends ends{};
         tcp_info info{};
         socklen_t length = sizeof info;
-        if (!address_of(descriptor, getsockname, ends.here) || !address_of(descriptor, getpeername, ends.there) ||
+        if (!address_of(descriptor, getsockname, ends.here) ||
+            !address_of(descriptor, getpeername, ends.there) ||
             getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
             continue;
         sent[ends] = static_cast<long>(info.tcpi_bytes_acked);
@@ -84,7 +85,8 @@ inline std::vector<long> sent_to_ranks(const std::map<Ends, long>& before, const
     std::vector<long> result(static_cast<std::size_t>(ranks), 0);
     for (std::size_t rank = 0; rank < result.size(); ++rank)
         for (std::size_t i = 0; i < static_cast<std::size_t>(sizes[rank]) / sizeof(Ends); ++i) {
-            const auto found = now.find(all[static_cast<std::size_t>(starts[rank]) / sizeof(Ends) + i].swapped());
+            const auto found =
+                now.find(all[static_cast<std::size_t>(starts[rank]) / sizeof(Ends) + i].swapped());
             if (found == now.end()) continue;
             const auto earlier = before.find(found->first);
             result[rank] += found->second - (earlier == before.end() ? 0 : earlier->second);

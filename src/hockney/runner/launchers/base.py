@@ -38,6 +38,8 @@ class LaunchRequest:
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     oversubscribe: bool = False
+    platform: Path | None = None
+    """Of a simulated cluster."""
 
     @property
     def binding(self) -> BindTo:

@@ -1,0 +1,44 @@
+"""SimGrid's `smpirun`: a virtual cluster in one process, described by a platform file; times are simulated."""
+
+from __future__ import annotations
+
+import re
+
+from hockney.errors import RequestError
+from hockney.runner.cache import cache_root
+from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers
+from hockney.runner.mpi import Mpi
+from hockney.runner.platform import hostfile
+
+QUIET = (
+    "--cfg=smpi/simulate-computation:no",
+    # What the runner does between measurements must not flood the simulation: its default sends all to all.
+    "--cfg=smpi/coll-selector:ompi",
+    "--log=root.thres:critical",
+)
+"""Only communication takes time: what the simulating host computes meanwhile would be noise of its own."""
+
+
+def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
+    if request.platform is None:
+        raise RequestError(
+            "SimGrid simulates the cluster of a platform file, and none was given", "add --platform FILE.xml"
+        )
+    if request.hosts:
+        raise RequestError(
+            "the hosts of a simulation are those of its platform", "use --hostfile to choose among them"
+        )
+    hosts = request.hostfile or hostfile(request.platform, request.ranks, cache_root() / "platforms")
+    argv = [str(mpi.launcher), "-np", str(request.ranks), "-platform", str(request.platform)]
+    argv += ["-hostfile", str(hosts)]
+    return [*argv, *QUIET, *request.arguments], {**mpi.environment, **request.environment}
+
+
+launchers.register("smpi")(
+    Launcher(
+        programs=("smpirun",),
+        banner=re.compile(r"SimGrid|smpirun"),
+        kinds=frozenset({"smpi"}),
+        command=command,
+    )
+)
