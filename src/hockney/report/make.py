@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from hockney.analyse.points import collectives_in, points
 from hockney.campaign.folder import Campaign, write_atomically
 from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine
 from hockney.models.base import models
-from hockney.report import figures, points_csv, provenance, tables
+from hockney.report import collectives, figures, points_csv, provenance, tables
 from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
@@ -22,6 +25,8 @@ from hockney.report.marks import Peak, SizeMark, cache_marks
 from hockney.report.page import MEANING, Part, Section, render
 from hockney.report.style import drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
+from hockney.samples import table
+from hockney.samples.series import POINT_TO_POINT
 
 DETAILED = 8
 """Up to so many curves of an operation are each drawn with all fits; of more, only what was measured."""
@@ -42,6 +47,7 @@ class Report:
     sections: list[Section]
     launches: list[dict[str, Any]]
     context: Context
+    table: pd.DataFrame
 
 
 def make(
@@ -55,33 +61,43 @@ def make(
     RequestError where nothing was measured, or `machine` was fitted to other launches.
     """
     records, launches, found = _read(path)
+    frame = table.load(path)
     origin = f"Measured values are those of {path.name}. "
-    if machine is None:
-        machine = build(path, progress)
-        origin += "The models were fitted to all of them."
-    else:
-        origin += f"The fits are those of a machine file made {machine.created}."
-    _belongs(machine, launches, path)
-    every = curves(machine)
-    context = Context(model_styles(models.names()), _sizes(machine), peaks)
-    told = warnings(every, records, launches, [*found, *machine.provenance.warnings])
-    first = next(iter(by_operation(every).values()))
+    every: list[Curve] = []
+    marks: list[SizeMark] = []
+    if machine is not None or set(frame["operation"]) & set(POINT_TO_POINT):
+        if machine is None:
+            machine = build(path, progress)
+            origin += "The models were fitted to all of them."
+        else:
+            origin += f"The fits are those of a machine file made {machine.created}."
+        _belongs(machine, launches, path)
+        every, marks = curves(machine), _sizes(machine)
+        found = [*found, *machine.provenance.warnings]
+    context = Context(model_styles(models.names()), marks, peaks)
+    told = warnings(every, records, launches, found)
+    first = next(iter(by_operation(every).values()), [])
     headlines = [head for curve in first if (head := headline(curve, peaks))][: 2 * CROWD]
     with drawing_style():
         sections = []
         for operation, mine in by_operation(every).items():
             progress(f"drawing {operation}")
             sections.append(_section(operation, mine, context))
+        for operation in collectives_in(frame):
+            progress(f"drawing {operation}")
+            sections.append(collectives.section(frame, operation))
+        subject = "point to point" if every and not collectives_in(frame) else "communication"
+        system = machine.system.name if machine is not None else next(iter(frame["system"]), "")
         html = render(
-            title=f"MPI point to point on {machine.system.name or path.name}",
-            lead=_lead(machine, launches),
+            title=f"MPI {subject} on {system or path.name}",
+            lead=_lead(machine, launches) if machine is not None else _plain_lead(frame, launches),
             headlines=headlines,
             warnings=told,
             sections=sections,
             provenance=provenance.tables(launches),
             origin=origin,
         )
-    return Report(html, headlines, told, every, sections, launches, context)
+    return Report(html, headlines, told, every, sections, launches, context, frame)
 
 
 def write_html(report: Report, path: Path) -> None:
@@ -109,8 +125,12 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
-    """One CSV for each curve."""
+    """One CSV for each curve between pairs of ranks, one for each collective."""
     paths = []
+    for operation in collectives_in(report.table):
+        path = folder / f"{operation}.csv"
+        _write(path, points(report.table, operation).to_csv(index=False).encode())
+        paths.append(path)
     for curve in report.curves:
         path = folder / f"{curve.name}.csv"
         _write(path, points_csv.text(curve, report.launches).encode())
@@ -191,6 +211,17 @@ def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
     if times:
         lines.append(times[0] if times[0] == times[-1] else f"{times[0]} to {times[-1]}")
     return lines
+
+
+def _plain_lead(frame: pd.DataFrame, launches: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which MPI and when, of a campaign without any fit."""
+    lines = [", ".join(sorted({str(name) for name in frame["mpi"] if name}))]
+    for launch in launches[:1]:
+        hosts = [
+            " · ".join(str(host.get(k, "")) for k in ("host", "cpu_model")) for host in launch.get("hosts", ())
+        ]
+        lines += [*hosts[:4], str(launch.get("time", ""))]
+    return [line for line in lines if line]
 
 
 def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section:

@@ -1,0 +1,82 @@
+"""Straight lines and parabolas in the number of ranks, with what is needed to judge them (document 004)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Regression:
+    """T(P) = c₀ + c₁P (+ c₂P²), times in seconds, P the number of ranks itself, not scaled.
+
+    `weights`: `absolute` is ordinary least squares as in document 004, ruled by the largest times; `relative`
+    divides every residual by the measured time. `standard_errors` and `adjusted_r2` (on the scale of the fit) are
+    those of the usual linear model. `first` and `last`: the range of P that it rests on.
+    """
+
+    degree: int
+    weights: str
+    coefficients: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+    adjusted_r2: float
+    points: int
+    first: int
+    last: int
+    notes: list[str] = field(default_factory=list)
+
+
+def regressions(ranks: Array, time_s: Array) -> list[Regression]:
+    """Linear and quadratic, absolute and relative; nothing where there are fewer than three points more than
+    coefficients, because R² would say nothing.
+    """
+    found = []
+    for degree in (1, 2):
+        if ranks.size < degree + 4:
+            continue
+        found += [_fit(ranks, time_s, degree, weights) for weights in ("absolute", "relative")]
+    return found
+
+
+def _fit(ranks: Array, time_s: Array, degree: int, weights: str) -> Regression:
+    weight = np.ones_like(time_s) if weights == "absolute" else 1 / time_s
+    powers = np.vander(ranks, degree + 1, increasing=True)
+    design, target = powers * weight[:, None], time_s * weight
+    # The columns differ by orders of magnitude: scaled, the normal equations keep their digits.
+    scale = np.linalg.norm(design, axis=0)
+    solution, *_ = np.linalg.lstsq(design / scale, target, rcond=None)
+    residual = target - design / scale @ solution
+    freedom = ranks.size - degree - 1
+    variance = float(residual @ residual) / freedom
+    covariance = variance * np.linalg.inv((design / scale).T @ (design / scale))
+    coefficients = solution / scale
+    # Against the best constant on the same scale.
+    constant = float(weight @ target) / float(weight @ weight)
+    total = float(np.sum((target - constant * weight) ** 2))
+    adjusted = 1 - variance / (total / (ranks.size - 1)) if total > 0 else 0.0
+    return Regression(
+        degree,
+        weights,
+        tuple(float(value) for value in coefficients),
+        tuple(float(value) for value in np.sqrt(np.diag(covariance)) / scale),
+        float(adjusted),
+        int(ranks.size),
+        int(ranks.min()),
+        int(ranks.max()),
+        _notes(coefficients, ranks, powers),
+    )
+
+
+def _notes(coefficients: Array, ranks: Array, powers: Array) -> list[str]:
+    notes = []
+    if np.any(powers @ coefficients <= 0):
+        notes.append("predicts negative times in its range")
+    if coefficients.size == 3 and coefficients[2] != 0:
+        vertex = -coefficients[1] / (2 * coefficients[2])
+        if ranks.min() < vertex < ranks.max():
+            notes.append(f"turns round at {vertex:.0f} ranks, inside its range")
+    return notes
