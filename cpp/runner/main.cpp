@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "clock.hpp"
+#include "collective/group.hpp"
 #include "collective/measure.hpp"
+#include "collective/offer.hpp"
 #include "json.hpp"
 #include "kernels/kernel.hpp"
 #include "pair.hpp"

@@ -18,6 +18,8 @@
 #include "../stopping/criterion.hpp"
 #include "call.hpp"
 #include "contents.hpp"
+#include "group.hpp"
+#include "offer.hpp"
 
 namespace hockney {
 namespace {
@@ -39,28 +41,6 @@ constexpr int most_roots = 64;
 constexpr int least_warm_up = is_simulated ? 1 : 5;
 constexpr int gauges = is_simulated ? 1 : 9;  // agreements timed to find the slack
 constexpr double warm_up_share = is_simulated ? 0 : 0.1, most_warm_up_factor = 3;
-
-const LibraryAlgorithm* find_library_algorithm(const std::string& operation, const std::string& name) {
-    for (const LibraryAlgorithm& algorithm : library_algorithms())
-        if (algorithm.operation == operation && algorithm.name == name) return &algorithm;
-    return nullptr;
-}
-
-const Algorithm* find_schedule(const std::string& operation, const std::string& name) {
-    const auto found = algorithms().find({operation, name});
-    return found == algorithms().end() ? nullptr : &found->second;
-}
-
-Problem problem_of(const Request& request) {
-    Problem p;
-    p.ranks = static_cast<int>(request.whole("ranks"));
-    p.root = static_cast<int>(request.whole("root"));
-    p.bytes = request.whole("bytes");
-    p.segment_B = request.whole("segment_B");
-    p.radix = static_cast<int>(request.whole("radix"));
-    if (find_collective(request.text("operation"))->reduces) p.element_B = sizeof(float);
-    return p;
-}
 
 // One repetition as a rank saw it, on its own clock.
 struct Passage {
@@ -329,86 +309,7 @@ std::unique_ptr<Selection> select(const Request& request, const Problem& problem
     return std::make_unique<Selection>(*algorithm, problem.segment_B, problem.radix, group.comm);
 }
 
-std::string refused(const char* reason, const std::string& message) {
-    return JsonObject().add("type", "refused").add("reason", reason).add("message", message).str();
-}
-
 }  // namespace
-
-Group::Group(MPI_Comm world, int ranks_) : ranks(ranks_) {
-    constexpr int tag = 2;
-    MPI_Group everyone, first;
-    MPI_Comm_group(world, &everyone);
-    int range[1][3] = {{0, ranks - 1, 1}};
-    MPI_Group_range_incl(everyone, 1, range, &first);
-    MPI_Comm_create_group(world, first, tag, &comm);
-    MPI_Group_free(&first);
-    MPI_Group_free(&everyone);
-    MPI_Comm_dup(comm, &control);
-    MPI_Comm_rank(comm, &rank);
-    clock = new GlobalClock(control);
-}
-
-Group::~Group() {
-    delete clock;
-    MPI_Comm_free(&control);
-    MPI_Comm_free(&comm);
-}
-
-std::string algorithms_json() {
-    std::string list;
-    const auto add = [&](const std::string& operation, const std::string& name, const char* kind,
-                         bool segmented, int radix) {
-        JsonObject entry;
-        entry.add("operation", operation).add("algorithm", name).add("kind", kind);
-        entry.add("segmented", segmented).add("radix", radix);
-        list += (list.empty() ? "" : ",") + entry.str();
-    };
-    for (const Collective& collective : collectives()) {
-        add(collective.name, "default", "default", false, 0);
-        for (const auto& [key, algorithm] : algorithms())
-            if (key.first == collective.name)
-                add(key.first, key.second, "schedule", algorithm.is_segmented, algorithm.default_radix);
-    }
-    for (const LibraryAlgorithm& algorithm : library_algorithms())
-        add(algorithm.operation, algorithm.name, "library", algorithm.segmented, algorithm.radix);
-    return "[" + list + "]";
-}
-
-std::string refuse_collective(const Request& request, int ranks) {
-    const std::string& operation = request.text("operation");
-    const std::string& name = request.text("algorithm");
-    const Collective* collective = find_collective(operation);
-    if (collective == nullptr) throw BadRequest("unknown operation '" + operation + "'");
-    const Problem problem = problem_of(request);
-    if (problem.ranks < 2 || problem.ranks > ranks)
-        throw BadRequest("ranks must be 2 to " + std::to_string(ranks));
-    if (problem.root < 0 || problem.root >= problem.ranks)
-        throw BadRequest("root must be one of the " + std::to_string(problem.ranks) + " ranks");
-    if (problem.bytes < 0 || problem.bytes % problem.element_B != 0)
-        throw BadRequest("bytes of " + operation + " must be a multiple of " +
-                         std::to_string(problem.element_B));
-    if (problem.segment_B < 0 || problem.radix < 0)
-        throw BadRequest("segment_B and radix must not be negative");
-    const std::string& start = request.text("start");
-    if (start != "window" && start != "barrier") throw BadRequest("start must be window or barrier");
-    if (request.whole("rotate") != 0 && !collective->rooted)
-        throw BadRequest(operation + " has no root to rotate");
-    if (name == "default") return "";
-    if (const LibraryAlgorithm* library = find_library_algorithm(operation, name)) {
-        // Of a block for each rank, what the library splits is the whole.
-        const bool block =
-            operation == "allgather" || operation == "reduce_scatter" || operation == "alltoall";
-        const Bytes whole_B = problem.bytes * (block ? problem.ranks : 1);
-        const std::string reason = refusal(*library, problem.ranks, whole_B / problem.element_B,
-                                           problem.element_B, problem.segment_B);
-        return reason.empty() ? "" : refused("constraint", reason);
-    }
-    const Algorithm* algorithm = find_schedule(operation, name);
-    if (algorithm == nullptr) throw BadRequest("unknown algorithm '" + name + "' of " + operation);
-    const std::string reason = refusal(*algorithm, problem);
-    return reason.empty() ? "" : refused("constraint", reason);
-}
 
 std::string measure_collective(const Request& request, const Group& group) {
     const double begin_s = now_s();

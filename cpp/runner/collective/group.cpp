@@ -1,0 +1,25 @@
+#include "group.hpp"
+
+namespace hockney {
+
+Group::Group(MPI_Comm world, int ranks_) : ranks(ranks_) {
+    constexpr int tag = 2;
+    MPI_Group everyone, first;
+    MPI_Comm_group(world, &everyone);
+    int range[1][3] = {{0, ranks - 1, 1}};
+    MPI_Group_range_incl(everyone, 1, range, &first);
+    MPI_Comm_create_group(world, first, tag, &comm);
+    MPI_Group_free(&first);
+    MPI_Group_free(&everyone);
+    MPI_Comm_dup(comm, &control);
+    MPI_Comm_rank(comm, &rank);
+    clock = new GlobalClock(control);
+}
+
+Group::~Group() {
+    delete clock;
+    MPI_Comm_free(&control);
+    MPI_Comm_free(&comm);
+}
+
+}  // namespace hockney

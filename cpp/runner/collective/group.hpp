@@ -1,0 +1,23 @@
+// The ranks that take part in a collective, with their clock.
+#pragma once
+
+#include <mpi.h>
+
+#include "../sync/global_clock.hpp"
+
+namespace hockney {
+
+// The first `ranks` ranks of a launch. Collective over those ranks only: the others sleep on.
+struct Group {
+    Group(MPI_Comm world, int ranks);
+    ~Group();
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+
+    MPI_Comm comm = MPI_COMM_NULL;  // of the measured operation
+    MPI_Comm control = MPI_COMM_NULL;
+    int rank = 0, ranks = 0;
+    GlobalClock* clock = nullptr;
+};
+
+}  // namespace hockney

@@ -1,0 +1,28 @@
+// Which algorithms this runner can measure, and which requests make sense.
+#pragma once
+
+#include <string>
+
+#include "../../schedule/schedule.hpp"
+#include "../library/library.hpp"
+#include "../request.hpp"
+
+namespace hockney {
+
+// The algorithms as a JSON list: the library's default, our schedules, the library's own.
+std::string algorithms_json();
+
+// nullptr where there is none of that name.
+const LibraryAlgorithm* find_library_algorithm(const std::string& operation, const std::string& name);
+const Algorithm* find_schedule(const std::string& operation, const std::string& name);
+
+// What a request asks of an algorithm.
+Problem problem_of(const Request& request);
+
+// The answer that an algorithm does not do this.
+std::string refused(const char* reason, const std::string& message);
+
+// On rank 0: BadRequest for a request that is wrong, the answer where the algorithm does not do it, else "".
+std::string refuse_collective(const Request& request, int ranks);
+
+}  // namespace hockney
