@@ -1,7 +1,8 @@
 """Speaks the runner's protocol without MPI; its behaviour is chosen by argument, for tests of what can go wrong.
 
 argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
-shares, stillborn, drifts (twice as slow until the AFTER-th point).
+shares, stillborn, drifts (twice as slow until the AFTER-th point). Its collectives `deadly`, `wrong` and
+`choosy` do what their names say; `stepped` has a jump at 40 ranks. HOCKNEY_FAKE_RANKS: how many ranks there are.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ def say(answer: dict[str, object]) -> None:
 
 def hello() -> dict[str, object]:
     """Two ranks that share a cache."""
-    ranks = [{"rank": rank, "host": "h", "machine": "m", "cpu": rank, "affinity": [rank]} for rank in (0, 1)]
+    count = int(os.environ.get("HOCKNEY_FAKE_RANKS", "2"))
+    ranks = [
+        {"rank": rank, "host": "h", "machine": "m", "cpu": rank, "affinity": [rank]} for rank in range(count)
+    ]
     operations = [
         {"name": "pingpong", "largest_B": 0, "windowed": False},
         {"name": "bandwidth", "largest_B": 0, "windowed": True},
@@ -31,6 +35,21 @@ def hello() -> dict[str, object]:
         "library": "Fake MPI 1",
         "standard": "4.0",
         "operations": operations,
+        "algorithms": [
+            {"operation": operation, "algorithm": name, "kind": kind, "segmented": segmented, "radix": 0}
+            for operation in ("bcast", "allreduce", "barrier")
+            for name, kind, segmented in (
+                ("default", "default", False),
+                ("binomial", "schedule", False),
+                ("pipeline", "schedule", True),
+                ("stepped", "schedule", False),
+                ("lib:linear", "library", False),
+                ("lib:choosy", "library", False),
+                ("lib:wrong", "library", False),
+                ("lib:deadly", "library", False),
+            )
+        ],
+        "mpi_t": True,
         "settings": {},
         "ranks": ranks,
         "clock_granularity_s": 1e-9,
@@ -57,6 +76,35 @@ def measurement(request: dict[str, str], slower: float) -> dict[str, object]:
     }
 
 
+def collective(request: dict[str, str]) -> dict[str, object]:
+    """1 µs a rank and 1 ns a byte; the misbehaving ones as their names say."""
+    name, ranks, size = request["algorithm"], int(request["ranks"]), int(request["bytes"])
+    if name == "lib:deadly":
+        os._exit(9)
+    if name == "lib:choosy":
+        return {"type": "refused", "reason": "constraint", "message": f"lib:choosy refuses {ranks} ranks"}
+    time_s = 1e-6 * ranks + 1e-9 * size + (40e-6 if name == "stepped" and ranks > 40 else 0)
+    return {
+        "type": "measurement",
+        "median_s": time_s,
+        "low_s": time_s * 0.995,
+        "high_s": time_s * 1.005,
+        "quantiles_s": {"0.05": time_s * 0.99},
+        "samples_s": [time_s] * 10,
+        "disturbed_at": [],
+        "mean_over_ranks_s": time_s * 0.7,
+        "min_over_ranks_s": time_s * 0.5,
+        "max_over_ranks_s": time_s * 0.9,
+        "clock_error_s": 1e-8,
+        "late": 1,
+        "batch": 1,
+        "stop": "interval",
+        "verified": name != "lib:wrong",
+        "elapsed_s": 0.001,
+        "same_cpu": 0,
+    }
+
+
 def main() -> None:
     """Serve requests until told to quit, or misbehave."""
     kind = sys.argv[1]
@@ -79,6 +127,10 @@ def main() -> None:
             time.sleep(600)
         if number == after and kind == "garbage":
             print("@hockney {not json", flush=True)
+            continue
+        if line.startswith("collective"):
+            time.sleep(0.001)
+            say(collective(words))
             continue
         if kind == "refuses" and int(words["bytes"]) > 1000:
             say({"type": "refused", "reason": "memory", "needed_B": 4e9, "available_B": 1e9})

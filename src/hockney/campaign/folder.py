@@ -12,9 +12,11 @@ line is reported and left where it is; all others are read.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ LAUNCHES = "launches.jsonl"
 RECORDS = "records.jsonl"
 FAILURES = "failures.jsonl"
 TABLE = "samples.csv"
+LOCK = ".lock"
 
 
 class Campaign:
@@ -71,6 +74,18 @@ class Campaign:
                 "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`",
             )
         return cls(path)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """While one process measures, no other may; RequestError for the second."""
+        with (self.path / LOCK).open("w", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise RequestError(
+                    f"another process is measuring into {self.path}", "wait for it, or choose another folder"
+                ) from error
+            yield
 
     def plan(self) -> dict[str, Any]:
         """What was asked for; RequestError where the file is damaged."""

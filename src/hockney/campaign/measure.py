@@ -81,8 +81,14 @@ class Outcome:
 def run(campaign: Campaign, plan: Plan, launches: list[Launch], watcher: Watcher) -> Outcome:
     """Measure what is still missing. Every record is on disk before the next point starts.
 
-    RequestError where the campaign was begun with another MPI: its series would mix two libraries.
+    RequestError where the campaign was begun with another MPI or on other processors, whose series would mix, or
+    where another process is measuring into it.
     """
+    with campaign.locked():
+        return _run(campaign, plan, launches, watcher)
+
+
+def _run(campaign: Campaign, plan: Plan, launches: list[Launch], watcher: Watcher) -> Outcome:
     records = campaign.records()
     for before in {record.mpi for record in records} - {launch.mpi_name for launch in launches}:
         raise RequestError(
@@ -204,9 +210,22 @@ class _Part:
             chosen = [collectives.Candidate(operation, algorithm, "library", segmented=False, radix=0)]
         return collectives.keys(chosen, plan)
 
+    def _belongs(self) -> None:
+        """Another processor is another machine; another host with the same one is what a batch system gives."""
+        models = {host.get("cpu_model") for host in self.described.provenance.get("hosts", ())}
+        for launch in self.run.campaign.launches():
+            before = {host.get("cpu_model") for host in launch.get("hosts", ())}
+            if before and models and before != models:
+                raise RequestError(
+                    f"{self.run.campaign.path} was begun on {', '.join(map(str, before))}; "
+                    f"this is {', '.join(map(str, models))}",
+                    "start a new campaign: two machines do not make one series",
+                )
+
     def begin(self) -> None:
         """Write the launch's provenance and find its series."""
         plan, hello, described = self.run.plan, self.session.hello, self.described
+        self._belongs()
         # A relaunch may have placed the ranks differently.
         self.work.largest_B.clear()
         pairs = choose(described.localities, plan.localities, plan.pairs) if self.operations else []

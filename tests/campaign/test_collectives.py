@@ -1,0 +1,199 @@
+"""Campaigns of collectives against a runner that knows a few algorithms, some of them misbehaved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.campaign import collectives
+from hockney.campaign.folder import Campaign
+from hockney.campaign.measure import Described, Launch, Outcome, run
+from hockney.campaign.plan import Plan
+from hockney.campaign.sizes import spread
+from hockney.errors import RequestError
+from hockney.samples import table
+
+from .test_measure import Silent, fake_launch
+
+GOOD = ["default", "binomial", "pipeline", "lib:linear"]
+
+
+def plan(**choices: Any) -> Plan:
+    asked = {"ranks": 2, "visits": 1, "operations": ["bcast"], "algorithms": GOOD, "sizes_B": [8, 64, 4096]}
+    return Plan.asked({**asked, "time_limit_s": 20.0, **choices})
+
+
+def launch(ranks: int = 2) -> Launch:
+    made = fake_launch("good")
+
+    def describe(_: Mapping[str, Any]) -> Described:
+        return Described({}, False, 1, ranks, {"mpi": {"kind": "fake"}}, [])
+
+    return replace(made, environment={"HOCKNEY_FAKE_RANKS": str(ranks)}, describe=describe)
+
+
+def measured(path: Path, asked: Plan) -> tuple[Campaign, Outcome, Silent]:
+    campaign = Campaign.open(path) if path.exists() else Campaign.create(path, asked.model_dump())
+    watcher = Silent()
+    return campaign, run(campaign, asked, [launch(asked.ranks)], watcher), watcher
+
+
+def points(campaign: Campaign) -> set[tuple[str, str, int | None, int]]:
+    return {
+        (r.operation, r.algorithm, r.ranks, r.bytes) for r in campaign.records() if r.statistic == "completion"
+    }
+
+
+def test_every_algorithm_at_every_size_with_four_statistics(tmp_path: Path) -> None:
+    campaign, outcome, _ = measured(tmp_path / "c", plan())
+    assert points(campaign) == {("bcast", name, 2, size) for name in GOOD for size in (8, 64, 4096)}
+    assert outcome.measured == 12
+    assert outcome.failures == outcome.limitations == []
+    by_visit: dict[str, set[str]] = {}
+    for record in campaign.records():
+        by_visit.setdefault(record.visit, set()).add(record.statistic)
+    assert all(len(found) == 4 for found in by_visit.values())
+    frame = table.load(tmp_path / "c")
+    assert len(frame) == 4 * 12
+    # The statistics of a point come from the visit that counts: here 0.7 of its completion.
+    wide = frame.pivot_table(index=["algorithm", "bytes"], columns="statistic", values="time_us")
+    assert (wide["mean_over_ranks"] / wide["completion"]).to_numpy() == pytest.approx(0.7)
+
+
+def test_one_size_for_all_algorithms_before_the_next(tmp_path: Path) -> None:
+    campaign, _, _ = measured(tmp_path / "c", plan())
+    order = [record.bytes for record in campaign.records() if record.statistic == "completion"]
+    assert order == [8] * 4 + [4096] * 4 + [64] * 4
+
+
+def test_spread_takes_the_ends_and_then_the_widest_gap() -> None:
+    assert spread([1, 2, 3, 4, 5]) == [1, 5, 3, 2, 4]
+    assert spread([7]) == [7]
+    assert spread([]) == []
+
+
+def test_reductions_move_whole_numbers_and_a_barrier_nothing(tmp_path: Path) -> None:
+    asked = plan(operations=["allreduce", "barrier"], algorithms=["binomial"], sizes_B=[1, 5, 8])
+    campaign, _, _ = measured(tmp_path / "c", asked)
+    assert points(campaign) == {
+        ("allreduce", "binomial", 2, 4),
+        ("allreduce", "binomial", 2, 8),
+        ("barrier", "binomial", 2, 0),
+    }
+
+
+def test_segments_only_where_they_mean_something(tmp_path: Path) -> None:
+    asked = plan(algorithms=["binomial", "pipeline"], segments_B=[0, 1024], sizes_B=[8])
+    campaign, _, _ = measured(tmp_path / "c", asked)
+    found = {(r.algorithm, r.segment_bytes) for r in campaign.records()}
+    assert found == {("binomial", None), ("pipeline", None), ("pipeline", 1024)}
+
+
+def test_what_an_algorithm_does_not_do_is_recorded_once_and_no_failure(tmp_path: Path) -> None:
+    asked = plan(algorithms=["binomial", "lib:choosy"])
+    campaign, outcome, _ = measured(tmp_path / "c", asked)
+    assert outcome.failures == []
+    assert len(outcome.limitations) == 1
+    assert "refuses 2 ranks" in outcome.limitations[0]
+    measured(tmp_path / "c", asked)
+    assert len([one for one in campaign.failures() if "limitation" in one]) == 1
+
+
+def test_wrong_data_is_kept_marked_and_left_out_of_the_table(tmp_path: Path) -> None:
+    campaign, outcome, _ = measured(tmp_path / "c", plan(algorithms=["binomial", "lib:wrong"], sizes_B=[8]))
+    assert any("wrong data" in text for text in outcome.failures)
+    assert {r.algorithm for r in campaign.records() if r.verified is False} == {"lib:wrong"}
+    assert set(table.load(tmp_path / "c")["algorithm"]) == {"binomial"}
+
+
+def test_an_algorithm_that_kills_the_launch_is_left_alone_and_the_rest_measured(tmp_path: Path) -> None:
+    campaign, outcome, _ = measured(tmp_path / "c", plan(algorithms=["lib:deadly", *GOOD]))
+    assert {name for _, name, _, _ in points(campaign)} == set(GOOD)
+    # Twice, although there are three sizes.
+    assert len(outcome.failures) == 2
+
+
+def test_an_unknown_algorithm_names_the_known_and_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="'binomal' of bcast") as caught:
+        measured(tmp_path / "c", plan(algorithms=["binomal"]))
+    assert "did you mean 'binomial'" in caught.value.hint
+    assert "lib:linear" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("word", "names"),
+    [
+        ("ours", {"binomial", "pipeline", "stepped"}),
+        ("default", {"default"}),
+        ("library", {"default", "lib:linear", "lib:choosy", "lib:wrong", "lib:deadly"}),
+    ],
+)
+def test_words_for_many_algorithms(word: str, names: set[str]) -> None:
+    kinds = {"default": "default", "binomial": "schedule", "pipeline": "schedule", "stepped": "schedule"}
+    every = [*GOOD, "stepped", "lib:choosy", "lib:wrong", "lib:deadly"]
+    known = [
+        collectives.Candidate("bcast", name, kinds.get(name, "library"), segmented=False, radix=0)
+        for name in every
+    ]
+    assert {one.algorithm for one in collectives.choose(known, plan(algorithms=[word]))} == names
+
+
+def test_rank_counts_grow_by_halves_and_refine_at_a_jump(tmp_path: Path) -> None:
+    asked = plan(ranks=64, algorithms=["stepped"], sizes_B=[8])
+    assert collectives.rank_counts(asked) == [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]
+    campaign, _, _ = measured(tmp_path / "c", asked)
+    counts = {ranks for _, _, ranks, _ in points(campaign)}
+    # The jump is at 40: of the ladder's 32 and 48 something between must have been tried.
+    assert any(32 < ranks < 48 for ranks in counts if ranks)
+
+
+def test_the_time_is_kept_and_what_is_left_out_is_said(tmp_path: Path) -> None:
+    asked = plan(ranks=64, sizes_B=[], budget_s=0.2, time_s=0.6)
+    campaign, outcome, _ = measured(tmp_path / "c", asked)
+    assert outcome.left_out > 0
+    assert outcome.failures == []
+    # In order: the smallest size of every algorithm and rank count comes before the second visit of any.
+    sizes = [record.bytes for record in campaign.records() if record.statistic == "completion"]
+    assert sizes[0] == 1
+    again, more, _ = measured(tmp_path / "c", asked)
+    assert more.measured > 0
+    assert len(points(again)) > len(set(sizes))
+
+
+def test_a_root_or_rank_count_that_is_none_is_refused_beforehand() -> None:
+    with pytest.raises(RequestError, match="root 4 is none of 2 ranks"):
+        plan(ranks=4, root=4, rank_counts=[2])
+    with pytest.raises(RequestError, match="rank count of 9"):
+        plan(ranks=4, rank_counts=[9])
+    with pytest.raises(RequestError, match="rank count of 1"):
+        plan(ranks=4, rank_counts=[1])
+
+
+def test_resume_measures_only_what_is_missing(tmp_path: Path) -> None:
+    measured(tmp_path / "c", plan())
+    _, outcome, _ = measured(tmp_path / "c", plan())
+    assert outcome.measured == 0
+
+
+def test_another_processor_is_another_machine(tmp_path: Path) -> None:
+    asked = plan(sizes_B=[8])
+    campaign, _, _ = measured(tmp_path / "c", asked)
+    campaign.append_launch({"id": "x", "hosts": [{"host": "h", "cpu_model": "another"}]})
+
+    def describe(_: Mapping[str, Any]) -> Described:
+        hosts = [{"host": "h", "cpu_model": "this"}]
+        return Described({}, False, 1, 2, {"hosts": hosts}, [])
+
+    with pytest.raises(RequestError, match="begun on another; this is this"):
+        run(campaign, asked, [replace(launch(), describe=describe)], Silent())
+
+
+def test_two_processes_do_not_measure_into_one_folder(tmp_path: Path) -> None:
+    asked = plan(sizes_B=[8])
+    campaign = Campaign.create(tmp_path / "c", asked.model_dump())
+    with campaign.locked(), pytest.raises(RequestError, match="another process is measuring"):
+        measured(tmp_path / "c", asked)
