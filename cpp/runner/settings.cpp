@@ -73,7 +73,7 @@ std::string settings_json() {
         const std::string value = value_of(index, type);
         if (!value.empty()) settings.add(name, value);
     }
-    MPI_T_finalize();
+    // Not finalised: MPICH 4.0 finds no variable after a second initialisation, and they are needed again.
     return settings.str();
 }
 

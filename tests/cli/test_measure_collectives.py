@@ -1,0 +1,134 @@
+"""Collectives through the command line: on every MPI found, and on a simulated cluster."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney import _core
+from hockney.campaign.folder import Campaign
+from hockney.runner.mpi import Mpi
+from hockney.samples import table
+
+PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
+TINY = ["--budget", "0.02s", "--visits", "1"]
+simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hockney", *arguments, "--json"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+
+
+def hockney(*arguments: str) -> Any:
+    done = run(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def test_all_algorithms_in_one_launch_with_their_data_checked(mpi: Mpi, tmp_path: Path) -> None:
+    campaign = tmp_path / "c"
+    asked = ["--operations", "bcast,allreduce,barrier", "--ranks", "2", "--sizes", "8,16KiB"]
+    words = [*TINY, *asked, "--algorithms", "default,ours", "--mpi", str(mpi.wrapper), "-o", str(campaign)]
+    told = hockney("measure", *words)
+    assert told["failures"] == []
+    records = Campaign.open(campaign).records()
+    assert {r.verified for r in records} == {True}
+    assert len(Campaign.open(campaign).launches()) == 1
+    ours = {
+        (a.collective, a.name) for a in _core.algorithms() if a.collective in ("bcast", "allreduce", "barrier")
+    }
+    assert {(r.operation, r.algorithm) for r in records} == ours | {(one, "default") for one, _ in ours}
+    frame = table.load(campaign)
+    wide = frame.pivot_table(index=["operation", "algorithm", "bytes"], columns="statistic", values="time_us")
+    # A rank's own mean cannot exceed the completion by much: it is inside it, but mean and median differ.
+    assert (wide["min_over_ranks"] <= wide["max_over_ranks"]).all()
+    report = hockney("report", str(campaign), "-o", str(tmp_path / "r.html"))
+    assert Path(report["report"]).stat().st_size > 10_000
+
+
+def test_library_algorithms_are_there_and_right(mpi: Mpi, tmp_path: Path) -> None:
+    if mpi.kind == "intel":
+        pytest.skip("one launch for each algorithm: see the bench")
+    asked = ["--operations", "bcast", "--ranks", "2", "--sizes", "4KiB", "--algorithms", "library"]
+    done = run("measure", *TINY, *asked, "--mpi", str(mpi.wrapper), "-o", str(tmp_path / "c"))
+    # 4: an algorithm of the library failed, and was recorded as such.
+    assert done.returncode in (0, 4), done.stdout + done.stderr
+    names = {r.algorithm for r in Campaign.open(tmp_path / "c").records() if r.verified}
+    assert len(names) >= 4
+    assert any(":" in name for name in names)
+
+
+def test_an_unknown_algorithm_is_a_wrong_request(mpi: Mpi, tmp_path: Path) -> None:
+    asked = ["--operations", "bcast", "--ranks", "2", "--algorithms", "binomail"]
+    done = run("measure", *asked, "--mpi", str(mpi.wrapper), "-o", str(tmp_path / "c"))
+    assert done.returncode == 2
+    assert "did you mean 'binomial'" in json.loads(done.stdout)["error"]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--root", "9"], "root 9 is none of 2 ranks"),
+        (["--rank-counts", "3"], "rank count of 3"),
+        (["--segments", "0"], "segment of 0 B"),
+        (["--root", "first"], "not a whole number"),
+    ],
+)
+def test_wrong_requests_launch_nothing(words: list[str], what: str, tmp_path: Path) -> None:
+    done = run("measure", "--operations", "bcast", "--ranks", "2", *words, "-o", str(tmp_path / "c"))
+    assert done.returncode == 2
+    assert what in json.loads(done.stdout)["error"]["message"]
+    assert not (tmp_path / "c").exists()
+
+
+@simulated
+def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
+    """16 ranks under one leaf switch: every message takes the same time, two links and nothing shared."""
+    asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "ours", "--rank-counts", "2,16"]
+    where = ["--mpi", "smpi", "--platform", str(PLATFORM), "--ranks", "16", "--sizes", "8"]
+    told = hockney("measure", *asked, *where, "-o", str(tmp_path / "c"))
+    assert told["failures"] == []
+    assert any("simulated" in text for text in told["warnings"])
+    frame = table.load(tmp_path / "c")
+    times = frame[(frame["statistic"] == "completion") & (frame["ranks"] == 16)].set_index(
+        ["operation", "algorithm"]
+    )["time_us"]
+    one_us = float(frame[frame["operation"] == "pingpong"]["time_us"].iloc[0])
+    # Messages that follow one another. The simulator adds some ns for each call, hence 1 %.
+    expected = {
+        ("bcast", "binomial"): 4,
+        ("bcast", "halving_tree"): 4,
+        ("bcast", "circulant"): 4,
+        ("bcast", "pipeline"): 15,
+        ("barrier", "recursive_doubling"): 4,
+        ("barrier", "dissemination"): 4,
+        ("barrier", "double_ring"): 32,
+        ("barrier", "tree"): 8,
+    }
+    for name, messages in expected.items():
+        assert float(times[name]) == pytest.approx(messages * one_us, rel=0.01), name
+
+
+@simulated
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ([], "none was given"),
+        (["--platform", "nowhere.xml"], "no platform file"),
+        (["--platform", str(PLATFORM), "--ranks", "257"], "257 ranks"),
+    ],
+)
+def test_a_simulation_without_its_cluster(words: list[str], what: str, tmp_path: Path) -> None:
+    asked = ["--mpi", "smpi", "--operations", "bcast"]
+    done = run(
+        "measure", *asked, *(["--ranks", "2"] if "--ranks" not in words else []), *words, "-o", str(tmp_path)
+    )
+    assert done.returncode == 2
+    assert what in json.loads(done.stdout)["error"]["message"]
