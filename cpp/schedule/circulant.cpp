@@ -30,7 +30,8 @@ void Rotated::store(const Region& vector, const std::vector<int>& after, Builder
 std::vector<int> circulant_reduce_scatter(const Problem& p, int rank, const Rotated& vector, int loaded,
                                           Builder& builder) {
     const std::vector<int> skips = circulant_skips(p.ranks);
-    const Region partner_memory = builder.scratch(vector.total_B());
+    // The first round is the largest.
+    const Region partner_memory = builder.scratch(vector.of(0, p.ranks / 2).length_B);
     int reduced = loaded;
     std::vector<int> steps;
     for (std::size_t k = skips.size() - 1; k-- > 0;) {

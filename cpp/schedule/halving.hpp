@@ -23,4 +23,13 @@ struct Folded {
     int nodes = 1, extra = 0;
 };
 
+// The even rank of a pair hands its vector over and gets its result last. False for ranks that take part.
+inline bool stands_aside(const Folded& folded, int rank, const Region& own, const Region& result,
+                         Builder& builder) {
+    if (!folded.is_paired(rank) || rank % 2 == 1) return false;
+    const int handed = builder.send(folded.neighbour(rank), own);
+    builder.receive(folded.neighbour(rank), result, {handed});
+    return true;
+}
+
 }  // namespace hockney

@@ -1,6 +1,6 @@
 // allreduce rabenseifner: a reduce-scatter by halving the vector while the distance doubles, then an
 // allgather the same way back; 2⌊log₂P⌋ rounds, about twice the vector per rank (Rabenseifner 2004; Thakur,
-// Rabenseifner and Gropp 2005, section 4.4). Neighbours are added first, so ranks stay in order.
+// Rabenseifner and Gropp 2005). Neighbours are added first, so ranks stay in order.
 #include "../halving.hpp"
 #include "swapping.hpp"
 
@@ -10,11 +10,7 @@ namespace {
 void generate(const Problem& p, int rank, Builder& builder) {
     const Folded folded(p.ranks);
     const Region result = builder.output(0, p.bytes);
-    if (folded.is_paired(rank) && rank % 2 == 0) {
-        const int handed = builder.send(rank + 1, builder.input(0, p.bytes));
-        builder.receive(rank + 1, result, {handed});
-        return;
-    }
+    if (stands_aside(folded, rank, builder.input(0, p.bytes), result, builder)) return;
     const Pieces blocks = Pieces::blocks(p.bytes, folded.nodes, p.element_B);
     Swapping sum(p, builder);
     if (folded.is_paired(rank)) sum.add(rank - 1, {0, p.bytes});

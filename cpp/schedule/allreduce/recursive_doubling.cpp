@@ -1,6 +1,6 @@
 // allreduce recursive_doubling: ⌊log₂P⌋ exchanges of the whole vector between nodes whose numbers differ in
 // one bit; a rank too many hands its vector to a neighbour first and gets the result last (Thakur,
-// Rabenseifner and Gropp 2005, section 4.4). Ranks stay in order, so any operator may be used.
+// Rabenseifner and Gropp 2005). Ranks stay in order, so any operator may be used.
 #include "../halving.hpp"
 #include "swapping.hpp"
 
@@ -10,11 +10,7 @@ namespace {
 void generate(const Problem& p, int rank, Builder& builder) {
     const Folded folded(p.ranks);
     const Region result = builder.output(0, p.bytes);
-    if (folded.is_paired(rank) && rank % 2 == 0) {
-        const int handed = builder.send(rank + 1, builder.input(0, p.bytes));
-        builder.receive(rank + 1, result, {handed});
-        return;
-    }
+    if (stands_aside(folded, rank, builder.input(0, p.bytes), result, builder)) return;
     const Span all{0, p.bytes};
     Swapping sum(p, builder);
     if (folded.is_paired(rank)) sum.add(rank - 1, all);

@@ -1,5 +1,5 @@
-// allreduce reduce_bcast: a binomial reduce to rank 0, then a binomial broadcast, segment by segment (Open
-// MPI calls it nonoverlapping).
+// allreduce reduce_bcast: a binomial reduce to rank 0 and, when all of it is there, a binomial broadcast,
+// both in segments (Open MPI coll/base allreduce_intra_nonoverlapping).
 #include "../bcast/bcast.hpp"
 #include "../reduce/reduce.hpp"
 

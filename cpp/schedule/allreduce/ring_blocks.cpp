@@ -1,3 +1,5 @@
+#include <deque>
+
 #include "ring.hpp"
 
 namespace hockney {
@@ -10,22 +12,38 @@ void reduce_and_pass_round(const Problem& p, int rank, Bytes segment_B, Builder&
     const auto segments_of = [&](int block) {
         return Pieces::segments(blocks.length_B(block), segment_B, p.element_B);
     };
+    const auto given_in = [&](int step) { return (rank - step + p.ranks) % p.ranks; };
+    const auto taken_in = [&](int step) { return given_in(step + 1); };
     // The first block is the largest. Two buffers in turn: one is added while the other receives.
     const Region buffers[2] = {builder.scratch(blocks.length_B(0)), builder.scratch(blocks.length_B(0))};
     const auto most = static_cast<std::size_t>(segments_of(0).count());
     std::vector<int> used[2] = {std::vector<int>(most, Builder::none), std::vector<int>(most, Builder::none)};
     std::vector<int> valid(most, loaded);  // of each segment of the block to be given next
     std::vector<std::vector<int>> given(static_cast<std::size_t>(p.ranks));  // the sends of each block
+    // The next receive is posted before what has arrived is added.
+    std::deque<int> arriving;
+    int ahead_step = 0, ahead_segment = 0;
+    const auto receive_ahead = [&] {
+        if (ahead_step >= p.ranks - 1) return;
+        const Pieces segments = segments_of(taken_in(ahead_step));
+        arriving.push_back(builder.receive(previous, segments.of(buffers[ahead_step % 2], ahead_segment),
+                                           {used[ahead_step % 2][static_cast<std::size_t>(ahead_segment)]}));
+        if (++ahead_segment == segments.count()) ahead_segment = 0, ++ahead_step;
+    };
+    receive_ahead();
     for (int step = 0; step < p.ranks - 1; ++step) {
-        const int give = (rank - step + p.ranks) % p.ranks, take = (give - 1 + p.ranks) % p.ranks;
+        const int give = given_in(step), take = taken_in(step);
         const Pieces giving = segments_of(give), taking = segments_of(take);
         const Region& buffer = buffers[step % 2];
         std::vector<int> sums(most, loaded);
         for (int segment = 0; segment < std::max(giving.count(), taking.count()); ++segment) {
             const auto s = static_cast<std::size_t>(segment);
             int arrived = Builder::none;
-            if (segment < taking.count())
-                arrived = builder.receive(previous, taking.of(buffer, segment), {used[step % 2][s]});
+            if (segment < taking.count()) {
+                receive_ahead();
+                arrived = arriving.front();
+                arriving.pop_front();
+            }
             if (segment < giving.count())
                 given[static_cast<std::size_t>(give)].push_back(
                     builder.send(next, giving.of(blocks.of(result, give), segment), {valid[s]}));
@@ -38,7 +56,7 @@ void reduce_and_pass_round(const Problem& p, int rank, Bytes segment_B, Builder&
     // Whole blocks now; a finished one replaces the partial one that has been given away.
     std::vector<int> have = valid;
     for (int step = 0; step < p.ranks - 1; ++step) {
-        const int give = (rank + 1 - step + p.ranks) % p.ranks, take = (give - 1 + p.ranks) % p.ranks;
+        const int give = given_in(step - 1), take = taken_in(step - 1);
         const int arrived =
             builder.receive(previous, blocks.of(result, take), given[static_cast<std::size_t>(take)]);
         builder.send(next, blocks.of(result, give), have);

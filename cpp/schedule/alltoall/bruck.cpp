@@ -14,7 +14,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     int loaded = rotated.load(in, builder);
     // Of the two copies of the rotation the second waits for the first.
     std::vector<int> before{loaded};
-    const Region packed[2] = {builder.scratch(p.ranks * p.bytes), builder.scratch(p.ranks * p.bytes)};
+    // At most every other distance has a given bit set.
+    const Region packed[2] = {builder.scratch(p.ranks / 2 * p.bytes), builder.scratch(p.ranks / 2 * p.bytes)};
     for (int bit = 1; bit < p.ranks; bit *= 2) {
         // Blocks with that bit set come in runs of `bit`.
         std::vector<Span> runs;

@@ -1,5 +1,5 @@
-// alltoall linear: all receives, then all sends at once, each rank beginning with its neighbour so that no
-// rank is everybody's first target (Open MPI coll/base alltoall_intra_basic_linear).
+// alltoall linear: all messages under way at once, each rank beginning with its neighbour so that no rank is
+// everybody's first target (Open MPI coll/base alltoall_intra_basic_linear).
 #include "alltoall.hpp"
 
 namespace hockney {

@@ -20,7 +20,7 @@ void pass_down(const Problem& problem, const Tree& tree, Builder& builder, const
     }
 }
 
-int scatter_blocks(const Problem& p, const Pieces& blocks, int rank, Builder& builder) {
+std::vector<int> scatter_blocks(const Problem& p, const Pieces& blocks, int rank, Builder& builder) {
     const Shift shift(p.ranks, p.root);
     const Tree tree = binomial_tree_in_order(p.ranks, p.root, rank);
     const Region message = builder.output(0, p.bytes);
@@ -30,13 +30,14 @@ int scatter_blocks(const Problem& p, const Pieces& blocks, int rank, Builder& bu
         end = std::min(v + (v & -v), p.ranks);
         arrived = builder.receive(tree.parent, blocks.of(message, v, end));
     }
+    std::vector<int> steps{arrived};
     // The farthest subtree is the largest and goes first.
     for (auto child = tree.children.rbegin(); child != tree.children.rend(); ++child) {
         const int first = shift.of(*child);
-        builder.send(*child, blocks.of(message, first, end), {arrived});
+        steps.push_back(builder.send(*child, blocks.of(message, first, end), {arrived}));
         end = first;
     }
-    return arrived;
+    return steps;
 }
 
 }  // namespace hockney

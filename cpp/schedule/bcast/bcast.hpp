@@ -15,7 +15,7 @@ void pass_down(const Problem& problem, const Tree& tree, Builder& builder,
 
 // The first half of scatter_allgather and scatter_allgather_ring: the message is cut into a block for each
 // rank, counted from the root on, and goes down a binomial tree whose subtrees are ranges of blocks. Returns
-// the step after which a rank has the blocks of its subtree.
-int scatter_blocks(const Problem& problem, const Pieces& blocks, int rank, Builder& builder);
+// the steps after which a rank's blocks may be sent (the first one) and overwritten (all of them).
+std::vector<int> scatter_blocks(const Problem& problem, const Pieces& blocks, int rank, Builder& builder);
 
 }  // namespace hockney

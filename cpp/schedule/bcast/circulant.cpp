@@ -40,10 +40,8 @@ class ReceiveSchedule {
             const int e = unused_[place];
             const int end = path + skips_[at(e)];
             if (!done() && end <= target_ - skips_[blocks.size()] && end < nearest) {
-                if (end <= target_ - skips_[blocks.size() + 1]) {
-                    find(end, nearest, place + 1);
-                    // What the deeper walk took lies behind `place`.
-                }
+                // What the deeper walk takes lies behind `place`.
+                if (end <= target_ - skips_[blocks.size() + 1]) find(end, nearest, place + 1);
                 if (done() || path > target_ - skips_[blocks.size() + 1]) return;
                 nearest = end;
                 blocks.push_back(e);

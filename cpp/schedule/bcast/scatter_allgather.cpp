@@ -16,9 +16,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     const int v = shift.of(rank);
     // The scatter leaves some ranks with more than their block; the allgather brings it again, so it must not
     // arrive before what is there has been passed on.
-    std::vector<int> have{scatter_blocks(p, blocks, rank, builder)};
-    const int scattered = builder.latest();
-    for (int before = std::max(have[0], 0); before <= scattered; ++before) have.push_back(before);
+    std::vector<int> have = scatter_blocks(p, blocks, rank, builder);
     for (int bit = 1; bit < p.ranks; bit *= 2) {
         const int mine = v / bit * bit, theirs = mine ^ bit;
         if (theirs >= p.ranks) continue;

@@ -11,21 +11,15 @@ void generate(const Problem& p, int rank, Builder& builder) {
     const Region message = builder.output(0, p.bytes);
     const int v = shift.of(rank), next = shift.back((v + 1) % p.ranks),
               previous = shift.back((v - 1 + p.ranks) % p.ranks);
-    int have = scatter_blocks(p, blocks, rank, builder);
-    // A rank keeps what the scatter gave it: it needs no block of its own subtree, the root none at all.
-    const int owned = v == 0 ? p.ranks : std::min(v & -v, p.ranks - v);
-    const int next_v = (v + 1) % p.ranks,
-              next_owned = next_v == 0 ? p.ranks : std::min(next_v & -next_v, p.ranks - next_v);
-    std::vector<int> got(static_cast<std::size_t>(p.ranks), have);
+    // The scatter leaves some ranks with more than their block; the ring brings it again, so it must not
+    // arrive before what is there has been passed on.
+    const std::vector<int> scattered = scatter_blocks(p, blocks, rank, builder);
+    int have = scattered.front();
     for (int step = 0; step < p.ranks - 1; ++step) {
         const int give = (v - step + p.ranks) % p.ranks, take = (give - 1 + p.ranks) % p.ranks;
-        const auto held = [&](int block, int owner, int count) {
-            return (block - owner + p.ranks) % p.ranks < count;
-        };
-        if (!held(take, v, owned))
-            got[static_cast<std::size_t>(take)] = builder.receive(previous, blocks.of(message, take));
-        if (!held(give, next_v, next_owned))
-            builder.send(next, blocks.of(message, give), {got[static_cast<std::size_t>(give)]});
+        const int arrived = builder.receive(previous, blocks.of(message, take), scattered);
+        builder.send(next, blocks.of(message, give), {have});
+        have = arrived;
     }
 }
 

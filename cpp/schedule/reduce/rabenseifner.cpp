@@ -1,6 +1,6 @@
-// reduce rabenseifner: a reduce-scatter by recursive halving, then a binomial gather to the root; 2⌈log₂P⌉
-// rounds and about twice the vector on the critical path (Rabenseifner 2004; Thakur, Rabenseifner and Gropp
-// 2005, section 4.3).
+// reduce rabenseifner: a reduce-scatter by recursive halving, then a binomial gather to the root; 2⌊log₂P⌋
+// rounds and about twice the vector on the critical path, and before that one round with the whole vector
+// where P is no power of two (Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005).
 #include "../halving.hpp"
 #include "../pieces.hpp"
 

@@ -1,5 +1,6 @@
-// reduce_scatter pairwise: in step i each rank sends its contribution to rank + i and adds up the one from
-// rank − i; P − 1 rounds, P − 1 blocks per rank (Thakur, Rabenseifner and Gropp 2005, section 4.3).
+// reduce_scatter pairwise: in step i each rank sends its contribution to rank + i and receives the one from
+// rank − i, which is added while the next step is under way; P − 1 rounds, P − 1 blocks per rank (Thakur,
+// Rabenseifner and Gropp 2005).
 #include "../pieces.hpp"
 
 namespace hockney {
@@ -10,14 +11,18 @@ void generate(const Problem& p, int rank, Builder& builder) {
     const Region own = builder.input(0, p.ranks * p.bytes);
     const Region result = builder.output(0, p.bytes);
     const Region buffers[2] = {builder.scratch(p.bytes), builder.scratch(p.bytes)};
-    int used[2] = {Builder::none, Builder::none}, before = Builder::none;
     int valid = builder.copy(blocks.of(own, rank), result);
+    int arrived = Builder::none, sent = Builder::none;  // in the step before
+    const auto add = [&](int step) { valid = builder.reduce(buffers[step % 2], result, {arrived, valid}); };
     for (int step = 1; step < p.ranks; ++step) {
         const int to = (rank + step) % p.ranks, from = (rank - step + p.ranks) % p.ranks;
-        const int arrived = builder.receive(from, buffers[step % 2], {used[step % 2], before});
-        before = builder.send(to, blocks.of(own, to), {before});
-        valid = used[step % 2] = builder.reduce(buffers[step % 2], result, {arrived, valid});
+        const int arriving = builder.receive(from, buffers[step % 2], {arrived, sent, valid});
+        const int sending = builder.send(to, blocks.of(own, to), {arrived, sent});
+        if (step > 1) add(step - 1);
+        arrived = arriving;
+        sent = sending;
     }
+    if (p.ranks > 1) add(p.ranks - 1);
 }
 
 const Register registered(Algorithm("reduce_scatter", "pairwise", generate));

@@ -1,5 +1,5 @@
 // reduce_scatter recursive_halving: ⌊log₂P⌋ exchanges, half as much each time; a rank too many hands its
-// vector to a neighbour first and gets its block last (Thakur, Rabenseifner and Gropp 2005, section 4.3).
+// vector to a neighbour first and gets its block last (Thakur, Rabenseifner and Gropp 2005).
 #include "../halving.hpp"
 #include "../pieces.hpp"
 
@@ -11,11 +11,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     const Pieces blocks = Pieces::equal(p.ranks, p.bytes);
     const Region own = builder.input(0, p.ranks * p.bytes);
     const Region result = builder.output(0, p.bytes);
-    if (folded.is_paired(rank) && rank % 2 == 0) {
-        const int handed = builder.send(rank + 1, own);
-        builder.receive(rank + 1, result, {handed});
-        return;
-    }
+    if (stands_aside(folded, rank, own, result, builder)) return;
     const Region sum = builder.scratch(p.ranks * p.bytes), other = builder.scratch(p.ranks * p.bytes);
     // The blocks of the ranks that a range of nodes stands for.
     const auto of = [&](const Region& vector, int first, int last) {

@@ -14,20 +14,25 @@ void generate(const Problem& p, int rank, Builder& builder) {
         return;
     }
     const int next = (rank + 1) % p.ranks, previous = (rank - 1 + p.ranks) % p.ranks;
-    // Two buffers in turn: the sum in one is sent while the other receives.
-    const Region buffers[2] = {builder.scratch(p.bytes), builder.scratch(p.bytes)};
-    int sent[2] = {Builder::none, Builder::none};
+    // Three buffers in turn: one is sent, one is added to, one receives.
+    const Region buffers[3] = {builder.scratch(p.bytes), builder.scratch(p.bytes), builder.scratch(p.bytes)};
+    const int steps = p.ranks - 1;
+    const auto into = [&](int step) { return step == steps - 1 ? result : buffers[step % 3]; };
+    std::vector<int> sent(static_cast<std::size_t>(steps), Builder::none);
+    const auto receive = [&](int step) {
+        // What arrived three steps before was sent on two steps before.
+        const int free = step < 3 ? Builder::none : sent[static_cast<std::size_t>(step - 2)];
+        return builder.receive(previous, into(step), {free});
+    };
     Region sum = blocks.of(own, previous);
-    int valid = Builder::none;
-    for (int step = 0; step < p.ranks - 1; ++step) {
+    int valid = Builder::none, arriving = receive(0);
+    for (int step = 0; step < steps; ++step) {
+        const int arrived = arriving;
+        if (step + 1 < steps) arriving = receive(step + 1);
+        sent[static_cast<std::size_t>(step)] = builder.send(next, sum, {valid});
         const int take = (rank - 2 - step + 2 * p.ranks) % p.ranks;
-        const bool last = step == p.ranks - 2;
-        const Region into = last ? result : buffers[step % 2];
-        const int arrived = builder.receive(previous, into, {last ? Builder::none : sent[step % 2]});
-        const int given = builder.send(next, sum, {valid});
-        sent[(step + 1) % 2] = given;  // the sum that was sent lies in the other buffer
-        valid = builder.reduce(blocks.of(own, take), into, {arrived});
-        sum = into;
+        valid = builder.reduce(blocks.of(own, take), into(step), {arrived});
+        sum = into(step);
     }
 }
 
