@@ -8,12 +8,16 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.models import CommandInfo
 
+from hockney import _core
+from hockney._core import Algorithm
 from hockney.cli import application
 from hockney.models.base import models
 from hockney.registry import Registry
 from hockney.runner.launchers.base import launchers
 from hockney.samples.importers.base import importers
+from hockney.schedule.formats.base import formats
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hockney"
@@ -36,12 +40,19 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
     ),
     "kernel": (ROOT / "cpp/runner/kernels", ".cpp", ROOT / "tests/runner", ROOT / "docs/reference/kernels.md"),
     "criterion": (ROOT / "cpp/runner/stopping", ".cpp", ROOT / "tests/cpp", ROOT / "docs/reference/measuring.md"),
+    "format": (
+        SOURCE / "schedule/formats",
+        ".py",
+        ROOT / "tests/cli",
+        ROOT / "docs/how-to/schedules.md",
+    ),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
 }
 REGISTRIES: dict[str, Registry[object]] = {
     "model": models,  # type: ignore[dict-item]
     "importer": importers,  # type: ignore[dict-item]
     "launcher": launchers,  # type: ignore[dict-item]
+    "format": formats,  # type: ignore[dict-item]
 }
 
 
@@ -59,8 +70,16 @@ def test_a_unit_registers_itself_under_its_files_name(kind: str) -> None:
     assert REGISTRIES[kind].names() == units(kind)
 
 
+def verbs() -> list[str]:
+    found = application()
+    return [
+        *(str(one.name) for one in found.registered_commands),
+        *(str(one.name) for one in found.registered_groups),
+    ]
+
+
 def test_a_verb_is_a_file() -> None:
-    assert sorted(command.name or "" for command in application().registered_commands) == units("verb")
+    assert sorted(verbs()) == units("verb")
 
 
 def test_a_kernel_registers_itself_under_its_files_name() -> None:
@@ -90,12 +109,43 @@ def test_a_unit_is_documented(kind: str, name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", units("verb"))
-def test_a_verb_has_examples_and_json(name: str) -> None:
-    command = next(command for command in application().registered_commands if command.name == name)
-    assert "$ hockney " + name in (command.epilog or "")
+def commands() -> dict[str, CommandInfo]:
+    """Every command by its words, those of groups too."""
+    found = application()
+    named = {str(one.name): one for one in found.registered_commands}
+    for group in found.registered_groups:
+        assert group.typer_instance is not None
+        named |= {f"{group.name} {one.name}": one for one in group.typer_instance.registered_commands}
+    return named
+
+
+@pytest.mark.parametrize("words", sorted(commands()))
+def test_a_verb_has_examples_and_json(words: str) -> None:
+    command = commands()[words]
+    assert "$ hockney " + words in (command.epilog or "")
     assert command.callback is not None
     assert "JsonOption" in command.callback.__annotations__.values()
+
+
+SCHEDULES = ROOT / "cpp" / "schedule"
+
+
+@pytest.mark.parametrize("algorithm", _core.algorithms(), ids=lambda one: f"{one.collective}-{one.name}")
+def test_a_schedule_is_a_file_and_has_a_heading(algorithm: Algorithm) -> None:
+    # tests/schedule/test_proof.py and test_mutations.py walk the registry themselves.
+    file = SCHEDULES / algorithm.collective / f"{algorithm.name}.cpp"
+    assert f'"{algorithm.collective}", "{algorithm.name}"' in file.read_text(encoding="utf-8")
+    page = ROOT / "docs" / "reference" / "schedules" / f"{algorithm.collective}.md"
+    assert f"## {algorithm.name}\n" in page.read_text(encoding="utf-8")
+
+
+def test_a_file_that_registers_a_schedule_is_in_the_registry() -> None:
+    registering = {
+        (path.parent.name, path.stem)
+        for path in SCHEDULES.glob("*/*.cpp")
+        if "const Register registered" in path.read_text(encoding="utf-8")
+    }
+    assert registering == {(one.collective, one.name) for one in _core.algorithms()}
 
 
 LAYERS = {
@@ -105,11 +155,13 @@ LAYERS = {
     "predict": 4,
     "machine": 3,
     "models": 2,
+    "analyse": 2,
     "samples": 1,
     "runner": 1,
+    "schedule": 1,
 }
 # The contract between the rooms: the record, the folder it is kept in, and what everything may use.
-SHARED = {"campaign.record", "campaign.folder", "errors", "units", "registry"}
+SHARED = {"campaign.record", "campaign.keys", "campaign.folder", "errors", "units", "registry"}
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))

@@ -25,9 +25,20 @@ ROWS = [
 def frame() -> pd.DataFrame:
     rows = [
         {
-            "system": "s", "mpi": "m", "operation": "bcast", "algorithm": name, "mapping": "core",
-            "nodes": 1, "ppn": 4, "ranks": 4, "bytes": 8, "statistic": "completion", "repetition": 0,
-            "time_us": time, "low_us": low, "high_us": high,
+            "system": "s",
+            "mpi": "m",
+            "operation": "bcast",
+            "algorithm": name,
+            "mapping": "core",
+            "nodes": 1,
+            "ppn": 4,
+            "ranks": 4,
+            "bytes": 8,
+            "statistic": "completion",
+            "repetition": 0,
+            "time_us": time,
+            "low_us": low,
+            "high_us": high,
         }
         for name, time, low, high in ROWS
     ]

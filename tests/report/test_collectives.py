@@ -22,9 +22,18 @@ def measured(tmp_path: Path) -> Path:
                 time = factor * (1 + 0.1 * ranks + size / 1e4) * (2 if ranks > 32 else 1)
                 rows.append(
                     {
-                        "system": "s", "mpi": "m", "operation": "bcast", "algorithm": name, "mapping": "core",
-                        "nodes": 1 if ranks <= 32 else 2, "ppn": 32, "ranks": ranks, "bytes": size,
-                        "statistic": "completion", "time_us": time, "repetition": 0,
+                        "system": "s",
+                        "mpi": "m",
+                        "operation": "bcast",
+                        "algorithm": name,
+                        "mapping": "core",
+                        "nodes": 1 if ranks <= 32 else 2,
+                        "ppn": 32,
+                        "ranks": ranks,
+                        "bytes": size,
+                        "statistic": "completion",
+                        "time_us": time,
+                        "repetition": 0,
                     }
                 )
     path = tmp_path / "t.csv"

@@ -206,3 +206,25 @@ def test_variant_wins_over_the_environment_of_the_mpi(launcher: str) -> None:
 def test_requests_that_no_launcher_could_obey(by: Mpi, request_: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError, match=message):
         _line(by, **request_)
+
+
+def test_smpi_needs_a_platform_and_puts_ranks_on_its_hosts_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "cache"))
+    smpi = _mpi("smpi", "3.32", "smpi")
+    with pytest.raises(RequestError, match="none was given"):
+        _line(smpi)
+    platform = tmp_path / "p.xml"
+    platform.write_text(
+        '<platform><cluster id="c" prefix="n" radical="0-2,7" suffix=".x"/><host id="last"/></platform>',
+        encoding="utf-8",
+    )
+    words = _line(smpi, platform=platform).split()
+    hosts = Path(words[words.index("-hostfile") + 1]).read_text(encoding="utf-8")
+    assert hosts == "n0.x\nn1.x\nn2.x\nn7.x\n"
+    with pytest.raises(RequestError, match="6 ranks, but .* has 5 hosts"):
+        _line(smpi, platform=platform, ranks=6)
+    platform.write_text("<platform", encoding="utf-8")
+    with pytest.raises(RequestError, match="is no platform file"):
+        _line(smpi, platform=platform)

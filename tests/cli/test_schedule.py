@@ -1,0 +1,135 @@
+"""`hockney schedule` through the command line: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hockney", "schedule", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def told(*arguments: str) -> Any:
+    done = run(*arguments, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("ranks", "path", "messages"), [(8, 3, 7), (14, 4, 13), (28, 5, 27)])
+def test_count_gives_document_002s_table_of_the_tree(ranks: int, path: int, messages: int) -> None:
+    # Table 1, "Tree"; 15 messages at 14 ranks is a slip there: everybody but the root receives once.
+    counts = told("count", "bcast", "--algorithm", "halving_tree", "--ranks", str(ranks), "--bytes", "16KiB")
+    assert counts["critical_path"] == {"messages": path, "bytes": path * 16384}
+    assert (counts["rounds"], counts["messages"], counts["bytes"]) == (path, messages, messages * 16384)
+
+
+def test_count_of_many_says_what_it_leaves_out() -> None:
+    done = run("count", "allgather", "--algorithm", "all", "--ranks", "5")
+    assert done.returncode == 0
+    assert "neighbor_exchange needs an even number of ranks, not 5" in done.stderr
+    assert "circulant" in done.stdout
+
+
+def test_list_and_show() -> None:
+    listed = told("list", "allgather")
+    assert {one["algorithm"]: one["ranks"] for one in listed}["recursive_doubling"] == "powers of two"
+    shown = told("show", "bcast", "--algorithm", "binomial", "--ranks", "4", "--rank", "1", "--bytes", "8")
+    kinds = [(step["kind"], step["peer"], step["after"]) for step in shown["ranks"]["1"]["steps"]]
+    assert kinds == [("receive", 0, []), ("send", 3, [0])]
+
+
+def test_verify_counts_the_cases_it_proved() -> None:
+    (one,) = told("verify", "barrier", "--algorithm", "dissemination", "--ranks", "1-8")
+    assert one["complaints"] == []
+    # Eight rank counts, in place and not.
+    assert one["proved"] == 16
+
+
+@pytest.mark.parametrize("name", ["a.svg", "a.png", "a.html"])
+@pytest.mark.parametrize("style", ["tree", "steps", "space-time"])
+def test_draw_writes_each_kind(name: str, style: str, tmp_path: Path) -> None:
+    machine = ["--latency", "2us", "--overhead", "0.5us", "--gap", "1us", "--bandwidth", "10GB/s"]
+    words = ["--algorithm", "binomial", "--ranks", "8", "--style", style, *machine]
+    assert told("draw", "bcast", *words, "-o", str(tmp_path / name))["style"] == style
+    start = {"a.svg": b"<?xml", "a.png": b"\x89PNG", "a.html": b"<!doctype html>"}[name]
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (
+            ["count", "bcas", "--algorithm", "linear", "--ranks", "4"],
+            "unknown collective",
+            "did you mean 'bcast'",
+        ),
+        (["count", "bcast", "--algorithm", "binomal", "--ranks", "4"], "unknown algorithm", "'binomial'"),
+        (["show", "bcast", "--algorithm", "linear", "--ranks", "0"], "at least 1", ""),
+        (["show", "bcast", "--algorithm", "linear", "--ranks", "4", "--root", "4"], "root 4", ""),
+        (["show", "bcast", "--algorithm", "chain", "--ranks", "4", "--segment", "0"], "segment of 0 B", "none"),
+        (["show", "bcast", "--algorithm", "linear", "--ranks", "4", "--segment", "8"], "does not cut", ""),
+        (["show", "bcast", "--algorithm", "knomial", "--ranks", "4", "--radix", "1"], "at least 2", ""),
+        (["show", "bcast", "--algorithm", "linear", "--ranks", "4", "--rank", "7"], "rank 7", ""),
+        (["count", "allgather", "--algorithm", "neighbor_exchange", "--ranks", "5"], "even number", ""),
+        (["count", "bcast", "--algorithm", "linear", "--ranks", "4", "--bytes", "many"], "many", ""),
+        (["verify", "--algorithm", "linear"], "needs its collective", ""),
+        (["verify", "bcast", "--ranks", "x"], "not understood", ""),
+        (["draw", "allreduce", "--algorithm", "ring", "--ranks", "4", "--style", "tree"], "no root", "steps"),
+        (["draw", "bcast", "--algorithm", "linear", "--ranks", "1000"], "too many", ""),
+        (["draw", "bcast", "--algorithm", "linear", "--ranks", "4", "-o", "x.gif"], "x.gif", ".svg"),
+        (
+            ["export", "bcast", "--algorithm", "linear", "--ranks", "4", "--format", "xml"],
+            "unknown format",
+            "goal",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(words: list[str], message: str, hint: str) -> None:
+    done = run(*words, "--json")
+    assert done.returncode == 2, done.stdout + done.stderr
+    error = json.loads(done.stdout)["error"]
+    assert message in error["message"]
+    assert hint in error["hint"]
+    assert "Traceback" not in done.stderr
+
+
+def test_export_matches_every_send_with_a_receive(tmp_path: Path) -> None:
+    path = tmp_path / "x.goal"
+    told("export", "allreduce", "--algorithm", "ring", "--ranks", "5", "--bytes", "100", "-o", str(path))
+    sends, receives, rank = [], [], -1
+    known: set[str] = set()
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "num_ranks 5"
+    for line in lines[1:]:
+        if started := re.fullmatch(r"rank (\d+) \{", line):
+            assert int(started[1]) == rank + 1
+            rank, known = int(started[1]), set()
+        elif sent := re.fullmatch(r"(l\d+): send (\d+)b to (\d+) tag (\d+)", line):
+            sends.append((rank, int(sent[3]), int(sent[2]), int(sent[4])))
+            known.add(sent[1])
+        elif got := re.fullmatch(r"(l\d+): recv (\d+)b from (\d+) tag (\d+)", line):
+            receives.append((int(got[3]), rank, int(got[2]), int(got[4])))
+            known.add(got[1])
+        elif worked := re.fullmatch(r"(l\d+): calc \d+", line):
+            known.add(worked[1])
+        elif needs := re.fullmatch(r"(l\d+) requires (l\d+)", line):
+            assert {needs[1], needs[2]} <= known
+        else:
+            assert line == "}"
+    assert sorted(sends) == sorted(receives)
+    # A ring's 2(P − 1) messages of each rank, all different in (from, to, tag).
+    assert len({(a, b, tag) for a, b, _, tag in sends}) == len(sends) == 5 * 8
+
+
+def test_a_reduction_costs_what_is_asked() -> None:
+    words = ["reduce", "--algorithm", "linear", "--ranks", "2", "--bytes", "100", "--reduce-ns-per-byte", "0.5"]
+    done = run("export", *words)
+    assert done.stdout.count("calc 50\n") == 1
