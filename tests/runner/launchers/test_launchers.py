@@ -223,7 +223,7 @@ def test_smpi_needs_a_platform_and_puts_ranks_on_its_hosts_in_order(
     words = _line(smpi, platform=platform).split()
     hosts = Path(words[words.index("-hostfile") + 1]).read_text(encoding="utf-8")
     assert hosts == "n0.x\nn1.x\nn2.x\nn7.x\n"
-    with pytest.raises(RequestError, match="6 ranks, but .* has 5 hosts"):
+    with pytest.raises(RequestError, match=r"6 ranks, but .* has 5 hosts"):
         _line(smpi, platform=platform, ranks=6)
     platform.write_text("<platform", encoding="utf-8")
     with pytest.raises(RequestError, match="is no platform file"):
