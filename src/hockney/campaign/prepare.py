@@ -142,6 +142,8 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described
     ]
     if mpi.kind == "smpi":
         warnings = ["simulated: these are the times of SimGrid's model of the platform, not of a machine"]
+    if not hello.get("mpi_t", True):
+        warnings.append("this library has no MPI_T: its settings are not recorded, its own algorithms not listed")
     per_host = Counter(rank["host"] for rank in ranks)
     hosts = {rank["host"]: _host(rank) for rank in ranks}
     return Described(
