@@ -73,7 +73,9 @@ void register_schedule(nb::module_& module) {
         .def_rw("tag", &Step::tag)
         .def_rw("source", &Step::from)
         .def_rw("target", &Step::into)
-        .def_rw("after", &Step::after);
+        .def_prop_rw(
+            "after", [](const Step& step) { return std::vector<int>(step.after.begin(), step.after.end()); },
+            [](Step& step, const std::vector<int>& after) { step.after = {after.begin(), after.end()}; });
     nb::bind_vector<std::vector<Step>, nb::rv_policy::reference_internal>(module, "Steps");
     nb::class_<RankSchedule>(module, "RankSchedule")
         .def(nb::init<>())

@@ -1,9 +1,15 @@
-// The LogGP timeline for Python.
+// The simulator for Python. Costs come as tables or curves, times go as arrays.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/bind_vector.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "../simulate/timeline.hpp"
+#include <stdexcept>
+#include <tuple>
+
+#include "../simulate/simulate.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -12,22 +18,189 @@ using namespace nb::literals;
 NB_MAKE_OPAQUE(std::vector<hockney::RankSchedule>)
 
 namespace hockney {
+namespace {
+
+using Row = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Ids = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Answer = nb::ndarray<nb::numpy, double>;
+
+// (collective, algorithm, problem)
+using Asked = std::tuple<std::string, std::string, Problem>;
+
+std::vector<Phase> phases_of(const std::vector<Asked>& asked) {
+    if (asked.empty()) throw std::invalid_argument("there is nothing to simulate");
+    std::vector<Phase> phases;
+    for (const auto& [collective, name, problem] : asked) {
+        const auto found = algorithms().find({collective, name});
+        if (found == algorithms().end())
+            throw std::invalid_argument("unknown algorithm " + collective + " " + name);
+        const std::string reason = refusal(found->second, problem);
+        if (!reason.empty()) throw std::invalid_argument(reason);
+        if (problem.ranks != std::get<2>(asked.front()).ranks)
+            throw std::invalid_argument("all phases must have the same number of ranks");
+        phases.push_back({&found->second, problem});
+    }
+    return phases;
+}
+
+Domains domains_of(const Ids& levels, int ranks) {
+    if (levels.shape(0) > 0 && levels.shape(1) != static_cast<std::size_t>(ranks))
+        throw std::invalid_argument("there must be an id for each rank");
+    Domains domains;
+    for (std::size_t level = 0; level < levels.shape(0); ++level) {
+        const std::int32_t* ids = levels.data() + level * levels.shape(1);
+        domains.levels.emplace_back(ids, ids + levels.shape(1));
+    }
+    return domains;
+}
+
+Answer array(std::vector<double>&& values, std::vector<std::size_t> shape) {
+    auto* owned = new std::vector<double>(std::move(values));
+    const nb::capsule owner(owned,
+                            [](void* data) noexcept { delete static_cast<std::vector<double>*>(data); });
+    return {owned->data(), shape.size(), shape.data(), owner};
+}
+
+std::vector<double> values(const Table& table, const Tape& tape) {
+    if (table.shape(0) != tape.size_B().size() || table.shape(1) != tape.row())
+        throw std::invalid_argument("the costs must have a row for each size");
+    return {table.data(), table.data() + table.size()};
+}
+
+Curve curve_of(const std::tuple<std::vector<double>, std::vector<double>>& points) {
+    const auto& [size_B, time_s] = points;
+    if (size_B.size() != time_s.size()) throw std::invalid_argument("a curve needs a time for each size");
+    return {size_B, time_s};
+}
+
+}  // namespace
 
 void register_simulate(nb::module_& module) {
+    using Points = std::tuple<std::vector<double>, std::vector<double>>;
+
+    nb::class_<CostCurves>(module, "CostCurves")
+        .def(
+            "__init__",
+            [](CostCurves* self, const std::vector<std::vector<Points>>& message, const Points& copy,
+               const Points& reduce) {
+                new (self) CostCurves;
+                for (const std::vector<Points>& of_locality : message) {
+                    if (of_locality.size() != term_count)
+                        throw std::invalid_argument("each locality needs a curve for each term");
+                    std::vector<Curve> curves;
+                    for (const Points& points : of_locality) curves.push_back(curve_of(points));
+                    self->message.push_back(std::move(curves));
+                }
+                self->copy = curve_of(copy);
+                self->reduce = curve_of(reduce);
+            },
+            "message"_a, "copy"_a, "reduce"_a);
+
+    nb::class_<Network>(module, "Network")
+        .def(
+            "__init__",
+            [](Network* self, std::vector<std::int32_t> node_of_rank, std::vector<std::int32_t> torus,
+               std::vector<std::int32_t> below, std::vector<std::int32_t> uplinks) {
+                new (self) Network;
+                self->node_of_rank = std::move(node_of_rank);
+                self->torus = std::move(torus);
+                self->below = std::move(below);
+                self->uplinks = std::move(uplinks);
+                if (!self->torus.empty()) self->kind = Network::Kind::torus;
+                if (!self->below.empty()) self->kind = Network::Kind::tree;
+                if (self->below.size() != self->uplinks.size())
+                    throw std::invalid_argument("each level of switches needs its number of uplinks");
+                std::int64_t places = 1;
+                for (const std::int32_t extent : self->torus) places *= extent;
+                if (!self->torus.empty() && places < self->nodes())
+                    throw std::invalid_argument("the torus has fewer places than there are nodes");
+            },
+            nb::kw_only(), "node_of_rank"_a, "torus"_a = std::vector<std::int32_t>{},
+            "below"_a = std::vector<std::int32_t>{}, "uplinks"_a = std::vector<std::int32_t>{})
+        .def_prop_ro("links", &Network::links)
+        .def("route", [](const Network& network, std::int32_t from, std::int32_t to) {
+            std::vector<std::int32_t> links;
+            network.route(from, to, links);
+            return links;
+        });
+
+    nb::class_<Simulated>(module, "Simulated")
+        .def_ro("messages", &Simulated::messages)
+        .def_ro("size_B", &Simulated::size_B)
+        .def_ro("engine_s", &Simulated::engine_s)
+        .def_prop_ro(
+            "finish_s",
+            [](Simulated& self) { return array(std::vector<double>(self.finish_s), {self.finish_s.size()}); },
+            nb::rv_policy::take_ownership)
+        .def_prop_ro(
+            "critical",
+            [](Simulated& self) {
+                const std::size_t rows = self.size_B.size();
+                return array(std::vector<double>(self.critical),
+                             {rows, rows == 0 ? 0 : self.critical.size() / rows});
+            },
+            nb::rv_policy::take_ownership);
+
+    module.def(
+        "simulate",
+        [](const std::vector<Asked>& asked, const CostCurves& costs, const Ids& levels,
+           const Network& network, const std::vector<double>& noise_s, std::uint64_t seed, bool by_class,
+           bool trace) {
+            const std::vector<Phase> phases = phases_of(asked);
+            Options options;
+            options.domains = domains_of(levels, phases.front().problem.ranks);
+            if (options.domains.localities() != costs.message.size())
+                throw std::invalid_argument("there must be costs for each locality");
+            options.network = network;
+            options.noise = {noise_s, seed};
+            options.by_class = by_class;
+            options.trace = trace;
+            const nb::gil_scoped_release others_may_run;
+            return simulate(phases, costs, options);
+        },
+        "phases"_a, "costs"_a, nb::kw_only(), "levels"_a, "network"_a, "noise_s"_a = std::vector<double>{},
+        "seed"_a = 0, "by_class"_a = false, "trace"_a = false);
+    module.def(
+        "symmetric_classes", [](const Asked& asked) { return symmetry(phases_of({asked}).front()).classes; },
+        "phase"_a);
+
     nb::class_<Timeline>(module, "Timeline")
         .def_ro("start_s", &Timeline::start_s)
         .def_ro("end_s", &Timeline::end_s)
         .def_ro("arrival_s", &Timeline::arrival_s)
         .def_ro("finish_s", &Timeline::finish_s);
-    module.def(
-        "timeline",
-        [](const Schedule& schedule, double latency_s, double overhead_s, double gap_s, double gap_s_per_B,
-           double reduce_s_per_B, double copy_s_per_B) {
-            return timeline(schedule,
-                            {latency_s, overhead_s, gap_s, gap_s_per_B, reduce_s_per_B, copy_s_per_B});
-        },
-        "schedule"_a, nb::kw_only(), "latency_s"_a, "overhead_s"_a, "gap_s"_a, "gap_s_per_B"_a,
-        "reduce_s_per_B"_a = 0.0, "copy_s_per_B"_a = 0.0);
+    module.def("timeline", &timeline, "schedule"_a, "costs"_a);
+
+    nb::class_<Tape>(module, "Tape")
+        .def(
+            "__init__",
+            [](Tape* self, const std::vector<Asked>& asked, const Ids& levels, bool rendezvous) {
+                const std::vector<Phase> phases = phases_of(asked);
+                new (self) Tape(phases, domains_of(levels, phases.front().problem.ranks), rendezvous);
+            },
+            "phases"_a, "levels"_a, "rendezvous"_a = false)
+        .def_prop_ro("size_B", &Tape::size_B)
+        .def_prop_ro("events", &Tape::events)
+        .def(
+            "finish_s",
+            [](const Tape& tape, const Table& costs) {
+                return array(tape.finish_s(tape.costs(values(costs, tape))), {tape.phases(), tape.ranks()});
+            },
+            "costs"_a)
+        .def(
+            "gradient",
+            [](const Tape& tape, const Table& costs, const Row& weights) {
+                if (weights.size() != tape.phases() * tape.ranks())
+                    throw std::invalid_argument("there must be a weight for each rank and phase");
+                std::vector<double> finish_s;
+                std::vector<double> counts =
+                    tape.gradient(tape.costs(values(costs, tape)),
+                                  {weights.data(), weights.data() + weights.size()}, finish_s);
+                return std::make_tuple(array(std::move(finish_s), {tape.phases(), tape.ranks()}),
+                                       array(std::move(counts), {tape.size_B().size(), tape.row()}));
+            },
+            "costs"_a, "weights"_a);
 }
 
 }  // namespace hockney

@@ -32,12 +32,17 @@ std::string refusal(const Algorithm& algorithm, const Problem& p) {
     return algorithm.constraint == nullptr ? "" : algorithm.constraint(p);
 }
 
-RankSchedule generate(const Algorithm& algorithm, const Problem& problem, int rank) {
+const RankSchedule& generate(const Algorithm& algorithm, const Problem& problem, int rank, Builder& builder) {
     Problem asked = problem;
     if (asked.radix == 0) asked.radix = algorithm.default_radix;
-    Builder builder(algorithm.collective, asked, rank);
+    builder.begin(*find_collective(algorithm.collective), asked, rank);
     algorithm.generate(asked, rank, builder);
-    return builder.take();
+    return builder.schedule();
+}
+
+RankSchedule generate(const Algorithm& algorithm, const Problem& problem, int rank) {
+    Builder builder;
+    return generate(algorithm, problem, rank, builder);
 }
 
 Schedule generate(const Algorithm& algorithm, const Problem& problem) {
@@ -46,22 +51,50 @@ Schedule generate(const Algorithm& algorithm, const Problem& problem) {
     return schedule;
 }
 
-Builder::Builder(const std::string& collective, const Problem& problem, int rank)
-    : input_{Memory::input, 0, 0}, output_{Memory::output, 0, 0} {
-    const Collective& operation = *find_collective(collective);
+Tally::Entry& Tally::of(int peer) {
+    std::size_t place = static_cast<std::uint32_t>(peer) * 0x9E3779B1U & (table_.size() - 1);
+    while (table_[place].round == round_ && table_[place].peer != peer)
+        place = (place + 1) & (table_.size() - 1);
+    return table_[place];
+}
+
+int Tally::next(int peer) {
+    if (2 * (count_ + 1) > table_.size()) {
+        std::vector<Entry> old(table_.empty() ? 16 : 2 * table_.size(), Entry{0, 0, 0});
+        old.swap(table_);
+        for (const Entry& entry : old)
+            if (entry.round == round_) of(entry.peer) = entry;
+    }
+    Entry& entry = of(peer);
+    if (entry.round != round_) {
+        entry = {peer, 0, round_};
+        ++count_;
+    }
+    return entry.messages++;
+}
+
+void Builder::begin(const Collective& collective, const Problem& problem, int rank) {
+    sent_.clear();
+    received_.clear();
+    schedule_.steps.clear();
+    schedule_.scratch_B = 0;
+    staged_ = none;
+    input_ = {Memory::input, 0, 0};
+    output_ = {Memory::output, 0, 0};
+    if (!problem.in_place) return;
+    const std::string name = collective.name;
     Bytes offset_B = 0;
-    if (input_in_output(operation, problem, rank, offset_B)) {
+    if (input_in_output(collective, problem, rank, offset_B)) {
         input_ = {Memory::output, offset_B, 0};
         // Where results overwrite inputs that are still to be sent, the inputs move aside first.
-        if (collective == "alltoall" || collective == "reduce_scatter") {
-            const Bytes length_B = operation.input_B(problem, rank);
+        if (name == "alltoall" || name == "reduce_scatter") {
+            const Bytes length_B = collective.input_B(problem, rank);
             input_ = scratch(length_B);
             staged_ = copy(part(output_, 0, length_B), part(input_, 0, length_B));
         }
     }
     // In place, the root of a scatter keeps its block where it is.
-    if (collective == "scatter" && problem.in_place && rank == problem.root)
-        output_ = part(input_, rank * problem.bytes, 0);
+    if (name == "scatter" && rank == problem.root) output_ = part(input_, rank * problem.bytes, 0);
 }
 
 Region Builder::input(Bytes offset_B, Bytes length_B) const { return part(input_, offset_B, length_B); }
@@ -73,40 +106,54 @@ Region Builder::scratch(Bytes length_B) {
     return region;
 }
 
-int Builder::add(Step step, const std::vector<int>& after) {
+Step& Builder::add(Kind kind, int peer, int tag, const Steps& after) {
+    schedule_.steps.emplace_back();
+    Step& step = schedule_.steps.back();
+    step.kind = kind;
+    step.peer = peer;
+    step.tag = tag;
     for (const int before : after)
         if (before != none) step.after.push_back(before);
     if (staged_ != none) step.after.push_back(staged_);
-    schedule_.steps.push_back(std::move(step));
+    return step;
+}
+
+int Builder::send(int peer, const Region& from, const Steps& after) {
+    if (from.length_B == 0) return none;
+    add(Kind::send, peer, sent_.next(peer), after).from = from;
     return latest();
 }
 
-int Builder::send(int peer, const Region& from, const std::vector<int>& after) {
-    if (from.length_B == 0) return none;
-    return add({Kind::send, peer, sent_[peer]++, from, {}, {}}, after);
-}
-
-int Builder::receive(int peer, const Region& into, const std::vector<int>& after) {
+int Builder::receive(int peer, const Region& into, const Steps& after) {
     if (into.length_B == 0) return none;
-    return add({Kind::receive, peer, received_[peer]++, {}, into, {}}, after);
+    add(Kind::receive, peer, received_.next(peer), after).into = into;
+    return latest();
 }
 
-int Builder::copy(const Region& from, const Region& into, const std::vector<int>& after) {
+int Builder::copy(const Region& from, const Region& into, const Steps& after) {
     if (from.length_B == 0 || from == into) return none;
-    return add({Kind::copy, -1, 0, from, into, {}}, after);
+    Step& step = add(Kind::copy, -1, 0, after);
+    step.from = from;
+    step.into = into;
+    return latest();
 }
 
-int Builder::reduce(const Region& from, const Region& into, const std::vector<int>& after) {
+int Builder::reduce(const Region& from, const Region& into, const Steps& after) {
     if (from.length_B == 0) return none;
-    return add({Kind::reduce, -1, 0, from, into, {}}, after);
+    Step& step = add(Kind::reduce, -1, 0, after);
+    step.from = from;
+    step.into = into;
+    return latest();
 }
 
-int Builder::signal(int peer, const std::vector<int>& after) {
-    return add({Kind::send, peer, sent_[peer]++, {}, {}, {}}, after);
+int Builder::signal(int peer, const Steps& after) {
+    add(Kind::send, peer, sent_.next(peer), after);
+    return latest();
 }
 
-int Builder::await(int peer, const std::vector<int>& after) {
-    return add({Kind::receive, peer, received_[peer]++, {}, {}, {}}, after);
+int Builder::await(int peer, const Steps& after) {
+    add(Kind::receive, peer, received_.next(peer), after);
+    return latest();
 }
 
 }  // namespace hockney

@@ -9,6 +9,7 @@
 // memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -44,12 +45,41 @@ enum class Kind : std::uint8_t {
     reduce    // into = from ⊕ into, as MPI_Reduce_local: `from` is the left operand
 };
 
+// Numbers of steps. A million ranks have few each, so a few are held without memory of their own.
+class Steps {
+  public:
+    Steps() = default;
+    Steps(std::initializer_list<int> steps) : Steps(steps.begin(), steps.end()) {}
+    Steps(const std::vector<int>& steps) : Steps(steps.begin(), steps.end()) {}
+    template <class Iterator>
+    Steps(Iterator first, Iterator last) {
+        for (; first != last; ++first) push_back(*first);
+    }
+    void push_back(int step) {
+        if (count_ < few_.size()) {
+            few_[count_++] = step;
+            return;
+        }
+        if (count_ == few_.size()) many_.assign(few_.begin(), few_.end());
+        many_.push_back(step);
+        ++count_;
+    }
+    const int* begin() const { return count_ <= few_.size() ? few_.data() : many_.data(); }
+    const int* end() const { return begin() + count_; }
+    bool empty() const { return count_ == 0; }
+
+  private:
+    std::uint32_t count_ = 0;
+    std::array<int, 3> few_{};
+    std::vector<int> many_;
+};
+
 struct Step {
     Kind kind = Kind::copy;
     int peer = -1;
     int tag = 0;  // counts the messages from one rank to another
     Region from, into;
-    std::vector<int> after;  // earlier steps of the same rank that must be complete
+    Steps after;  // earlier steps of the same rank that must be complete
 };
 
 struct RankSchedule {
@@ -73,12 +103,36 @@ struct Problem {
     bool commutative = true;  // whether the operator may be applied in another than rank order
 };
 
+struct Collective;
+
+// How many messages there were with each peer. A hash table with linear probing: it stays small for a rank
+// with few peers and is used again for the next rank.
+class Tally {
+  public:
+    void clear() { ++round_, count_ = 0; }
+    // The number so far; then there is one more.
+    int next(int peer);
+
+  private:
+    struct Entry {
+        int peer, messages;
+        std::uint32_t round;
+    };
+    Entry& of(int peer);
+
+    std::vector<Entry> table_;
+    std::uint32_t round_ = 1;
+    std::size_t count_ = 0;
+};
+
 // The steps of one rank, as a generator writes them down.
 class Builder {
   public:
     static constexpr int none = -1;  // no step: depending on it means nothing
 
-    Builder(const std::string& collective, const Problem& problem, int rank);
+    Builder() = default;
+    // Begins a rank's schedule; memory of the last one is used again.
+    void begin(const Collective& collective, const Problem& problem, int rank);
 
     // The operation's own buffers. In place, they are where MPI_IN_PLACE says that the data is.
     Region input(Bytes offset_B, Bytes length_B) const;
@@ -88,31 +142,35 @@ class Builder {
 
     // Each returns the number of the step, `none` where there is nothing to move: an empty region, a copy of
     // a region onto itself. Both ends of an empty message leave it out.
-    int send(int peer, const Region& from, const std::vector<int>& after = {});
-    int receive(int peer, const Region& into, const std::vector<int>& after = {});
-    int copy(const Region& from, const Region& into, const std::vector<int>& after = {});
-    int reduce(const Region& from, const Region& into, const std::vector<int>& after = {});
+    int send(int peer, const Region& from, const Steps& after = {});
+    int receive(int peer, const Region& into, const Steps& after = {});
+    int copy(const Region& from, const Region& into, const Steps& after = {});
+    int reduce(const Region& from, const Region& into, const Steps& after = {});
     // Messages without data, for synchronisation.
-    int signal(int peer, const std::vector<int>& after = {});
-    int await(int peer, const std::vector<int>& after = {});
+    int signal(int peer, const Steps& after = {});
+    int await(int peer, const Steps& after = {});
 
     // The latest step; `none` before the first.
     int latest() const { return static_cast<int>(schedule_.steps.size()) - 1; }
 
-    RankSchedule take() { return std::move(schedule_); }
+    const RankSchedule& schedule() const { return schedule_; }
 
   private:
-    int add(Step step, const std::vector<int>& after);
+    Step& add(Kind kind, int peer, int tag, const Steps& after);
 
     RankSchedule schedule_;
     Region input_, output_;  // where they begin
     int staged_ = none;      // the copy of an input that the output would overwrite
-    std::map<int, int> sent_, received_;
+    Tally sent_, received_;
 };
 
 using Generator = void (*)(const Problem&, int rank, Builder&);
 // "" or why the algorithm does not do this.
 using Constraint = std::string (*)(const Problem&);
+
+// Whether ranks do the same as seen from each: r does with r + d, or with r ⊕ d (at powers of two), what 0
+// does with d.
+enum class Likeness : std::uint8_t { none, shift, exclusive_or };
 
 struct Algorithm {
     std::string collective, name;
@@ -122,6 +180,7 @@ struct Algorithm {
     int least_radix = 0;
     bool is_ordered = false;    // a reduction that applies the operator in rank order
     bool is_one_block = false;  // a broadcast each of whose messages is one block (segment)
+    Likeness likeness = Likeness::none;
     Constraint constraint = nullptr;
 
     Algorithm() = default;
@@ -131,6 +190,7 @@ struct Algorithm {
     Algorithm& radix(int standard, int least) { return default_radix = standard, least_radix = least, *this; }
     Algorithm& ordered() { return is_ordered = true, *this; }
     Algorithm& one_block() { return is_one_block = true, *this; }
+    Algorithm& alike(Likeness how) { return likeness = how, *this; }
     Algorithm& only(Constraint refuses) { return constraint = refuses, *this; }
 };
 
@@ -147,7 +207,9 @@ struct Register {
 // silently.
 std::string refusal(const Algorithm& algorithm, const Problem& problem);
 
-// One rank's steps, or all ranks'. The problem is one that is not refused.
+// One rank's steps, or all ranks'. The problem is one that is not refused. A builder that is used for many
+// ranks spares their memory; what it returns is valid until its next use.
+const RankSchedule& generate(const Algorithm& algorithm, const Problem& problem, int rank, Builder& builder);
 RankSchedule generate(const Algorithm& algorithm, const Problem& problem, int rank);
 Schedule generate(const Algorithm& algorithm, const Problem& problem);
 

@@ -1,7 +1,10 @@
 """Types of the compiled core: schedules as data, their proof and their counts (cpp/python)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
 
 class Memory(Enum):
     input = 0
@@ -139,6 +142,49 @@ class Move:
     @property
     def length_B(self) -> int: ...
 
+Points = tuple[Sequence[float], Sequence[float]]
+
+class CostCurves:
+    def __init__(self, message: Sequence[Sequence[Points]], copy: Points, reduce: Points) -> None: ...
+
+class Network:
+    def __init__(
+        self,
+        *,
+        node_of_rank: Sequence[int],
+        torus: Sequence[int] = (),
+        below: Sequence[int] = (),
+        uplinks: Sequence[int] = (),
+    ) -> None: ...
+    @property
+    def links(self) -> int: ...
+    def route(self, sender: int, receiver: int) -> list[int]: ...
+
+class Simulated:
+    @property
+    def messages(self) -> int: ...
+    @property
+    def size_B(self) -> list[int]: ...
+    @property
+    def engine_s(self) -> float: ...
+    @property
+    def finish_s(self) -> NDArray[np.float64]: ...
+    @property
+    def critical(self) -> NDArray[np.float64]: ...
+
+Phase = tuple[str, str, Problem]
+
+class Tape:
+    def __init__(self, phases: Sequence[Phase], levels: NDArray[np.int32], rendezvous: bool = False) -> None: ...
+    @property
+    def size_B(self) -> list[int]: ...
+    @property
+    def events(self) -> int: ...
+    def finish_s(self, costs: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def gradient(
+        self, costs: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
 class Timeline:
     @property
     def start_s(self) -> list[list[float]]: ...
@@ -157,14 +203,17 @@ def generate_rank(collective: str, algorithm: str, problem: Problem, rank: int) 
 def verify(collective: str, problem: Problem, schedule: Schedule) -> list[str]: ...
 def count(schedule: Schedule) -> Counts: ...
 def moves(schedule: Schedule) -> list[Move]: ...
-def timeline(
-    schedule: Schedule,
+def timeline(schedule: Schedule, costs: CostCurves) -> Timeline: ...
+def simulate(
+    phases: Sequence[Phase],
+    costs: CostCurves,
     *,
-    latency_s: float,
-    overhead_s: float,
-    gap_s: float,
-    gap_s_per_B: float,
-    reduce_s_per_B: float = 0.0,
-    copy_s_per_B: float = 0.0,
-) -> Timeline: ...
+    levels: NDArray[np.int32],
+    network: Network,
+    noise_s: Sequence[float] = (),
+    seed: int = 0,
+    by_class: bool = False,
+    trace: bool = False,
+) -> Simulated: ...
+def symmetric_classes(phase: Phase) -> int: ...
 def beaten_bounds(collective: str, algorithm: str, problem: Problem, counts: Counts) -> list[str]: ...

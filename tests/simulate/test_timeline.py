@@ -8,15 +8,17 @@ import pytest
 
 from hockney import _core
 from hockney._core import Problem, Timeline
+from hockney.predict.costs import loggp
 
 LATENCY_S, OVERHEAD_S, GAP_S, PER_B_S = 5.0, 1.0, 3.0, 0.01
 
 
 def play(collective: str, algorithm: str, gap_s: float = GAP_S, **asked: Any) -> Timeline:
     schedule = _core.generate(collective, algorithm, Problem(**asked))
-    return _core.timeline(
-        schedule, latency_s=LATENCY_S, overhead_s=OVERHEAD_S, gap_s=gap_s, gap_s_per_B=PER_B_S, reduce_s_per_B=0.1
+    costs = loggp(
+        latency_s=LATENCY_S, overhead_s=OVERHEAD_S, gap_s=gap_s, gap_s_per_B=PER_B_S, reduce_s_per_B=0.1
     )
+    return _core.timeline(schedule, costs)
 
 
 def one_message(size_B: int) -> float:

@@ -12,7 +12,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     blocks.store(builder.output(0, p.ranks * p.bytes), have, builder);
 }
 
-const Register registered(Algorithm("allgather", "circulant", generate));
+const Register registered(Algorithm("allgather", "circulant", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

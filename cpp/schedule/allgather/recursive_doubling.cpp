@@ -23,7 +23,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("allgather", "recursive_doubling", generate).only(refuse));
+const Register registered(
+    Algorithm("allgather", "recursive_doubling", generate).alike(Likeness::exclusive_or).only(refuse));
 
 }  // namespace
 }  // namespace hockney

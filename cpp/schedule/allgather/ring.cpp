@@ -18,7 +18,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("allgather", "ring", generate));
+const Register registered(Algorithm("allgather", "ring", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

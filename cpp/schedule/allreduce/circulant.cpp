@@ -13,7 +13,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     vector.store(builder.output(0, p.bytes), circulant_allgather(p, rank, vector, reduced, builder), builder);
 }
 
-const Register registered(Algorithm("allreduce", "circulant", generate));
+const Register registered(Algorithm("allreduce", "circulant", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

@@ -22,7 +22,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     if (folded.is_paired(rank)) builder.send(rank - 1, result, sum.before);
 }
 
-const Register registered(Algorithm("allreduce", "recursive_doubling", generate).ordered());
+const Register registered(
+    Algorithm("allreduce", "recursive_doubling", generate).alike(Likeness::exclusive_or).ordered());
 
 }  // namespace
 }  // namespace hockney

@@ -7,7 +7,7 @@ namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) { reduce_and_pass_round(p, rank, 0, builder); }
 
-const Register registered(Algorithm("allreduce", "ring", generate));
+const Register registered(Algorithm("allreduce", "ring", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

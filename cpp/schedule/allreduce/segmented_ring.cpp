@@ -9,7 +9,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     reduce_and_pass_round(p, rank, p.segment_B, builder);
 }
 
-const Register registered(Algorithm("allreduce", "segmented_ring", generate).segmented());
+const Register registered(
+    Algorithm("allreduce", "segmented_ring", generate).alike(Likeness::shift).segmented());
 
 }  // namespace
 }  // namespace hockney

@@ -7,7 +7,7 @@ namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) { exchange_with_all(p, rank, p.ranks, builder); }
 
-const Register registered(Algorithm("alltoall", "linear", generate));
+const Register registered(Algorithm("alltoall", "linear", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

@@ -7,7 +7,7 @@ namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) { exchange_with_all(p, rank, p.radix, builder); }
 
-const Register registered(Algorithm("alltoall", "linear_sync", generate).radix(4, 1));
+const Register registered(Algorithm("alltoall", "linear_sync", generate).alike(Likeness::shift).radix(4, 1));
 
 }  // namespace
 }  // namespace hockney

@@ -6,7 +6,7 @@ namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) { exchange_with_all(p, rank, 1, builder); }
 
-const Register registered(Algorithm("alltoall", "pairwise", generate));
+const Register registered(Algorithm("alltoall", "pairwise", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

@@ -13,7 +13,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("barrier", "dissemination", generate));
+const Register registered(Algorithm("barrier", "dissemination", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

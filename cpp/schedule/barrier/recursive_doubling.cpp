@@ -24,7 +24,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     if (has_guest) builder.signal(rank + power, {heard});
 }
 
-const Register registered(Algorithm("barrier", "recursive_doubling", generate));
+const Register registered(Algorithm("barrier", "recursive_doubling", generate).alike(Likeness::exclusive_or));
 
 }  // namespace
 }  // namespace hockney

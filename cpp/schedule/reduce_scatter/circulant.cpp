@@ -13,7 +13,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     builder.copy(vector.of(0, 1), builder.output(0, p.bytes), reduced);
 }
 
-const Register registered(Algorithm("reduce_scatter", "circulant", generate));
+const Register registered(Algorithm("reduce_scatter", "circulant", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

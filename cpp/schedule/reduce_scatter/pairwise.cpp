@@ -25,7 +25,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     if (p.ranks > 1) add(p.ranks - 1);
 }
 
-const Register registered(Algorithm("reduce_scatter", "pairwise", generate));
+const Register registered(Algorithm("reduce_scatter", "pairwise", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

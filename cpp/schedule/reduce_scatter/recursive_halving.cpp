@@ -34,7 +34,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     if (folded.is_paired(rank)) builder.send(rank - 1, blocks.of(sum, rank - 1), {valid});
 }
 
-const Register registered(Algorithm("reduce_scatter", "recursive_halving", generate));
+const Register registered(
+    Algorithm("reduce_scatter", "recursive_halving", generate).alike(Likeness::exclusive_or));
 
 }  // namespace
 }  // namespace hockney

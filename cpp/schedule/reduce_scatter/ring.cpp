@@ -36,7 +36,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("reduce_scatter", "ring", generate));
+const Register registered(Algorithm("reduce_scatter", "ring", generate).alike(Likeness::shift));
 
 }  // namespace
 }  // namespace hockney

@@ -14,6 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 from hockney import _core
 from hockney._core import Kind, Schedule
 from hockney.errors import RequestError
+from hockney.predict.costs import loggp
 from hockney.report.style import QUIET, drawing_style
 from hockney.report.svg import Inliner
 from hockney.schedule.catalogue import Asked
@@ -208,7 +209,7 @@ def _steps(asked: Asked, schedule: Schedule) -> Figure:
 
 def _space_time(asked: Asked, schedule: Schedule, machine: Mapping[str, float]) -> Figure:
     """Per rank what its processor does, and the messages between."""
-    line = _core.timeline(schedule, **machine)
+    line = _core.timeline(schedule, loggp(**machine))
     end_s = max(line.finish_s, default=0.0)
     unit, scale = next(
         ((name, factor) for name, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)) if end_s * factor >= 1),

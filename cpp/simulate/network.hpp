@@ -1,0 +1,31 @@
+// The links that messages share: those of the nodes into the network, and those between nodes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace hockney {
+
+// Where messages pass: from a node to another over a torus (dimension by dimension, the shorter way round),
+// over a tree of switches (up to the first common one, one of its parallel links chosen by the destination),
+// or over nothing that is shared but the nodes' own links.
+struct Network {
+    enum class Kind : std::uint8_t { crossbar, torus, tree };
+
+    std::vector<std::int32_t> node_of_rank;  // none: nothing is shared
+    Kind kind = Kind::crossbar;
+    std::vector<std::int32_t> torus;           // extent of each dimension; the last varies fastest
+    std::vector<std::int32_t> below, uplinks;  // of a switch of each level: children, parallel links upwards
+
+    std::int32_t nodes() const;
+    std::int32_t links() const;
+    // The links between two nodes in the order in which a message passes them, numbered from 0.
+    void route(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const;
+
+  private:
+    void over_torus(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const;
+    void over_tree(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const;
+    std::int32_t links_of_level(std::size_t level) const;
+};
+
+}  // namespace hockney

@@ -1,0 +1,282 @@
+// Takes the steps of all ranks in an order in which each finds what it depends on: every rank goes on until
+// it needs a message that has not been sent yet. Ranks are generated when their turn comes and forgotten when
+// they are through, so that trees over millions of ranks never stand in memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cost.hpp"
+#include "messages.hpp"
+#include "program.hpp"
+
+namespace hockney {
+
+// Something that happens. `slot` is the message's; slots are used again when a message is done with.
+struct Event {
+    std::int32_t rank, peer, slot;
+    std::uint32_t step;  // the phase, where the rank finishes it
+    std::uint16_t size;
+    std::uint8_t locality;
+    Op op;
+    bool is_first;  // that is heard of the message
+    bool is_last;   // of the receives that are waited for together
+};
+
+// Ranks r and r + classes (or r ⊕ classes) do the same with their neighbours at the same distances, so the
+// first `classes` ranks stand for all. 0: nothing is assumed.
+struct Symmetry {
+    enum class Kind : std::uint8_t { translation, exclusive_or } kind = Kind::translation;
+    int classes = 0;
+};
+
+// What is simulated: one operation after another, each rank going on to the next by itself.
+struct Workload {
+    int ranks = 0, phases = 1;
+    // Must stay valid until the next call.
+    std::function<const RankSchedule&(int phase, int rank)> steps;
+    bool rendezvous = false;  // whether some message may be
+    // Where to begin, and whether the data flows towards that rank: these only spare memory.
+    int first = 0;
+    bool is_inward = false;
+    Domains domains;
+    Symmetry symmetry;
+};
+
+// Sink: take(const Event*, count), one event or receives that are waited for together. `in_time`: messages
+// over shared links leave in the order of their times, which the sink knows: now_s(rank) and
+// is_shared(event).
+template <class Sink, bool in_time = false>
+class Order {
+  public:
+    Order(const Workload& workload, Sizes& sizes, Sink& sink)
+        : workload_(workload),
+          sizes_(sizes),
+          sink_(sink),
+          evaluated_(workload.symmetry.classes > 0 ? workload.symmetry.classes : workload.ranks),
+          running_(static_cast<std::size_t>(evaluated_), none) {}
+
+    void run() {
+        for (int i = 0; i < evaluated_; ++i) {
+            const int nth = workload_.is_inward ? evaluated_ - 1 - i : i;
+            const int rank = (nth + workload_.first) % evaluated_;
+            begin(rank);
+            settle();
+        }
+        while (!leaving_.empty()) {
+            const int rank = leaving_.top().second;
+            leaving_.pop();
+            at(rank).may_leave = true;
+            ready_.push_back(rank);
+            settle();
+        }
+        if (finished_ != evaluated_) throw std::logic_error("the schedule blocks");
+    }
+
+  private:
+    static constexpr std::int32_t none = -1;
+
+    struct Running {
+        std::vector<Act> acts;
+        std::size_t next = 0;
+        int phase = 0;
+        std::size_t found = 0;  // receives of the group whose messages have been sent
+        MessageKey awaited;
+        bool is_waiting = false, may_leave = false;
+    };
+
+    Running& at(int rank) {
+        return pool_[static_cast<std::size_t>(running_[static_cast<std::size_t>(rank)])];
+    }
+
+    void begin(int rank) {
+        if (free_.empty()) {
+            free_.push_back(static_cast<std::int32_t>(pool_.size()));
+            pool_.emplace_back();
+        }
+        running_[static_cast<std::size_t>(rank)] = free_.back();
+        free_.pop_back();
+        at(rank).phase = 0;
+        load(rank);
+        ready_.push_back(rank);
+    }
+
+    void load(int rank) {
+        Running& mine = at(rank);
+        program_of(workload_.steps(mine.phase, rank), workload_.rendezvous, sizes_, mine.acts);
+        mine.next = mine.found = 0;
+    }
+
+    void settle() {
+        while (!ready_.empty()) {
+            const int rank = ready_.back();
+            ready_.pop_back();
+            advance(rank);
+        }
+    }
+
+    // How the two ends name a message: its place, and the peer as the place's owner sees it.
+    int box_of(int rank) const {
+        const Symmetry& symmetry = workload_.symmetry;
+        return symmetry.classes > 0 ? rank % symmetry.classes : rank;
+    }
+    int sender_as_seen(int sender, int receiver) const {
+        const Symmetry& symmetry = workload_.symmetry;
+        if (symmetry.classes == 0) return sender;
+        if (symmetry.kind == Symmetry::Kind::exclusive_or) return sender ^ receiver;
+        return (receiver - sender + workload_.ranks) % workload_.ranks;
+    }
+
+    void advance(int rank) {
+        for (;;) {
+            Running& mine = at(rank);
+            if (mine.next == mine.acts.size()) {
+                const Event end{rank,       none,  none, static_cast<std::uint32_t>(mine.phase), 0, 0,
+                                Op::finish, false, true};
+                sink_.take(&end, 1);
+                if (++mine.phase < workload_.phases) {
+                    load(rank);
+                    continue;
+                }
+                free_.push_back(running_[static_cast<std::size_t>(rank)]);
+                running_[static_cast<std::size_t>(rank)] = none;
+                ++finished_;
+                return;
+            }
+            if (!act(rank, mine)) return;
+        }
+    }
+
+    // False where the rank must wait.
+    bool act(int rank, Running& mine) {
+        const Act& act = mine.acts[mine.next];
+        switch (act.op) {
+            case Op::send:
+                return send(rank, mine, act);
+            case Op::receive:
+                return receive(rank, mine);
+            case Op::sent:
+                return sent(rank, mine, act);
+            case Op::post:
+                return post(rank, mine, act), true;
+            default:
+                break;
+        }
+        const Event event = event_of(rank, act, none);
+        sink_.take(&event, 1);
+        ++mine.next;
+        return true;
+    }
+
+    Event event_of(int rank, const Act& act, std::int32_t slot, bool is_first = false) const {
+        const std::size_t locality = act.peer < 0 ? 0 : workload_.domains.locality(rank, act.peer);
+        return {rank,   act.peer, slot,       act.step, act.size, static_cast<std::uint8_t>(locality),
+                act.op, is_first, act.is_last};
+    }
+
+    static std::int32_t tag_of(const Running& mine, const Act& act) {
+        return static_cast<std::int32_t>((static_cast<std::uint32_t>(mine.phase) << 28U) +
+                                         static_cast<std::uint32_t>(act.tag));
+    }
+
+    MessageKey key(int sender, int receiver, int box, const Running& mine, const Act& act) const {
+        return {box, sender_as_seen(sender, receiver), tag_of(mine, act)};
+    }
+
+    bool send(int rank, Running& mine, const Act& act) {
+        Event event = event_of(rank, act, none);
+        if constexpr (in_time) {
+            if (!mine.may_leave && sink_.is_shared(event)) {
+                leaving_.push({sink_.now_s(rank), rank});
+                return false;
+            }
+        }
+        mine.may_leave = false;
+        const int box = box_of(act.peer);
+        const MessageKey message = key(rank, act.peer, box, mine, act);
+        event.slot = messages_.get(message, workload_.rendezvous ? 2 : 1, event.is_first);
+        messages_[event.slot].is_sent = true;
+        sink_.take(&event, 1);
+        ++mine.next;
+        wake(box, message);
+        return true;
+    }
+
+    void post(int rank, Running& mine, const Act& act) {
+        const MessageKey message = key(act.peer, rank, rank, mine, act);
+        Event event = event_of(rank, act, none);
+        event.slot = messages_.get(message, 2, event.is_first);
+        messages_[event.slot].is_posted = true;
+        sink_.take(&event, 1);
+        ++mine.next;
+        wake(box_of(act.peer), message);
+    }
+
+    // All receives that are waited for together, once all have been sent.
+    bool receive(int rank, Running& mine) {
+        for (;; ++mine.found) {
+            Act& act = mine.acts[mine.next + mine.found];
+            const MessageKey message = key(act.peer, rank, rank, mine, act);
+            const std::int32_t slot = messages_.find(message);
+            if (slot == none || !messages_[slot].is_sent) return wait_for(mine, message);
+            act.tag = slot;
+            if (act.is_last) break;
+        }
+        group_.clear();
+        for (std::size_t i = 0; i <= mine.found; ++i) {
+            const Act& act = mine.acts[mine.next + i];
+            group_.push_back(event_of(rank, act, act.tag));
+            messages_.use(act.tag);
+        }
+        mine.next += group_.size();
+        mine.found = 0;
+        sink_.take(group_.data(), group_.size());
+        return true;
+    }
+
+    bool sent(int rank, Running& mine, const Act& act) {
+        const MessageKey message = key(rank, act.peer, box_of(act.peer), mine, act);
+        const std::int32_t slot = messages_.find(message);
+        if (!messages_[slot].is_posted) return wait_for(mine, message);
+        const Event event = event_of(rank, act, slot);
+        messages_.use(slot);
+        sink_.take(&event, 1);
+        ++mine.next;
+        return true;
+    }
+
+    bool wait_for(Running& mine, const MessageKey& message) {
+        mine.awaited = message;
+        mine.is_waiting = true;
+        return false;
+    }
+
+    void wake(int rank, const MessageKey& message) {
+        if (running_[static_cast<std::size_t>(rank)] < 0) return;
+        Running& theirs = at(rank);
+        if (!theirs.is_waiting || !(theirs.awaited == message)) return;
+        theirs.is_waiting = false;
+        ready_.push_back(rank);
+    }
+
+    const Workload& workload_;
+    Sizes& sizes_;
+    Sink& sink_;
+    int evaluated_, finished_ = 0;
+    std::vector<std::int32_t> running_;  // by rank: where in the pool
+    Messages messages_;
+    std::vector<Running> pool_;
+    std::vector<std::int32_t> free_;
+    std::vector<int> ready_;
+    std::vector<Event> group_;
+    using Leaving = std::pair<double, int>;
+    std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving_;
+};
+
+}  // namespace hockney

@@ -1,0 +1,45 @@
+// One rank's steps as the processor takes them: what it starts, and where it waits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../schedule/schedule.hpp"
+
+namespace hockney {
+
+enum class Op : std::uint8_t {
+    send,
+    post,     // a receive is ready for its message
+    receive,  // wait for a message
+    sent,     // wait until a message is out of the sender's hands
+    copy,
+    reduce,
+    finish  // a phase
+};
+
+struct Act {
+    std::int32_t peer, tag;
+    std::uint32_t step;
+    std::uint16_t size;  // index into the sizes
+    Op op;
+    bool is_last = true;  // of the receives that are waited for together
+};
+static_assert(sizeof(Act) == 16, "a million ranks are in memory at once");
+
+// The sizes that occur, each once.
+class Sizes {
+  public:
+    std::uint16_t index(Bytes size_B);
+    const std::vector<Bytes>& all() const { return size_B_; }
+
+  private:
+    std::vector<Bytes> size_B_;
+    std::size_t latest_ = 0;
+};
+
+// A receive is waited for where a step needs it, the rest in the end, all that are needed at one place
+// together: just as the runner does. Without `rendezvous` there are no `post` and `sent`.
+void program_of(const RankSchedule& schedule, bool rendezvous, Sizes& sizes, std::vector<Act>& acts);
+
+}  // namespace hockney

@@ -1,0 +1,205 @@
+#include "simulate.hpp"
+
+#include <chrono>
+#include <functional>
+
+namespace hockney {
+namespace {
+
+bool flows_inward(const Phase& phase) {
+    return phase.algorithm->collective == "reduce" || phase.algorithm->collective == "gather";
+}
+
+Workload workload(const std::vector<Phase>& phases, Builder& builder) {
+    Workload work;
+    work.ranks = phases.front().problem.ranks;
+    work.phases = static_cast<int>(phases.size());
+    work.steps = [&](int phase, int rank) -> const RankSchedule& {
+        const Phase& asked = phases[static_cast<std::size_t>(phase)];
+        return generate(*asked.algorithm, asked.problem, rank, builder);
+    };
+    work.first = phases.front().problem.root;
+    work.is_inward = flows_inward(phases.front());
+    return work;
+}
+
+bool has_rendezvous(const CostCurves& costs) {
+    for (const std::vector<Curve>& of_locality : costs.message)
+        for (const double time_s : of_locality[static_cast<std::size_t>(Term::handshake)].time_s)
+            if (time_s >= 0) return true;
+    return false;
+}
+
+// Costs of sizes are added when the first message of a size is on its way.
+template <class Time>
+class Stream {
+  public:
+    Stream(const CostCurves& curves, Costs& costs, const Sizes& sizes, Evaluator<Time>& evaluator)
+        : curves_(curves), costs_(costs), sizes_(sizes), evaluator_(evaluator) {}
+
+    void take(const Event* events, std::size_t count) {
+        while (rows_ < sizes_.all().size()) costs_.add(sizes_.all()[rows_++], curves_);
+        if (events->op == Op::send) ++sends_;
+        evaluator_.take(events, count);
+    }
+    double now_s(int rank) const { return evaluator_.now_s(rank); }
+    bool is_shared(const Event& event) {
+        while (rows_ < sizes_.all().size()) costs_.add(sizes_.all()[rows_++], curves_);
+        return evaluator_.is_shared(event);
+    }
+    std::int64_t sends() const { return sends_; }
+
+  private:
+    const CostCurves& curves_;
+    Costs& costs_;
+    const Sizes& sizes_;
+    Evaluator<Time>& evaluator_;
+    std::size_t rows_ = 0;
+    std::int64_t sends_ = 0;
+};
+
+// Adds what lies on the way back from each seed; a node's own weight is passed on to the one before it.
+void trace_back(const std::vector<TraceNode>& trace, std::vector<double>& weight,
+                std::vector<double>& counts) {
+    for (std::size_t i = trace.size(); i-- > 0;) {
+        if (weight[i] == 0) continue;
+        counts[static_cast<std::size_t>(trace[i].cost)] += weight[i];
+        if (trace[i].before >= 0) weight[static_cast<std::size_t>(trace[i].before)] += weight[i];
+    }
+}
+
+template <class Time>
+Simulated run(const Workload& work, const CostCurves& curves, const Options& options) {
+    Sizes sizes;
+    Costs costs(work.domains.localities());
+    const int classes = work.symmetry.classes;
+    const auto evaluated = static_cast<std::size_t>(classes > 0 ? classes : work.ranks);
+    Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases), costs, work.rendezvous);
+    const bool is_shared = !options.network.node_of_rank.empty();
+    if (is_shared) evaluator.share(options.network);
+    evaluator.disturb(options.noise);
+    Stream<Time> stream(curves, costs, sizes, evaluator);
+    if (is_shared)
+        Order<Stream<Time>, true>(work, sizes, stream).run();
+    else
+        Order<Stream<Time>>(work, sizes, stream).run();
+
+    Simulated result;
+    result.size_B = sizes.all();
+    result.messages = stream.sends() * (work.ranks / static_cast<std::int64_t>(evaluated));
+    result.finish_s.reserve(evaluator.finish().size());
+    for (const Time& time : evaluator.finish()) result.finish_s.push_back(time.s);
+    if constexpr (std::is_same_v<Time, Traced>) {
+        const auto last_phase = evaluator.finish().end() - static_cast<std::ptrdiff_t>(evaluated);
+        const auto last = std::max_element(last_phase, evaluator.finish().end(),
+                                           [](const Traced& a, const Traced& b) { return a.s < b.s; });
+        std::vector<double> weight(evaluator.trace().size());
+        if (last->node >= 0) weight[static_cast<std::size_t>(last->node)] = 1;
+        result.critical.resize(costs.time_s.size());
+        trace_back(evaluator.trace(), weight, result.critical);
+    }
+    return result;
+}
+
+}  // namespace
+
+Symmetry symmetry(const Phase& phase) {
+    const Algorithm& algorithm = *phase.algorithm;
+    const Problem& p = phase.problem;
+    const bool is_power_of_two = (p.ranks & (p.ranks - 1)) == 0;
+    // Blocks of a vector that cannot be divided evenly differ in size.
+    if (algorithm.collective == "allreduce" && algorithm.name != "recursive_doubling" &&
+        p.bytes % (p.element_B * p.ranks) != 0)
+        return {};
+    if (algorithm.likeness == Likeness::shift) return {Symmetry::Kind::translation, 1};
+    if (algorithm.likeness == Likeness::exclusive_or && is_power_of_two)
+        return {Symmetry::Kind::exclusive_or, 1};
+    return {};
+}
+
+Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options) {
+    const auto begin = std::chrono::steady_clock::now();
+    Builder builder;
+    Workload work = workload(phases, builder);
+    work.rendezvous = has_rendezvous(costs);
+    work.domains = options.domains;
+    if (options.by_class) work.symmetry = symmetry(phases.front());
+    Simulated result = options.trace ? run<Traced>(work, costs, options) : run<Plain>(work, costs, options);
+    result.engine_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return result;
+}
+
+Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
+    Timeline result;
+    for (const RankSchedule& mine : schedule) {
+        result.start_s.emplace_back(mine.steps.size());
+        result.end_s.emplace_back(mine.steps.size());
+        result.arrival_s.emplace_back(mine.steps.size());
+    }
+    Workload work;
+    work.ranks = static_cast<int>(schedule.size());
+    work.steps = [&](int, int rank) -> const RankSchedule& {
+        return schedule[static_cast<std::size_t>(rank)];
+    };
+    work.rendezvous = has_rendezvous(curves);
+    Sizes sizes;
+    Costs costs(1);
+    Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous);
+    evaluator.record(result);
+    Stream<Plain> stream(curves, costs, sizes, evaluator);
+    Order<Stream<Plain>>(work, sizes, stream).run();
+    for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
+    return result;
+}
+
+Tape::Tape(const std::vector<Phase>& phases, Domains domains, bool rendezvous)
+    : ranks_(static_cast<std::size_t>(phases.front().problem.ranks)),
+      phases_(phases.size()),
+      localities_(domains.localities()),
+      rendezvous_(rendezvous) {
+    Builder builder;
+    Workload work = workload(phases, builder);
+    work.rendezvous = rendezvous;
+    work.domains = std::move(domains);
+    Order<Tape>(work, sizes_, *this).run();
+    events_.shrink_to_fit();
+}
+
+void Tape::take(const Event* events, std::size_t count) {
+    events_.insert(events_.end(), events, events + count);
+}
+
+template <class Time>
+Evaluator<Time> Tape::play(const Costs& costs) const {
+    Evaluator<Time> evaluator(ranks_, phases_, costs, rendezvous_);
+    for (std::size_t i = 0; i < events_.size();) {
+        std::size_t end = i + 1;
+        while (!events_[end - 1].is_last) ++end;
+        evaluator.take(&events_[i], end - i);
+        i = end;
+    }
+    return evaluator;
+}
+
+std::vector<double> Tape::finish_s(const Costs& costs) const {
+    const Evaluator<Plain> evaluator = play<Plain>(costs);
+    std::vector<double> times_s;
+    for (const Plain& time : evaluator.finish()) times_s.push_back(time.s);
+    return times_s;
+}
+
+std::vector<double> Tape::gradient(const Costs& costs, const std::vector<double>& weights,
+                                   std::vector<double>& finish_s) const {
+    const Evaluator<Traced> evaluator = play<Traced>(costs);
+    std::vector<double> weight(evaluator.trace().size()), counts(costs.time_s.size());
+    finish_s.clear();
+    for (std::size_t i = 0; i < evaluator.finish().size(); ++i) {
+        const Traced& time = evaluator.finish()[i];
+        finish_s.push_back(time.s);
+        if (time.node >= 0) weight[static_cast<std::size_t>(time.node)] += weights[i];
+    }
+    trace_back(evaluator.trace(), weight, counts);
+    return counts;
+}
+
+}  // namespace hockney

@@ -1,0 +1,75 @@
+// Simulation of schedules under LogGOPS costs (Hoefler, Schneider and Lumsdaine 2010) that depend on size and
+// locality, with links that ranks share (max-rate; Gropp, Olson and Samfass 2016) where asked.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "evaluate.hpp"
+
+namespace hockney {
+
+// One operation after another; each rank goes on to the next by itself.
+struct Phase {
+    const Algorithm* algorithm = nullptr;
+    Problem problem;
+};
+
+struct Simulated {
+    std::vector<double>
+        finish_s;               // [phase × ranks + rank]; with symmetric ranks those of the first class only
+    std::int64_t messages = 0;  // of all ranks
+    std::vector<Bytes> size_B;  // the sizes that occurred
+    // How often each cost lies on the critical path to the last rank's finish; same layout as the costs.
+    std::vector<double> critical;
+    double engine_s = 0;  // generating and simulating
+};
+
+struct Options {
+    Domains domains;
+    Network network;  // without ranks: nothing is shared
+    Noise noise;
+    bool by_class = false;  // one rank of each class stands for all; only where they all cost the same
+    bool trace = false;     // fills `critical`
+};
+
+// How many ranks stand for all, and at what distances: 0 classes where the ranks of a schedule differ.
+Symmetry symmetry(const Phase& phase);
+
+// From nothing: steps are generated as they are needed.
+Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options);
+
+// When each step of a schedule happens.
+Timeline timeline(const Schedule& schedule, const CostCurves& costs);
+
+// What happens, without times: simulated again and again under different costs. There are no shared links.
+class Tape {
+  public:
+    Tape(const std::vector<Phase>& phases, Domains domains, bool rendezvous);
+
+    const std::vector<Bytes>& size_B() const { return sizes_.all(); }
+    std::size_t events() const { return events_.size(); }
+    std::size_t ranks() const { return ranks_; }
+    std::size_t phases() const { return phases_; }
+    std::size_t row() const { return Costs(localities_).row(); }
+    // [phase × ranks + rank]; `table_s` has a row for each size.
+    std::vector<double> finish_s(const Costs& costs) const;
+    // The derivative of Σ weight · finish by each cost: counts along the critical paths.
+    std::vector<double> gradient(const Costs& costs, const std::vector<double>& weights,
+                                 std::vector<double>& finish_s) const;
+    Costs costs(std::vector<double> table_s) const { return Costs(localities_, std::move(table_s)); }
+
+    // As Order's sink.
+    void take(const Event* events, std::size_t count);
+
+  private:
+    template <class Time>
+    Evaluator<Time> play(const Costs& costs) const;
+
+    std::size_t ranks_, phases_, localities_;
+    bool rendezvous_;
+    Sizes sizes_;
+    std::vector<Event> events_;
+};
+
+}  // namespace hockney

@@ -1,0 +1,73 @@
+"""What messages cost, in the form that the simulator takes (cpp/simulate/cost.hpp)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hockney._core import CostCurves
+
+Curve = tuple[list[float], list[float]]
+"""Sizes in bytes, increasing, and times in seconds: linear between and beyond, constant below the first."""
+
+TERMS = ("send", "receive", "gap", "drain", "transfer", "handshake", "node_link", "network_link")
+"""The parts of the cost of a message, in the order of the core's `Term`."""
+
+NOTHING: Curve = ([], [])
+EAGER: Curve = ([0.0], [-1.0])
+
+
+def line(at_first_byte_s: float, per_further_byte_s: float) -> Curve:
+    """a + (m − 1)·b for m ≥ 1 bytes, a for an empty message (Alexandrov et al. 1995 count from the first byte)."""
+    return [1.0, 2.0], [at_first_byte_s, at_first_byte_s + per_further_byte_s]
+
+
+def larger(floor_s: float, per_further_byte_s: float) -> Curve:
+    """max(floor, (m − 1)·b)."""
+    if per_further_byte_s <= 0 or floor_s <= 0:
+        return line(max(floor_s, 0.0), max(per_further_byte_s, 0.0))
+    bend = 1 + floor_s / per_further_byte_s
+    return [1.0, bend, 2 * bend], [floor_s, floor_s, floor_s + bend * per_further_byte_s]
+
+
+def step(above_B: float, time_s: float) -> Curve:
+    """Eager up to and including `above_B` bytes, with that handshake above."""
+    return [above_B, above_B + 1, above_B + 2], [-1.0, time_s, time_s]
+
+
+def per_byte(time_s_per_B: float) -> Curve:
+    """Proportional to the size."""
+    return [0.0, 1.0], [0.0, time_s_per_B]
+
+
+def loggp(
+    *,
+    latency_s: float,
+    overhead_s: float,
+    gap_s: float,
+    gap_s_per_B: float,
+    reduce_s_per_B: float = 0.0,
+    copy_s_per_B: float = 0.0,
+    receive_overhead_s: float | None = None,
+    overhead_s_per_B: float = 0.0,
+    rendezvous_above_B: float | None = None,
+    node_gap_s_per_B: float = 0.0,
+    network_gap_s_per_B: float = 0.0,
+    localities: int = 1,
+) -> CostCurves:
+    """LogGOPS: latency L, overheads o_s and o_r (o_s where no other is given) and O for each byte, gap g between
+    the starts of two messages, gap G for each further byte, S as `rendezvous_above_B` (Alexandrov et al. 1995;
+    Hoefler, Schneider and Lumsdaine 2010). A message of m bytes has arrived o_s + L + (m − 1)G after it was
+    started. The same for all localities.
+    """
+    receive_s = overhead_s if receive_overhead_s is None else receive_overhead_s
+    of_term: dict[str, Curve] = {
+        "send": ([0.0, 1.0], [overhead_s, overhead_s + overhead_s_per_B]),
+        "receive": ([0.0, 1.0], [receive_s, receive_s + overhead_s_per_B]),
+        "gap": larger(gap_s, gap_s_per_B),
+        "transfer": line(latency_s, gap_s_per_B),
+        "handshake": EAGER if rendezvous_above_B is None else step(rendezvous_above_B, latency_s),
+        "node_link": per_byte(node_gap_s_per_B),
+        "network_link": per_byte(network_gap_s_per_B),
+    }
+    of_message: Sequence[Curve] = [of_term.get(term, NOTHING) for term in TERMS]
+    return CostCurves([list(of_message)] * localities, per_byte(copy_s_per_B), per_byte(reduce_s_per_B))
