@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hockney._core import CostCurves
 
 Curve = tuple[list[float], list[float]]
@@ -17,7 +15,7 @@ EAGER: Curve = ([0.0], [-1.0])
 
 
 def line(at_first_byte_s: float, per_further_byte_s: float) -> Curve:
-    """a + (m − 1)·b for m ≥ 1 bytes, a for an empty message (Alexandrov et al. 1995 count from the first byte)."""
+    """a + (m − 1)·b for m ≥ 1 bytes, a for an empty message: LogGP counts G from the second byte on."""
     return [1.0, 2.0], [at_first_byte_s, at_first_byte_s + per_further_byte_s]
 
 
@@ -52,12 +50,12 @@ def loggp(
     rendezvous_above_B: float | None = None,
     node_gap_s_per_B: float = 0.0,
     network_gap_s_per_B: float = 0.0,
-    localities: int = 1,
 ) -> CostCurves:
     """LogGOPS: latency L, overheads o_s and o_r (o_s where no other is given) and O for each byte, gap g between
     the starts of two messages, gap G for each further byte, S as `rendezvous_above_B` (Alexandrov et al. 1995;
     Hoefler, Schneider and Lumsdaine 2010). A message of m bytes has arrived o_s + L + (m − 1)G after it was
-    started. The same for all localities.
+    started. One
+    locality.
     """
     receive_s = overhead_s if receive_overhead_s is None else receive_overhead_s
     of_term: dict[str, Curve] = {
@@ -69,5 +67,5 @@ def loggp(
         "node_link": per_byte(node_gap_s_per_B),
         "network_link": per_byte(network_gap_s_per_B),
     }
-    of_message: Sequence[Curve] = [of_term.get(term, NOTHING) for term in TERMS]
-    return CostCurves([list(of_message)] * localities, per_byte(copy_s_per_B), per_byte(reduce_s_per_B))
+    message = [of_term.get(term, NOTHING) for term in TERMS]
+    return CostCurves([message], per_byte(copy_s_per_B), per_byte(reduce_s_per_B))
