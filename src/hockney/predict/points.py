@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.samples.series import default_statistic
@@ -107,6 +109,17 @@ def _usable(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     return rows[~bad], {name: int(mask.sum()) for name, mask in reasons.items()}
 
 
+def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDArray[np.intp]]:
+    """Positions of the points that agree in the columns `names`, by their values there (None: unknown)."""
+    columns = points[list(names)]
+    # An unknown number is a value like any other, but NA is not equal to itself.
+    keys = columns.astype(object).where(columns.notna(), None)
+    found: dict[Hashable, list[int]] = {}
+    for position, key in enumerate(keys.itertuples(index=False, name=None)):
+        found.setdefault(key, []).append(position)
+    return {key: np.array(index, dtype=np.intp) for key, index in found.items()}
+
+
 def limits(train: pd.DataFrame) -> list[str]:
     """What training points cannot tell, in words: no placement, a single size, a single number of ranks."""
     found = []
@@ -114,11 +127,11 @@ def limits(train: pd.DataFrame) -> list[str]:
         found.append(
             "the table does not say how ranks were placed (mapping is empty): all points count as one placement"
         )
-    if train["bytes"].nunique() == 1:
-        found.append(f"training has a single size ({train['bytes'].iloc[0]} B): other sizes are extrapolated")
-    if train["ranks"].nunique() == 1:
+    sizes, ranks = train["bytes"].unique(), train["ranks"].unique()
+    if len(sizes) == 1:
+        found.append(f"training has a single size ({sizes[0]} B): other sizes are extrapolated")
+    if len(ranks) == 1:
         found.append(
-            f"training has a single number of ranks ({train['ranks'].iloc[0]}): "
-            "it cannot show how the time grows with ranks"
+            f"training has a single number of ranks ({ranks[0]}): it cannot show how the time grows with ranks"
         )
     return found

@@ -147,8 +147,8 @@ class _Evaluator:
                 return self._constant(node)
             case ast.Name():
                 return self._column(node.id)
-            case ast.BoolOp():
-                parts = [self._condition(one) for one in node.values]
+            case ast.BoolOp(values=operands):
+                parts = [self._condition(one) for one in operands]
                 joined = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
                 return _Value("condition", joined.reduce(np.broadcast_arrays(*parts)))
             case ast.UnaryOp(op=ast.Not() | ast.Invert()):
@@ -265,11 +265,6 @@ def _uniform(frame: pd.DataFrame, seed: int) -> NDArray[np.float64]:
         [f"{name}={value}" if known and value != "" else "" for value, known in zip(column, held, strict=True)]
         for name, column, held in ((name, frame[name], frame[name].notna()) for name in frame.columns)
     ]
-    return np.array(
-        [
-            int.from_bytes(hashlib.blake2b("|".join(filter(None, (str(seed), *row))).encode(), digest_size=8).digest())
-            / 2.0**64
-            for row in zip(*columns, strict=True)
-        ],
-        dtype=np.float64,
-    )  # fmt: skip
+    texts = ("|".join(filter(None, (str(seed), *row))) for row in zip(*columns, strict=True))
+    hashes = [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) for text in texts]
+    return np.array(hashes, dtype=np.float64) / 2.0**64

@@ -31,7 +31,7 @@ class Prediction:
 
 def unknown(count: int) -> Prediction:
     """The prediction of `count` points about which nothing is known; its arrays may be filled in."""
-    return Prediction(*(np.full(count, np.nan) for _ in range(3)), note=[])
+    return Prediction(np.full(count, np.nan), np.full(count, np.nan), np.full(count, np.nan))
 
 
 class Fitted(Protocol):
