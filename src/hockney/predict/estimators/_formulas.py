@@ -25,7 +25,7 @@ class Counts(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One call: `ranks`, the size `m` in bytes (vector or block, as in the table), segment (0: none), radix (0: usual)."""
+    """One call: `m` is the table's size in bytes (vector or block), `segment` 0: none, `radix` 0: the usual one."""
 
     ranks: int
     m: float

@@ -1,4 +1,4 @@
-"""Textbook closed forms with α, β and γ fitted to the collective's own training times, one triple for each mapping.
+"""Textbook closed forms, α, β and γ fitted to the collective's own training times, one triple for each mapping.
 
 The formulas are in `_formulas`. The parameters are shared by all algorithms, sizes and ranks of a mapping: what a
 point-to-point table would give is thereby replaced by what suits the collective best, which flatters the formulas
@@ -28,7 +28,7 @@ COVERED = 0.95
 
 @dataclass(frozen=True)
 class Parameters:
-    """α in s, β and γ in s/B; 95 % of the times left out lay between prediction ÷ and × `factor` (NaN: unknown)."""
+    """α in s, β and γ in s/B; 95 % of times left out lie between prediction ÷ and × `factor` (NaN: unknown)."""
 
     alpha_s: float
     beta_s_per_B: float
@@ -37,7 +37,7 @@ class Parameters:
 
     def time_s(self, counts: Array) -> Array:
         """Times of counts (n, 3) in seconds."""
-        return counts @ np.array([self.alpha_s, self.beta_s_per_B, self.gamma_s_per_B])
+        return np.asarray(counts @ np.array([self.alpha_s, self.beta_s_per_B, self.gamma_s_per_B]))
 
 
 def counts(points: pd.DataFrame) -> Array:
@@ -60,12 +60,12 @@ def _solve(counts: Array, time_s: Array) -> Array:
     scale = np.linalg.norm(weighted, axis=0)
     scale[scale == 0] = 1.0
     # A small square system has the same normal equations and makes leaving ranks out cheap.
-    triangle = np.linalg.qr(np.column_stack([weighted / scale, np.ones(time_s.size)]), mode="r")
+    triangle = np.asarray(np.linalg.qr(np.column_stack([weighted / scale, np.ones(time_s.size)]), mode="r"))
     return np.asarray(nnls(triangle[:, :3], triangle[:, 3])[0] / scale)
 
 
 def parameters(counts: Array, time_s: Array, ranks: Array) -> Parameters:
-    """α, β, γ ≥ 0 with the least Σ((T − time_s)/time_s)² and the factor from leaving out one rank count at a time.
+    """α, β, γ ≥ 0 with the least Σ((T − time_s)/time_s)², the factor from leaving out one rank count at a time.
 
     `counts` has shape (n, 3), the others (n,). With a single number of ranks nothing can be left out.
     """
@@ -81,7 +81,8 @@ def parameters(counts: Array, time_s: Array, ranks: Array) -> Parameters:
     # The quantile of n left-out points that a further one stays below with 95 %.
     place = math.ceil(COVERED * (left_out.size + 1)) - 1
     factor = float(np.exp(left_out[place])) if place < left_out.size else float("nan")
-    return Parameters(*(float(value) for value in whole), factor)
+    alpha, beta, gamma = (float(value) for value in whole)
+    return Parameters(alpha, beta, gamma, factor)
 
 
 @dataclass(frozen=True)
