@@ -25,7 +25,7 @@ class Counts(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One call: `m` is the table's size in bytes (vector or block), `segment` 0: none, `radix` 0: the usual one."""
+    """One call: `m` is the size in bytes (vector or block), `segment` 0: none, `radix` 0: the usual one."""
 
     ranks: int
     m: float
