@@ -65,7 +65,7 @@ class Placement:
         return DOMAINS
 
     def domains(self) -> list[Ids]:
-        """Ids of the cache, NUMA domain, package and node of each rank. The first two equal ids are the locality."""
+        """Ids of each rank's cache, NUMA domain, package and node: in the first that is equal, two ranks meet."""
         return [self.cache, self.numa, self.package, self.node]
 
     def locality(self, a: int, b: int) -> Locality:
@@ -87,7 +87,9 @@ def placement(
     word = f"mapping {mapping or system.default_mapping!r} of {system.name}"
     for name, value in (("ranks", ranks), ("nodes", nodes), ("ppn", ppn)):
         if value is not None and not 1 <= value < _MOST:
-            raise RequestError(f"{name} must be at least 1 and below {_MOST}, not {value}", f"for example {name} 2")
+            raise RequestError(
+                f"{name} must be at least 1 and below {_MOST}, not {value}", f"for example {name} 2"
+            )
     if rule.restricted:
         cores = _restricted(system, rule, ranks, word)
     else:
@@ -126,12 +128,14 @@ def placement_of_launch(launch: Mapping[str, Any], ranks: int) -> Placement:
     told = launch.get("ranks")
     if not isinstance(told, list) or not told:
         raise RequestError(
-            f"launch {launch.get('id', '')!r} does not tell where its ranks were", "give a system file and a mapping"
+            f"launch {launch.get('id', '')!r} does not tell where its ranks were",
+            "give a system file and a mapping",
         )
     places = sorted(told, key=lambda place: int(place["rank"]))
     if not 1 <= ranks <= len(places):
         raise RequestError(
-            f"{ranks} ranks asked for; launch {launch.get('id', '')!r} has {len(places)}", "ask for 1 to that many"
+            f"{ranks} ranks asked for; launch {launch.get('id', '')!r} has {len(places)}",
+            "ask for 1 to that many",
         )
     return _of_places(places[:ranks])
 
@@ -161,7 +165,11 @@ def _extent(
         )
     if used is None:
         least = -(-ranks // per_node)
-        used = least if ppn is not None or rule.ppn is not None or rule.order[-1] == "node" else system.nodes or least
+        used = (
+            least
+            if ppn is not None or rule.ppn is not None or rule.order[-1] == "node"
+            else system.nodes or least
+        )
     if used * per_node < ranks:
         raise RequestError(
             f"{word}: {used} nodes with {per_node} ranks each hold {used * per_node} ranks, not {ranks}",
@@ -282,11 +290,14 @@ def _of_places(places: list[Mapping[str, Any]]) -> Placement:
         return numa(place), min([cpu, *place.get("siblings", ())]) if cpu >= 0 else ("rank", place["rank"])
 
     def cache(place: Mapping[str, Any]) -> Hashable:
-        shared = [c["shared"] for c in place.get("caches", ()) if c["type"] != "Instruction"]
+        shared: list[list[int]] = [c["shared"] for c in place.get("caches", ()) if c["type"] != "Instruction"]
         # Without a word about caches, nothing but the core is known to be shared.
-        return numa(place), min(max(shared, key=len)) if shared else core(place)
+        widest = max(shared, key=len, default=[])
+        return numa(place), min(widest) if widest else core(place)
 
-    pinned = all({*place.get("affinity", ())} <= {place.get("cpu"), *place.get("siblings", ())} for place in places)
+    pinned = all(
+        {*place.get("affinity", ())} <= {place.get("cpu"), *place.get("siblings", ())} for place in places
+    )
     return Placement(
         core=ids(core),
         cache=ids(cache),

@@ -1,4 +1,4 @@
-"""The system file: a cluster, its network, and where its launcher's mappings put ranks (docs/reference/system-file.md).
+"""The system file: a cluster, its network, and where mappings put ranks (docs/reference/system-file.md).
 
 A table that was measured elsewhere says which mapping it used, not which ranks share a cache. This file says it.
 """
@@ -98,7 +98,8 @@ class Mapping(_Part):
     )
     nodes: Count | None = Field(default=None, description="nodes that are used where a request does not say")
     ppn: Count | Literal["even"] | None = Field(
-        default=None, description="ranks per node where a request does not say; even: ranks / nodes; None: all cores"
+        default=None,
+        description="ranks per node where a request does not say; even: ranks / nodes; None: all cores",
     )
     first_cores: list[CoreNumber] = Field(
         default_factory=list, description="cores of the first ranks; the others follow `order`"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.machine.system import SCHEMA_VERSION, Level, Library, Mapping, Network, Node, System
+from hockney.machine.system import Level, Library, Mapping, Network, Node, System
 
 _FILL: list[Level] = ["core", "cache", "numa", "package", "node"]
 _DEAL: list[Level] = ["node", "core", "cache", "numa", "package"]
@@ -47,35 +47,36 @@ def system_of_table(frame: pd.DataFrame) -> System:
     sources = set(frame["source"]) - {""} if "source" in frame.columns else set()
     source = sources.pop() if len(sources) == 1 else ""
     return System(
-        schema_version=SCHEMA_VERSION,
+        schema_version=1,
         name=names[0] if names else "table",
-        description="Derived from the table alone: which ranks of a node share a cache or a package is not known.",
+        description="From the table alone: which ranks of a node share a cache or a package is not known.",
         source="columns system, mpi, mapping, nodes, ppn and ranks of the table",
         node=Node(packages=1, cores_per_cache=int(placed["ppn"].max())),
         network=Network(topology="switch"),
         mpi=[_library(str(name)) for name in sorted(set(frame["mpi"]) - {""})],
         procedure=cast(Procedure, source) if source in get_args(Procedure) else None,
         mappings=mappings,
-        default_mapping="" if "" in mappings else None,
     )
 
 
 def _placed(frame: pd.DataFrame) -> pd.DataFrame:
-    """mapping, ranks, nodes and ppn of the rows that tell them; one of the last two follows from the other."""
-    known = frame[["mapping", "ranks", "nodes", "ppn"]].dropna(subset=["ranks"])
-    ranks, nodes, ppn = (known[name].astype("Float64").to_numpy(np.float64, na_value=np.nan) for name in known)[1:]
-    return known
+    """mapping, nodes and ppn of the rows that tell them; one of the last two follows from ranks and the other."""
+    known = frame[["mapping", "ranks", "nodes", "ppn"]].astype(
+        {"ranks": "float64", "nodes": "float64", "ppn": "float64"}
+    )
+    for one, other in (("ppn", "nodes"), ("nodes", "ppn")):
+        known[one] = known[one].where(known[one].notna(), np.ceil(known["ranks"] / known[other]))
+    return known.dropna()
 
 
 def _mapping(word: str, rows: pd.DataFrame) -> Mapping:
-    ppn, nodes = rows["ppn"].unique(), rows["nodes"].unique()
-    alike = len(ppn) == 1 and len(rows["ranks"].unique()) > 1
-    return Mapping(
-        order=_ORDERS[word],
-        binding=None,
-        ppn=int(ppn[0]) if alike else "even" if len(nodes) == 1 else None,
-        nodes=int(nodes[0]) if len(nodes) == 1 and not alike else None,
-    )
+    """What holds in all rows: the ranks of a node, or else the number of nodes, or else that nodes are filled."""
+    ppn, nodes = set(rows["ppn"]), set(rows["nodes"])
+    if len(ppn) == 1:
+        return Mapping(order=_ORDERS[word], binding=None, ppn=int(ppn.pop()))
+    if len(nodes) == 1:
+        return Mapping(order=_ORDERS[word], binding=None, ppn="even", nodes=int(nodes.pop()))
+    return Mapping(order=_ORDERS[word], binding=None)
 
 
 def _library(name: str) -> Library:
