@@ -1,4 +1,4 @@
-"""Every estimator on the same split of a collective's points: what it may see, what it is asked, how far it is off."""
+"""Every estimator on the same split of a collective's points: what it sees, is asked, and how far it is off."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def evaluate(
     system: object | None = None,
     seed: int = 1,
 ) -> Evaluation:
-    """Fit each estimator (all when no `names`) to the training points of a tidy table, score it on the test points.
+    """Fit each estimator (all when no `names`) to training points of a tidy table, score it on the test points.
 
     `train` and `test` are expressions (see `split`); one of them may be empty and stands for the rest. An
     estimator that cannot work here has a row that says `skipped` and why. RequestError for everything that is
@@ -115,15 +115,13 @@ def _scored(test: pd.DataFrame, predictions: dict[str, Prediction]) -> tuple[lis
 
 
 def table(evaluation: Evaluation) -> pd.DataFrame:
-    """Each test point with `time_s` and, for each estimator, `NAME_s`, `NAME_low_s` and `NAME_high_s` in seconds."""
-    made = evaluation.test.dropna(axis="columns", how="all")
-    parts = {
-        column: values
-        for name, one in evaluation.predictions.items()
-        for column, values in (
-            (f"{name}_s", one.time_s),
-            (f"{name}_low_s", one.low_s),
-            (f"{name}_high_s", one.high_s),
-        )
-    }
-    return pd.concat([made, pd.DataFrame(parts, index=made.index)], axis="columns")
+    """The test points as a tidy table (medians in `time_us`) with NAME_us, NAME_low_us, NAME_high_us beside them."""
+    made = evaluation.test.assign(
+        statistic=evaluation.result["statistic"],
+        time_us=evaluation.test["time_s"] * 1e6,
+        repetition=0,
+    ).drop(columns=["time_s", "spread"])
+    for name, one in evaluation.predictions.items():
+        for part, values in (("", one.time_s), ("_low", one.low_s), ("_high", one.high_s)):
+            made[f"{name}{part}_us"] = values * 1e6
+    return made

@@ -1,8 +1,8 @@
 """Extra-P as a peer: for each algorithm, size and mapping its model of time against ranks.
 
-A. Calotoiu, T. Hoefler, M. Poke, F. Wolf, "Using automated performance modeling to find scalability bugs in complex
-codes", SC13; package `extrap`. Its single-parameter modeler chooses c₀ + c₁ · P^(i/j) · log₂ᵏP by cross-validation.
-It states no interval for a new point, so the prediction has none.
+A. Calotoiu, T. Hoefler, M. Poke, F. Wolf, "Using automated performance modeling to find scalability bugs in
+complex codes", SC13; package `extrap`. Its single-parameter modeler chooses c₀ + c₁ · P^(i/j) · log₂ᵏP by
+cross-validation. It states no interval for a new point, so the prediction has none.
 """
 
 from __future__ import annotations
