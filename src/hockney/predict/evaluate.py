@@ -115,7 +115,7 @@ def _scored(test: pd.DataFrame, predictions: dict[str, Prediction]) -> tuple[lis
 
 
 def table(evaluation: Evaluation) -> pd.DataFrame:
-    """The test points as a tidy table (medians in `time_us`) with NAME_us, NAME_low_us, NAME_high_us beside them."""
+    """The test points as a tidy table (medians in `time_us`) with NAME_us, NAME_low_us, NAME_high_us of each."""
     made = evaluation.test.assign(
         statistic=evaluation.result["statistic"],
         time_us=evaluation.test["time_s"] * 1e6,

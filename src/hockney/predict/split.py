@@ -115,9 +115,11 @@ def _parse(expression: str) -> ast.expr:
         ast.parse(expression.strip(), mode="eval")
         return ast.parse(_with_words(expression.strip()), mode="eval").body
     except SyntaxError as error:
-        at = max(0, (error.offset or 1) - 1)
-        shown = f"{expression.strip()[:at]} ⟨here⟩ {expression.strip()[at:]}"
-        equal = " (to compare, write ==)" if "==" in str(error.msg) else ""
+        text = expression.strip()
+        # An expression that ends too early is reported at offset 0.
+        at = error.offset - 1 if error.offset else len(text)
+        equal = " (to compare, write ==)" if text[at : at + 1] == "=" else ""
+        shown = f"{text[:at]}⟨here⟩{text[at:]}"
         raise RequestError(f"the expression cannot be read: {error.msg}{equal}: {shown}", HINT) from error
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
         raise RequestError(f"the expression cannot be read: {error}", HINT) from error
@@ -182,19 +184,22 @@ class _Evaluator:
 
     def _column(self, name: str) -> _Value:
         if name not in self.frame.columns:
-            known = [str(one) for one in self.frame.columns]
-            near = get_close_matches(name, known, n=1, cutoff=0.5)
-            nearest = f"did you mean {near[0]!r}? " if near else ""
-            quoted = " (a text needs quotes)" if not near else ""
-            raise RequestError(
-                f"unknown column {name!r}{quoted}, in {self.expression!r}", f"{nearest}known: {', '.join(known)}"
-            )
+            raise RequestError(f"unknown column {name!r}, in {self.expression!r}", self._nearest(name))
         column = self.frame[name]
         if pd.api.types.is_bool_dtype(column):
             return _Value("condition", column.fillna(value=False).to_numpy(dtype=np.bool_))
         if pd.api.types.is_numeric_dtype(column):
             return _Value("number", column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan))
         return _Value("text", column.fillna("").to_numpy(dtype=object))
+
+    def _nearest(self, name: str) -> str:
+        """What may have been meant by a name that is no column."""
+        for column in self.frame.columns:
+            if not pd.api.types.is_numeric_dtype(self.frame[column]) and (self.frame[column] == name).any():
+                return f"a text needs quotes: {column} == {name!r}"
+        known = [str(one) for one in self.frame.columns]
+        near = get_close_matches(name, known, n=1)
+        return (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
 
     def _condition(self, node: ast.expr) -> Any:
         found = self.value(node)

@@ -40,9 +40,10 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
         raise RequestError("there is no prediction to draw", "choose other models, or test points they know")
     algorithm = test["algorithm"].to_numpy(dtype=object)
     looks = styles([str(name) for name in test["algorithm"].value_counts().index[:NAMED]])
-    rows = -(-len(shown) // COLUMNS)
-    figure = Figure(figsize=(WIDTH_IN, 0.8 + 3.2 * rows), layout="constrained")
-    panels = list(figure.subplots(rows, COLUMNS, squeeze=False, sharex=True, sharey=True).flat)
+    columns = min(COLUMNS, len(shown))
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(WIDTH_IN * columns / COLUMNS, 0.6 + 3.4 * rows), layout="constrained")
+    panels = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
     low, high = float(measured_us.min()), float(measured_us.max())
     words = []
     for axes, (name, one) in zip(panels, shown.items(), strict=False):
@@ -53,13 +54,14 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
         numbers = errors(one, test["time_s"].to_numpy(np.float64))
         median, p95 = (percent(float(numbers[f"{part}_relative_error"] or 0)) for part in ("median", "p95"))
         failed = f", {numbers['failed']} not predicted" if numbers["failed"] else ""
+        axes.set_xlabel("measured (µs)")
         axes.set_title(f"{name}\nmedian {median}, P95 {p95}{failed}", fontsize=8.5)
         words.append(f"{name} median {median} and P95 {p95}{failed}")
     for axes in panels[len(shown) :]:
         axes.set_visible(False)
-    figure.supxlabel("measured (µs)", fontsize=8.5)
-    figure.supylabel("predicted (µs)", fontsize=8.5)
-    _legend(figure, looks, len(set(algorithm)))
+    for axes in panels[::columns]:
+        axes.set_ylabel("predicted (µs)")
+    _legend(figure, looks, len(set(algorithm)), 2 * columns)
     return Drawing(
         f"{operation}-predicted",
         f"{operation}: predicted against measured.",
@@ -94,7 +96,7 @@ def _points(axes: Axes, measured_us: NDArray[np.float64], time_us: NDArray[np.fl
         )  # fmt: skip
 
 
-def _legend(figure: Figure, looks: Mapping[str, Style], algorithms: int) -> None:
+def _legend(figure: Figure, looks: Mapping[str, Style], algorithms: int, columns: int) -> None:
     entries = dict(looks)
     if algorithms > len(looks):
         entries[f"{algorithms - len(looks)} others"] = OTHERS
@@ -102,7 +104,7 @@ def _legend(figure: Figure, looks: Mapping[str, Style], algorithms: int) -> None
         figure.axes[0].plot([], [], linestyle="", marker=look.marker, color=look.colour, label=name)[0]
         for name, look in entries.items()
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=6)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns)
 
 
 def write(path: Path, operation: str, test: pd.DataFrame, predictions: Mapping[str, Prediction]) -> None:
