@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.predict.points import POINT, limits, points, positions
 
 
-def one(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
+def one(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
     """The first row with other values."""
     return frame.iloc[:1].assign(**values)
 
@@ -47,7 +48,8 @@ def test_statistics_and_operations_are_kept_apart(row: pd.DataFrame) -> None:
     assert asked.frame["time_s"].tolist() == pytest.approx([1e-6])
     # The completion says most about a collective.
     default = points(frame, "bcast")
-    assert (default.statistic, default.frame["time_s"].tolist()) == ("completion", pytest.approx([9e-6]))
+    assert default.statistic == "completion"
+    assert default.frame["time_s"].tolist() == pytest.approx([9e-6])
 
 
 def test_unusable_rows_are_counted_by_reason(row: pd.DataFrame) -> None:

@@ -113,7 +113,7 @@ def test_a_sample_depends_on_the_points_alone() -> None:
     assert select(shuffled, "sample(0.3)").tolist() == whole[shuffled.index].tolist()
     assert select(FRAME[:40], "sample(0.3)").tolist() == whole[:40].tolist()
     # A column that says nothing is as good as none.
-    assert select(FRAME.assign(root=pd.NA, variant=""), "sample(0.3)").tolist() == whole.tolist()
+    assert select(FRAME.assign(root=np.nan, variant=""), "sample(0.3)").tolist() == whole.tolist()
 
 
 def test_the_seed_changes_a_sample() -> None:

@@ -1,4 +1,4 @@
-"""linear_in_ranks: straight lines come back exactly, the interval is the textbook's, the rest is not predicted."""
+"""linear_in_ranks: straight lines come back exactly, the interval is the textbook's, the rest stays unknown."""
 
 from __future__ import annotations
 

@@ -38,7 +38,15 @@ def counted(operation: str, algorithm: str, ranks: int, m: float, **other: float
         ("bcast", "pipeline", 8, 100, 7, 700, 0),
         ("bcast", "chain", 9, 100, 5, 500, 0),  # four chains of two: the root sends four, then one more step
         ("bcast", "binary", 7, 100, 4, 400, 0),  # two levels, two messages each
-        ("bcast", "split_binary", 7, 100, 5, 300, 0),  # two levels of two halves, then one exchange of a half
+        (
+            "bcast",
+            "split_binary",
+            7,
+            100,
+            5,
+            250,
+            0,
+        ),  # two levels, two messages of a half each, then one exchange
         ("bcast", "knomial", 16, 100, 6, 600, 0),  # two levels, three messages each
         ("bcast", "scatter_allgather", 8, 800, 6, 1400, 0),
         ("bcast", "scatter_allgather_ring", 8, 800, 10, 1400, 0),
