@@ -17,7 +17,7 @@ from hockney.predict.estimators.base import Fitted, Prediction, Training, estima
 from hockney.predict.evaluate import evaluate, table
 from hockney.samples import table as tidy
 
-SHARED = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[2] / "shared")) / "data"
+SHARED = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 BASELINES = ("linear_in_ranks", "textbook_hockney")
 
 
@@ -119,7 +119,7 @@ def test_limits_of_the_table_are_warnings(
 def test_dropped_rows_and_contradictions_are_in_the_result(bcast: Callable[..., pd.DataFrame]) -> None:
     frame = bcast(straight, repetitions=2)
     frame.loc[0, "time_us"] = 0.0
-    frame.loc[2, "time_us"] *= 50
+    frame["time_us"] = frame["time_us"].where(frame.index != 2, 50 * frame["time_us"])
     result = evaluate(frame, "bcast", "ranks <= 16", "", names=["linear_in_ranks"]).result
     assert result["dropped"]["with_a_zero_time"] == 1
     assert any("factor of 3" in warning for warning in result["warnings"])
