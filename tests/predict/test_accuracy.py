@@ -60,7 +60,7 @@ def four(bcast: Callable[..., pd.DataFrame]) -> pd.DataFrame:
 
 
 def predicted(frame: pd.DataFrame, **times: float) -> Prediction:
-    return prediction(frame["algorithm"].map(times).to_numpy(np.float64))
+    return prediction(np.array([times.get(name, np.nan) for name in frame["algorithm"]]))
 
 
 def test_the_right_choice_costs_nothing(four: pd.DataFrame) -> None:

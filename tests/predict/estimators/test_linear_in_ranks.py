@@ -65,14 +65,15 @@ def test_slope_and_its_error_as_scipy_has_them() -> None:
     assert found.residual_s / np.sqrt(found.squares) == pytest.approx(expected.stderr)
 
 
-def test_the_interval_covers_what_it_claims() -> None:
+@pytest.mark.parametrize("asked", [12.0, 60.0])
+def test_the_interval_covers_what_it_claims(asked: float) -> None:
     random = np.random.default_rng(1)
     ranks = np.array([2.0, 6, 10, 14, 18, 22])
     inside = 0
     for _ in range(2000):
         found = line(ranks, 1 + 0.1 * ranks + random.normal(0, 0.05, ranks.size))
         assert found is not None
-        time_s, half = found.at(np.array([60.0]))
-        inside += bool(abs(1 + 0.1 * 60 + random.normal(0, 0.05) - time_s[0]) <= half[0])
+        time_s, half = found.at(np.array([asked]))
+        inside += bool(abs(1 + 0.1 * asked + random.normal(0, 0.05) - time_s[0]) <= half[0])
     # Four standard deviations of 2,000 trials at 95 %: 4 · √(0.95 · 0.05 / 2000) = 0.0195.
     assert inside / 2000 == pytest.approx(0.95, abs=0.0195)

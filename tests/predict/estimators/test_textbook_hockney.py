@@ -131,6 +131,13 @@ def test_alpha_beta_gamma_come_back() -> None:
     assert (found.alpha_s, found.beta_s_per_B, found.gamma_s_per_B) == pytest.approx((ALPHA, BETA, GAMMA))
 
 
+def test_the_factor_is_that_of_rank_counts_left_out() -> None:
+    # One message takes 1 on 2 ranks and 2 on 4: either predicts the other by a factor of 2.
+    counts = np.tile([1.0, 0, 0], (40, 1))
+    found = parameters(counts, np.repeat([1.0, 2.0], 20), np.repeat([2.0, 4.0], 20))
+    assert found.factor == pytest.approx(2)
+
+
 def test_no_parameter_is_negative() -> None:
     # Larger messages that are faster would need β < 0.
     counts = np.array([[1.0, 8, 0], [1, 1024, 0], [1, 65536, 0]])
