@@ -78,8 +78,9 @@ def test_the_seed_of_a_sample_is_an_option(hockney: Any) -> None:
 
 
 def test_text_names_models_and_what_was_scored(hockney: Any) -> None:
-    code, out, _ = hockney("--train", "ranks <= 16", "--by", "mapping")
+    code, out, err = hockney("--train", "ranks <= 16", "--by", "mapping")
     assert code == 0
+    assert "4 times" in err
     for word in (
         "linear_in_ranks",
         "textbook_hockney",
@@ -87,6 +88,7 @@ def test_text_names_models_and_what_was_scored(hockney: Any) -> None:
         "regret",
         "no closed form of default",
         "48 points",
+        "all predict",
     ):
         assert word in out
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from hockney.errors import RequestError
-from hockney.predict.points import POINT, limits, points, positions
+from hockney.predict.points import POINT, beyond, limits, points, positions
 
 
 def one(frame: pd.DataFrame, **values: Any) -> pd.DataFrame:
@@ -113,3 +113,20 @@ def test_limits_of_a_training_set(bcast: Callable[..., pd.DataFrame]) -> None:
     assert "a single size (8 B)" in told(sizes=[8])
     assert "a single number of ranks (4)" in told(ranks=[4])
     assert "placed" in told(mappings=[""])
+
+
+def test_how_far_test_lies_beyond_training(bcast: Callable[..., pd.DataFrame]) -> None:
+    def made(**columns: Any) -> pd.DataFrame:
+        return points(bcast(lambda *_: 1e-6, **columns), "bcast").frame
+
+    train = made(ranks=[4, 64], sizes=[8, 1024])
+    assert beyond(train, made(ranks=[4, 16, 64], sizes=[8, 64])) == []
+    words = " ".join(beyond(train, made(ranks=[2, 256], sizes=[1, 2048])))
+    for told in (
+        "256 ranks, training ends at 64 (4 times)",
+        "2 ranks, training at 4",
+        "2048 B",
+        "1 B, training at 8",
+    ):
+        assert told in words
+    assert "ends at 0:" in beyond(made(sizes=[0]), made(sizes=[8]))[0]

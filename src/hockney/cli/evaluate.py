@@ -185,6 +185,10 @@ def _show(made: Evaluation, by: str) -> None:
     out.print(
         f"{result['n_train']} points to fit; algorithms scored: {', '.join(result['algorithms']) or 'none'}"
     )
+    rows = {name: row for name, row in result["models"].items() if "skipped" not in row}
+    if len(rows) > 1 and 0 < result["n_common"] < result["n_test"]:
+        medians = (f"{name} {_share(row['common']['median_relative_error'])}" for name, row in rows.items())
+        out.print(f"median on the {result['n_common']} points that all predict: {', '.join(medians)}")
     for name, why in result["not_scored"].items():
         out.print(f"not scored: {name}: {why}", markup=False)
     for name, row in result["models"].items():

@@ -12,7 +12,7 @@ import pandas as pd
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import accuracy
 from hockney.predict.estimators.base import Prediction, Training, estimators
-from hockney.predict.points import POINT, limits, points
+from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.split import split
 from hockney.samples.series import POINT_TO_POINT
 
@@ -73,7 +73,7 @@ def evaluate(
         "n_test": len(asked),
         "n_common": int(common.sum()),
         "dropped": pooled.dropped,
-        "warnings": [*pooled.warnings, *limits(learn)],
+        "warnings": [*pooled.warnings, *limits(learn), *beyond(learn, asked)],
         "algorithms": scored,
         "not_scored": unscored,
         "models": rows,

@@ -135,3 +135,18 @@ def limits(train: pd.DataFrame) -> list[str]:
             f"training has a single number of ranks ({ranks[0]}): it cannot show how the time grows with ranks"
         )
     return found
+
+
+def beyond(train: pd.DataFrame, test: pd.DataFrame) -> list[str]:
+    """How far test points lie outside the ranks and sizes of training, in words; empty inside."""
+    found = []
+    for column, unit in (("ranks", "ranks"), ("bytes", "B")):
+        low, high = int(train[column].min()), int(train[column].max())
+        least, most = int(test[column].min()), int(test[column].max())
+        # The ratio to 0 B says nothing.
+        if most > high:
+            far = f" ({most / high:.3g} times)" if high else ""
+            found.append(f"test reaches {most} {unit}, training ends at {high}{far}: extrapolated")
+        if least < low:
+            found.append(f"test begins at {least} {unit}, training at {low}: extrapolated")
+    return found
