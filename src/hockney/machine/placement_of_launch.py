@@ -18,7 +18,7 @@ def placement_of_launch(launch: Mapping[str, Any], ranks: int) -> Placement:
     ranks: an import, a damaged line.
     """
     told = launch.get("ranks")
-    if not isinstance(told, list) or not told:
+    if not isinstance(told, list) or not told or not all("rank" in place for place in told):
         raise RequestError(
             f"launch {launch.get('id', '')!r} does not tell where its ranks were",
             "give a system file and a mapping",
