@@ -6,11 +6,24 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.placement import placement
-from hockney.machine.system import LEVELS, System, find_system, known_systems, load_system
+from hockney.machine.system import (
+    LEVELS,
+    Channel,
+    Library,
+    Mapping,
+    Memory,
+    Network,
+    Node,
+    System,
+    find_system,
+    known_systems,
+    load_system,
+)
 
 OWN: dict[str, Any] = {
     "schema_version": 1,
@@ -185,3 +198,24 @@ def test_a_binary_file_and_a_folder(tmp_path: Path) -> None:
     path.write_bytes(b'{"name": "\xff"}')
     assert "is not text (byte 10)" in message(path)
     assert "cannot read" in message(tmp_path)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "system-file.md"
+
+
+def test_the_page_names_every_field() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    parts = [System, Node, Network, Memory, Library, Mapping, Channel]
+    missing = [field for part in parts for field in part.model_fields if f"`{field}`" not in text]
+    assert missing == []
+    assert [name for name in known_systems() if f"`{name}`" not in text] == []
+
+
+def test_the_pages_example_is_what_it_says(tmp_path: Path) -> None:
+    text = PAGE.read_text(encoding="utf-8").split("## Example")[1]
+    lines = [line for line in text.split("## Without")[0].splitlines() if line.startswith("    ")]
+    system = find_system(str(write(tmp_path, "\n".join(lines))))
+    filled = placement(system, "", 64)
+    assert {filled.locality(0, rank) for rank in range(1, 8)} == {"cache"}
+    assert (filled.locality(0, 8), filled.locality(0, 16)) == ("node", "network")
+    assert list(np.flatnonzero(placement(system, "node", 12).node == 0)) == [0, 4, 8]
