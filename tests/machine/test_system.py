@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
 from hockney.machine.placement import placement
@@ -205,7 +206,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "system-file.md"
 
 def test_the_page_names_every_field() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    parts = [System, Node, Network, Memory, Library, Mapping, Channel]
+    parts: list[type[BaseModel]] = [System, Node, Network, Memory, Library, Mapping, Channel]
     missing = [field for part in parts for field in part.model_fields if f"`{field}`" not in text]
     assert missing == []
     assert [name for name in known_systems() if f"`{name}`" not in text] == []
