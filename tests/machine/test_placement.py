@@ -208,6 +208,20 @@ def test_ranks_per_node_alone_give_the_nodes() -> None:
     assert list(placement(system, "m", 6, ppn=2).node) == [0, 1, 2, 0, 1, 2]
 
 
+def test_ranks_per_node_alone_overrule_the_mappings_number_of_nodes() -> None:
+    assert list(placement(ORFEO, "node", 5, ppn=1).node) == [0, 1, 2, 3, 4]
+
+
+def test_spreading_takes_all_nodes_of_the_system() -> None:
+    system = small(["node", "core", "cache", "numa", "package"]).model_copy(update={"nodes": 3})
+    assert list(placement(system, "m", 7).node) == [0, 1, 2, 0, 1, 2, 0]
+
+
+def test_a_core_that_is_named_is_not_used_again() -> None:
+    system = small(list(LEVELS), first_cores=[2])
+    assert list(placement(system, "m", 5).core) == [2, 0, 1, 3, 4]
+
+
 def test_a_mapping_that_names_its_cores_follows_its_order_among_them() -> None:
     system = small(["package", "core", "cache", "numa", "node"], first_cores=[5, 0], from_core=1, to_core=11)
     assert list(placement(system, "m", 7).core) == [5, 0, 6, 1, 7, 2, 8]

@@ -122,30 +122,21 @@ def _extent(
     """Nodes and the most ranks on one, from what is given and what the mapping says."""
     cores = system.node.cores
     used = nodes or (rule.nodes if ppn is None else None)
-    per_node = ppn
-    if per_node is None:
-        if rule.ppn == "even":
-            per_node = -(-ranks // (used or ranks))
-        elif isinstance(rule.ppn, int):
-            per_node = rule.ppn
-        elif used is None and rule.order[-1] != "node" and system.nodes is None:
+    if used is None and ppn is None and rule.ppn is None and rule.order[-1] != "node":
+        used = system.nodes
+        if used is None:
             raise RequestError(
                 f"{word} spreads ranks over the nodes, and how many there are is not known",
                 "say how many nodes are used, or how many ranks are on one",
             )
-        else:
-            per_node = cores
+    per_node = ppn or rule.ppn or cores
+    if per_node == "even":
+        per_node = -(-ranks // (used or 1))
     if per_node > cores:
         raise RequestError(
             f"{per_node} ranks on a node of {system.name}, which has {cores} cores", "use more nodes"
         )
-    if used is None:
-        least = -(-ranks // per_node)
-        used = (
-            least
-            if ppn is not None or rule.ppn is not None or rule.order[-1] == "node"
-            else system.nodes or least
-        )
+    used = used or -(-ranks // per_node)
     if used * per_node < ranks:
         raise RequestError(
             f"{word}: {used} nodes with {per_node} ranks each hold {used * per_node} ranks, not {ranks}",
