@@ -64,7 +64,7 @@ def test_a_ping_pong_takes_longer_the_further_apart_its_cores_are() -> None:
     ]
     median_us = frame["time_us"].groupby(locality).median()
     assert list(median_us.sort_values().index) == ["cache", "numa", "package", "node", "network"]
-    # Each level is told from the next by more than the spread inside it.
+    # The smallest step, of the domains the table does not name, exceeds the spread inside one of them.
     spread_us = frame["time_us"].groupby(locality).quantile(0.9) - frame["time_us"].groupby(locality).quantile(
         0.1
     )
