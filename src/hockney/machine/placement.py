@@ -1,22 +1,19 @@
-"""A placement: for each rank its core, cache, NUMA domain, package and node, from a mapping or from a launch.
+"""A placement: for each rank its core, cache, NUMA domain, package and node, from a mapping.
 
 Ids are global: two ranks with the same id share that object. A mapping is a nest of loops over the levels, as in
-the launchers' `--map-by` (Open MPI: orte/mca/rmaps/round_robin; LAMA: Squyres et al., EuroMPI 2011).
+the launchers' `--map-by` (Open MPI 4: orte/mca/rmaps; Hursey, Squyres, Dontje, CLUSTER 2011).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hockney.campaign.record import Locality
 from hockney.errors import RequestError
-from hockney.machine.system import LEVELS, Level, System
-from hockney.machine.system import Mapping as Rule
+from hockney.machine.system import LEVELS, Level, Mapping, System
 
 Ids = NDArray[np.int32]
 
@@ -119,57 +116,27 @@ def placement_of_pair(system: System, channel: str, receiver: int) -> Placement:
     return _of_cores(system, cores, "core")
 
 
-def placement_of_launch(launch: Mapping[str, Any], ranks: int) -> Placement:
-    """Where a campaign's launch (a line of launches.jsonl) put its first `ranks` ranks, as they reported it.
-
-    Localities are those of `hockney.runner.topology`. RequestError where the launch tells no places, or has fewer
-    ranks: an import, a damaged line.
-    """
-    told = launch.get("ranks")
-    if not isinstance(told, list) or not told:
-        raise RequestError(
-            f"launch {launch.get('id', '')!r} does not tell where its ranks were",
-            "give a system file and a mapping",
-        )
-    places = sorted(told, key=lambda place: int(place["rank"]))
-    if not 1 <= ranks <= len(places):
-        raise RequestError(
-            f"{ranks} ranks asked for; launch {launch.get('id', '')!r} has {len(places)}",
-            "ask for 1 to that many",
-        )
-    return _of_places(places[:ranks])
-
-
 def _extent(
-    system: System, rule: Rule, ranks: int, nodes: int | None, ppn: int | None, word: str
+    system: System, rule: Mapping, ranks: int, nodes: int | None, ppn: int | None, word: str
 ) -> tuple[int, int]:
     """Nodes and the most ranks on one, from what is given and what the mapping says."""
     cores = system.node.cores
     used = nodes or (rule.nodes if ppn is None else None)
-    per_node = ppn
-    if per_node is None:
-        if rule.ppn == "even":
-            per_node = -(-ranks // (used or ranks))
-        elif isinstance(rule.ppn, int):
-            per_node = rule.ppn
-        elif used is None and rule.order[-1] != "node" and system.nodes is None:
+    if used is None and ppn is None and rule.ppn is None and rule.order[-1] != "node":
+        used = system.nodes
+        if used is None:
             raise RequestError(
                 f"{word} spreads ranks over the nodes, and how many there are is not known",
                 "say how many nodes are used, or how many ranks are on one",
             )
-        else:
-            per_node = cores
+    per_node = ppn or rule.ppn or cores
+    if per_node == "even":
+        per_node = -(-ranks // (used or 1))
     if per_node > cores:
         raise RequestError(
             f"{per_node} ranks on a node of {system.name}, which has {cores} cores", "use more nodes"
         )
-    if used is None:
-        least = -(-ranks // per_node)
-        used = (
-            least
-            if ppn is not None or rule.ppn is not None or rule.order[-1] == "node"
-            else system.nodes or least
-        )
+    used = used or -(-ranks // per_node)
     if used * per_node < ranks:
         raise RequestError(
             f"{word}: {used} nodes with {per_node} ranks each hold {used * per_node} ranks, not {ranks}",
@@ -218,16 +185,20 @@ def _slots(
     return np.concatenate(found)
 
 
-def _restricted(system: System, rule: Rule, ranks: int, word: str) -> NDArray[np.int64]:
+def _restricted(system: System, rule: Mapping, ranks: int, word: str) -> NDArray[np.int64]:
     """Cores of a mapping that names some: `first_cores`, then those from `from_core` to `to_core`, in `order`."""
     head = np.array(rule.first_cores, dtype=np.int64)[:ranks]
     others = ranks - head.size
     if others == 0:
         return head
     per_node = system.node.cores
-    end = rule.from_core + ranks + per_node if rule.to_core is None else rule.to_core + 1
-    nodes = -(-end // per_node)
-    cores = _slots(system, rule.order, nodes, _inner(system, rule.order), nodes * per_node)
+    # One node more than could be needed: in the last one the order is not that of the core numbers.
+    end = rule.from_core + ranks + per_node
+    if rule.to_core is not None:
+        end = min(end, rule.to_core + 1)
+    before = rule.from_core // per_node
+    nodes = -(-end // per_node) - before
+    cores = _slots(system, rule.order, nodes, _inner(system, rule.order), nodes * per_node) + before * per_node
     cores = cores[(cores >= rule.from_core) & (cores < end) & ~np.isin(cores, head)]
     if cores.size < others:
         raise RequestError(f"{word} has {head.size + cores.size} cores, not {ranks}", "ask for fewer ranks")
@@ -246,7 +217,7 @@ def _within(system: System, cores: NDArray[np.int64], word: str) -> None:
         )
 
 
-def _agrees(made: Placement, rule: Rule, nodes: int | None, ppn: int | None, word: str) -> None:
+def _agrees(made: Placement, rule: Mapping, nodes: int | None, ppn: int | None, word: str) -> None:
     """What was said of the nodes is so; `ppn` was a limit, which a mapping that names its cores may not keep."""
     if nodes is not None and made.nodes != min(nodes, made.ranks):
         raise RequestError(
@@ -270,45 +241,3 @@ def _coordinates(system: System, node: Ids) -> Ids | None:
     """Row-major: the last dimension changes from node to node. The job's shape is that of the nodes it uses."""
     shape = system.network.shapes.get(int(node.max()) + 1)
     return None if shape is None else np.stack(np.unravel_index(node, shape), axis=1).astype(np.int32)
-
-
-def _of_places(places: list[Mapping[str, Any]]) -> Placement:
-    def ids(key: Callable[[Mapping[str, Any]], Hashable]) -> Ids:
-        return _numbered(key(place) for place in places)
-
-    def node(place: Mapping[str, Any]) -> Hashable:
-        return place.get("host"), place.get("machine")
-
-    def package(place: Mapping[str, Any]) -> Hashable:
-        return node(place), place.get("package", -1)
-
-    def numa(place: Mapping[str, Any]) -> Hashable:
-        return package(place), place.get("numa", -1)
-
-    def core(place: Mapping[str, Any]) -> Hashable:
-        cpu = place.get("cpu", -1)
-        return numa(place), min([cpu, *place.get("siblings", ())]) if cpu >= 0 else ("rank", place["rank"])
-
-    def cache(place: Mapping[str, Any]) -> Hashable:
-        shared: list[list[int]] = [c["shared"] for c in place.get("caches", ()) if c["type"] != "Instruction"]
-        # Without a word about caches, nothing but the core is known to be shared.
-        widest = max(shared, key=len, default=[])
-        return numa(place), min(widest) if widest else core(place)
-
-    pinned = all(
-        {*place.get("affinity", ())} <= {place.get("cpu"), *place.get("siblings", ())} for place in places
-    )
-    return Placement(
-        core=ids(core),
-        cache=ids(cache),
-        numa=ids(numa),
-        package=ids(package),
-        node=ids(node),
-        binding="core" if pinned else None,
-    )
-
-
-def _numbered(keys: Iterable[Hashable]) -> Ids:
-    """0, 1, … for distinct keys in the order in which they appear."""
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int32)
