@@ -14,6 +14,7 @@ from hockney import _core
 from hockney._core import Algorithm
 from hockney.cli import application
 from hockney.models.base import models
+from hockney.predict.estimators.base import estimators
 from hockney.registry import Registry
 from hockney.runner.launchers.base import launchers
 from hockney.samples.importers.base import importers
@@ -31,6 +32,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ".py",
         ROOT / "tests/samples/importers",
         ROOT / "docs/reference/importers.md",
+    ),
+    "estimator": (
+        SOURCE / "predict/estimators",
+        ".py",
+        ROOT / "tests/predict/estimators",
+        ROOT / "docs/reference/evaluate.md",
     ),
     "launcher": (
         SOURCE / "runner/launchers",
@@ -52,6 +59,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "model": models,  # type: ignore[dict-item]
     "importer": importers,  # type: ignore[dict-item]
     "launcher": launchers,  # type: ignore[dict-item]
+    "estimator": estimators,  # type: ignore[dict-item]
     "format": formats,  # type: ignore[dict-item]
 }
 

@@ -1,13 +1,19 @@
-"""`hockney evaluate`: how well each model predicts sizes it has not seen."""
+"""`hockney evaluate`: how well each model predicts what it has not seen, sizes or whole points."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.errors import RequestError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hockney.predict.evaluate import Evaluation
 
 
 @verb(
@@ -15,6 +21,8 @@ from hockney.cli import JsonOption, emit_json, err, out, verb
     examples="""
 hockney evaluate campaign --operation pingpong
 hockney evaluate table.csv.gz --operation pingpong --model piecewise --model hockney --json
+hockney evaluate table.csv.gz --operation bcast --train 'ranks <= 64' --test 'ranks > 64' --figure bcast.png
+hockney evaluate table.csv.gz --operation reduce --train 'sample(0.05, seed=1)' --by mapping
 """,
 )
 def evaluate(
@@ -24,23 +32,58 @@ def evaluate(
         str, typer.Option(help="Which time of the operation; empty: the first of those in the table.")
     ] = "",
     model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
+    train: Annotated[
+        str, typer.Option(help="Points of a collective to learn from, for example 'ranks <= 64'.")
+    ] = "",
+    test: Annotated[str, typer.Option(help="Points to predict; left out: all others.")] = "",
+    system: Annotated[str, typer.Option(help="Description of the system: a known name or a JSON file.")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of sample() where it names none.")] = 1,
+    by: Annotated[str, typer.Option(help="Errors apart by `algorithm` or `mapping`.")] = "",
+    predictions: Annotated[
+        Path | None, typer.Option(help="Write every test point with its predictions (.csv, .csv.gz, .parquet).")
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw predicted against measured times (.png, .svg).")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Hold out every second size of each series, fit the others, and print the errors on what was held out.
+    """Fit each model to a part of what was measured and print its errors on the rest.
 
-    A series is one source, system, MPI, mapping and rank pair. Its sizes are sorted; those at odd positions are
-    held out, the first and the last never. The error of a size is |predicted − measured| / measured; quantiles
-    are over the held-out sizes of all series. `nonphysical` counts fits with a negative parameter, `coverage`
-    is the share of held-out sizes inside the 95 % prediction interval. Interpolation between the neighbouring
-    sizes stands beside the models as the floor.
+    Point to point: every second size of each series is held out. A series is one source, system, MPI, mapping and
+    rank pair. Its sizes are sorted; those at odd positions are held out, the first and the last never. Quantiles
+    are over the held-out sizes of all series. `nonphysical` counts fits with a negative parameter. Interpolation
+    between the neighbouring sizes stands beside the models as the floor.
+
+    A collective: --train and --test say which points the models see and which they are asked for, by columns of
+    the table (`ranks <= 64 and mapping in ['core', 'node']`) or at random (`sample(0.05, seed=1)`). `failed`
+    counts points that a model cannot predict, `regret` is what it costs to run the algorithm that it thinks
+    fastest instead of the one that is.
+
+    The error of a point is |predicted − measured| / measured; `coverage` is the share of held-out points inside
+    the 95 % prediction interval.
     """
-    from hockney.models._evaluate import evaluate as evaluate_models
     from hockney.samples import table
-    from hockney.samples.series import default_statistic, series
 
     frame = table.load(path)
     for warning in frame.attrs.get("warnings", []):
         err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+    if train.strip() or test.strip():
+        _collective(
+            frame, operation, statistic, model, train, test, system, seed, by, predictions, figure, as_json
+        )
+        return
+    given = {"--system": system, "--by": by, "--predictions": predictions, "--figure": figure}
+    if asked := [name for name, value in given.items() if value]:
+        raise RequestError(f"{asked[0]} needs --train or --test", "for example --train 'ranks <= 64'")
+    _point_to_point(frame, operation, statistic, model, as_json)
+
+
+def _point_to_point(
+    frame: pd.DataFrame, operation: str, statistic: str, model: list[str] | None, as_json: bool
+) -> None:
+    from hockney.models._evaluate import evaluate as evaluate_models
+    from hockney.samples.series import default_statistic, series
+
     statistic = statistic or default_statistic(frame, operation)
     result = evaluate_models(series(frame, operation, statistic), model or ())
     if as_json:
@@ -53,13 +96,101 @@ def evaluate(
     for heading in ("model", "median", "P90", "P95", "coverage", "nonphysical", "failed"):
         shown.add_column(heading, justify="left" if heading == "model" else "right")
     for name, row in [*result["models"].items(), ("interpolation", result["interpolation"])]:
-        shares = (f"{part}_relative_error" for part in ("median", "p90", "p95"))
-        shown.add_row(
-            name,
-            *("–" if row[key] is None else f"{row[key]:.1%}" for key in (*shares, "coverage_95")),
-            str(row["nonphysical"]),
-            str(row["series_failed"]),
-        )
+        shown.add_row(name, *_errors(row), str(row["nonphysical"]), str(row["series_failed"]))
     out.print(shown)
     skipped = f", {result['n_skipped']} with fewer than three sizes skipped" if result["n_skipped"] else ""
     out.print(f"{result['n_series']} series{skipped}; {result['n_train']} points to fit")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _errors(row: dict[str, Any]) -> list[str]:
+    parts = [f"{part}_relative_error" for part in ("median", "p90", "p95")]
+    return [_share(row[key]) for key in (*parts, "coverage_95")]
+
+
+def _collective(
+    frame: pd.DataFrame,
+    operation: str,
+    statistic: str,
+    model: list[str] | None,
+    train: str,
+    test: str,
+    system: str,
+    seed: int,
+    by: str,
+    predictions: Path | None,
+    figure: Path | None,
+    as_json: bool,
+) -> None:
+    from hockney.machine.system import find_system
+    from hockney.predict.evaluate import evaluate as evaluate_estimators
+    from hockney.predict.evaluate import table as predicted_table
+    from hockney.samples import table
+    from hockney.samples.series import POINT_TO_POINT
+
+    if operation in POINT_TO_POINT:
+        raise RequestError(
+            f"--train and --test are for collectives, {operation} is point to point",
+            "leave them out: every second size is held out; or name a collective with --operation",
+        )
+    if by not in ("", "algorithm", "mapping"):
+        raise RequestError(f"--by {by!r} is unknown", "known: algorithm, mapping")
+    made = evaluate_estimators(
+        frame,
+        operation,
+        train,
+        test,
+        statistic=statistic,
+        names=model or (),
+        system=find_system(system) if system else None,
+        seed=seed,
+    )
+    if predictions:
+        table.write(predicted_table(made), predictions)
+    if figure:
+        from hockney.report.predicted import write
+
+        write(figure, operation, made.test, made.predictions)
+    if as_json:
+        emit_json(made.result)
+        return
+    _show(made, by)
+
+
+def _show(made: Evaluation, by: str) -> None:
+    from rich.table import Table
+
+    result = made.result
+    for warning in result["warnings"]:
+        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+    title = f"{result['operation']}, {result['statistic']}: errors on {result['n_test']} points never seen"
+    shown = Table(title=title, box=None)
+    for heading in ("model", "median", "P90", "P95", "coverage", "failed", "regret", "P95 regret"):
+        shown.add_column(heading, justify="left" if heading == "model" else "right")
+    for name, row in result["models"].items():
+        if "skipped" in row:
+            continue
+        regret = [_share(row["regret"][key]) for key in ("mean", "p95")]
+        shown.add_row(name, *_errors(row), str(row["failed"]), *regret)
+        for part, numbers in row.get(f"by_{by}", {}).items():
+            shown.add_row(f"  {part or '(unknown)'}", *_errors(numbers), str(numbers["failed"]), "", "")
+    for name, words in (("default", "library's default"), ("best_in_training", "always the best in training")):
+        row = result["references"][name]
+        if row["instances"]:
+            shown.add_row(f"({words})", *[""] * 5, *(_share(row[key]) for key in ("mean", "p95")))
+    out.print(shown)
+    out.print(
+        f"{result['n_train']} points to fit; algorithms scored: {', '.join(result['algorithms']) or 'none'}"
+    )
+    rows = {name: row for name, row in result["models"].items() if "skipped" not in row}
+    if len(rows) > 1 and 0 < result["n_common"] < result["n_test"]:
+        medians = (f"{name} {_share(row['common']['median_relative_error'])}" for name, row in rows.items())
+        out.print(f"median on the {result['n_common']} points that all predict: {', '.join(medians)}")
+    for name, why in result["not_scored"].items():
+        out.print(f"not scored: {name}: {why}", markup=False)
+    for name, row in result["models"].items():
+        for note in [row["skipped"]] if "skipped" in row else row["notes"]:
+            out.print(f"{name}: {note}", markup=False)

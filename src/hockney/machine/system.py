@@ -1,0 +1,242 @@
+"""The system file: a cluster, its network, and where mappings put ranks (docs/reference/system-file.md).
+
+A table that was measured elsewhere says which mapping it used, not which ranks share a cache. This file says it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from hockney.errors import RequestError
+
+SCHEMA_VERSION = 1
+SHIPPED = Path(__file__).parent / "systems"
+"""The files that come with the package, one for each known system."""
+
+Level = Literal["core", "cache", "numa", "package", "node"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""Innermost first."""
+Count = Annotated[int, Field(ge=1)]
+CoreNumber = Annotated[int, Field(ge=0)]
+Rate = Annotated[float, Field(gt=0)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
+
+
+class Node(_Part):
+    """What one node consists of; a level that does not divide the one above it has the count 1."""
+
+    packages: Count
+    numa_per_package: Count = 1
+    caches_per_numa: Count = Field(default=1, description="groups of cores that share a last-level cache")
+    cores_per_cache: Count
+
+    @property
+    def radices(self) -> dict[Level, int]:
+        """Members of each level inside the next one, innermost first, nodes left out."""
+        counts = (self.cores_per_cache, self.caches_per_numa, self.numa_per_package, self.packages)
+        return dict(zip(LEVELS, counts, strict=False))
+
+    @property
+    def cores(self) -> int:
+        """Cores of a node."""
+        return math.prod(self.radices.values())
+
+
+class Network(_Part):
+    """What connects the nodes; published numbers only, `None` where there is none."""
+
+    topology: Literal["switch", "fat_tree", "torus", "dragonfly"]
+    bandwidth_B_per_s: Rate | None = Field(default=None, description="one link of a node, one direction")
+    latency_s: Rate | None = Field(default=None, description="published one-way latency of an empty message")
+    shapes: dict[Count, list[Count]] = Field(
+        default_factory=dict, description="torus: number of nodes → extent in each dimension"
+    )
+
+    @model_validator(mode="after")
+    def _shapes_hold_their_nodes(self) -> Self:
+        if self.shapes and self.topology != "torus":
+            raise ValueError(f"shapes are for a torus, not for a {self.topology}")
+        for nodes, shape in self.shapes.items():
+            if math.prod(shape) != nodes:
+                raise ValueError(f"shape {'x'.join(map(str, shape))} has {math.prod(shape)} nodes, not {nodes}")
+        return self
+
+
+class Memory(_Part):
+    """Published memory rates, for bounds."""
+
+    copy_bandwidth_B_per_s: Rate | None = Field(default=None, description="one core; each byte counted once")
+
+
+class Library(_Part):
+    """An MPI library that the tables of this system were made with."""
+
+    library: str
+    version: str = ""
+
+
+class Mapping(_Part):
+    """Where ranks go. `order` lists all five levels, the one that changes from rank to rank first.
+
+    Cores are counted from 0 through node 0, then node 1, innermost level fastest.
+    """
+
+    description: str = ""
+    order: list[Level]
+    binding: Level | None = Field(
+        default="core", description="what a rank is pinned to; it may move inside; None: not known"
+    )
+    nodes: Count | None = Field(default=None, description="nodes that are used where a request does not say")
+    ppn: Count | Literal["even"] | None = Field(
+        default=None,
+        description="ranks per node where a request does not say; even: ranks / nodes; None: all cores",
+    )
+    first_cores: list[CoreNumber] = Field(
+        default_factory=list, description="cores of the first ranks; the others follow `order`"
+    )
+    from_core: CoreNumber = Field(default=0, description="first core the others may use")
+    to_core: CoreNumber | None = Field(default=None, description="last core the others may use; None: no end")
+
+    @model_validator(mode="after")
+    def _each_level_once(self) -> Self:
+        if sorted(self.order) != sorted(LEVELS):
+            raise ValueError(f"order must name each of {', '.join(LEVELS)} once, the fastest-varying first")
+        if self.ppn == "even" and self.nodes is None:
+            raise ValueError("ppn even needs nodes, the number they are divided over")
+        if self.to_core is not None and self.to_core < self.from_core:
+            raise ValueError(f"to_core {self.to_core} is below from_core {self.from_core}")
+        if len(set(self.first_cores)) < len(self.first_cores):
+            raise ValueError("first_cores names a core twice")
+        if self.restricted and (self.order[-1] != "node" or self.nodes is not None or self.ppn is not None):
+            raise ValueError("a mapping that names cores fills its nodes: order ends in node, no nodes, no ppn")
+        return self
+
+    @property
+    def restricted(self) -> bool:
+        """It names cores, so the numbers of nodes and ranks per node follow from it."""
+        return bool(self.first_cores or self.from_core or self.to_core is not None)
+
+
+class Channel(_Part):
+    """Two ranks of a ping-pong whose table gives the receiver's core as `repetition`."""
+
+    description: str = ""
+    sender_core: CoreNumber
+    receiver_offset: CoreNumber = Field(default=0, description="added to `repetition`: cores of the nodes before")
+
+
+class System(_Part):
+    """A system file, whole."""
+
+    schema_version: Literal[1]
+    name: Annotated[str, Field(min_length=1)]
+    description: str = ""
+    source: str = Field(default="", description="where each fact comes from, in words")
+    nodes: Count | None = Field(default=None, description="nodes it has; None: not known, no limit")
+    node: Node
+    network: Network
+    memory: Memory | None = None
+    mpi: list[Library] = Field(default_factory=list)
+    procedure: Literal["osu", "imb", "pico", "hockney"] | None = Field(
+        default=None, description="benchmark whose times a table without `source` holds"
+    )
+    mappings: Annotated[dict[str, Mapping], Field(min_length=1)]
+    default_mapping: str | None = Field(default=None, description="for rows whose mapping is empty")
+    channels: dict[str, Channel] = Field(default_factory=dict, description="`mapping` of ping-pong rows")
+
+    @model_validator(mode="after")
+    def _default_is_there(self) -> Self:
+        if self.default_mapping is not None and self.default_mapping not in self.mappings:
+            raise ValueError(f"default_mapping {self.default_mapping!r} is none of the mappings")
+        return self
+
+    def mapping(self, name: str) -> Mapping:
+        """The rule of that name, the default one for ""; RequestError names the known and the nearest."""
+        word = name or self.default_mapping or ""
+        if word in self.mappings:
+            return self.mappings[word]
+        known = ", ".join(self.mappings)
+        if not word:
+            raise RequestError(f"no mapping is given, and {self.name} has no default one", f"known: {known}")
+        raise RequestError(f"{self.name} has no mapping {word!r}", _near(word, self.mappings) + f"known: {known}")
+
+
+def known_systems() -> list[str]:
+    """Names of the systems that come with the package, sorted."""
+    return sorted(path.stem for path in SHIPPED.glob("*.json"))
+
+
+def find_system(name_or_path: str) -> System:
+    """A shipped system by name, with or without `.json`, or a file of your own by its path.
+
+    A plain word means the shipped system; with `.json` or a folder, a file that exists comes first.
+    RequestError where there is neither, or where the file is damaged: what is wrong, and where.
+    """
+    path = Path(name_or_path)
+    bare = path.name == name_or_path
+    name = path.stem if path.suffix == ".json" else name_or_path
+    shipped = SHIPPED / f"{name}.json"
+    if bare and name in known_systems() and (path.suffix != ".json" or not path.is_file()):
+        return load_system(shipped)
+    if path.is_file():
+        return load_system(path)
+    known = known_systems()
+    raise RequestError(
+        f"there is no system {name_or_path!r}",
+        f"{_near(name, known)}known: {', '.join(known)}; or give the path of a system file of your own",
+    )
+
+
+def load_system(path: Path) -> System:
+    """RequestError where the file cannot be read, is no JSON, or does not describe a system."""
+    hint = "docs/reference/system-file.md describes every field"
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text)
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{path} is not text (byte {error.start})", hint) from error
+    except json.JSONDecodeError as error:
+        where = f"{path}:{error.lineno}"
+        raise RequestError(f"{where}: damaged JSON ({error.msg}, column {error.colno})", hint) from error
+    except RecursionError as error:
+        raise RequestError(f"{path} is nested too deeply", hint) from error
+    except OSError as error:
+        raise RequestError(f"cannot read {path}: {error.strerror}", hint) from error
+    if not isinstance(data, dict) or "schema_version" not in data:
+        raise RequestError(f"{path} is not a system file (no schema_version)", hint)
+    version = data["schema_version"]
+    if type(version) is int and version > SCHEMA_VERSION:
+        raise RequestError(
+            f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
+            "upgrade hockney: pip install --upgrade hockney",
+        )
+    try:
+        return System.model_validate_json(text)
+    except ValidationError as error:
+        raise RequestError(f"{path}: {_readable(error)}", hint) from error
+
+
+def _readable(error: ValidationError) -> str:
+    """Every complaint as `where: what`, in the words of the file."""
+    words = {"missing": "is missing", "extra_forbidden": "is no field of a system file"}
+    said = []
+    for one in error.errors():
+        where = ".".join(str(part) for part in one["loc"])
+        what = words.get(one["type"]) or ": " + one["msg"].removeprefix("Value error, ")
+        said.append(f"{where} {what}".replace(" : ", ": ").removeprefix(": "))
+    return "; ".join(said)
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    near = get_close_matches(word, known, n=1)
+    return f"did you mean {near[0]!r}? " if near else ""

@@ -1,0 +1,158 @@
+"""How good a prediction is: relative errors, coverage of the intervals, and the regret of choosing by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hockney.predict.estimators.base import Array, Prediction
+from hockney.predict.points import CHOICE, DEFAULT, POINT, positions
+
+INSTANCE = tuple(name for name in POINT if name not in CHOICE)
+"""What is given when an algorithm has to be chosen."""
+
+
+def errors(prediction: Prediction, measured_s: Array) -> dict[str, float | int | None]:
+    """Errors |predicted − measured| / measured of n points; None where nothing was predicted.
+
+    `failed` counts points without a prediction: they are in no other number but `n_test`. `coverage_95` is the
+    share of measured times inside the interval, of the `with_interval` points that have one; `nonphysical`
+    counts predictions that are not positive.
+    """
+    made = np.isfinite(prediction.time_s)
+    relative = np.abs(prediction.time_s - measured_s)[made] / measured_s[made]
+    bounded = made & np.isfinite(prediction.low_s) & np.isfinite(prediction.high_s)
+    inside = (prediction.low_s <= measured_s) & (measured_s <= prediction.high_s)
+    return {
+        "median_relative_error": _or_none(np.median, relative),
+        "p90_relative_error": _or_none(lambda values: np.percentile(values, 90), relative),
+        "p95_relative_error": _or_none(lambda values: np.percentile(values, 95), relative),
+        "max_relative_error": _or_none(np.max, relative),
+        "coverage_95": _or_none(np.mean, inside[bounded]),
+        "n_test": int(measured_s.size),
+        "failed": int((~made).sum()),
+        "with_interval": int(bounded.sum()),
+        "nonphysical": int((prediction.time_s[made] <= 0).sum()),
+    }
+
+
+def _or_none(function: Any, values: NDArray[Any]) -> float | None:
+    return float(function(values)) if values.size else None
+
+
+def by(points: pd.DataFrame, prediction: Prediction, column: str) -> dict[str, dict[str, float | int | None]]:
+    """`errors` for each value of a column, sorted by it."""
+    words = points[column].astype(str).to_numpy()
+    measured = points["time_s"].to_numpy(np.float64)
+    return {
+        str(word): errors(_take(prediction, words == word), measured[words == word])
+        for word in sorted(set(words))
+    }
+
+
+def _take(prediction: Prediction, mask: NDArray[np.bool_]) -> Prediction:
+    return Prediction(prediction.time_s[mask], prediction.low_s[mask], prediction.high_s[mask])
+
+
+def summary(regrets: Array) -> dict[str, float | int | None]:
+    """Mean, P95, maximum and share above 10 % of regrets T(chosen)/T(best) − 1, one for each instance."""
+    return {
+        "mean": _or_none(np.mean, regrets),
+        "p95": _or_none(lambda values: np.percentile(values, 95), regrets),
+        "max": _or_none(np.max, regrets),
+        "share_above_10_percent": _or_none(lambda values: np.mean(values > 0.1), regrets),
+        "instances": int(regrets.size),
+    }
+
+
+def _instances(points: pd.DataFrame, usable: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """Positions of the usable points of each instance that has two algorithms to choose from."""
+    algorithm = points["algorithm"].to_numpy(dtype=object)
+    usable = usable & (algorithm != DEFAULT)
+    found = (index[usable[index]] for index in positions(points, INSTANCE).values())
+    return [index for index in found if len(set(algorithm[index])) > 1]
+
+
+def regret(points: pd.DataFrame, prediction: Prediction) -> dict[str, Any]:
+    """What it costs to run the algorithm with the smallest predicted time instead of the fastest one.
+
+    An instance is everything but algorithm, segment and radix; it counts with two algorithms that were both
+    measured and predicted. The library's `default` is no candidate. `against_all` compares with the fastest
+    measured one even where the model could not predict that.
+    """
+    measured = points["time_s"].to_numpy(np.float64)
+    algorithm = points["algorithm"].to_numpy(dtype=object)
+    predicted = np.isfinite(prediction.time_s)
+    fastest = _fastest(points)
+    regrets, against_all = [], []
+    chosen: dict[str, int] = {}
+    for index in _instances(points, predicted):
+        choice = index[np.argmin(prediction.time_s[index])]
+        regrets.append(measured[choice] / measured[index].min() - 1)
+        against_all.append(measured[choice] / fastest[choice] - 1)
+        chosen[str(algorithm[choice])] = chosen.get(str(algorithm[choice]), 0) + 1
+    return {
+        **summary(np.array(regrets)),
+        "chosen": dict(sorted(chosen.items())),
+        "against_all": summary(np.array(against_all)),
+    }
+
+
+def _fastest(points: pd.DataFrame) -> Array:
+    """The smallest measured time in the instance of each point, NaN where there is only the default."""
+    measured = points["time_s"].to_numpy(np.float64)
+    candidate = points["algorithm"].to_numpy(dtype=object) != DEFAULT
+    fastest = np.full(len(points), np.nan)
+    for index in positions(points, INSTANCE).values():
+        if candidate[index].any():
+            fastest[index] = measured[index[candidate[index]]].min()
+    return fastest
+
+
+def references(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, Any]:
+    """Regrets to hold a model against, over the test instances with two measured algorithms.
+
+    `default`: the library's own choice where it was measured; negative where that is faster than every named
+    algorithm. `best_in_training`: always the one algorithm (with its segment and radix) that has the smallest
+    geometric mean of T/T(best) in training, among those measured in most instances there.
+    """
+    measured = test["time_s"].to_numpy(np.float64)
+    default = test["algorithm"].to_numpy(dtype=object) == DEFAULT
+    fastest = _fastest(test)
+    contested = np.zeros(len(test), dtype=np.bool_)
+    names = positions(test, INSTANCE)
+    several = {tuple(index) for index in _instances(test, np.ones(len(test), dtype=np.bool_))}
+    for index in names.values():
+        contested[index] = tuple(index[~default[index]]) in several
+    at_default = default & contested
+    best = _best_choice(train)
+    always = contested & np.array([choice == best for choice in _choices(test)], dtype=np.bool_)
+    return {
+        "default": summary(measured[at_default] / fastest[at_default] - 1),
+        "best_in_training": {
+            "algorithm": best[0] if best else None,
+            **summary(measured[always] / fastest[always] - 1),
+        },
+    }
+
+
+def _choices(points: pd.DataFrame) -> list[tuple[Any, ...]]:
+    columns = points[list(CHOICE)]
+    return list(columns.astype(object).where(columns.notna(), None).itertuples(index=False, name=None))
+
+
+def _best_choice(train: pd.DataFrame) -> tuple[Any, ...] | None:
+    measured = train["time_s"].to_numpy(np.float64)
+    fastest = _fastest(train)
+    choices = _choices(train)
+    ratios: dict[tuple[Any, ...], list[float]] = {}
+    for index in _instances(train, np.ones(len(train), dtype=np.bool_)):
+        for one in index:
+            ratios.setdefault(choices[one], []).append(float(np.log(measured[one] / fastest[one])))
+    if not ratios:
+        return None
+    most = max(len(values) for values in ratios.values())
+    return min((one for one in ratios if len(ratios[one]) == most), key=lambda one: float(np.mean(ratios[one])))

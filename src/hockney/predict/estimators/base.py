@@ -1,0 +1,64 @@
+"""What an estimator is: it sees the training points once, then predicts points it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hockney.registry import Registry
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Times in seconds of n points with 95 % intervals, arrays of shape (n,).
+
+    `time_s` is NaN where the estimator cannot predict, `low_s` and `high_s` are NaN where it has no interval.
+    `note` says in words what limits the prediction, one line for each limit.
+    """
+
+    time_s: Array
+    low_s: Array
+    high_s: Array
+    note: list[str] | None = None
+
+
+def unknown(count: int) -> Prediction:
+    """The prediction of `count` points about which nothing is known; its arrays may be filled in."""
+    return Prediction(np.full(count, np.nan), np.full(count, np.nan), np.full(count, np.nan))
+
+
+class Fitted(Protocol):
+    """An estimator that has seen its training points."""
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        """Times of `points` (columns of `predict.points.POINT`), in their order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Training:
+    """What an estimator may learn from.
+
+    `points` has the columns of `predict.points.POINT`, `time_s` and `repetitions`; `point_to_point` is rows of
+    the tidy table, maybe none; `system` describes the machine where a description was given. Operation and
+    statistic are the same for all points.
+    """
+
+    points: pd.DataFrame
+    point_to_point: pd.DataFrame
+    system: object | None
+    operation: str
+    statistic: str
+
+
+Estimator = Callable[[Training], Fitted]
+"""RequestError where the training points cannot support it, EnvironmentLack where a package is missing."""
+
+estimators: Registry[Estimator] = Registry("estimator", "hockney.predict.estimators")

@@ -1,0 +1,127 @@
+"""Every estimator on the same split of a collective's points: what it sees, is asked, and how far it is off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hockney.errors import EnvironmentLack, RequestError
+from hockney.predict import accuracy
+from hockney.predict.estimators.base import Prediction, Training, estimators
+from hockney.predict.points import POINT, beyond, limits, points
+from hockney.predict.split import split
+from hockney.samples.series import POINT_TO_POINT
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """`test` is the test points, `predictions` those of each estimator that ran, `result` the numbers as JSON."""
+
+    test: pd.DataFrame
+    predictions: dict[str, Prediction]
+    result: dict[str, Any]
+
+
+def evaluate(
+    frame: pd.DataFrame,
+    operation: str,
+    train: str,
+    test: str,
+    *,
+    statistic: str = "",
+    names: Sequence[str] = (),
+    system: object | None = None,
+    seed: int = 1,
+) -> Evaluation:
+    """Fit each estimator (all when no `names`) to training points of a tidy table, score it on the test points.
+
+    `train` and `test` are expressions (see `split`); one of them may be empty and stands for the rest. An
+    estimator that cannot work here has a row that says `skipped` and why. RequestError for everything that is
+    wrong with the table or the expressions.
+    """
+    chosen = {name: estimators.get(name) for name in names} if names else dict(estimators)
+    pooled = points(frame, operation, statistic)
+    trained, tested = split(pooled.frame[list(POINT)], train, test, seed)
+    learn = pooled.frame[trained].reset_index(drop=True)
+    asked = pooled.frame[tested].reset_index(drop=True)
+    between_pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
+    training = Training(learn, between_pairs, system, operation, pooled.statistic)
+    predictions: dict[str, Prediction] = {}
+    skipped: dict[str, str] = {}
+    for name, fit in chosen.items():
+        try:
+            predictions[name] = fit(training).predict(asked)
+        except (RequestError, EnvironmentLack) as error:
+            skipped[name] = f"{error.message} ({error.hint})" if error.hint else error.message
+    scored, unscored = _scored(asked, predictions)
+    common = _common(predictions, len(asked))
+    rows = {
+        name: {"skipped": skipped[name]} if name in skipped else _row(asked, predictions[name], common)
+        for name in chosen
+    }
+    result = {
+        "operation": operation,
+        "statistic": pooled.statistic,
+        "train": train or f"not ({test})",
+        "test": test or f"not ({train})",
+        "seed": seed,
+        "n_train": len(learn),
+        "n_test": len(asked),
+        "n_common": int(common.sum()),
+        "dropped": pooled.dropped,
+        "warnings": [*pooled.warnings, *limits(learn), *beyond(learn, asked)],
+        "algorithms": scored,
+        "not_scored": unscored,
+        "models": rows,
+        "references": accuracy.references(learn, asked),
+    }
+    return Evaluation(asked, predictions, result)
+
+
+def _row(
+    test: pd.DataFrame, prediction: Prediction, common: np.ndarray[Any, np.dtype[np.bool_]]
+) -> dict[str, Any]:
+    measured = test["time_s"].to_numpy(np.float64)
+    shared = Prediction(prediction.time_s[common], prediction.low_s[common], prediction.high_s[common])
+    return {
+        **accuracy.errors(prediction, measured),
+        "notes": prediction.note or [],
+        "common": accuracy.errors(shared, measured[common]),
+        "regret": accuracy.regret(test, prediction),
+        "by_algorithm": accuracy.by(test, prediction, "algorithm"),
+        "by_mapping": accuracy.by(test, prediction, "mapping"),
+    }
+
+
+def _common(predictions: dict[str, Prediction], count: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Points that every estimator that ran has predicted: only there their errors can be compared."""
+    made = [np.isfinite(one.time_s) for one in predictions.values()]
+    return np.logical_and.reduce(made) if made else np.zeros(count, dtype=np.bool_)
+
+
+def _scored(test: pd.DataFrame, predictions: dict[str, Prediction]) -> tuple[list[str], dict[str, str]]:
+    """Algorithms that at least one estimator predicted somewhere; the others with the reason."""
+    names = test["algorithm"].to_numpy(dtype=object)
+    predicted = np.zeros(len(test), dtype=np.bool_)
+    for one in predictions.values():
+        predicted |= np.isfinite(one.time_s)
+    every = sorted(set(names))
+    scored = [name for name in every if predicted[names == name].any()]
+    return scored, {name: "no estimator predicts any of its test points" for name in every if name not in scored}
+
+
+def table(evaluation: Evaluation) -> pd.DataFrame:
+    """The test points as a tidy table (medians in `time_us`) with NAME_us, NAME_low_us, NAME_high_us of each."""
+    made = evaluation.test.assign(
+        statistic=evaluation.result["statistic"],
+        time_us=evaluation.test["time_s"] * 1e6,
+        repetition=0,
+    ).drop(columns=["time_s", "spread"])
+    for name, one in evaluation.predictions.items():
+        for part, values in (("", one.time_s), ("_low", one.low_s), ("_high", one.high_s)):
+            made[f"{name}{part}_us"] = values * 1e6
+    return made

@@ -1,0 +1,152 @@
+"""From the tidy table to points: one row for each (algorithm, placement, ranks, bytes), repetitions pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.samples.series import default_statistic
+from hockney.samples.table import RATES, operations
+
+TEXT = ("system", "mpi", "operation", "source", "variant", "cache", "algorithm", "mapping")
+NUMBERS = ("nodes", "ppn", "ranks", "bytes", "segment_bytes", "radix", "root", "pairs", "window")
+POINT = (*TEXT, *NUMBERS, "oversubscribed")
+"""What tells one point from another. Text that is unknown is "", a number NA."""
+
+GROWING = ("nodes", "ppn", "ranks")
+"""What changes together when the same run is made larger."""
+CHOICE = ("algorithm", "segment_bytes", "radix")
+"""What a library may choose."""
+DEFAULT = "default"
+"""The algorithm of the library's own choice."""
+
+CONTRADICTION = 3.0
+"""Repetitions of one point that differ by more than this ratio are reported."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """`frame` has the columns `POINT`, `time_s` (median), `repetitions`, `spread` (largest / smallest).
+
+    `dropped` counts rows of the table by the reason for which they were left out; `warnings` are for the user.
+    """
+
+    frame: pd.DataFrame
+    statistic: str
+    dropped: dict[str, int] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> Points:
+    """The points of one operation and one statistic of a tidy table; nothing else is ever pooled.
+
+    `statistic` empty: the one that says most about the operation, of those in the table. RequestError where the
+    table has no such operation or statistic, or no row with a positive time and a number of ranks.
+    """
+    chosen = statistic or default_statistic(frame, operation)
+    rows = _rows(frame, operation, chosen)
+    kept, dropped = _usable(rows)
+    if kept.empty:
+        reasons = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in dropped.items())
+        raise RequestError(
+            f"no usable row of {operation} ({chosen}) in this table: {reasons}",
+            "a row needs a positive time and its number of ranks",
+        )
+    grouped = kept.groupby(list(POINT), dropna=False, sort=False)["time_s"]
+    pooled = grouped.agg(time_s="median", repetitions="size", low="min", high="max").reset_index()
+    pooled["spread"] = pooled["high"] / pooled["low"]
+    contradictory = int((pooled["spread"] > CONTRADICTION).sum())
+    warnings = []
+    if contradictory:
+        warnings.append(
+            f"{contradictory} of {len(pooled)} points have repetitions that differ by more than "
+            f"a factor of {CONTRADICTION:g}; their median is used"
+        )
+    if lost := sum(dropped.values()):
+        reasons = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in dropped.items() if count)
+        warnings.append(f"{lost} rows left out: {reasons}")
+    return Points(pooled.drop(columns=["low", "high"]), chosen, dropped, warnings)
+
+
+def _rows(frame: pd.DataFrame, operation: str, statistic: str) -> pd.DataFrame:
+    if statistic in RATES:
+        raise RequestError(f"{statistic} is not a time", "times are predicted: ask for one_way or completion")
+    of_it = frame[frame["operation"] == operation]
+    if of_it.empty:
+        held = ", ".join(operations(frame)) or "nothing"
+        raise RequestError(f"no {operation!r} in this table", f"it holds {held}")
+    rows = of_it[of_it["statistic"] == statistic]
+    if rows.empty:
+        known = ", ".join(sorted(set(of_it["statistic"].astype(str)) - set(RATES))) or "only rates"
+        raise RequestError(f"no statistic {statistic!r} of {operation} in this table", f"it holds {known}")
+    made = pd.DataFrame(index=rows.index)
+    for name in TEXT:
+        made[name] = rows[name].astype(object).fillna("").astype(str) if name in rows.columns else ""
+    for name in NUMBERS:
+        made[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
+    truth = rows["oversubscribed"] if "oversubscribed" in rows.columns else pd.Series(pd.NA, rows.index)
+    made["oversubscribed"] = truth.astype("boolean").fillna(value=False).astype(bool)
+    made["time_s"] = rows["time_us"].astype("float64") / 1e6
+    return made
+
+
+def _usable(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
+    """Rows with a positive, finite time and a number of ranks, and how many were not, by reason."""
+    time = rows["time_s"].to_numpy(np.float64)
+    reasons = {
+        "without_a_time": ~np.isfinite(time),
+        "with_a_zero_time": time == 0,
+        "with_a_negative_time": np.isfinite(time) & (time < 0),
+    }
+    bad = ~(np.isfinite(time) & (time > 0))
+    reasons["without_ranks"] = ~bad & rows["ranks"].isna().to_numpy()
+    bad |= reasons["without_ranks"]
+    return rows[~bad], {name: int(mask.sum()) for name, mask in reasons.items()}
+
+
+def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDArray[np.intp]]:
+    """Positions of the points that agree in the columns `names`, by their values there (None: unknown)."""
+    columns = points[list(names)]
+    # An unknown number is a value like any other, but NA is not equal to itself.
+    keys = columns.astype(object).where(columns.notna(), None)
+    found: dict[Hashable, list[int]] = {}
+    for position, key in enumerate(keys.itertuples(index=False, name=None)):
+        found.setdefault(key, []).append(position)
+    return {key: np.array(index, dtype=np.intp) for key, index in found.items()}
+
+
+def limits(train: pd.DataFrame) -> list[str]:
+    """What training points cannot tell, in words: no placement, a single size, a single number of ranks."""
+    found = []
+    if (train["mapping"] == "").all():
+        found.append(
+            "the table does not say how ranks were placed (mapping is empty): all points count as one placement"
+        )
+    sizes, ranks = train["bytes"].unique(), train["ranks"].unique()
+    if len(sizes) == 1:
+        found.append(f"training has a single size ({sizes[0]} B): other sizes are extrapolated")
+    if len(ranks) == 1:
+        found.append(
+            f"training has a single number of ranks ({ranks[0]}): it cannot show how the time grows with ranks"
+        )
+    return found
+
+
+def beyond(train: pd.DataFrame, test: pd.DataFrame) -> list[str]:
+    """How far test points lie outside the ranks and sizes of training, in words; empty inside."""
+    found = []
+    for column, unit in (("ranks", "ranks"), ("bytes", "B")):
+        low, high = int(train[column].min()), int(train[column].max())
+        least, most = int(test[column].min()), int(test[column].max())
+        # The ratio to 0 B says nothing.
+        if most > high:
+            far = f" ({most / high:.3g} times)" if high else ""
+            found.append(f"test reaches {most} {unit}, training ends at {high}{far}: extrapolated")
+        if least < low:
+            found.append(f"test begins at {least} {unit}, training at {low}: extrapolated")
+    return found

@@ -1,0 +1,120 @@
+"""Predicted against measured times of a collective, one panel for each estimator, a colour for each algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.predict.accuracy import errors
+from hockney.predict.estimators.base import Prediction
+from hockney.report.axes import log_axis, plain
+from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.marks import percent
+from hockney.report.style import QUIET, Style, drawing_style, styles
+from hockney.report.svg import png_file, svg_file
+
+COLUMNS = 3
+NAMED = 10
+"""Algorithms with a colour of their own, those with most points; all others are grey."""
+BAND = 0.1
+OTHERS = Style(QUIET, (), ".")
+
+
+def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Prediction]) -> Drawing:
+    """A panel for each estimator: predicted against measured time of the test points that it predicts.
+
+    Axes are logarithmic and the same in all panels; the line is equality, the band ±10 %. Open symbols lie
+    beyond the frame. RequestError where no estimator predicts anything.
+    """
+    measured_us = test["time_s"].to_numpy(np.float64) * 1e6
+    shown = {name: one for name, one in predictions.items() if np.isfinite(one.time_s).any()}
+    if not shown:
+        raise RequestError("there is no prediction to draw", "choose other models, or test points they know")
+    algorithm = test["algorithm"].to_numpy(dtype=object)
+    looks = styles([str(name) for name in test["algorithm"].value_counts().index[:NAMED]])
+    columns = min(COLUMNS, len(shown))
+    rows = -(-len(shown) // columns)
+    figure = Figure(figsize=(WIDTH_IN * columns / COLUMNS, 0.6 + 3.4 * rows), layout="constrained")
+    panels = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
+    low, high = float(measured_us.min()), float(measured_us.max())
+    words = []
+    for axes, (name, one) in zip(panels, shown.items(), strict=False):
+        _frame(axes, low, high)
+        for label in dict.fromkeys([*looks, *algorithm]):
+            mask = (algorithm == label) & np.isfinite(one.time_s)
+            _points(axes, measured_us[mask], one.time_s[mask] * 1e6, looks.get(label, OTHERS))
+        numbers = errors(one, test["time_s"].to_numpy(np.float64))
+        median, p95 = (percent(float(numbers[f"{part}_relative_error"] or 0)) for part in ("median", "p95"))
+        failed = f", {numbers['failed']} not predicted" if numbers["failed"] else ""
+        axes.set_xlabel("measured (µs)")
+        axes.set_title(f"{name}\nmedian {median}, P95 {p95}{failed}", fontsize=8.5)
+        words.append(f"{name} median {median} and P95 {p95}{failed}")
+    for axes in panels[len(shown) :]:
+        axes.set_visible(False)
+    for axes in panels[::columns]:
+        axes.set_ylabel("predicted (µs)")
+    _legend(figure, looks, len(set(algorithm)), 2 * columns)
+    return Drawing(
+        f"{operation}-predicted",
+        f"{operation}: predicted against measured.",
+        f"{operation}: predicted against measured time of {len(test)} points the models have not seen. "
+        f"Error: {'; '.join(words)}.",
+        "The line is equality, the band ±10 %. Open symbols lie beyond the frame.",
+        figure,
+    )
+
+
+def _frame(axes: Axes, low_us: float, high_us: float) -> None:
+    log_axis(axes, low_us / 1.5, high_us * 1.5)
+    axes.set_xscale("log")
+    axes.set_xlim(axes.get_ylim())
+    axes.xaxis.set_major_locator(LogLocator(numticks=6))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    ends = np.array(axes.get_ylim())
+    axes.fill_between(ends, ends * (1 - BAND), ends * (1 + BAND), color="#e3e3e3", linewidth=0, zorder=1)
+    axes.plot(ends, ends, color=QUIET, linewidth=0.8, zorder=2)
+
+
+def _points(axes: Axes, measured_us: NDArray[np.float64], time_us: NDArray[np.float64], style: Style) -> None:
+    bottom, top = axes.get_ylim()
+    # A prediction that is not positive has no place on this axis: it stands at the lower edge.
+    inside = np.clip(time_us, bottom * 1.05, top / 1.05)
+    outside = inside != time_us
+    for mask, face in ((~outside, style.colour), (outside, "white")):
+        axes.plot(
+            measured_us[mask], inside[mask], linestyle="", marker=style.marker, markersize=2.6, alpha=0.7,
+            markerfacecolor=face, markeredgecolor=style.colour, markeredgewidth=0.5, zorder=3, rasterized=True,
+        )  # fmt: skip
+
+
+def _legend(figure: Figure, looks: Mapping[str, Style], algorithms: int, columns: int) -> None:
+    entries = dict(looks)
+    if algorithms > len(looks):
+        entries[f"{algorithms - len(looks)} others"] = OTHERS
+    handles = [
+        figure.axes[0].plot([], [], linestyle="", marker=look.marker, color=look.colour, label=name)[0]
+        for name, look in entries.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+
+
+def write(path: Path, operation: str, test: pd.DataFrame, predictions: Mapping[str, Prediction]) -> None:
+    """Draw `predicted` into `.png` or `.svg`; RequestError for another ending or an unwritable place."""
+    formats = {".png": png_file, ".svg": svg_file}
+    if path.suffix not in formats:
+        raise RequestError(f"cannot draw a figure as {path.name!r}", "end the name in .png or .svg")
+    with drawing_style():
+        content = formats[path.suffix](predicted(operation, test, predictions).figure)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error

@@ -1,0 +1,161 @@
+"""One split for all estimators; what could not run, or could not be scored, is said."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hockney.errors import EnvironmentLack, RequestError
+from hockney.predict.estimators.base import Fitted, Prediction, Training, estimators
+from hockney.predict.evaluate import evaluate, table
+from hockney.samples import table as tidy
+
+SHARED = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[3] / "shared")) / "data"
+BASELINES = ("linear_in_ranks", "textbook_hockney")
+
+
+def straight(algorithm: str, ranks: int, size: int, mapping: str) -> float:
+    return (
+        1e-6
+        + {"linear": 2e-7, "binomial": 5e-8, "default": 6e-8, "odd": 9e-8}[algorithm]
+        * ranks
+        * (1 + size / 1e4)
+        * {"core": 1, "node": 3}[mapping]
+    )
+
+
+def test_a_known_law_is_scored_as_exact(bcast: Callable[..., pd.DataFrame]) -> None:
+    frame = bcast(straight, algorithms=["linear", "binomial", "default"])
+    made = evaluate(frame, "bcast", "ranks <= 16", "ranks > 16", names=BASELINES)
+    result = made.result
+    # Four rank counts against two; three algorithms, three sizes, two mappings.
+    assert (result["n_train"], result["n_test"]) == (4 * 18, 2 * 18)
+    row = result["models"]["linear_in_ranks"]
+    # Rounding of a least squares, in relation to the times.
+    assert row["p95_relative_error"] < 1e-9
+    assert (row["failed"], row["regret"]["mean"], row["regret"]["chosen"]) == (0, 0, {"binomial": 12})
+    assert set(row["by_algorithm"]) == {"linear", "binomial", "default"}
+    assert set(row["by_mapping"]) == {"core", "node"}
+    assert result["algorithms"] == ["binomial", "default", "linear"]
+    json.dumps(result, allow_nan=False)
+
+
+def test_estimators_are_compared_where_both_predict(bcast: Callable[..., pd.DataFrame]) -> None:
+    frame = bcast(straight, algorithms=["linear", "default"])
+    result = evaluate(frame, "bcast", "ranks <= 16", "", names=BASELINES).result
+    assert result["models"]["textbook_hockney"]["failed"] == 12
+    assert result["n_common"] == 12
+    assert {row["common"]["n_test"] for row in result["models"].values()} == {12}
+
+
+def test_what_no_estimator_predicts_is_listed(bcast: Callable[..., pd.DataFrame]) -> None:
+    frame = bcast(straight, algorithms=["linear", "odd"])
+    result = evaluate(
+        frame, "bcast", "algorithm == 'linear' and ranks < 16", "ranks >= 16", names=BASELINES
+    ).result
+    assert result["algorithms"] == ["linear"]
+    assert list(result["not_scored"]) == ["odd"]
+
+
+def test_an_estimator_that_cannot_run_says_why(
+    bcast: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(_: Training) -> Fitted:
+        raise EnvironmentLack("Extra-P is not installed", "pip install 'hockney[extra-p]'")
+
+    known = dict(estimators)
+    monkeypatch.setattr(estimators, "_units", known | {"extra_p": lacking})
+    frame = bcast(straight, algorithms=["default"])
+    rows = evaluate(frame, "bcast", "ranks <= 16", "").result["models"]
+    assert rows["extra_p"] == {"skipped": "Extra-P is not installed (pip install 'hockney[extra-p]')"}
+    assert "textbook formula" in rows["textbook_hockney"]["skipped"]
+    assert rows["linear_in_ranks"]["failed"] == 0
+
+
+def test_an_estimator_sees_the_training_points_alone(
+    bcast: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Training] = []
+
+    class Nothing:
+        def predict(self, asked: pd.DataFrame) -> Prediction:
+            return Prediction(*np.full((3, len(asked)), np.nan))
+
+    def spy(training: Training) -> Fitted:
+        seen.append(training)
+        return Nothing()
+
+    monkeypatch.setattr(estimators, "_units", {"spy": spy})
+    monkeypatch.setattr(estimators, "_loaded", True)
+    pairs = bcast(lambda *_: 1e-6, algorithms=["default"], ranks=[2], sizes=[8], mappings=["core"])
+    frame = pd.concat([bcast(straight), pairs.assign(operation="pingpong", statistic="one_way")])
+    evaluate(frame, "bcast", "ranks <= 16", "ranks == 64", system="described")
+    assert seen[0].points["ranks"].max() == 16
+    assert seen[0].points["time_s"].notna().all()
+    assert seen[0].point_to_point["operation"].tolist() == ["pingpong"]
+    assert (seen[0].system, seen[0].operation, seen[0].statistic) == ("described", "bcast", "mean_over_ranks")
+
+
+@pytest.mark.parametrize(
+    ("columns", "word"),
+    [({"mappings": [""]}, "placed"), ({"sizes": [8]}, "a single size"), ({"ranks": [8]}, "number of ranks")],
+)
+def test_limits_of_the_table_are_warnings(
+    bcast: Callable[..., pd.DataFrame], columns: dict[str, Any], word: str
+) -> None:
+    frame = bcast(lambda *_: 1e-6, **columns)
+    result = evaluate(frame, "bcast", "algorithm == 'linear'", "", names=["linear_in_ranks"]).result
+    assert any(word in warning for warning in result["warnings"])
+    json.dumps(result, allow_nan=False)
+
+
+def test_dropped_rows_and_contradictions_are_in_the_result(bcast: Callable[..., pd.DataFrame]) -> None:
+    frame = bcast(straight, repetitions=2)
+    frame.loc[0, "time_us"] = 0.0
+    frame["time_us"] = frame["time_us"].where(frame.index != 2, 50 * frame["time_us"])
+    result = evaluate(frame, "bcast", "ranks <= 16", "", names=["linear_in_ranks"]).result
+    assert result["dropped"]["with_a_zero_time"] == 1
+    assert any("factor of 3" in warning for warning in result["warnings"])
+
+
+def test_unknown_names_and_expressions_are_refused(bcast: Callable[..., pd.DataFrame]) -> None:
+    with pytest.raises(RequestError, match="unknown estimator 'linear'"):
+        evaluate(bcast(straight), "bcast", "ranks <= 16", "", names=["linear"])
+    with pytest.raises(RequestError, match="unknown column 'time_s'"):
+        # To choose points by their time would be to choose the accuracy.
+        evaluate(bcast(straight), "bcast", "time_s < 1", "")
+
+
+def test_the_predictions_are_a_tidy_table(bcast: Callable[..., pd.DataFrame], tmp_path: Path) -> None:
+    made = evaluate(bcast(straight), "bcast", "ranks <= 16", "", names=["linear_in_ranks"])
+    tidy.write(table(made), tmp_path / "predictions.csv")
+    again = pd.read_csv(tmp_path / "predictions.csv")
+    assert len(again) == made.result["n_test"]
+    assert again["linear_in_ranks_us"].to_numpy() == pytest.approx(again["time_us"].to_numpy(), rel=1e-9)
+    assert (again["linear_in_ranks_low_us"] <= again["linear_in_ranks_high_us"]).all()
+    assert len(tidy.load(tmp_path / "predictions.csv")) == len(again)
+
+
+@pytest.mark.parametrize("operation", ["bcast", "reduce"])
+def test_published_measurements_put_the_line_at_a_fifth(operation: str) -> None:
+    path = SHARED / "orfeo-epyc" / "tidy.csv.gz"
+    if not path.exists():
+        pytest.skip("the published measurements are not here")
+    made = evaluate(
+        tidy.load(path),
+        operation,
+        "ranks <= 64 and mapping in ['core', 'socket', 'node']",
+        "ranks > 64 and ranks <= 254 and (mapping in ['core', 'node'] or (mapping == 'socket' and ranks <= 126))",
+        statistic="mean_over_ranks",
+        names=BASELINES,
+    )
+    # An earlier sketch of this baseline had 17 to 20 % at three sizes; all sizes are asked for here.
+    assert 0.12 < made.result["models"]["linear_in_ranks"]["median_relative_error"] < 0.28
+    assert made.result["algorithms"] == sorted(set(made.test["algorithm"]))
