@@ -14,6 +14,7 @@ from hockney import _core
 from hockney._core import Algorithm
 from hockney.cli import application
 from hockney.models.base import models
+from hockney.predict.decisions.base import libraries
 from hockney.registry import Registry
 from hockney.runner.launchers.base import launchers
 from hockney.samples.importers.base import importers
@@ -46,6 +47,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/cli",
         ROOT / "docs/how-to/schedules.md",
     ),
+    "library": (
+        SOURCE / "predict/decisions",
+        ".py",
+        ROOT / "tests/predict/decisions",
+        ROOT / "docs/reference/library-decisions.md",
+    ),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
 }
 REGISTRIES: dict[str, Registry[object]] = {
@@ -53,6 +60,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "importer": importers,  # type: ignore[dict-item]
     "launcher": launchers,  # type: ignore[dict-item]
     "format": formats,  # type: ignore[dict-item]
+    "library": libraries,  # type: ignore[dict-item]
 }
 
 
