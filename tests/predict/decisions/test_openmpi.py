@@ -136,6 +136,7 @@ def test_before_4_1(operation: str, ranks: int, size_B: int, expected: Choice) -
 
 def test_no_answer_is_made_up() -> None:
     assert default("bcast", 8, 8, (1, 6, 5)) is None
+    assert default("bcast", 8, 8, (6, 0, 0)) is None
     assert default("bcast", 8, 8, ()) is None
     assert default("bcast", 1, 8, V4_1) is None
 

@@ -105,8 +105,10 @@ SIZED = {"bcast", "reduce", "allreduce"}
 def default(
     operation: str, ranks: int, size_B: int, version: Version, *, nodes: int = 1, element_B: int = 4
 ) -> Choice | None:
-    """The fixed decision of `tuned`; None before 1.10, for a version unknown, and where `han` decides."""
-    if ranks < 2 or version < (1, 10) or (version >= (5, 0) and nodes > 1 and operation in HAN):
+    """The fixed decision of `tuned`; None before 1.10, after 5, and where `han` decides."""
+    if ranks < 2 or not (1, 10) <= version < (6,):
+        return None
+    if version >= (5, 0) and nodes > 1 and operation in HAN:
         return None
     segment_B = 0
     if version >= (4, 1):
@@ -306,7 +308,7 @@ libraries.register("openmpi")(
         re.compile(r"open ?-?mpi\b"),
         default,
         named,
-        "decisions of Open MPI's own component tuned, versions from 1.10 on; from 5.0 on, ranks on several nodes "
+        "decisions of Open MPI's own component tuned, versions 1.10 to 5; from 5.0 on, ranks on several nodes "
         "are served by component han for all but alltoall and reduce_scatter: no schedule; a vendor's component "
         "such as hcoll, where it is built in, decides before it",
     )
