@@ -14,6 +14,7 @@ from hockney import _core
 from hockney._core import Algorithm
 from hockney.cli import application
 from hockney.models.base import models
+from hockney.predict.decisions.base import libraries
 from hockney.predict.estimators.base import estimators
 from hockney.registry import Registry
 from hockney.runner.launchers.base import launchers
@@ -53,6 +54,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/cli",
         ROOT / "docs/how-to/schedules.md",
     ),
+    "library": (
+        SOURCE / "predict/decisions",
+        ".py",
+        ROOT / "tests/predict/decisions",
+        ROOT / "docs/reference/library-decisions.md",
+    ),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
 }
 REGISTRIES: dict[str, Registry[object]] = {
@@ -61,6 +68,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "launcher": launchers,  # type: ignore[dict-item]
     "estimator": estimators,  # type: ignore[dict-item]
     "format": formats,  # type: ignore[dict-item]
+    "library": libraries,  # type: ignore[dict-item]
 }
 
 

@@ -1,6 +1,7 @@
 // barrier recursive_doubling: ranks whose numbers differ in one bit signal each other; the ranks beyond the
-// largest power of two report to a partner first and are released by it last (Open MPI coll/base
-// barrier_intra_recursivedoubling).
+// largest power of two report to a partner first and are released by it last. The partner leaves when its guest
+// has heard: Open MPI sends that message synchronously (coll/base barrier_intra_recursivedoubling), which is an
+// acknowledgement here.
 #include "../schedule.hpp"
 
 namespace hockney {
@@ -10,8 +11,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     int power = 1;
     while (2 * power <= p.ranks) power *= 2;
     if (rank >= power) {
-        builder.signal(rank - power);
-        builder.await(rank - power);
+        const int reported = builder.signal(rank - power);
+        builder.signal(rank - power, {builder.await(rank - power, {reported})});
         return;
     }
     const bool has_guest = rank + power < p.ranks;
@@ -21,7 +22,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
         heard = builder.await(rank ^ bit, {before});
         builder.signal(rank ^ bit, {before});
     }
-    if (has_guest) builder.signal(rank + power, {heard});
+    if (has_guest) builder.await(rank + power, {builder.signal(rank + power, {heard})});
 }
 
 const Register registered(Algorithm("barrier", "recursive_doubling", generate).alike(Likeness::exclusive_or));

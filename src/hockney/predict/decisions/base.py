@@ -1,0 +1,118 @@
+"""What a library's decisions are: the schedule it runs by default, and the one behind each of its names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from hockney.registry import Registry
+
+Version = tuple[int, ...]
+"""(4, 1, 5) for 4.1.5; empty where a table does not tell."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A schedule as a library would run it; `segment_B` None: not segmented; `radix` None: it has none.
+
+    `parts` are the collectives, one after another, that an algorithm calls where they are not those of the
+    schedule: then the schedule by itself is only like what runs, and the parts are what runs.
+    """
+
+    algorithm: str
+    segment_B: int | None = None
+    radix: int | None = None
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """A collective inside another one, with root 0; `size_B` as in the table for its operation."""
+
+    operation: str
+    size_B: int
+    choice: Choice
+
+
+class DefaultFunction(Protocol):
+    """The library's own choice, or None where it is not known or has no schedule here.
+
+    `size_B` is the table's: the whole vector for bcast, reduce and allreduce, one rank's block for the others, 0
+    for barrier. Reductions have a commutative operator and elements of `element_B` bytes, other operations
+    bytes. `nodes` is how many nodes the ranks are on.
+    """
+
+    def __call__(
+        self,
+        operation: str,
+        ranks: int,
+        size_B: int,
+        version: Version,
+        *,
+        nodes: int = 1,
+        element_B: int = 4,
+    ) -> Choice | None: ...
+
+
+class NamedFunction(Protocol):
+    """What runs under the name of one of the library's algorithms, or None for a name without a schedule here.
+
+    Names are the library's own, with `_`, `-` or spaces. `segment_B` is the segment size that was asked for; 0
+    is the library's default. Where `ranks` and `size_B` are given, the answer is what really runs: libraries
+    replace an algorithm outside of its conditions without a word.
+    """
+
+    def __call__(
+        self,
+        operation: str,
+        algorithm: str,
+        version: Version,
+        *,
+        ranks: int | None = None,
+        size_B: int | None = None,
+        segment_B: int = 0,
+        element_B: int = 4,
+    ) -> Choice | None: ...
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """One library. `banner` matches its name at the start of a table's `mpi` column, in lower case.
+
+    `limits` says in words where `default` has no answer; it is shown to the user.
+    """
+
+    banner: re.Pattern[str]
+    default: DefaultFunction
+    named: NamedFunction
+    limits: str
+
+
+libraries: Registry[Decisions] = Registry("MPI library", "hockney.predict.decisions")
+
+
+class Found(NamedTuple):
+    """Whose decisions hold for a table; `reason` says why there are none, or what they leave open."""
+
+    decisions: Decisions | None
+    version: Version
+    reason: str
+
+
+def decisions_for(mpi: str) -> Found:
+    """The library and version that a table's `mpi` column speaks of ("Open MPI 4.1.5", "MPICH 4.0.2", "")."""
+    number = re.search(r"\d+(?:\.\d+)*", mpi)
+    version = tuple(int(part) for part in number[0].split(".")) if number else ()
+    text = mpi.strip().lower()
+    if not text:
+        return Found(None, version, "the table does not say which MPI library was measured")
+    for _, decisions in libraries:
+        if decisions.banner.match(text):
+            return Found(decisions, version, decisions.limits)
+    return Found(None, version, f"what {mpi.strip()} chooses by itself is not known here")
+
+
+def spelled(algorithm: str) -> str:
+    """A library's name for an algorithm in one spelling: lower case, words joined by `_`."""
+    return re.sub(r"[\s_-]+", "_", algorithm.strip().lower())

@@ -1,0 +1,315 @@
+"""Open MPI's component `tuned`: its fixed decisions and what its named algorithms do.
+
+Read in the sources of 1.10.7, 2.1.6, 3.1.6, 4.0.7, 4.1.5 and 5.0.10: which algorithm, in
+ompi/mca/coll/tuned/coll_tuned_decision_fixed.c (the same rules up to 4.0, other ones from 4.1.0 on); default
+segment size 0, fan-out of chains 4, radix 4 and no limit of outstanding requests, in
+coll_tuned_<operation>_decision.c and coll_tuned_component.c; what replaces an algorithm outside of its
+conditions, in ompi/mca/coll/base/coll_base_<operation>.c.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hockney.predict.decisions._openmpi_fixed import look_up
+from hockney.predict.decisions.base import Choice, Decisions, Part, Version, libraries, spelled
+
+FANOUT = 4
+"""coll_tuned_init_chain_fanout and coll_tuned_bcast_knomial_radix, when an algorithm is forced."""
+
+SCHEDULES: dict[str, dict[str, str | None]] = {
+    "barrier": {
+        "linear": "linear",
+        "double_ring": "double_ring",
+        "recursive_doubling": "recursive_doubling",
+        "bruck": "dissemination",
+        "two_proc": "recursive_doubling",
+        "tree": "tree",
+    },
+    "bcast": {
+        "basic_linear": "linear",
+        "chain": "chain",
+        "pipeline": "pipeline",
+        "split_binary_tree": "split_binary",
+        "binary_tree": "binary",
+        "binomial": "binomial",
+        "knomial": "knomial",
+        "scatter_allgather": "scatter_allgather",
+        "scatter_allgather_ring": "scatter_allgather_ring",
+    },
+    "reduce": {
+        "linear": "linear",
+        "chain": "chain",
+        "pipeline": "pipeline",
+        "binary": "binary",
+        "binomial": "binomial",
+        "in_order_binary": None,
+        "rabenseifner": "rabenseifner",
+    },
+    "allreduce": {
+        "basic_linear": "reduce_bcast",
+        "nonoverlapping": "reduce_bcast",
+        "recursive_doubling": "recursive_doubling",
+        "ring": "ring",
+        "segmented_ring": "segmented_ring",
+        "rabenseifner": "rabenseifner",
+    },
+    "allgather": {
+        "linear": "linear",
+        "bruck": "bruck",
+        "recursive_doubling": "recursive_doubling",
+        "ring": "ring",
+        "neighbor": "neighbor_exchange",
+        "two_proc": "recursive_doubling",
+        "sparbit": None,
+    },
+    # With no limit of outstanding requests linear_sync has them all under way, as linear has.
+    "alltoall": {
+        "linear": "linear",
+        "pairwise": "pairwise",
+        "modified_bruck": "bruck",
+        "linear_sync": "linear",
+        "two_proc": "pairwise",
+    },
+    "gather": {"basic_linear": "linear", "binomial": "binomial", "linear_sync": "linear_sync"},
+    "scatter": {"basic_linear": "linear", "binomial": "binomial", "linear_nb": "linear_nonblocking"},
+    "reduce_scatter": {
+        "non_overlapping": None,
+        "recursive_halving": "recursive_halving",
+        "ring": "ring",
+        "butterfly": None,
+    },
+}
+"""The names of the MPI_T enumerations, and our schedule for each."""
+
+SPELLINGS: dict[str, dict[str, str]] = {
+    "barrier": {"dissemination": "bruck"},
+    "bcast": {"linear": "basic_linear", "binary": "binary_tree", "split_binary": "split_binary_tree"},
+    "reduce": {"in_order": "in_order_binary"},
+    "allreduce": {"linear": "basic_linear", "non_overlapping": "nonoverlapping"},
+    "allgather": {"neighbor_exchange": "neighbor"},
+    "alltoall": {"basic_linear": "linear", "bruck": "modified_bruck"},
+    "gather": {"linear": "basic_linear", "linear_synch": "linear_sync"},
+    "scatter": {"linear": "basic_linear"},
+    "reduce_scatter": {"nonoverlapping": "non_overlapping", "recursive_halfing": "recursive_halving"},
+}
+"""Other names for them in tables, and one of 3.1 and before."""
+
+HAN = {"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather"}
+"""What component `han` takes over from 5.0 on when ranks are on several nodes: priority 35 against 30."""
+
+SIZED = {"bcast", "reduce", "allreduce"}
+"""Collectives with a substitute for few elements."""
+
+
+def default(
+    operation: str, ranks: int, size_B: int, version: Version, *, nodes: int = 1, element_B: int = 4
+) -> Choice | None:
+    """The fixed decision of `tuned`; None before 1.10, after 5, and where `han` decides."""
+    if ranks < 2 or not (1, 10) <= version < (6,):
+        return None
+    if version >= (5, 0) and nodes > 1 and operation in HAN:
+        return None
+    segment_B = 0
+    if version >= (4, 1):
+        algorithm = look_up(operation, ranks, size_B * ranks if operation == "reduce_scatter" else size_B)
+    else:
+        algorithm, segment_B = _before_4_1(operation, ranks, size_B, element_B)
+    # The fixed decisions pass on a fan-out of 0, which makes one chain.
+    return _choice(operation, algorithm, version, ranks, size_B, segment_B, element_B, fanout=1)
+
+
+def named(
+    operation: str,
+    algorithm: str,
+    version: Version,
+    *,
+    ranks: int | None = None,
+    size_B: int | None = None,
+    segment_B: int = 0,
+    element_B: int = 4,
+) -> Choice | None:
+    """What coll_tuned_<operation>_algorithm = `algorithm` runs; `tuned:` may stand before the name."""
+    name = spelled(algorithm.removeprefix("tuned:"))
+    name = SPELLINGS.get(operation, {}).get(name, name)
+    if name not in SCHEDULES.get(operation, {}):
+        return None
+    return _choice(operation, name, version, ranks, size_B, segment_B, element_B, fanout=FANOUT)
+
+
+def _choice(
+    operation: str,
+    algorithm: str,
+    version: Version,
+    ranks: int | None,
+    size_B: int | None,
+    segment_B: int,
+    element_B: int,
+    *,
+    fanout: int,
+) -> Choice | None:
+    parts: tuple[Part, ...] = ()
+    if ranks is not None:
+        if algorithm == "two_proc" and ranks != 2:
+            return None
+        algorithm = _for_ranks(operation, algorithm, ranks)
+        if size_B is not None:
+            if operation in SIZED:
+                size_of_one_B = element_B if operation != "bcast" else 1
+                algorithm = _for_size(operation, algorithm, ranks, size_B, segment_B, size_of_one_B)
+            found = _parts(operation, algorithm, ranks, size_B, version, element_B)
+            if found is None:
+                return None
+            parts = found
+    schedule = SCHEDULES[operation][algorithm]
+    if schedule is None:
+        return None
+    takes_segments = operation in ("bcast", "reduce") and schedule not in (
+        "linear",
+        "rabenseifner",
+        "scatter_allgather",
+        "scatter_allgather_ring",
+    )
+    takes_segments |= schedule in ("segmented_ring", "linear_sync")
+    return Choice(
+        schedule,
+        segment_B if takes_segments and segment_B > 0 else None,
+        {"chain": fanout, "knomial": FANOUT}.get(schedule),
+        parts,
+    )
+
+
+def _for_ranks(operation: str, algorithm: str, ranks: int) -> str:
+    """What coll/base runs instead for this number of ranks."""
+    if operation == "allgather" and algorithm == "recursive_doubling" and ranks & (ranks - 1):
+        return "bruck"
+    if operation == "allgather" and algorithm == "neighbor" and ranks % 2:
+        return "ring"
+    return algorithm
+
+
+def _for_size(operation: str, algorithm: str, ranks: int, size_B: int, segment_B: int, element_B: int) -> str:
+    """What coll/base runs instead for so few elements; `ring` and `segmented_ring` are those of allreduce."""
+    count = -(-size_B // element_B)
+    if algorithm == "segmented_ring":
+        in_segment = segment_B // element_B if element_B <= segment_B < size_B else count
+        if count < ranks * in_segment:
+            algorithm = "ring"
+    if algorithm == "ring" and count < ranks:
+        return "recursive_doubling"
+    power = 1 << (ranks.bit_length() - 1)
+    if algorithm == "rabenseifner" and count < power:
+        return "linear" if operation == "reduce" else "basic_linear"
+    if algorithm.startswith("scatter_allgather") and count < ranks:
+        return "basic_linear"
+    # Both halves must fill a segment; the substitute is a chain of fan-out 1.
+    if algorithm == "split_binary_tree" and (count < 2 or segment_B > count // 2 * element_B):
+        return "pipeline"
+    return algorithm
+
+
+def _parts(
+    operation: str, algorithm: str, ranks: int, size_B: int, version: Version, element_B: int
+) -> tuple[Part, ...] | None:
+    """The collectives that an algorithm calls where they are not our schedule's; None where one is unknown."""
+    if operation == "allreduce" and algorithm == "basic_linear":
+        return (Part("reduce", size_B, Choice("linear")), Part("bcast", size_B, Choice("linear")))
+    if operation == "allreduce" and algorithm == "nonoverlapping":
+        ours, calls = "binomial", (("reduce", size_B), ("bcast", size_B))
+    elif operation == "allgather" and algorithm == "linear":
+        ours, calls = "linear", (("gather", size_B), ("bcast", size_B * ranks))
+    else:
+        return ()
+    parts = []
+    for inner, inner_B in calls:
+        choice = default(inner, ranks, inner_B, version, element_B=element_B)
+        if choice is None:
+            return None
+        parts.append(Part(inner, inner_B, choice))
+    return () if all(part.choice == Choice(ours) for part in parts) else tuple(parts)
+
+
+def _before_4_1(operation: str, ranks: int, size_B: int, element_B: int) -> tuple[str, int]:
+    """Algorithm and segment size up to 4.0; the constants are fits of 2 Gb/s Myrinet of 2006."""
+    n = size_B
+    power_of_two = ranks & (ranks - 1) == 0
+    match operation:
+        case "barrier":
+            if ranks == 2:
+                return "two_proc", 0
+            return ("recursive_doubling" if power_of_two else "bruck"), 0
+        case "bcast":
+            return _bcast_before_4_1(ranks, n)
+        case "reduce":
+            return _reduce_before_4_1(ranks, n, element_B)
+        case "allreduce":
+            if n < 10_000:
+                return "recursive_doubling", 0
+            if -(-n // element_B) <= ranks:
+                return "nonoverlapping", 0
+            return ("ring", 0) if n <= ranks << 20 else ("segmented_ring", 1 << 20)
+        case "reduce_scatter":
+            total = n * ranks
+            halving = total <= 12 << 10 or (total <= 256 << 10 and power_of_two) or ranks >= 0.0012 * total + 8.0
+            return ("recursive_halving" if halving else "ring"), 0
+        case "allgather":
+            if ranks == 2:
+                return "two_proc", 0
+            if n * ranks < 50_000:
+                return ("recursive_doubling" if power_of_two else "bruck"), 0
+            return ("ring" if ranks % 2 else "neighbor"), 0
+        case "alltoall":
+            if ranks == 2:
+                return "two_proc", 0
+            if n < 200 and ranks > 12:
+                return "modified_bruck", 0
+            return ("linear" if n < 3000 else "pairwise"), 0
+        case "gather":
+            if n > 6000:
+                return "linear_sync", 32 << 10 if n > 92_160 else 1 << 10
+            return ("binomial" if ranks > 60 or (ranks > 10 and n < 1024) else "basic_linear"), 0
+        case "scatter":
+            return ("binomial" if ranks > 10 and n < 300 else "basic_linear"), 0
+        case _:
+            raise ValueError(f"{operation} is none of the collectives")
+
+
+def _bcast_before_4_1(ranks: int, n: int) -> tuple[str, int]:
+    if n < 2048:
+        return "binomial", 0
+    if n < 370_728:
+        return "split_binary_tree", 1 << 10
+    if ranks < 1.6134e-6 * n + 2.1102:
+        return "pipeline", 128 << 10
+    if ranks < 13:
+        return "split_binary_tree", 8 << 10
+    if ranks < 2.3679e-6 * n + 1.1787:
+        return "pipeline", 64 << 10
+    return "pipeline", 16 << 10 if ranks < 3.2118e-6 * n + 8.7936 else 8 << 10
+
+
+def _reduce_before_4_1(ranks: int, n: int, element_B: int) -> tuple[str, int]:
+    if ranks < 8 and n < 512:
+        return "linear", 0
+    if n < 2048 or (ranks < 8 and n < 20_480) or n <= element_B:
+        return "binomial", 0
+    k = n / 1024.0
+    if ranks > 0.6016 * k + 1.3496:
+        return "binomial", 1 << 10
+    if ranks > 0.0410 * k + 9.7128:
+        return "pipeline", 1 << 10
+    if ranks > 0.0422 * k + 1.1614:
+        return "binary", 32 << 10
+    return "pipeline", 32 << 10 if ranks > 0.0033 * k + 1.6761 else 64 << 10
+
+
+libraries.register("openmpi")(
+    Decisions(
+        re.compile(r"open ?-?mpi\b"),
+        default,
+        named,
+        "decisions of Open MPI's own component tuned, versions 1.10 to 5; from 5.0 on, ranks on several nodes "
+        "are served by component han for all but alltoall and reduce_scatter: no schedule; a vendor's component "
+        "such as hcoll, where it is built in, decides before it",
+    )
+)

@@ -1,0 +1,33 @@
+"""fujitsu: the names on Fugaku that Open MPI has too, and nothing made up for the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from hockney.predict.decisions.base import Choice
+from hockney.predict.decisions.fujitsu import default, named
+
+V = (4, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "expected"),
+    [
+        ("bcast", "binary_tree", Choice("binary")),
+        ("bcast", "chain", Choice("chain", radix=4)),
+        ("allgather", "recursive-doubling", Choice("recursive_doubling")),
+        ("alltoall", "modified_bruck", Choice("bruck")),
+        ("reduce_scatter", "recursive_halving", Choice("recursive_halving")),
+        ("bcast", "trinaryx3", None),
+        ("allreduce", "trix6", None),
+        ("scatter", "use_bcast", None),
+    ],
+)
+def test_names(operation: str, name: str, expected: Choice | None) -> None:
+    assert named(operation, name, V) == expected
+
+
+def test_its_own_choice_is_not_known() -> None:
+    assert default("bcast", 8, 8, V) is None
+    # Which reduce and bcast it calls is its own choice, too.
+    assert named("allreduce", "nonoverlapping", V, ranks=8, size_B=8) is None
