@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -210,7 +211,7 @@ class Evaluator {
         if (timeline_ != nullptr)
             timeline_->arrival_s[static_cast<std::size_t>(event.rank)][event.step] = here.s;
         if (cost_s(event, Term::drain) > 0) {
-            if (in_.empty()) in_.resize(ranks_.size());
+            if (in_.empty()) in_.resize(ranks_.size(), {-std::numeric_limits<double>::infinity()});
             Time& in = in_[static_cast<std::size_t>(event.rank)];
             in = here = later(here, plus(in, entry(event, Term::drain)));
         }

@@ -32,12 +32,12 @@ def test_rounds_and_messages(algorithm: str) -> None:
         within = power(ranks)
         extra = ranks - within
         # Hensgen, Finkel and Manber (1988) for dissemination; the others from the definitions in Open MPI's
-        # barrier_intra_*, each message taking one round.
+        # barrier_intra_*, each message taking one round; a synchronous send there is acknowledged.
         rounds, messages = {
             "linear": (2 * (ranks - 1), 2 * (ranks - 1)),
-            "double_ring": (2 * ranks, 2 * ranks),
+            "double_ring": (3 * ranks, 3 * ranks),
             "dissemination": (log2(ranks), ranks * log2(ranks)),
-            "recursive_doubling": (log2(within) + (2 if extra else 0), within * log2(within) + 2 * extra),
+            "recursive_doubling": (log2(within) + (3 if extra else 0), within * log2(within) + 3 * extra),
             "tree": (2 * log2(ranks), 2 * (ranks - 1)),
         }[algorithm]
         counts = _core.count(_core.generate("barrier", algorithm, Problem(ranks=ranks)))
@@ -51,9 +51,13 @@ def test_linear_meets_at_rank_0() -> None:
 
 def test_double_ring_starts_at_rank_0() -> None:
     for ranks in range(2, 18):
-        assert steps("double_ring", ranks, 0) == [("to", 1), ("from", ranks - 1)] * 2
+        once = [("to", 1), ("from", ranks - 1)]
+        assert steps("double_ring", ranks, 0) == [*once, ("to", 1), ("from", 1), once[1], ("to", ranks - 1)]
         for rank in range(1, ranks):
-            assert steps("double_ring", ranks, rank) == [("from", rank - 1), ("to", (rank + 1) % ranks)] * 2
+            before, after = rank - 1, (rank + 1) % ranks
+            once = [("from", before), ("to", after)]
+            heard = [("to", before), ("to", after), ("from", after)]
+            assert steps("double_ring", ranks, rank) == [*once, ("from", before), *heard]
 
 
 def test_recursive_doubling_lets_the_ranks_too_many_wait_outside() -> None:
@@ -62,7 +66,7 @@ def test_recursive_doubling_lets_the_ranks_too_many_wait_outside() -> None:
         for rank in range(ranks):
             peers = [peer for kind, peer in steps("recursive_doubling", ranks, rank) if kind == "to"]
             if rank >= within:
-                assert peers == [rank - within]
+                assert peers == [rank - within] * 2
                 continue
             partners = [rank ^ 1 << bit for bit in range(log2(within))]
             assert peers == partners + ([rank + within] if rank + within < ranks else [])

@@ -1,7 +1,7 @@
 // barrier recursive_doubling: ranks whose numbers differ in one bit signal each other; the ranks beyond the
-// largest power of two report to a partner first and are released by it last. The partner leaves when its guest
-// has heard: Open MPI sends that message synchronously (coll/base barrier_intra_recursivedoubling), which is an
-// acknowledgement here.
+// largest power of two report to a partner first and are released by it last. The partner leaves when its
+// guest has heard: Open MPI sends that message synchronously (coll/base barrier_intra_recursivedoubling),
+// which is an acknowledgement here.
 #include "../schedule.hpp"
 
 namespace hockney {

@@ -19,14 +19,6 @@ def line(at_first_byte_s: float, per_further_byte_s: float) -> Curve:
     return [1.0, 2.0], [at_first_byte_s, at_first_byte_s + per_further_byte_s]
 
 
-def larger(floor_s: float, per_further_byte_s: float) -> Curve:
-    """max(floor, (m − 1)·b)."""
-    if per_further_byte_s <= 0 or floor_s <= 0:
-        return line(max(floor_s, 0.0), max(per_further_byte_s, 0.0))
-    bend = 1 + floor_s / per_further_byte_s
-    return [1.0, bend, 2 * bend], [floor_s, floor_s, floor_s + bend * per_further_byte_s]
-
-
 def step(above_B: float, time_s: float) -> Curve:
     """Eager up to and including `above_B` bytes, with that handshake above."""
     return [above_B, above_B + 1, above_B + 2], [-1.0, time_s, time_s]
@@ -51,17 +43,18 @@ def loggp(
     node_gap_s_per_B: float = 0.0,
     network_gap_s_per_B: float = 0.0,
 ) -> CostCurves:
-    """LogGOPS: latency L, overheads o_s and o_r (o_s where no other is given) and O for each byte, gap g between
-    the starts of two messages, gap G for each further byte, S as `rendezvous_above_B` (Alexandrov et al. 1995;
-    Hoefler, Schneider and Lumsdaine 2010). A message of m bytes has arrived o_s + L + (m − 1)G after it was
-    started. One
-    locality.
+    """LogGOPS of one locality (Alexandrov et al. 1995; Hoefler, Schneider and Lumsdaine 2010).
+
+    Latency L, overheads o_s and o_r (o_s where no other is given) and O for each byte, gap g between two messages
+    that a rank sends or receives, gap G for each further byte, S as `rendezvous_above_B`. A message of m bytes
+    has arrived o_s + L + (m − 1)G after it was started.
     """
     receive_s = overhead_s if receive_overhead_s is None else receive_overhead_s
     of_term: dict[str, Curve] = {
         "send": ([0.0, 1.0], [overhead_s, overhead_s + overhead_s_per_B]),
         "receive": ([0.0, 1.0], [receive_s, receive_s + overhead_s_per_B]),
-        "gap": larger(gap_s, gap_s_per_B),
+        "gap": line(gap_s, gap_s_per_B),
+        "drain": line(gap_s, gap_s_per_B),
         "transfer": line(latency_s, gap_s_per_B),
         "handshake": EAGER if rendezvous_above_B is None else step(rendezvous_above_B, latency_s),
         "node_link": per_byte(node_gap_s_per_B),
