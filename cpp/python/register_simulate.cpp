@@ -175,17 +175,26 @@ void register_simulate(nb::module_& module) {
     nb::class_<Tape>(module, "Tape")
         .def(
             "__init__",
-            [](Tape* self, const std::vector<Asked>& asked, const Ids& levels, bool rendezvous) {
+            [](Tape* self, const std::vector<Asked>& asked, const CostCurves& costs, const Ids& levels,
+               const Network& network) {
                 const std::vector<Phase> phases = phases_of(asked);
-                new (self) Tape(phases, domains_of(levels, phases.front().problem.ranks), rendezvous);
+                Domains domains = domains_of(levels, phases.front().problem.ranks);
+                if (domains.localities() != costs.message.size())
+                    throw std::invalid_argument("there must be costs for each locality");
+                new (self) Tape(phases, costs, std::move(domains), network);
             },
-            "phases"_a, "levels"_a, "rendezvous"_a = false)
+            "phases"_a, "costs"_a, nb::kw_only(), "levels"_a, "network"_a)
         .def_prop_ro("size_B", &Tape::size_B)
         .def_prop_ro("events", &Tape::events)
         .def(
             "finish_s",
             [](const Tape& tape, const Table& costs) {
-                return array(tape.finish_s(tape.costs(values(costs, tape))), {tape.phases(), tape.ranks()});
+                std::vector<double> table_s = values(costs, tape), finish_s;
+                {
+                    const nb::gil_scoped_release others_may_run;
+                    finish_s = tape.finish_s(std::move(table_s));
+                }
+                return array(std::move(finish_s), {tape.phases(), tape.ranks()});
             },
             "costs"_a)
         .def(
@@ -194,9 +203,8 @@ void register_simulate(nb::module_& module) {
                 if (weights.size() != tape.phases() * tape.ranks())
                     throw std::invalid_argument("there must be a weight for each rank and phase");
                 std::vector<double> finish_s;
-                std::vector<double> counts =
-                    tape.gradient(tape.costs(values(costs, tape)),
-                                  {weights.data(), weights.data() + weights.size()}, finish_s);
+                std::vector<double> counts = tape.gradient(
+                    values(costs, tape), {weights.data(), weights.data() + weights.size()}, finish_s);
                 return std::make_tuple(array(std::move(finish_s), {tape.phases(), tape.ranks()}),
                                        array(std::move(counts), {tape.size_B().size(), tape.row()}));
             },

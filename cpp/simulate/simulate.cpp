@@ -58,6 +58,30 @@ class Stream {
     std::int64_t sends_ = 0;
 };
 
+struct Nobody {
+    static void take(const Event*, std::size_t) {}
+    static double now_s(int) { return 0; }
+    static bool is_shared(const Event&) { return false; }
+};
+
+// Writes down what another sink sees.
+template <class Sink>
+class Recorder {
+  public:
+    Recorder(std::vector<Event>& events, Sink sink) : events_(events), sink_(std::move(sink)) {}
+
+    void take(const Event* events, std::size_t count) {
+        events_.insert(events_.end(), events, events + count);
+        sink_.take(events, count);
+    }
+    double now_s(int rank) const { return sink_.now_s(rank); }
+    bool is_shared(const Event& event) { return sink_.is_shared(event); }
+
+  private:
+    std::vector<Event>& events_;
+    Sink sink_;
+};
+
 // Adds what lies on the way back from each seed; a node's own weight is passed on to the one before it.
 void trace_back(const std::vector<TraceNode>& trace, std::vector<double>& weight,
                 std::vector<double>& counts) {
@@ -152,45 +176,55 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     return result;
 }
 
-Tape::Tape(const std::vector<Phase>& phases, Domains domains, bool rendezvous)
+Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains domains, Network network)
     : ranks_(static_cast<std::size_t>(phases.front().problem.ranks)),
       phases_(phases.size()),
       localities_(domains.localities()),
-      rendezvous_(rendezvous) {
+      rendezvous_(has_rendezvous(curves)),
+      network_(std::move(network)) {
     Builder builder;
     Workload work = workload(phases, builder);
-    work.rendezvous = rendezvous;
+    work.rendezvous = rendezvous_;
     work.domains = std::move(domains);
-    Order<Tape>(work, sizes_, *this).run();
+    if (network_.node_of_rank.empty()) {
+        Recorder<Nobody> recorder(events_, Nobody{});
+        Order<Recorder<Nobody>>(work, sizes_, recorder).run();
+    } else {
+        Costs costs(localities_);
+        Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
+        evaluator.share(network_);
+        using Watched = Recorder<Stream<Plain>>;
+        Watched recorder(events_, Stream<Plain>(curves, costs, sizes_, evaluator));
+        Order<Watched, true>(work, sizes_, recorder).run();
+    }
     events_.shrink_to_fit();
 }
 
-void Tape::take(const Event* events, std::size_t count) {
-    events_.insert(events_.end(), events, events + count);
-}
-
 template <class Time>
-Evaluator<Time> Tape::play(const Costs& costs) const {
-    Evaluator<Time> evaluator(ranks_, phases_, costs, rendezvous_);
+void Tape::play(Evaluator<Time>& evaluator) const {
+    if (!network_.node_of_rank.empty()) evaluator.share(network_);
     for (std::size_t i = 0; i < events_.size();) {
         std::size_t end = i + 1;
         while (!events_[end - 1].is_last) ++end;
         evaluator.take(&events_[i], end - i);
         i = end;
     }
-    return evaluator;
 }
 
-std::vector<double> Tape::finish_s(const Costs& costs) const {
-    const Evaluator<Plain> evaluator = play<Plain>(costs);
+std::vector<double> Tape::finish_s(std::vector<double> table_s) const {
+    const Costs costs(localities_, std::move(table_s));
+    Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
+    play(evaluator);
     std::vector<double> times_s;
     for (const Plain& time : evaluator.finish()) times_s.push_back(time.s);
     return times_s;
 }
 
-std::vector<double> Tape::gradient(const Costs& costs, const std::vector<double>& weights,
+std::vector<double> Tape::gradient(std::vector<double> table_s, const std::vector<double>& weights,
                                    std::vector<double>& finish_s) const {
-    const Evaluator<Traced> evaluator = play<Traced>(costs);
+    const Costs costs(localities_, std::move(table_s));
+    Evaluator<Traced> evaluator(ranks_, phases_, costs, rendezvous_);
+    play(evaluator);
     std::vector<double> weight(evaluator.trace().size()), counts(costs.time_s.size());
     finish_s.clear();
     for (std::size_t i = 0; i < evaluator.finish().size(); ++i) {

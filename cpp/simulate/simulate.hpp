@@ -42,32 +42,32 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
 // When each step of a schedule happens.
 Timeline timeline(const Schedule& schedule, const CostCurves& costs);
 
-// What happens, without times: simulated again and again under different costs. There are no shared links.
+// What happens, in the order in which it happens: simulated again and again under different costs. Messages
+// pass shared links in the order in which the costs at the beginning let them; the order of everything else
+// does not depend on costs.
 class Tape {
   public:
-    Tape(const std::vector<Phase>& phases, Domains domains, bool rendezvous);
+    Tape(const std::vector<Phase>& phases, const CostCurves& costs, Domains domains, Network network);
 
     const std::vector<Bytes>& size_B() const { return sizes_.all(); }
     std::size_t events() const { return events_.size(); }
     std::size_t ranks() const { return ranks_; }
     std::size_t phases() const { return phases_; }
     std::size_t row() const { return Costs(localities_).row(); }
-    // [phase × ranks + rank]; `table_s` has a row for each size.
-    std::vector<double> finish_s(const Costs& costs) const;
+    // [phase × ranks + rank]; `table_s` has a row for each size. A message that was eager at the beginning
+    // stays eager.
+    std::vector<double> finish_s(std::vector<double> table_s) const;
     // The derivative of Σ weight · finish by each cost: counts along the critical paths.
-    std::vector<double> gradient(const Costs& costs, const std::vector<double>& weights,
+    std::vector<double> gradient(std::vector<double> table_s, const std::vector<double>& weights,
                                  std::vector<double>& finish_s) const;
-    Costs costs(std::vector<double> table_s) const { return Costs(localities_, std::move(table_s)); }
-
-    // As Order's sink.
-    void take(const Event* events, std::size_t count);
 
   private:
     template <class Time>
-    Evaluator<Time> play(const Costs& costs) const;
+    void play(Evaluator<Time>& evaluator) const;
 
     std::size_t ranks_, phases_, localities_;
     bool rendezvous_;
+    Network network_;
     Sizes sizes_;
     std::vector<Event> events_;
 };

@@ -175,7 +175,9 @@ class Simulated:
 Phase = tuple[str, str, Problem]
 
 class Tape:
-    def __init__(self, phases: Sequence[Phase], levels: NDArray[np.int32], rendezvous: bool = False) -> None: ...
+    def __init__(
+        self, phases: Sequence[Phase], costs: CostCurves, *, levels: NDArray[np.int32], network: Network
+    ) -> None: ...
     @property
     def size_B(self) -> list[int]: ...
     @property
