@@ -1,0 +1,218 @@
+"""From a point of a table to what is simulated: the schedule behind its algorithm's name, procedure, placement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney import _core
+from hockney._core import Phase, Problem
+from hockney.errors import RequestError
+from hockney.machine.placement import DOMAINS, Placement, placement
+from hockney.machine.system import LEVELS, System
+from hockney.predict.decisions.base import Choice, decisions_for
+from hockney.predict.procedures.base import Run, procedures
+
+Array = NDArray[np.float64]
+
+LOCALITIES = (*DOMAINS, "network")
+"""In the order of the simulator's: the first level at which two ranks meet."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the ranks of a run are: ids of shape (levels, ranks), each rank's node, the most ranks on a node."""
+
+    levels: NDArray[np.int32]
+    node: tuple[int, ...]
+    ppn: int
+    torus: tuple[int, ...] = ()
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether messages go over the network."""
+        return len(set(self.node)) > 1
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One point. `label` names the schedule with its segment; `size_B` is the point's own size."""
+
+    run: Run
+    place: Place
+    label: str
+    ranks: int
+    size_B: int
+
+
+def place_of(made: Placement, shape: tuple[int, ...] = ()) -> Place:
+    """Levels below the one that a rank is bound to are left out: there it moves, so that nobody is near."""
+    ids = []
+    nobody = -1 - np.arange(made.ranks, dtype=np.int32)
+    for level in DOMAINS:
+        moves = made.binding is not None and LEVELS.index(level) < LEVELS.index(made.binding)
+        ids.append(nobody if moves else getattr(made, level))
+    node = np.unique(made.node, return_inverse=True)[1]
+    return Place(np.ascontiguousarray(ids, dtype=np.int32), tuple(int(n) for n in node), made.ppn, shape)
+
+
+class Scenarios:
+    """Makes scenarios of points that were measured on one system by one procedure."""
+
+    def __init__(self, system: System, procedure: str) -> None:
+        self.system = system
+        self.procedure = procedures.get(procedure)
+        self.is_own = procedure == "hockney"
+        self.missing: dict[str, str] = {}
+        """Algorithms that cannot be simulated, with the reason."""
+        self._place = lru_cache(maxsize=4096)(self._placed)
+
+    def _placed(self, mapping: str, ranks: int, nodes: int | None, ppn: int | None) -> Place:
+        made = placement(self.system, mapping, ranks, nodes, ppn)
+        shape = self.system.network.shapes.get(made.nodes, []) if made.network_coordinates is not None else []
+        return place_of(made, tuple(shape))
+
+    def of(self, point: Mapping[str, Any]) -> Scenario | None:
+        """The scenario of a point (columns of `predict.points.POINT`); None where it has none: see `missing`."""
+        name, ranks, size_B = str(point["algorithm"]), int(point["ranks"]), int(point["bytes"])
+        nodes, ppn = _number(point["nodes"]), _number(point["ppn"])
+        try:
+            place = self._place(str(point["mapping"]), ranks, nodes, ppn)
+        except RequestError as error:
+            self.missing[name] = error.message
+            return None
+        try:
+            call, label = self._call(point, name, ranks, size_B, len(set(place.node)))
+        except RequestError as error:
+            self.missing[name] = error.message
+            return None
+        barrier = decisions_for(str(point["mpi"]))
+        choice = barrier.decisions and barrier.decisions.default(
+            "barrier", ranks, 0, barrier.version, nodes=len(set(place.node))
+        )
+        between = [_phase("barrier", choice, ranks, 0, 1)] if choice else []
+        return Scenario(self.procedure.run(call, between), place, label, ranks, size_B)
+
+    def _call(
+        self, point: Mapping[str, Any], name: str, ranks: int, size_B: int, nodes: int
+    ) -> tuple[list[Phase], str]:
+        operation = str(point["operation"])
+        element_B = self.procedure.element_B if size_B % self.procedure.element_B == 0 else 1
+        choice = self._choice(operation, name, ranks, size_B, nodes, element_B, point)
+        root = _number(point["root"]) or 0
+        if choice.parts:
+            phases = [_phase(part.operation, part.choice, ranks, part.size_B, element_B) for part in choice.parts]
+            return phases, f"{operation} {name}"
+        segment = f" in {choice.segment_B} B" if choice.segment_B and choice.segment_B < size_B else ""
+        phases = [_phase(operation, choice, ranks, size_B, element_B, root)]
+        return phases, f"{operation} {choice.algorithm}{segment}"
+
+    def _choice(
+        self,
+        operation: str,
+        name: str,
+        ranks: int,
+        size_B: int,
+        nodes: int,
+        element_B: int,
+        point: Mapping[str, Any],
+    ) -> Choice:
+        segment_B, radix = _number(point["segment_bytes"]) or 0, _number(point["radix"])
+        own = Choice(name, segment_B or None, radix)
+        if self.is_own and ":" not in name and name != "default":
+            return own
+        found = decisions_for(str(point["mpi"]))
+        if found.decisions is None:
+            if (operation, name) in _known():
+                return own
+            raise RequestError(f"which schedule {name} is, is not known: {found.reason}", "")
+        decide = found.decisions
+        if name == "default":
+            choice = decide.default(operation, ranks, size_B, found.version, nodes=nodes, element_B=element_B)
+        else:
+            choice = decide.named(
+                operation,
+                name,
+                found.version,
+                ranks=ranks,
+                size_B=size_B,
+                segment_B=segment_B,
+                element_B=element_B,
+            )
+        if choice is None:
+            raise RequestError(f"{name} of {point['mpi'] or 'this library'} has no schedule here", "")
+        return choice
+
+
+@lru_cache(maxsize=1)
+def _known() -> set[tuple[str, str]]:
+    return {(one.collective, one.name) for one in _core.algorithms()}
+
+
+def _number(value: Any) -> int | None:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _phase(operation: str, choice: Choice, ranks: int, size_B: int, element_B: int, root: int = 0) -> Phase:
+    segment_B = choice.segment_B or 0
+    problem = Problem(
+        ranks=ranks,
+        bytes=size_B,
+        root=root,
+        element_B=element_B,
+        segment_B=0 if segment_B >= size_B else max(segment_B, element_B),
+        radix=choice.radix or 0,
+    )
+    reason = _core.refusal(operation, choice.algorithm, problem)
+    if reason:
+        raise RequestError(reason, "")
+    return operation, choice.algorithm, problem
+
+
+Weigh = Callable[[Array, Run], Array]
+"""From exits of shape (phases, ranks) to weights of that shape: Σ weight · exit is the statistic."""
+
+
+def _of_ranks(share: Callable[[Array], Array]) -> Weigh:
+    def weigh(exits_s: Array, run: Run) -> Array:
+        own = exits_s[run.end] - (0.0 if run.start is None else exits_s[run.start])
+        weights = np.zeros_like(exits_s)
+        weights[run.end] = share(own)
+        if run.start is not None:
+            weights[run.start] = -weights[run.end]
+        return weights
+
+    return weigh
+
+
+def _one(index: int, count: int) -> Array:
+    chosen = np.zeros(count)
+    chosen[index] = 1.0
+    return chosen
+
+
+def _completion(exits_s: Array, run: Run) -> Array:
+    """Last exit minus first entry."""
+    weights = np.zeros_like(exits_s)
+    weights[run.end] = _one(int(np.argmax(exits_s[run.end])), exits_s.shape[1])
+    if run.start is not None:
+        weights[run.start] -= _one(int(np.argmin(exits_s[run.start])), exits_s.shape[1])
+    return weights
+
+
+STATISTICS: dict[str, Weigh] = {
+    "mean_over_ranks": _of_ranks(lambda own: np.full(own.size, 1 / own.size)),
+    "max_over_ranks": _of_ranks(lambda own: _one(int(np.argmax(own)), own.size)),
+    "min_over_ranks": _of_ranks(lambda own: _one(int(np.argmin(own)), own.size)),
+    "completion": _completion,
+    # Sender and receiver are ranks 0 and 1.
+    "one_way": _of_ranks(lambda own: _one(own.size - 1, own.size)),
+}
