@@ -19,8 +19,18 @@ namespace hockney {
 //   leaves when the request has come, the receive is posted and the answer is back (S of LogGPS). node_link:
 //   what the message takes of the time of its nodes' links into the network, which the ranks of a node share
 //   (max-rate; Gropp, Olson and Samfass 2016);   network_link: of each link between the nodes.
-enum class Term : std::uint8_t { send, receive, gap, drain, transfer, handshake, node_link, network_link };
-constexpr std::size_t term_count = 8;
+enum class Term : std::uint8_t {
+    send,
+    receive,
+    gap,
+    drain,
+    transfer,
+    handshake,
+    insert,
+    node_link,
+    network_link
+};
+constexpr std::size_t term_count = 9;
 
 // Linear between its points, beyond the last on the line through the last two; constant before the first.
 struct Curve {

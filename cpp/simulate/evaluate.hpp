@@ -79,7 +79,9 @@ class Evaluator {
 
     double now_s(int rank) const { return ranks_[static_cast<std::size_t>(rank)].processor.s; }
     bool is_shared(const Event& event) const {
-        return node(event.rank) != node(event.peer) || cost_s(event, Term::node_link) > 0;
+        if (cost_s(event, Term::insert) > 0) return true;
+        return network_ != nullptr &&
+               (node(event.rank) != node(event.peer) || cost_s(event, Term::node_link) > 0);
     }
 
   private:
@@ -157,6 +159,11 @@ class Evaluator {
 
     void send(const Event& event, Rank& me) {
         busy(event, me, entry(event, Term::send));
+        if (cost_s(event, Term::insert) > 0) {
+            if (queue_.empty()) queue_.resize(ranks_.size());
+            Time& queue = queue_[static_cast<std::size_t>(event.peer)];
+            queue = me.processor = plus(later(me.processor, queue), entry(event, Term::insert));
+        }
         if (cost_s(event, Term::handshake) < 0) return transfer(event, event.rank, event.peer, me.processor);
         Meeting& meeting = meeting_[slot(event)];
         meeting.ready = me.processor;
@@ -224,6 +231,7 @@ class Evaluator {
     bool rendezvous_;
     std::vector<Rank> ranks_;
     std::vector<Time> in_;       // by rank, where messages take time to drain
+    std::vector<Time> queue_;    // by rank, where senders wait for it
     std::vector<Time> arrival_;  // by slot
     std::vector<Meeting> meeting_;
     std::vector<Time> links_;  // out of the nodes, into the nodes, between them

@@ -30,6 +30,15 @@ bool has_rendezvous(const CostCurves& costs) {
     return false;
 }
 
+// Whether ranks wait for each other at something that is passed in the order of time.
+bool has_sharing(const CostCurves& costs, const Network& network) {
+    if (!network.node_of_rank.empty()) return true;
+    for (const std::vector<Curve>& of_locality : costs.message)
+        for (const double time_s : of_locality[static_cast<std::size_t>(Term::insert)].time_s)
+            if (time_s > 0) return true;
+    return false;
+}
+
 // Costs of sizes are added when the first message of a size is on its way.
 template <class Time>
 class Stream {
@@ -99,8 +108,8 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     const int classes = work.symmetry.classes;
     const auto evaluated = static_cast<std::size_t>(classes > 0 ? classes : work.ranks);
     Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases), costs, work.rendezvous);
-    const bool is_shared = !options.network.node_of_rank.empty();
-    if (is_shared) evaluator.share(options.network);
+    const bool is_shared = has_sharing(curves, options.network);
+    if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
     Stream<Time> stream(curves, costs, sizes, evaluator);
     if (is_shared)
@@ -186,13 +195,13 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
     Workload work = workload(phases, builder);
     work.rendezvous = rendezvous_;
     work.domains = std::move(domains);
-    if (network_.node_of_rank.empty()) {
+    if (!has_sharing(curves, network_)) {
         Recorder<Nobody> recorder(events_, Nobody{});
         Order<Recorder<Nobody>>(work, sizes_, recorder).run();
     } else {
         Costs costs(localities_);
         Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
-        evaluator.share(network_);
+        if (!network_.node_of_rank.empty()) evaluator.share(network_);
         using Watched = Recorder<Stream<Plain>>;
         Watched recorder(events_, Stream<Plain>(curves, costs, sizes_, evaluator));
         Order<Watched, true>(work, sizes_, recorder).run();

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney import _core
-from hockney._core import Phase, Problem
+from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, System
 from hockney.predict.decisions.base import Choice, decisions_for
-from hockney.predict.procedures.base import Run, procedures
+from hockney.predict.procedures.base import Phase, Run, procedures
 
 Array = NDArray[np.float64]
 
@@ -168,7 +168,7 @@ def _phase(operation: str, choice: Choice, ranks: int, size_B: int, element_B: i
         bytes=size_B,
         root=root,
         element_B=element_B,
-        segment_B=0 if segment_B >= size_B else max(segment_B, element_B),
+        segment_B=0 if segment_B in (0, size_B) or segment_B > size_B else max(segment_B, element_B),
         radix=choice.radix or 0,
     )
     reason = _core.refusal(operation, choice.algorithm, problem)

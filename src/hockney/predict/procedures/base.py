@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hockney._core import Phase
+from hockney._core import Problem
 from hockney.registry import Registry
+
+Phase = tuple[str, str, Problem]
+"""Collective, algorithm and what is asked of it."""
 
 
 @dataclass(frozen=True)

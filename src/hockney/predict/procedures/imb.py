@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hockney._core import Phase
-from hockney.predict.procedures.base import Procedure, Run, procedures
+from hockney.predict.procedures.base import Phase, Procedure, Run, procedures
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,144 @@
+"""Calibration: parameters that explain measured times, found by Gauss–Newton on the simulation's own derivative.
+
+How often each cost lies on a critical path is its derivative (the simulator traces it), so that a step needs one
+simulation for each point. Residuals are relative (ln predicted/measured) and weighted as those of a t distribution
+(ν = 4), so that outliers do not rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+
+from hockney._core import CostCurves, Network, Tape
+from hockney.predict.costs import TERMS
+from hockney.predict.parameters import ROW, Array, Layout
+from hockney.predict.scenario import STATISTICS, Scenario
+
+_FREEDOM = 4.0
+_FLOOR = 0.02
+"""Repetitions differ by a few per cent at best: no residual counts as smaller."""
+_LONGEST = 0.7
+"""ln units that a parameter moves in one step."""
+_REORDER = (0, 3, 7)
+"""Steps before which messages are put in the order in which they pass shared links."""
+
+
+class Played:
+    """A scenario that can be simulated again and again: its tape and how its costs depend on the parameters."""
+
+    def __init__(self, scenario: Scenario, statistic: str, layout: Layout, curves: CostCurves) -> None:
+        self.scenario = scenario
+        self._weigh = STATISTICS[statistic]
+        self._layout = layout
+        self.order(curves)
+        self._design = layout.design(scenario, self._tape.size_B)
+        empty = np.diff(self._design.indptr) == 0
+        self._empty = empty.reshape(-1, ROW)
+        # Eager messages have no handshake, which is not one that takes no time.
+        fill = np.zeros(self._empty.shape)
+        fill[:, TERMS.index("handshake") : ROW - 2 : len(TERMS)] = -1.0
+        self._fill = fill
+
+    def order(self, curves: CostCurves) -> None:
+        """Records anew what happens, with shared links passed as these costs would have it."""
+        place = self.scenario.place
+        shared = place.node if place.is_spread else ()
+        network = Network(node_of_rank=shared, torus=place.torus if shared else ())
+        self._tape = Tape(self.scenario.run.phases, curves, levels=place.levels, network=network)
+
+    def _costs(self, theta: Array) -> Array:
+        table = np.exp(self._design @ theta).reshape(-1, ROW)
+        return np.where(self._empty, self._fill, table)
+
+    def time_s(self, theta: Array) -> float:
+        """The point's statistic under these parameters."""
+        exits_s = self._tape.finish_s(self._costs(theta))
+        return float((self._weigh(exits_s, self.scenario.run) * exits_s).sum())
+
+    def slope(self, theta: Array) -> tuple[float, sparse.csr_array]:
+        """ln of the time, and its derivative by the parameters, shape (1, count)."""
+        costs = self._costs(theta)
+        exits_s = self._tape.finish_s(costs)
+        weights = self._weigh(exits_s, self.scenario.run)
+        _, counts = self._tape.gradient(costs, weights.ravel())
+        time_s = max(float((weights * exits_s).sum()), 1e-12)
+        part = np.where(self._empty, 0.0, counts * costs).ravel() / time_s
+        return float(np.log(time_s)), sparse.csr_array(part[np.newaxis, :]) @ self._design
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """`theta` explains the training points with `residual` = ln measured − ln predicted; `covariance` of theta."""
+
+    layout: Layout
+    theta: Array
+    residual: Array
+    covariance: Array
+    scale: float
+    loss: float
+
+
+def play_all(
+    scenarios: Sequence[Scenario], statistics: Sequence[str], layout: Layout, theta: Array
+) -> list[Played]:
+    """Tapes of all scenarios."""
+    curves = _Curves(layout, theta)
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(lambda pair: Played(pair[0], pair[1], layout, curves(pair[0])), zip(scenarios, statistics, strict=True)))
+
+
+class _Curves:
+    """Costs for ordering, one set for each schedule."""
+
+    def __init__(self, layout: Layout, theta: Array) -> None:
+        self._layout, self._theta = layout, theta
+        self._made: dict[tuple[str, bool], CostCurves] = {}
+
+    def __call__(self, scenario: Scenario) -> CostCurves:
+        key = (scenario.label, bool(scenario.place.torus))
+        if key not in self._made:
+            self._made[key] = self._layout.curves(self._theta, *key)
+        return self._made[key]
+
+
+def calibrate(
+    played: Sequence[Played],
+    measured_s: Array,
+    layout: Layout,
+    begin: Array,
+    *,
+    steps: int = 10,
+    tell: Callable[[int, float], None] | None = None,
+) -> Calibration:
+    """Parameters from `begin` on that explain `measured_s`, shape (len(played),)."""
+    theta = begin.copy()
+    penalty, target = layout.prior(begin)
+    observed = np.log(measured_s)
+    damping = 0.02
+    for step in range(steps + 1):
+        if step in _REORDER and step > 0:
+            curves = _Curves(layout, theta)
+            for one in played:
+                one.order(curves(one.scenario))
+        slopes = [one.slope(theta) for one in played]
+        residual = observed - np.array([value for value, _ in slopes])
+        jacobian = sparse.vstack([row for _, row in slopes], format="csr")
+        scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
+        weight = (_FREEDOM + 1) / (_FREEDOM + (residual / scale) ** 2) / scale**2
+        normal = (jacobian.T @ jacobian.multiply(weight[:, np.newaxis]) + penalty.T @ penalty).toarray()
+        if tell:
+            tell(step, float(np.median(np.abs(residual))))
+        if step == steps:
+            break
+        downhill = jacobian.T @ (weight * residual) + penalty.T @ (target - penalty @ theta)
+        damped = normal + damping * np.diag(np.diag(normal))
+        theta = theta + np.clip(linalg.solve(damped, downhill, assume_a="pos"), -_LONGEST, _LONGEST)
+    loss = float(((_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum()) / 2
+    loss += observed.size * float(np.log(scale))
+    covariance = linalg.inv(normal)
+    return Calibration(layout, theta, residual, covariance, scale, loss)

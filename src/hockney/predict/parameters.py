@@ -1,0 +1,228 @@
+"""The parameters of a system's communication, as logarithms: what a message costs by locality, term and size.
+
+ln cost = base(locality, term, size) + algorithm(term, size) + load(size) · share of the node's cores in use
+          + step(term), for the network, from a number of ranks on.
+
+Logarithms keep every parameter positive. Curves over the size are straight between sizes that double (log–log).
+All are pulled towards a start (point-to-point times where there are any) and towards smooth curves, so that few
+measurements suffice and many decide by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from hockney._core import CostCurves
+from hockney.predict.costs import EAGER, NOTHING, TERMS, Curve
+from hockney.predict.scenario import LOCALITIES, Scenario
+
+Array = NDArray[np.float64]
+
+PARTS = ("send", "transfer", "receive")
+"""Terms of a message that are fitted for each locality."""
+NETWORK = len(LOCALITIES) - 1
+ROW = len(LOCALITIES) * len(TERMS) + 2
+"""Columns of a table of costs: terms of each locality, a copy, a reduction."""
+_SHARES = (0.35, 0.3, 0.35)
+"""Of a point-to-point time at the start: half of it is the processors', about as LogP fits find it."""
+
+_SMOOTH = 0.4
+"""How far, in ln, a curve usually bends where a size doubles."""
+_START = 1.5
+_EMPTY = 0.1
+"""An empty message costs what the smallest costs."""
+_ALIKE = 0.15
+"""The processor's part of sending is the same inside a node and into the network."""
+_ALGORITHM, _LOAD, _STEP, _LINK = 0.4, 0.3, 0.5, 1.0
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where the fit begins: seconds of a message by locality (index into LOCALITIES) and size, of its node's link,
+    and of a byte that is reduced or copied."""
+
+    message_s: Callable[[int, float], float]
+    link_s: Callable[[float], float]
+    work_s_per_B: float = 5e-11
+
+
+@dataclass
+class Layout:
+    """Which parameters there are, and where: `knots` are sizes in bytes (0 first, then increasing), `labels` the
+    schedules that are corrected, `step_from` the number of ranks at which the network's step begins."""
+
+    knots: Array
+    labels: tuple[str, ...]
+    cores: int
+    step_from: float = np.inf
+    rendezvous_above_B: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        k, a = len(self.knots), len(self.labels)
+        blocks = {
+            "base": (len(LOCALITIES), len(PARTS), k),
+            "link": (k,),
+            "wire": (k,),
+            "work": (2, k),
+            "handshake": (len(LOCALITIES),),
+            "insert": (2, k),
+            "algorithm": (a, len(PARTS), k),
+            "load": (2, k),
+            "step": (len(PARTS) + 1,),
+        }
+        self.at: dict[str, NDArray[np.intp]] = {}
+        first = 0
+        for name, shape in blocks.items():
+            count = int(np.prod(shape))
+            self.at[name] = np.arange(first, first + count).reshape(shape)
+            first += count
+        self.count = first
+        self._octave = np.log2(np.maximum(self.knots[1:], 1.0))
+
+    def weights(self, size_B: float) -> list[tuple[int, float]]:
+        """Knots between which a size lies, and how much each counts; on the outermost line beyond them."""
+        if size_B <= 0:
+            return [(0, 1.0)]
+        x = np.log2(size_B)
+        if len(self._octave) == 1:
+            return [(1, 1.0)]
+        after = int(np.clip(np.searchsorted(self._octave, x), 1, len(self._octave) - 1))
+        share = float((x - self._octave[after - 1]) / (self._octave[after] - self._octave[after - 1]))
+        return [(after, 1.0 - share), (after + 1, share)]
+
+    def is_rendezvous(self, label: str, size_B: float) -> bool:
+        """Whether messages of that size wait for their receiver in this schedule."""
+        return size_B > self.rendezvous_above_B.get(label, np.inf)
+
+    def design(self, scenario: Scenario, sizes: Sequence[int]) -> sparse.csr_array:
+        """ln costs by parameter, shape (len(sizes) · ROW, count): rows that are empty have no cost."""
+        rows: list[int] = []
+        columns: list[int] = []
+        values: list[float] = []
+
+        def add(row: int, column: int, value: float) -> None:
+            rows.append(row)
+            columns.append(int(column))
+            values.append(value)
+
+        label = self.labels.index(scenario.label) if scenario.label in self.labels else None
+        load = scenario.place.ppn / self.cores
+        stepped = scenario.ranks >= self.step_from and scenario.place.is_spread
+        for i, size_B in enumerate(sizes):
+            weights = self.weights(size_B)
+            for locality in range(len(LOCALITIES)):
+                outside = locality == NETWORK
+                first = i * ROW + locality * len(TERMS)
+                for part, name in enumerate(PARTS):
+                    row = first + TERMS.index(name)
+                    for knot, weight in weights:
+                        add(row, self.at["base"][locality, part, knot], weight)
+                        add(row, self.at["load"][int(outside), knot], weight * load)
+                        if label is not None and size_B > 0:
+                            add(row, self.at["algorithm"][label, part, knot], weight)
+                    if outside and stepped:
+                        add(row, self.at["step"][part], 1.0)
+                for knot, weight in weights:
+                    add(first + TERMS.index("insert"), self.at["insert"][int(outside), knot], weight)
+                if self.is_rendezvous(scenario.label, size_B):
+                    add(first + TERMS.index("handshake"), self.at["handshake"][locality], 1.0)
+                if outside:
+                    for knot, weight in weights:
+                        add(first + TERMS.index("node_link"), self.at["link"][knot], weight)
+                        if scenario.place.torus:
+                            add(first + TERMS.index("network_link"), self.at["wire"][knot], weight)
+                    if stepped:
+                        add(first + TERMS.index("node_link"), self.at["step"][len(PARTS)], 1.0)
+            for kind in range(2):
+                for knot, weight in weights:
+                    add((i + 1) * ROW - 2 + kind, self.at["work"][kind, knot], weight)
+        shape = (len(sizes) * ROW, self.count)
+        return sparse.csr_array((values, (rows, columns)), shape=shape)
+
+    def start(self, start: Start) -> Array:
+        """Parameters to begin with, shape (count,)."""
+        theta = np.zeros(self.count)
+        for knot, size_B in enumerate(self.knots):
+            for locality in range(len(LOCALITIES)):
+                time_s = start.message_s(locality, float(size_B))
+                theta[self.at["base"][locality, :, knot]] = np.log(np.multiply(time_s, _SHARES))
+            theta[self.at["link"][knot]] = np.log(start.link_s(float(size_B)))
+            theta[self.at["wire"][knot]] = np.log(start.link_s(float(size_B)))
+            # A copy or a reduction of nothing is not free: it is a call.
+            theta[self.at["work"][:, knot]] = np.log(2e-8 + start.work_s_per_B * float(size_B))
+            theta[self.at["insert"][0, knot]] = np.log(2e-8)
+            theta[self.at["insert"][1, knot]] = np.log(2e-9)
+        for locality in range(len(LOCALITIES)):
+            theta[self.at["handshake"][locality]] = np.log(start.message_s(locality, 0.0))
+        return theta
+
+    def prior(self, begin: Array) -> tuple[sparse.csr_array, Array]:
+        """A and b of the penalty |Aθ − b|², rows in units of their usual deviation."""
+        rows: list[tuple[Sequence[int], Sequence[float], float]] = []
+
+        def pull(indices: Sequence[int], factors: Sequence[float], deviation: float) -> None:
+            target = sum(f * begin[i] for i, f in zip(indices, factors, strict=True))
+            rows.append((indices, np.divide(factors, deviation).tolist(), target / deviation))
+
+        def curve(of: NDArray[np.intp], deviation: float) -> None:
+            for index in of:
+                pull([index], [1.0], deviation)
+            for knot in range(2, len(of) - 1):
+                pull([of[knot - 1], of[knot], of[knot + 1]], [1.0, -2.0, 1.0], _SMOOTH)
+
+        for of_locality in self.at["base"]:
+            for of_part in of_locality:
+                curve(of_part, _START)
+                pull([of_part[0], of_part[1]], [-1.0, 1.0], _EMPTY)
+        for one, other in zip(self.at["base"][NETWORK - 1, 0], self.at["base"][NETWORK, 0], strict=True):
+            rows.append(([one, other], [-1 / _ALIKE, 1 / _ALIKE], 0.0))
+        for of in (self.at["link"], self.at["wire"], *self.at["insert"], *self.at["work"]):
+            curve(of, _LINK)
+        for of_label in self.at["algorithm"]:
+            for of_part in of_label:
+                curve(of_part, _ALGORITHM)
+        for of in self.at["load"]:
+            curve(of, _LOAD)
+        for index in self.at["step"]:
+            pull([index], [1.0], _STEP)
+        for index in self.at["handshake"]:
+            pull([index], [1.0], _START)
+        matrix = sparse.lil_array((len(rows), self.count))
+        for i, (indices, factors, _) in enumerate(rows):
+            for index, factor in zip(indices, factors, strict=True):
+                matrix[i, index] += factor
+        return matrix.tocsr(), np.array([target for *_, target in rows])
+
+    def curves(self, theta: Array, label: str, place_is_torus: bool = False) -> CostCurves:
+        """Costs at the knots for an unloaded node, to find the order in which messages pass shared links."""
+        knots = self.knots.tolist()
+        of_label = theta[self.at["algorithm"][self.labels.index(label)]] if label in self.labels else None
+
+        def line(of: NDArray[np.intp], part: int | None = None) -> Curve:
+            values = theta[of].copy()
+            if part is not None and of_label is not None:
+                values[1:] += of_label[part][1:]
+            return knots, np.exp(values).tolist()
+
+        message = []
+        above_B = self.rendezvous_above_B.get(label, np.inf)
+        for locality in range(len(LOCALITIES)):
+            terms: dict[str, Curve] = {
+                name: line(self.at["base"][locality, part], part) for part, name in enumerate(PARTS)
+            }
+            terms["insert"] = line(self.at["insert"][int(locality == NETWORK)])
+            terms["handshake"] = EAGER
+            if np.isfinite(above_B):
+                shake_s = float(np.exp(theta[self.at["handshake"][locality]]))
+                terms["handshake"] = ([above_B, above_B + 1, above_B + 2], [-1.0, shake_s, shake_s])
+            if locality == NETWORK:
+                terms["node_link"] = line(self.at["link"])
+                if place_is_torus:
+                    terms["network_link"] = line(self.at["wire"])
+            message.append([terms.get(term, NOTHING) for term in TERMS])
+        return CostCurves(message, line(self.at["work"][0]), line(self.at["work"][1]))
