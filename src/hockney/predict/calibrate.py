@@ -1,8 +1,8 @@
 """Calibration: parameters that explain measured times, found by Gauss–Newton on the simulation's own derivative.
 
-How often each cost lies on a critical path is its derivative (the simulator traces it), so that a step needs one
-simulation for each point. Residuals are relative (ln predicted/measured) and weighted as those of a t distribution
-(ν = 4), so that outliers do not rule.
+How often each cost lies on a critical path is its derivative (the simulator traces it), so a step needs one simulation
+for each point. Residuals are relative (ln predicted/measured) and weighted as those of a t distribution (ν = 4),
+so that outliers do not rule.
 """
 
 from __future__ import annotations
@@ -73,13 +73,11 @@ class Played:
 
 @dataclass(frozen=True)
 class Calibration:
-    """`theta` explains the training points with `residual` = ln measured − ln predicted; `covariance` of theta."""
+    """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss` without constants."""
 
     layout: Layout
     theta: Array
     residual: Array
-    covariance: Array
-    scale: float
     loss: float
 
 
@@ -89,7 +87,12 @@ def play_all(
     """Tapes of all scenarios."""
     curves = _Curves(layout, theta)
     with ThreadPoolExecutor() as pool:
-        return list(pool.map(lambda pair: Played(pair[0], pair[1], layout, curves(pair[0])), zip(scenarios, statistics, strict=True)))
+        return list(
+            pool.map(
+                lambda pair: Played(pair[0], pair[1], layout, curves(pair[0])),
+                zip(scenarios, statistics, strict=True),
+            )
+        )
 
 
 class _Curves:
@@ -140,5 +143,4 @@ def calibrate(
         theta = theta + np.clip(linalg.solve(damped, downhill, assume_a="pos"), -_LONGEST, _LONGEST)
     loss = float(((_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum()) / 2
     loss += observed.size * float(np.log(scale))
-    covariance = linalg.inv(normal)
-    return Calibration(layout, theta, residual, covariance, scale, loss)
+    return Calibration(layout, theta, residual, loss)

@@ -43,8 +43,8 @@ _ALGORITHM, _LOAD, _STEP, _LINK = 0.4, 0.3, 0.5, 1.0
 
 @dataclass(frozen=True)
 class Start:
-    """Where the fit begins: seconds of a message by locality (index into LOCALITIES) and size, of its node's link,
-    and of a byte that is reduced or copied."""
+    """Where the fit begins: seconds of a message by locality (index into LOCALITIES) and size, seconds that it takes
+    of its node's link by size, and seconds of a byte that is reduced or copied."""
 
     message_s: Callable[[int, float], float]
     link_s: Callable[[float], float]

@@ -1,4 +1,4 @@
-"""From a point of a table to what is simulated: the schedule behind its algorithm's name, procedure, placement."""
+"""From a point of a table to what is simulated: schedule, procedure, placement."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from hockney import _core
@@ -76,6 +77,11 @@ class Scenarios:
         made = placement(self.system, mapping, ranks, nodes, ppn)
         shape = self.system.network.shapes.get(made.nodes, []) if made.network_coordinates is not None else []
         return place_of(made, tuple(shape))
+
+    def of_points(self, points: pd.DataFrame) -> list[Scenario | None]:
+        """The scenario of each row."""
+        records: list[dict[str, Any]] = points.to_dict("records")  # type: ignore[assignment]
+        return [self.of(record) for record in records]
 
     def of(self, point: Mapping[str, Any]) -> Scenario | None:
         """The scenario of a point (columns of `predict.points.POINT`); None where it has none: see `missing`."""

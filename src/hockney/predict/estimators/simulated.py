@@ -1,0 +1,229 @@
+"""Schedules simulated under LogGOPS costs by locality, calibrated on the training points (docs: evaluate.md).
+
+The statistic is the measured one, of the procedure that was measured: barrier, call, each rank's own clock. One
+calibration explains all algorithms of the table; each schedule has a small correction of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.machine.system import System
+from hockney.machine.system_of_table import system_of_table
+from hockney.predict.calibrate import Calibration, calibrate, play_all
+from hockney.predict.discrepancy import Discrepancy, Groups, Where
+from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
+from hockney.predict.parameters import Layout, Start
+from hockney.predict.point_to_point import message_times
+from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
+
+_MOST = 4000
+"""Training points that are simulated at each step; more add time, not knowledge."""
+_TRIAL = 600
+"""Points on which protocols are tried."""
+_BELIEVE = 10.0
+"""What a protocol must gain in log-likelihood over none."""
+_RENDEZVOUS_B = (8192.0, 131072.0)
+"""Where libraries switch protocol for non-blocking and for blocking sends (UCX: 8 KiB and 256 KiB, exclusive)."""
+_LATE = 0.8
+"""A step in the network's costs is looked for in the upper fifth of the training rank counts."""
+_QUANTILE = 0.95
+_FEWEST = 20
+"""Points below which nothing is said about how errors grow."""
+_UNKNOWN_GROWTH = 0.5
+_BATCH = 512
+
+Index = NDArray[np.intp]
+
+
+def procedure_of(training: Training, system: System) -> str:
+    """Which benchmark measured the points: the system file's word, the column `source`, or what the statistic
+    suggests."""
+    if system.procedure:
+        return system.procedure
+    sources = set(training.points["source"].astype(str)) - {""}
+    known = [name for name in ("osu", "imb", "pico", "hockney") if any(name in s.lower() for s in sources)]
+    if len(known) == 1:
+        return known[0]
+    return {"completion": "hockney", "max_over_ranks": "pico"}.get(training.statistic, "osu")
+
+
+@estimators.register("simulated")
+def simulated(training: Training) -> Fitted:
+    """Calibrates on the training points; RequestError where none of them can be simulated."""
+    if training.statistic not in STATISTICS:
+        raise RequestError(f"{training.statistic} cannot be simulated", f"known: {', '.join(STATISTICS)}")
+    system = training.system if isinstance(training.system, System) else system_of_table(training.points)
+    scenarios = Scenarios(system, procedure_of(training, system))
+    made = scenarios.of_points(training.points)
+    usable = [index for index, scenario in enumerate(made) if scenario is not None]
+    if not usable:
+        reasons = "; ".join(f"{name}: {why}" for name, why in sorted(scenarios.missing.items()))
+        raise RequestError(f"no training point can be simulated: {reasons}", "describe the system with --system")
+    chosen = [scenario for scenario in made if scenario is not None]
+    measured_s = training.points["time_s"].to_numpy(np.float64)[usable]
+    mappings = training.points["mapping"].astype(str).to_numpy(dtype=object)[usable].tolist()
+    fit = _Fit(training, system, chosen, mappings, measured_s)
+    return fit.run(scenarios)
+
+
+@dataclass
+class _Fit:
+    training: Training
+    system: System
+    chosen: Sequence[Scenario]
+    mappings: Sequence[str]
+    measured_s: Array
+
+    def __post_init__(self) -> None:
+        times = message_times(self.training.point_to_point, self.system)
+        rate = self.system.network.bandwidth_B_per_s or 1e10
+        self.start = Start(times, lambda size_B: 1e-7 + size_B / rate)
+
+    def layout(self, step_from: float, above_B: float, knots: Array) -> Layout:
+        labels = tuple(sorted({scenario.label for scenario in self.chosen}))
+        return Layout(knots, labels, self.system.node.cores, step_from, dict.fromkeys(labels, above_B))
+
+    def knots(self) -> Array:
+        largest = max(max(scenario.size_B for scenario in self.chosen), 1)
+        return np.array(
+            [0.0, *2.0 ** np.arange(int(np.ceil(np.log2(largest))) + 1), *([2.0] if largest < 2 else [])]
+        )
+
+    def fitted(self, layout: Layout, index: Index, steps: int) -> Calibration:
+        scenarios = [self.chosen[i] for i in index]
+        begin = layout.start(self.start)
+        played = play_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
+        return calibrate(played, self.measured_s[index], layout, begin, steps=steps)
+
+    def protocol(self, knots: Array) -> tuple[float, float]:
+        """Where rendezvous begins, and from how many ranks on the network costs more: infinity where nothing
+        speaks for it."""
+        everywhere = np.arange(len(self.chosen))
+        trial = _some(everywhere, _TRIAL)
+        largest = max(scenario.size_B for scenario in self.chosen)
+        best = self.fitted(self.layout(np.inf, np.inf, knots), trial, 6).loss
+        above_B = step_from = np.inf
+        for candidate in _RENDEZVOUS_B:
+            if candidate >= largest:
+                continue
+            loss = self.fitted(self.layout(np.inf, candidate, knots), trial, 6).loss
+            if loss < best - _BELIEVE:
+                best, above_B = loss, candidate
+        spread = sorted({scenario.ranks for scenario in self.chosen if scenario.place.is_spread})
+        over = everywhere[[scenario.place.is_spread for scenario in self.chosen]]
+        trial = _some(over, 2 * _TRIAL)
+        best = self.fitted(self.layout(np.inf, above_B, knots), trial, 6).loss if spread else best
+        for candidate in [ranks for ranks in spread if spread[0] < _LATE * spread[-1] <= ranks][-3:]:
+            loss = self.fitted(self.layout(float(candidate), above_B, knots), trial, 6).loss
+            if loss < best - _BELIEVE:
+                best, step_from = loss, float(candidate)
+        return above_B, step_from
+
+    def run(self, scenarios: Scenarios) -> Fitted:
+        knots = self.knots()
+        above_B, step_from = self.protocol(knots)
+        layout = self.layout(step_from, above_B, knots)
+        index = _some(np.arange(len(self.chosen)), _MOST)
+        whole = self.fitted(layout, index, 10)
+        groups = Groups()
+        missed = Discrepancy(
+            _where([self.chosen[i] for i in index], [self.mappings[i] for i in index], groups), whole.residual
+        )
+        return _Simulated(
+            scenarios,
+            whole,
+            self.training.statistic,
+            groups,
+            missed,
+            self.growth(layout),
+            max(scenario.ranks for scenario in self.chosen),
+            _notes(above_B, step_from, index.size, len(self.chosen)),
+        )
+
+    def growth(self, layout: Layout) -> float:
+        """How the error grows for each doubling of the ranks beyond training, in ln: a calibration on the lower
+        half of the ranks, held against the upper half."""
+        ranks = np.array([scenario.ranks for scenario in self.chosen])
+        limit = ranks.max() / 2
+        low, high = np.flatnonzero(ranks <= limit), np.flatnonzero(ranks > limit)
+        if low.size < _FEWEST or high.size < _FEWEST:
+            return _UNKNOWN_GROWTH
+        fewer = Layout(layout.knots, layout.labels, layout.cores, np.inf, layout.rendezvous_above_B)
+        fit = self.fitted(fewer, _some(low, _TRIAL), 8)
+        asked = _some(high, _TRIAL)
+        tried = [self.chosen[i] for i in asked]
+        played = play_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
+        error = np.array([np.log(one.time_s(fit.theta)) for one in played]) - np.log(self.measured_s[asked])
+        inside = np.quantile(np.abs(fit.residual), _QUANTILE)
+        more = np.sqrt(np.maximum(error**2 - inside**2, 0.0)) / np.log2(ranks[asked] / limit)
+        return float(np.quantile(more, _QUANTILE))
+
+
+def _some(index: Index, most: int) -> Index:
+    """At most `most` of these positions, the same each time."""
+    if index.size <= most:
+        return index
+    return np.sort(np.random.default_rng(1).choice(index, most, replace=False))
+
+
+def _where(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Groups) -> Where:
+    schedules = [f"{one.label}/{mapping}" for one, mapping in zip(scenarios, mappings, strict=True)]
+    return Where(
+        np.log([float(one.ranks) for one in scenarios]),
+        np.log2([max(float(one.size_B), 0.5) for one in scenarios]),
+        groups.of(schedules),
+        groups.of([f"/{mapping}" for mapping in mappings]),
+    )
+
+
+def _notes(above_B: float, step_from: float, used: int, points: int) -> list[str]:
+    found = []
+    if np.isfinite(above_B):
+        found.append(f"messages above {above_B:.0f} B wait for their receiver")
+    if np.isfinite(step_from):
+        found.append(f"the network costs more from {step_from:.0f} ranks on")
+    if used < points:
+        found.append(f"calibrated on {used} of {points} training points, chosen at random")
+    return found
+
+
+@dataclass(frozen=True)
+class _Simulated:
+    scenarios: Scenarios
+    calibration: Calibration
+    statistic: str
+    groups: Groups
+    missed: Discrepancy
+    growth: float
+    most_ranks: int
+    notes: list[str]
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        made = unknown(len(points))
+        asked = self.scenarios.of_points(points)
+        mappings = points["mapping"].astype(str).tolist()
+        for first in range(0, len(asked), _BATCH):
+            some = [(first + i, one) for i, one in enumerate(asked[first : first + _BATCH]) if one is not None]
+            if some:
+                self._batch([i for i, _ in some], [one for _, one in some], mappings, made)
+        missing = sorted(self.scenarios.missing.items())
+        notes = [*self.notes, *(f"{name} is not simulated: {why}" for name, why in missing)]
+        return Prediction(made.time_s, made.low_s, made.high_s, notes)
+
+    def _batch(self, index: list[int], scenarios: list[Scenario], mappings: list[str], made: Prediction) -> None:
+        fit = self.calibration
+        played = play_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
+        simulated_s = np.array([one.time_s(fit.theta) for one in played])
+        missed, deviation = self.missed.at(_where(scenarios, [mappings[i] for i in index], self.groups))
+        beyond = np.maximum(np.log2([one.ranks / self.most_ranks for one in scenarios]), 0.0)
+        made.time_s[index] = simulated_s * np.exp(missed)
+        width = np.exp(np.hypot(self.missed.factor * deviation, self.growth * beyond))
+        made.low_s[index] = made.time_s[index] / width
+        made.high_s[index] = made.time_s[index] * width

@@ -1,0 +1,79 @@
+"""Point-to-point times by locality, from the ping-pongs of a tidy table: where a calibration begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from hockney.campaign.record import Locality
+from hockney.errors import RequestError
+from hockney.machine.placement import placement_of_pair
+from hockney.machine.system import System
+from hockney.predict.scenario import LOCALITIES
+
+_LATENCY_S = (2e-7, 3e-7, 4e-7, 7e-7, 2e-6)
+_BANDWIDTH_B_PER_S = (1e10, 8e9, 7e9, 5e9, 5e9)
+"""Of today's clusters, by locality, where nothing was measured: data soon overrules them."""
+
+
+def message_times(pairs: pd.DataFrame, system: System) -> Callable[[int, float], float]:
+    """Seconds one way by locality (index into LOCALITIES) and size.
+
+    `pairs`: ping-pong rows of a tidy table. Its localities are those in the column `locality`, else those of the
+    system's channels. What was not measured is what is usual, and for the network what the system file says.
+    """
+    curves = _measured(pairs, system)
+
+    def message_s(locality: int, size_B: float) -> float:
+        if locality in curves:
+            octaves, logs = curves[locality]
+            x = np.log2(max(size_B, 1.0))
+            if x > octaves[-1]:
+                return float(np.exp(logs[-1]) * 2 ** (x - octaves[-1]))
+            return float(np.exp(np.interp(x, octaves, logs)))
+        latency_s, bandwidth = _LATENCY_S[locality], _BANDWIDTH_B_PER_S[locality]
+        if locality == len(LOCALITIES) - 1:
+            latency_s = system.network.latency_s or latency_s
+            bandwidth = system.network.bandwidth_B_per_s or bandwidth
+        return latency_s + size_B / bandwidth
+
+    return message_s
+
+
+def _measured(pairs: pd.DataFrame, system: System) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    rows = pairs[(pairs["operation"] == "pingpong") & (pairs["statistic"] == "one_way") & (pairs["time_us"] > 0)]
+    if rows.empty:
+        return {}
+    localities = _localities(rows, system)
+    curves = {}
+    for locality in sorted({one for one in localities if one is not None}):
+        of_it = rows[[one == locality for one in localities]]
+        median = of_it.assign(size=of_it["bytes"].clip(lower=1)).groupby("size")["time_us"].median() * 1e-6
+        curves[LOCALITIES.index(locality)] = (
+            np.log2(median.index.to_numpy(np.float64)),
+            np.log(median.to_numpy(np.float64)),
+        )
+    return curves
+
+
+def _localities(rows: pd.DataFrame, system: System) -> list[Locality | None]:
+    told = rows["locality"] if "locality" in rows.columns else pd.Series("", rows.index)
+    found: dict[tuple[str, int], Locality | None] = {}
+
+    def of(word: object, channel: str, receiver: int) -> Locality | None:
+        if isinstance(word, str) and word in LOCALITIES:
+            return word  # type: ignore[return-value]
+        key = (channel, receiver)
+        if key not in found:
+            try:
+                found[key] = placement_of_pair(system, channel, receiver).locality(0, 1)
+            except RequestError:
+                found[key] = None
+        return found[key] if found[key] in LOCALITIES else None
+
+    return [
+        of(word, str(channel), int(receiver))
+        for word, channel, receiver in zip(told, rows["mapping"], rows["repetition"], strict=True)
+    ]
