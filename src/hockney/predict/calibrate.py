@@ -1,8 +1,8 @@
 """Calibration: parameters that explain measured times, found by Gauss–Newton on the simulation's own derivative.
 
-How often each cost lies on a critical path is its derivative (the simulator traces it), so a step needs one simulation
-for each point. Residuals are relative (ln predicted/measured) and weighted as those of a t distribution (ν = 4),
-so that outliers do not rule.
+How often each cost lies on a critical path is its derivative (the simulator traces it), so a step needs one
+simulation for each point. Residuals are relative (ln predicted/measured) and weighted as those of a t
+distribution (ν = 4), so that outliers do not rule.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ _FLOOR = 0.02
 """Repetitions differ by a few per cent at best: no residual counts as smaller."""
 _LONGEST = 0.7
 """ln units that a parameter moves in one step."""
-_REORDER = (0, 3, 7)
-"""Steps before which messages are put in the order in which they pass shared links."""
+_REORDER = (3, 7)
+"""Steps before which messages are put anew in the order in which they pass what is shared."""
+_IMPORTANCE = 0.7
+"""A point of P ranks weighs (P / most ranks) to that power: larger runs are what is extrapolated from."""
 
 
 class Played:
@@ -122,9 +124,12 @@ def calibrate(
     theta = begin.copy()
     penalty, target = layout.prior(begin)
     observed = np.log(measured_s)
+    ranks = np.array([one.scenario.ranks for one in played], dtype=np.float64)
+    importance = (ranks / ranks.max()) ** _IMPORTANCE
+    importance /= importance.mean()
     damping = 0.02
     for step in range(steps + 1):
-        if step in _REORDER and step > 0:
+        if step in _REORDER:
             curves = _Curves(layout, theta)
             for one in played:
                 one.order(curves(one.scenario))
@@ -132,7 +137,7 @@ def calibrate(
         residual = observed - np.array([value for value, _ in slopes])
         jacobian = sparse.vstack([row for _, row in slopes], format="csr")
         scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
-        weight = (_FREEDOM + 1) / (_FREEDOM + (residual / scale) ** 2) / scale**2
+        weight = importance * (_FREEDOM + 1) / (_FREEDOM + (residual / scale) ** 2) / scale**2
         normal = (jacobian.T @ jacobian.multiply(weight[:, np.newaxis]) + penalty.T @ penalty).toarray()
         if tell:
             tell(step, float(np.median(np.abs(residual))))
@@ -141,6 +146,6 @@ def calibrate(
         downhill = jacobian.T @ (weight * residual) + penalty.T @ (target - penalty @ theta)
         damped = normal + damping * np.diag(np.diag(normal))
         theta = theta + np.clip(linalg.solve(damped, downhill, assume_a="pos"), -_LONGEST, _LONGEST)
-    loss = float(((_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum()) / 2
+    loss = float((importance * (_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum()) / 2
     loss += observed.size * float(np.log(scale))
     return Calibration(layout, theta, residual, loss)

@@ -25,8 +25,8 @@ _BEGIN = np.log([0.05, 0.05, 0.5, 2.0, 0.03])
 
 @dataclass(frozen=True)
 class Where:
-    """Points as the process sees them, arrays of shape (n,): ln ranks, log2 bytes, numbers of schedule and mapping
-    together, of the mapping."""
+    """Points as the process sees them, arrays of shape (n,): ln ranks, log2 bytes, a number for each pair of
+    schedule and mapping, and one for each mapping."""
 
     ranks: Array
     size: Array

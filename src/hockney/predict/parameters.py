@@ -38,13 +38,13 @@ _EMPTY = 0.1
 """An empty message costs what the smallest costs."""
 _ALIKE = 0.15
 """The processor's part of sending is the same inside a node and into the network."""
-_ALGORITHM, _LOAD, _STEP, _LINK = 0.4, 0.3, 0.5, 1.0
+_ALGORITHM, _LOAD, _STEP, _LINK = 0.4, 0.1, 0.5, 1.0
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where the fit begins: seconds of a message by locality (index into LOCALITIES) and size, seconds that it takes
-    of its node's link by size, and seconds of a byte that is reduced or copied."""
+    """Where the fit begins: seconds of a message by locality (index into LOCALITIES) and size, what it takes of
+    its node's link by size, and a byte that is reduced or copied."""
 
     message_s: Callable[[int, float], float]
     link_s: Callable[[float], float]

@@ -86,9 +86,9 @@ class _Fit:
         rate = self.system.network.bandwidth_B_per_s or 1e10
         self.start = Start(times, lambda size_B: 1e-7 + size_B / rate)
 
-    def layout(self, step_from: float, above_B: float, knots: Array) -> Layout:
+    def layout(self, step_from: float, above_B: dict[str, float]) -> Layout:
         labels = tuple(sorted({scenario.label for scenario in self.chosen}))
-        return Layout(knots, labels, self.system.node.cores, step_from, dict.fromkeys(labels, above_B))
+        return Layout(self.knots(), labels, self.system.node.cores, step_from, above_B)
 
     def knots(self) -> Array:
         largest = max(max(scenario.size_B for scenario in self.chosen), 1)
@@ -97,39 +97,49 @@ class _Fit:
         )
 
     def fitted(self, layout: Layout, index: Index, steps: int) -> Calibration:
-        scenarios = [self.chosen[i] for i in index]
+        scenarios = [self.chosen[int(i)] for i in index]
         begin = layout.start(self.start)
         played = play_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
         return calibrate(played, self.measured_s[index], layout, begin, steps=steps)
 
-    def protocol(self, knots: Array) -> tuple[float, float]:
-        """Where rendezvous begins, and from how many ranks on the network costs more: infinity where nothing
-        speaks for it."""
-        everywhere = np.arange(len(self.chosen))
-        trial = _some(everywhere, _TRIAL)
-        largest = max(scenario.size_B for scenario in self.chosen)
-        best = self.fitted(self.layout(np.inf, np.inf, knots), trial, 6).loss
-        above_B = step_from = np.inf
-        for candidate in _RENDEZVOUS_B:
-            if candidate >= largest:
-                continue
-            loss = self.fitted(self.layout(np.inf, candidate, knots), trial, 6).loss
-            if loss < best - _BELIEVE:
-                best, above_B = loss, candidate
-        spread = sorted({scenario.ranks for scenario in self.chosen if scenario.place.is_spread})
-        over = everywhere[[scenario.place.is_spread for scenario in self.chosen]]
+    def rendezvous(self) -> dict[str, float]:
+        """Above how many bytes messages of a schedule wait for their receiver, where something speaks for it.
+
+        Each schedule by itself: libraries treat blocking and non-blocking sends differently.
+        """
+        found: dict[str, float] = {}
+        labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
+        sizes = np.array([scenario.size_B for scenario in self.chosen])
+        for label in sorted(set(labels)):
+            trial = _some(np.flatnonzero(labels == label), _TRIAL // 2)
+            best = self.fitted(self.layout(np.inf, {}), trial, 6).loss
+            for candidate in _RENDEZVOUS_B:
+                if (sizes[trial] > candidate).sum() < _FEWEST or (sizes[trial] <= candidate).sum() < _FEWEST:
+                    continue
+                loss = self.fitted(self.layout(np.inf, {label: candidate}), trial, 6).loss
+                if loss < best - _BELIEVE:
+                    best, found[label] = loss, candidate
+        return found
+
+    def step(self, above_B: dict[str, float]) -> float:
+        """From how many ranks on the network costs more; infinity where nothing speaks for it."""
+        over = np.flatnonzero([scenario.place.is_spread for scenario in self.chosen])
+        ranks = sorted({self.chosen[int(i)].ranks for i in over})
+        late = [count for count in ranks if ranks[0] < _LATE * ranks[-1] <= count][-3:]
+        if over.size < _FEWEST or not late:
+            return np.inf
         trial = _some(over, 2 * _TRIAL)
-        best = self.fitted(self.layout(np.inf, above_B, knots), trial, 6).loss if spread else best
-        for candidate in [ranks for ranks in spread if spread[0] < _LATE * spread[-1] <= ranks][-3:]:
-            loss = self.fitted(self.layout(float(candidate), above_B, knots), trial, 6).loss
+        best, found = self.fitted(self.layout(np.inf, above_B), trial, 6).loss, np.inf
+        for candidate in late:
+            loss = self.fitted(self.layout(float(candidate), above_B), trial, 6).loss
             if loss < best - _BELIEVE:
-                best, step_from = loss, float(candidate)
-        return above_B, step_from
+                best, found = loss, float(candidate)
+        return found
 
     def run(self, scenarios: Scenarios) -> Fitted:
-        knots = self.knots()
-        above_B, step_from = self.protocol(knots)
-        layout = self.layout(step_from, above_B, knots)
+        above_B = self.rendezvous()
+        step_from = self.step(above_B)
+        layout = self.layout(step_from, above_B)
         index = _some(np.arange(len(self.chosen)), _MOST)
         whole = self.fitted(layout, index, 10)
         groups = Groups()
@@ -183,10 +193,10 @@ def _where(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Group
     )
 
 
-def _notes(above_B: float, step_from: float, used: int, points: int) -> list[str]:
-    found = []
-    if np.isfinite(above_B):
-        found.append(f"messages above {above_B:.0f} B wait for their receiver")
+def _notes(above_B: dict[str, float], step_from: float, used: int, points: int) -> list[str]:
+    found = [
+        f"{label}: messages above {size_B:.0f} B wait for their receiver" for label, size_B in above_B.items()
+    ]
     if np.isfinite(step_from):
         found.append(f"the network costs more from {step_from:.0f} ranks on")
     if used < points:

@@ -26,8 +26,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Procedure:
-    """`has_barrier`: each call follows a barrier whose exit starts a rank's clock. `previous_call`: the ranks enter
-    that barrier as they left the call before. `element_B`: of the vectors that are reduced.
+    """`has_barrier`: each call follows a barrier whose exit starts a rank's clock.
+
+    `previous_call`: the ranks enter that barrier as they left the call before. `element_B`: of the vectors that
+    are reduced.
     """
 
     has_barrier: bool
