@@ -164,11 +164,11 @@ def _surroundings(
 def _critical_path(result: Simulated, parameters: Parameters, shared: Shared | None) -> dict[str, Any]:
     """Counts and seconds of each term on the way back from the last rank's finish; the seconds add up to it."""
     size_B = np.array(result.size_B, dtype=np.float64)
-    localities = (result.critical.shape[1] - 2) // len(TERMS)
-    of_message = result.critical[:, :-2].reshape(len(size_B), localities, len(TERMS))
-    # Where there are no shared links there is one locality; otherwise the first is inside a node.
+    localities = 1 if shared is None else 2
+    critical = result.critical.reshape(len(size_B), localities * len(TERMS) + 2)
+    of_message = critical[:, :-2].reshape(len(size_B), localities, len(TERMS))
     count = dict(zip(TERMS, of_message.sum(axis=1).T, strict=True))
-    copied, reduced = result.critical[:, -2], result.critical[:, -1]
+    copied, reduced = critical[:, -2], critical[:, -1]
     further_B = np.maximum(size_B - 1, 0)
     ported, overheads = count["gap"] + count["drain"], count["send"] + count["receive"]
     terms_s = {
