@@ -56,7 +56,9 @@ def test_sizes_below_and_above_the_limit_in_one_schedule() -> None:
     # whichever of the two receivers has the lower number.
     outcome = simulate(ask("scatter", "binomial", ranks=128, size_B=48), WITH)
     sizes_B = [48 * 2**level for level in range(7)]
-    assert outcome.finish_s.max() == pytest.approx(sum(eager_s(s) + (2 * L if s > LIMIT_B else 0) for s in sizes_B))
+    assert outcome.finish_s.max() == pytest.approx(
+        sum(eager_s(s) + (2 * L if s > LIMIT_B else 0) for s in sizes_B)
+    )
 
 
 @pytest.mark.parametrize("one", algorithms(), ids=lambda one: f"{one.collective}-{one.name}")
