@@ -12,21 +12,23 @@ from hockney._core import Network, Problem
 from hockney.predict.simulation import Parameters, simulate
 from hockney.schedule.catalogue import algorithms, ask
 
-L, O, R, PER_B = 5.0, 1.0, 0.5, 0.01
+LATENCY_S, OVERHEAD_S, RECEIVE_S, PER_B = 5.0, 1.0, 0.5, 0.01
 LIMIT_B = 1000
-WITH = Parameters(L, O, 0.25, PER_B, receive_overhead_s=R, rendezvous_above_B=LIMIT_B)
+WITH = Parameters(LATENCY_S, OVERHEAD_S, 0.25, PER_B, receive_overhead_s=RECEIVE_S, rendezvous_above_B=LIMIT_B)
 
 
 def eager_s(size_B: int) -> float:
-    return O + L + (size_B - 1) * PER_B + R
+    return OVERHEAD_S + LATENCY_S + (size_B - 1) * PER_B + RECEIVE_S
 
 
 def test_only_above_the_limit() -> None:
     at = simulate(ask("bcast", "linear", ranks=2, size_B=LIMIT_B), WITH)
     above = simulate(ask("bcast", "linear", ranks=2, size_B=LIMIT_B + 1), WITH)
-    assert at.finish_s.tolist() == pytest.approx([O, eager_s(LIMIT_B)])
+    assert at.finish_s.tolist() == pytest.approx([OVERHEAD_S, eager_s(LIMIT_B)])
     # The sender is through when the data has left its hands: when it is there.
-    assert above.finish_s.tolist() == pytest.approx([eager_s(LIMIT_B + 1) + 2 * L - R, eager_s(1001) + 2 * L])
+    assert above.finish_s.tolist() == pytest.approx(
+        [eager_s(LIMIT_B + 1) + 2 * LATENCY_S - RECEIVE_S, eager_s(1001) + 2 * LATENCY_S]
+    )
 
 
 def test_a_late_receive_is_waited_for() -> None:
@@ -40,15 +42,15 @@ def test_a_late_receive_is_waited_for() -> None:
         network=Network(node_of_rank=[]),
     )
     posted_s = eager_s(1000)
-    assert posted_s > 2 * O + L, "the request is there first"
-    arrived_s = posted_s + L + L + 1999 * PER_B
-    assert result.finish_s.tolist() == pytest.approx([O, posted_s, arrived_s, arrived_s + R])
+    assert posted_s > 2 * OVERHEAD_S + LATENCY_S, "the request is there first"
+    arrived_s = posted_s + LATENCY_S + LATENCY_S + 1999 * PER_B
+    assert result.finish_s.tolist() == pytest.approx([OVERHEAD_S, posted_s, arrived_s, arrived_s + RECEIVE_S])
 
 
 @pytest.mark.parametrize("levels", [1, 3, 7])
 def test_a_tree_of_messages_that_meet(levels: int) -> None:
     outcome = simulate(ask("bcast", "binomial", ranks=2**levels, size_B=5000), WITH)
-    assert outcome.finish_s.max() == pytest.approx(levels * (eager_s(5000) + 2 * L))
+    assert outcome.finish_s.max() == pytest.approx(levels * (eager_s(5000) + 2 * LATENCY_S))
 
 
 def test_sizes_below_and_above_the_limit_in_one_schedule() -> None:
@@ -57,7 +59,7 @@ def test_sizes_below_and_above_the_limit_in_one_schedule() -> None:
     outcome = simulate(ask("scatter", "binomial", ranks=128, size_B=48), WITH)
     sizes_B = [48 * 2**level for level in range(7)]
     assert outcome.finish_s.max() == pytest.approx(
-        sum(eager_s(s) + (2 * L if s > LIMIT_B else 0) for s in sizes_B)
+        sum(eager_s(s) + (2 * LATENCY_S if s > LIMIT_B else 0) for s in sizes_B)
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from hockney import _core
-from hockney._core import Problem, Step
+from hockney._core import Kind, Problem, Step
 from hockney.predict.simulation import Parameters, simulate
 from hockney.schedule.catalogue import Asked, algorithms, ask
 
@@ -17,38 +18,39 @@ ALGORITHMS = [
 SIZES_B = [0, 4, 1000, 3360, 100_000]
 # 3360 and 100,000 B are divided evenly by some of them.
 RANKS = [1, 2, 3, 4, 7, 8, 12, 16, 32, 35]
-PARAMETERS = Parameters(
-    5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.7, reduce_s_per_B=0.002, copy_s_per_B=0.001, rendezvous_above_B=300
-)
+PARAMETERS = Parameters(5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.7, reduce_s_per_B=0.002, rendezvous_above_B=300)
+COPYING = replace(PARAMETERS, copy_s_per_B=0.001)
 
 of_each = pytest.mark.parametrize("one", ALGORITHMS, ids=lambda one: f"{one.collective}-{one.name}")
 
 
-def cases(one: _core.Algorithm) -> list[Asked]:
-    """Those of its cases in which all ranks are alike."""
+def cases(one: _core.Algorithm, *, copies: bool = False) -> list[Asked]:
+    """Those of its cases in which all ranks are alike, also where copies take time."""
     found = []
     for ranks in RANKS:
         for size_B in SIZES_B:
             problem = Problem(ranks=ranks, bytes=0 if one.collective == "barrier" else size_B, element_B=4)
             if not _core.refusal(one.collective, one.name, problem):
                 asked = ask(one.collective, one.name, ranks=ranks, size_B=size_B)
-                if _core.symmetric_classes((one.collective, one.name, asked.problem)):
+                if _core.symmetric_classes((one.collective, one.name, asked.problem), copies):
                     found.append(asked)
     return found
 
 
 def test_many_algorithms_are_alike() -> None:
     # Read in their sources: what goes round, doubles or halves distances, or sends to all.
-    assert len(ALGORITHMS) == 20
+    assert len(ALGORITHMS) == 19
 
 
 @of_each
-def test_one_rank_tells_the_times_of_all(one: _core.Algorithm) -> None:
-    asked_of = cases(one)
-    assert len({asked.problem.ranks for asked in asked_of}) >= 5
-    for asked in asked_of:
-        by_class = simulate(asked, PARAMETERS)
-        every = simulate(asked, PARAMETERS, by_class=False)
+@pytest.mark.parametrize("p", [PARAMETERS, COPYING], ids=["messages", "copies"])
+def test_one_rank_tells_the_times_of_all(one: _core.Algorithm, p: Parameters) -> None:
+    if one.name == "linear_sync":
+        # Several messages of a rank meet late there, and which leaves first depends on whose turn it is.
+        p = replace(p, rendezvous_above_B=None)
+    for asked in cases(one, copies=p.copy_s_per_B > 0):
+        by_class = simulate(asked, p)
+        every = simulate(asked, p, by_class=False)
         assert (by_class.method, every.method) == ("by_class", "simulated")
         expected_s = [float(by_class.finish_s[0])] * asked.problem.ranks
         assert every.finish_s.tolist() == pytest.approx(expected_s, rel=1e-12), asked.problem.ranks
@@ -56,21 +58,28 @@ def test_one_rank_tells_the_times_of_all(one: _core.Algorithm) -> None:
 
 
 @of_each
-def test_ranks_that_are_called_alike_have_the_same_steps(one: _core.Algorithm) -> None:
-    """The same kinds, sizes and dependencies, with peers at the same distance."""
-    for asked in cases(one):
+@pytest.mark.parametrize("copies", [False, True])
+def test_ranks_that_are_called_alike_have_the_same_steps(one: _core.Algorithm, copies: bool) -> None:
+    """The same kinds and sizes, with peers at the same distance."""
+    for asked in cases(one, copies=copies):
         ranks = asked.problem.ranks
-        steps = [
-            list(_core.generate_rank(one.collective, one.name, asked.problem, rank).steps)
-            for rank in range(ranks)
-        ]
-        by_shift = all(
-            _shape(mine, r, ranks, "shift") == _shape(steps[0], 0, ranks, "shift") for r, mine in enumerate(steps)
+        generated = (
+            _core.generate_rank(one.collective, one.name, asked.problem, rank).steps for rank in range(ranks)
         )
-        by_xor = all(
-            _shape(mine, r, ranks, "xor") == _shape(steps[0], 0, ranks, "xor") for r, mine in enumerate(steps)
-        )
-        assert by_shift or by_xor, f"{ranks} ranks, {asked.problem.bytes} B"
+        steps = [[step for step in mine if copies or step.kind != Kind.copy] for mine in generated]
+        shapes = [[_shape(mine, rank, ranks, how) for rank, mine in enumerate(steps)] for how in ("shift", "xor")]
+        assert any(all(shape == of_how[0] for shape in of_how) for of_how in shapes), (ranks, asked.problem.bytes)
+
+
+@of_each
+def test_there_is_something_to_compare(one: _core.Algorithm) -> None:
+    assert len({asked.problem.ranks for asked in cases(one)}) >= 4
+
+
+def test_ranks_that_copy_differently_are_simulated_one_by_one() -> None:
+    asked = ask("allreduce", "recursive_doubling", ranks=8, size_B=400)
+    assert simulate(asked, PARAMETERS).method == "by_class"
+    assert simulate(asked, COPYING).method == "simulated"
 
 
 def _shape(steps: list[Step], rank: int, ranks: int, how: str) -> list[tuple[Any, ...]]:
@@ -86,8 +95,7 @@ def _shape(steps: list[Step], rank: int, ranks: int, how: str) -> list[tuple[Any
             step.kind.name,
             distance(step.peer),
             step.tag,
-            (step.source if step.kind.name == "send" else step.target).length_B,
-            list(step.after),
+            (step.source if step.kind == Kind.send else step.target).length_B,
         )
         for step in steps
     ]

@@ -117,7 +117,8 @@ def simulate(
     """
     problem = asked.problem
     phase = (asked.algorithm.collective, asked.algorithm.name, problem)
-    alike = by_class and shared is None and noise_s == 0 and _core.symmetric_classes(phase) > 0
+    is_plain = by_class and shared is None and noise_s == 0
+    alike = is_plain and _core.symmetric_classes(phase, parameters.copy_s_per_B > 0) > 0
     _refuse_what_does_not_fit(asked, by_class=alike, trace=critical_path)
     costs, levels, network = _surroundings(parameters, shared, problem.ranks)
     try:
