@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from hockney._core import Algorithm
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import simulation
 from hockney.predict.simulation import Parameters, Shared, simulate, trace
@@ -26,7 +27,7 @@ P = Parameters(
 
 @pytest.mark.parametrize("one", algorithms(), ids=lambda one: f"{one.collective}-{one.name}")
 @pytest.mark.parametrize("shared", [None, Shared(4, 0.02, 0.03, torus=(4,))], ids=["alone", "shared"])
-def test_the_terms_add_up(one: simulation.Asked, shared: Shared | None) -> None:
+def test_the_terms_add_up(one: Algorithm, shared: Shared | None) -> None:
     outcome = simulate(ask(one.collective, one.name, ranks=16, size_B=512), P, shared=shared, critical_path=True)
     assert outcome.critical_path is not None
     terms_s = outcome.critical_path["terms_s"]

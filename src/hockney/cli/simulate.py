@@ -38,7 +38,7 @@ def simulate(
     size: Annotated[
         str,
         typer.Option("--bytes", help="The vector (bcast, reduce, allreduce), or one rank's block (the others)."),
-    ] = "0",
+    ] = "1KiB",
     overhead: Annotated[str, typer.Option(help="o: the processor's time to send, and to receive.")] = "0s",
     receive_overhead: Annotated[str, typer.Option(help="o_r, where it differs from --overhead.")] = "",
     overhead_per_byte: Annotated[str, typer.Option(help="O: a time, or a rate.")] = "0s",
