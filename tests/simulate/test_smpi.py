@@ -1,11 +1,11 @@
 """Beside SimGrid's SMPI, which runs our runner on a simulated network: the same schedules, two simulators.
 
-The platform is one wire of 2 µs and 10 GB/s that no two messages share (FATPIPE), so that nothing contends; SMPI's
-factors that bend latency and bandwidth by size are set to 1, and TCP's and cross traffic's influence to none. Overheads
-are SMPI's own: `smpi/os` and `smpi/ois` of sends, `smpi/or` of receives. All messages are eager on both sides:
-`smpi/async-small-thresh` (the data goes before the receive is posted) and `smpi/send-is-detached-thresh` (the
-sender does not wait for it) are above every size. In these terms a message is o_s + L + m/B + o_r, and ports take
-no time, because SMPI knows no gap.
+The platform is one wire of 2 µs and 10 GB/s that no two messages share (FATPIPE), so that nothing contends;
+SMPI's factors that bend latency and bandwidth by size are set to 1, and TCP's and cross traffic's influence to
+none. Overheads are SMPI's own: `smpi/os` and `smpi/ois` of sends, `smpi/or` of receives. All messages are eager
+on both sides: `smpi/async-small-thresh` (the data goes before the receive is posted) and
+`smpi/send-is-detached-thresh` (the sender does not wait for it) are above every size. In these terms a message
+is o_s + L + m/B + o_r, and ports take no time, because SMPI knows no gap.
 
 1 %: the runner times with `MPI_Wtime`, and each call of SMPI's clock and tests takes 10 ns of simulated time,
 of which a completion has a few (0.02 to 0.05 µs of at least 6 µs).
@@ -56,8 +56,8 @@ def platform(path: Path) -> Path:
     bandwidth = f'bandwidth="{1 / US_PER_B}MBps" latency="{LATENCY_US}us" sharing_policy="FATPIPE"'
     path.write_text(
         "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
-        f'<platform version="4.1"><zone id="flat" routing="Full">{hosts}<link id="wire" {bandwidth}/>{routes}</zone>'
-        "</platform>",
+        f'<platform version="4.1"><zone id="flat" routing="Full">{hosts}<link id="wire" {bandwidth}/>{routes}'
+        "</zone></platform>",
         encoding="utf-8",
     )
     return path
