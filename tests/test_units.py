@@ -13,6 +13,7 @@ from hockney.units import (
     format_rate,
     format_time,
     parse_bytes,
+    parse_per_byte,
     parse_rate,
     parse_time,
 )
@@ -101,3 +102,22 @@ def test_times_are_read() -> None:
     assert parse_time("2min") == 120
     with pytest.raises(RequestError):
         parse_time("2 parsecs")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("6ns", 6e-9), ("6ns/B", 6e-9), ("0s", 0.0), ("10GB/s", 1e-10), ("8Gbit/s", 1e-9)],
+)
+def test_per_byte(text: str, seconds: float) -> None:
+    assert parse_per_byte(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["6", "fast", "-1ns", "0GB/s", "6ns/s", "nan", ""])
+def test_no_time_for_each_byte(text: str) -> None:
+    with pytest.raises(RequestError):
+        parse_per_byte(text)
+
+
+def test_numbers_beyond_all_bounds() -> None:
+    with pytest.raises(RequestError, match="too large"):
+        parse_time("1e999s")

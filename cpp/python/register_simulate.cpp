@@ -162,8 +162,11 @@ void register_simulate(nb::module_& module) {
         "phases"_a, "costs"_a, nb::kw_only(), "levels"_a, "network"_a, "noise_s"_a = std::vector<double>{},
         "seed"_a = 0, "by_class"_a = false, "trace"_a = false);
     module.def(
-        "symmetric_classes", [](const Asked& asked) { return symmetry(phases_of({asked}).front()).classes; },
-        "phase"_a);
+        "symmetric_classes",
+        [](const Asked& asked, bool copies_cost) {
+            return symmetry(phases_of({asked}).front(), copies_cost).classes;
+        },
+        "phase"_a, "copies_cost"_a = false);
 
     nb::class_<Timeline>(module, "Timeline")
         .def_ro("start_s", &Timeline::start_s)

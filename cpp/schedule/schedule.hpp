@@ -181,6 +181,7 @@ struct Algorithm {
     bool is_ordered = false;    // a reduction that applies the operator in rank order
     bool is_one_block = false;  // a broadcast each of whose messages is one block (segment)
     Likeness likeness = Likeness::none;
+    bool has_like_copies = true;  // else ranks that are alike differ in what they copy
     Constraint constraint = nullptr;
 
     Algorithm() = default;
@@ -191,6 +192,7 @@ struct Algorithm {
     Algorithm& ordered() { return is_ordered = true, *this; }
     Algorithm& one_block() { return is_one_block = true, *this; }
     Algorithm& alike(Likeness how) { return likeness = how, *this; }
+    Algorithm& but_for_copies() { return has_like_copies = false, *this; }
     Algorithm& only(Constraint refuses) { return constraint = refuses, *this; }
 };
 

@@ -12,7 +12,7 @@
 namespace hockney {
 
 // Of one message between two ranks of one locality, in seconds.
-//   send: the sender's processor is busy (o_s + O·m);   gap: its port is (max(g, (m − 1)G));
+//   send: the sender's processor is busy (o_s + O·m);   gap: its port is (g + (m − 1)G);
 //   transfer: from leaving to having arrived (L + (m − 1)G);   drain: the receiver's port is busy;
 //   receive: the receiver's processor is (o_r + O·m).
 //   handshake: negative for an eager message; else the time of a request, and of its answer: the message

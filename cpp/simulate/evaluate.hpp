@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -45,7 +46,11 @@ template <class Time>
 class Evaluator {
   public:
     Evaluator(std::size_t ranks, std::size_t phases, const Costs& costs, bool rendezvous)
-        : finish_(ranks * phases), costs_(costs), rendezvous_(rendezvous), ranks_(ranks) {}
+        : finish_(ranks * phases),
+          costs_(costs),
+          rendezvous_(rendezvous),
+          ranks_(ranks),
+          ports_(rendezvous ? ranks : 0) {}
 
     void disturb(const Noise& noise) {
         for (std::uint32_t r = 0; r < ranks_.size() && !noise.mean_s.empty(); ++r) {
@@ -87,6 +92,11 @@ class Evaluator {
   private:
     struct Rank {
         Time processor, out;
+    };
+    // When a port is taken, without a break.
+    struct Taken {
+        double from_s;
+        Time until;
     };
     // A message that waits for its receiver.
     struct Meeting {
@@ -185,11 +195,31 @@ class Evaluator {
     }
 
     void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready) {
-        Rank& from = ranks_[static_cast<std::size_t>(sender)];
-        Time head = later(ready, from.out);
-        from.out = plus(head, entry(event, Term::gap));
+        Time head = leave(static_cast<std::size_t>(sender), ready, entry(event, Term::gap));
         if (network_ != nullptr) head = pass(event, node(sender), node(receiver), head);
         arrival_[slot(event)] = plus(head, entry(event, Term::transfer));
+    }
+
+    // When the head of a message leaves its port. Eager messages do so in the order in which they are
+    // started; of those that meet, one that is heard of later may leave before, where it fits.
+    Time leave(std::size_t rank, const Time& ready, std::size_t gap) {
+        if (!rendezvous_) {
+            Time& out = ranks_[rank].out;
+            const Time head = later(ready, out);
+            out = plus(head, gap);
+            return head;
+        }
+        std::vector<Taken>& taken = ports_[rank];
+        Time head = ready;
+        auto next = taken.begin();
+        for (; next != taken.end() && head.s + costs_.time_s[gap] > next->from_s; ++next)
+            head = later(head, next->until);
+        const Time until = plus(head, gap);
+        if (next != taken.begin() && std::prev(next)->until.s == head.s)
+            std::prev(next)->until = until;
+        else
+            taken.insert(next, {head.s, until});
+        return head;
     }
 
     // The head of a message goes on as soon as a link is free; the links behind it stay taken for as long as
@@ -230,9 +260,10 @@ class Evaluator {
     const Costs& costs_;
     bool rendezvous_;
     std::vector<Rank> ranks_;
-    std::vector<Time> in_;       // by rank, where messages take time to drain
-    std::vector<Time> queue_;    // by rank, where senders wait for it
-    std::vector<Time> arrival_;  // by slot
+    std::vector<std::vector<Taken>> ports_;  // by rank, where messages meet
+    std::vector<Time> in_;                   // by rank, where messages take time to drain
+    std::vector<Time> queue_;                // by rank, where senders wait for it
+    std::vector<Time> arrival_;              // by slot
     std::vector<Meeting> meeting_;
     std::vector<Time> links_;  // out of the nodes, into the nodes, between them
     std::size_t nodes_ = 0;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -20,12 +21,12 @@ class Messages {
   public:
     struct Slot {
         MessageKey key;
-        std::uint32_t place;
+        std::uint32_t place;  // in the table; of a free slot, the next free one
         bool is_sent, is_posted;
         std::uint8_t uses;
     };
 
-    Slot& operator[](std::int32_t slot) { return slots_[static_cast<std::size_t>(slot)]; }
+    Slot& operator[](std::int32_t slot) { return at(static_cast<std::size_t>(slot)); }
 
     // -1 for none.
     std::int32_t find(const MessageKey& key) const {
@@ -47,12 +48,13 @@ class Messages {
             ++taken_;
         }
         is_new = true;
-        std::int32_t slot = static_cast<std::int32_t>(slots_.size());
-        if (free_.empty()) {
-            slots_.emplace_back();
+        std::int32_t slot = static_cast<std::int32_t>(slot_count_);
+        if (free_ == none) {
+            if (slot_count_++ % block == 0) blocks_.push_back(std::make_unique<Slot[]>(block));
         } else {
-            slot = free_.back();
-            free_.pop_back();
+            slot = free_;
+            free_ = static_cast<std::int32_t>((*this)[slot].place);
+            --free_slots_;
         }
         (*this)[slot] = {key, static_cast<std::uint32_t>(free_place), false, false, uses};
         return table_[free_place] = slot;
@@ -61,16 +63,21 @@ class Messages {
     void use(std::int32_t slot) {
         if (--(*this)[slot].uses > 0) return;
         table_[(*this)[slot].place] = gone;
-        free_.push_back(slot);
+        (*this)[slot].place = static_cast<std::uint32_t>(free_);
+        free_ = slot;
+        ++free_slots_;
     }
 
   private:
     static constexpr std::int32_t none = -1, gone = -2;
     static constexpr std::uint32_t row = 16;
+    static constexpr std::size_t block = 4096;
+
+    Slot& at(std::size_t slot) const { return blocks_[slot / block][slot % block]; }
 
     std::size_t next(std::size_t place) const { return (place + 1) & (table_.size() - 1); }
     bool is_at(std::size_t place, const MessageKey& key) const {
-        return table_[place] >= 0 && slots_[static_cast<std::size_t>(table_[place])].key == key;
+        return table_[place] >= 0 && at(static_cast<std::size_t>(table_[place])).key == key;
     }
     // Neighbouring ranks mostly hear of ranks at the same distance: such messages lie side by side, but in
     // short rows only, which linear probing leaves soon.
@@ -83,7 +90,7 @@ class Messages {
     }
     // Makes room, or clears away what is gone.
     void rebuild() {
-        const std::size_t count = slots_.size() - free_.size();
+        const std::size_t count = slot_count_ - free_slots_;
         const std::vector<std::int32_t> old = std::move(table_);
         table_.assign(old.empty() ? 64 : (4 * count > old.size() ? 2 : 1) * old.size(), none);
         for (const std::int32_t slot : old) {
@@ -96,8 +103,12 @@ class Messages {
         taken_ = count;
     }
 
-    std::vector<Slot> slots_;
-    std::vector<std::int32_t> table_, free_;
+    // Slots grow without being copied: millions are in memory at once.
+    std::vector<std::unique_ptr<Slot[]>> blocks_;
+    std::size_t slot_count_ = 0;
+    std::vector<std::int32_t> table_;
+    std::int32_t free_ = none;
+    std::size_t free_slots_ = 0;
     std::size_t taken_ = 0;  // places that are not empty
 };
 

@@ -63,10 +63,12 @@ class Order {
           running_(static_cast<std::size_t>(evaluated_), none) {}
 
     void run() {
+        // Receives that are posted from the start: whose messages meet must not depend on which rank has its
+        // turn first, because a rank's messages leave through one port.
+        for (int i = 0; workload_.rendezvous && i < evaluated_; ++i) post_at_once(nth(i));
         for (int i = 0; i < evaluated_; ++i) {
-            const int nth = workload_.is_inward ? evaluated_ - 1 - i : i;
-            const int rank = (nth + workload_.first) % evaluated_;
-            begin(rank);
+            if (!workload_.rendezvous) begin(nth(i));
+            ready_.push_back(nth(i));
             settle();
         }
         while (!leaving_.empty()) {
@@ -104,7 +106,17 @@ class Order {
         free_.pop_back();
         at(rank).phase = 0;
         load(rank);
-        ready_.push_back(rank);
+    }
+
+    int nth(int i) const {
+        return ((workload_.is_inward ? evaluated_ - 1 - i : i) + workload_.first) % evaluated_;
+    }
+
+    void post_at_once(int rank) {
+        begin(rank);
+        Running& mine = at(rank);
+        const auto is_local = [](Op op) { return op == Op::post || op == Op::copy || op == Op::reduce; };
+        while (mine.next < mine.acts.size() && is_local(mine.acts[mine.next].op)) act(rank, mine);
     }
 
     void load(int rank) {

@@ -1,5 +1,6 @@
 #include "simulate.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 
@@ -30,13 +31,16 @@ bool has_rendezvous(const CostCurves& costs) {
     return false;
 }
 
+bool cost_anything(const Curve& curve) {
+    return std::any_of(curve.time_s.begin(), curve.time_s.end(), [](double time_s) { return time_s > 0; });
+}
+
 // Whether ranks wait for each other at something that is passed in the order of time.
 bool has_sharing(const CostCurves& costs, const Network& network) {
     if (!network.node_of_rank.empty()) return true;
-    for (const std::vector<Curve>& of_locality : costs.message)
-        for (const double time_s : of_locality[static_cast<std::size_t>(Term::insert)].time_s)
-            if (time_s > 0) return true;
-    return false;
+    return std::any_of(costs.message.begin(), costs.message.end(), [](const std::vector<Curve>& of_locality) {
+        return cost_anything(of_locality[static_cast<std::size_t>(Term::insert)]);
+    });
 }
 
 // Costs of sizes are added when the first message of a size is on its way.
@@ -136,10 +140,11 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
 
 }  // namespace
 
-Symmetry symmetry(const Phase& phase) {
+Symmetry symmetry(const Phase& phase, bool copies_cost) {
     const Algorithm& algorithm = *phase.algorithm;
     const Problem& p = phase.problem;
     const bool is_power_of_two = (p.ranks & (p.ranks - 1)) == 0;
+    if (copies_cost && !algorithm.has_like_copies) return {};
     // Blocks of a vector that cannot be divided evenly differ in size.
     if (algorithm.collective == "allreduce" && algorithm.name != "recursive_doubling" &&
         p.bytes % (p.element_B * p.ranks) != 0)
@@ -156,7 +161,7 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     Workload work = workload(phases, builder);
     work.rendezvous = has_rendezvous(costs);
     work.domains = options.domains;
-    if (options.by_class) work.symmetry = symmetry(phases.front());
+    if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
     Simulated result = options.trace ? run<Traced>(work, costs, options) : run<Plain>(work, costs, options);
     result.engine_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;

@@ -34,7 +34,7 @@ struct Options {
 };
 
 // How many ranks stand for all, and at what distances: 0 classes where the ranks of a schedule differ.
-Symmetry symmetry(const Phase& phase);
+Symmetry symmetry(const Phase& phase, bool copies_cost);
 
 // From nothing: steps are generated as they are needed.
 Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options);

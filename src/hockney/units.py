@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from hockney.errors import RequestError
@@ -20,7 +21,10 @@ def _split(text: str, what: str, examples: str) -> tuple[float, str]:
     match = _NUMBER.fullmatch(text)
     if match is None:
         raise RequestError(f"{text!r} is not a {what}", f"write for example {examples}")
-    return float(match[1]), match[2]
+    number = float(match[1])
+    if math.isinf(number):
+        raise RequestError(f"{text!r} is too large for a {what}", f"write for example {examples}")
+    return number, match[2]
 
 
 def parse_bytes(text: str) -> int:
@@ -54,6 +58,20 @@ def parse_time(text: str) -> float:
     if unit not in _TIME_S and unit:
         raise RequestError(f"{text!r} is not a time", f"write for example {examples}")
     return number * _TIME_S.get(unit, 1.0)
+
+
+def parse_per_byte(text: str) -> float:
+    """Seconds for each byte, as a time (`6ns`, `6ns/B`) or as the rate at which bytes pass (`10GB/s`)."""
+    examples = "6ns, 10GB/s"
+    number, unit = _split(text, "time for each byte", examples)
+    if unit.removesuffix("/B") in _TIME_S:
+        return number * _TIME_S[unit.removesuffix("/B")]
+    if number == 0:
+        raise RequestError(f"{text!r} moves nothing", f"write for example {examples}, or 0ns for no time at all")
+    try:
+        return 1 / parse_rate(text)
+    except RequestError:
+        raise RequestError(f"{text!r} is not a time for each byte", f"write for example {examples}") from None
 
 
 def _scaled(value: float, steps: list[tuple[float, str]]) -> str:

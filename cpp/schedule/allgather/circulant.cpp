@@ -12,7 +12,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     blocks.store(builder.output(0, p.ranks * p.bytes), have, builder);
 }
 
-const Register registered(Algorithm("allgather", "circulant", generate).alike(Likeness::shift));
+const Register registered(
+    Algorithm("allgather", "circulant", generate).alike(Likeness::shift).but_for_copies());
 
 }  // namespace
 }  // namespace hockney

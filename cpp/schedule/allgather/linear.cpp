@@ -19,7 +19,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     for (int other = 1; other < p.ranks; ++other) builder.send(other, all, have);
 }
 
-const Register registered(Algorithm("allgather", "linear", generate).alike(Likeness::shift));
+const Register registered(Algorithm("allgather", "linear", generate));
 
 }  // namespace
 }  // namespace hockney

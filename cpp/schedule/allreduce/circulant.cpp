@@ -13,7 +13,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     vector.store(builder.output(0, p.bytes), circulant_allgather(p, rank, vector, reduced, builder), builder);
 }
 
-const Register registered(Algorithm("allreduce", "circulant", generate).alike(Likeness::shift));
+const Register registered(
+    Algorithm("allreduce", "circulant", generate).alike(Likeness::shift).but_for_copies());
 
 }  // namespace
 }  // namespace hockney

@@ -22,8 +22,10 @@ void generate(const Problem& p, int rank, Builder& builder) {
     if (folded.is_paired(rank)) builder.send(rank - 1, result, sum.before);
 }
 
-const Register registered(
-    Algorithm("allreduce", "recursive_doubling", generate).alike(Likeness::exclusive_or).ordered());
+const Register registered(Algorithm("allreduce", "recursive_doubling", generate)
+                              .alike(Likeness::exclusive_or)
+                              .but_for_copies()
+                              .ordered());
 
 }  // namespace
 }  // namespace hockney

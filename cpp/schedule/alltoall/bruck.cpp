@@ -49,7 +49,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
                      before);
 }
 
-const Register registered(Algorithm("alltoall", "bruck", generate).alike(Likeness::shift));
+const Register registered(Algorithm("alltoall", "bruck", generate).alike(Likeness::shift).but_for_copies());
 
 }  // namespace
 }  // namespace hockney

@@ -13,7 +13,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     builder.copy(vector.of(0, 1), builder.output(0, p.bytes), reduced);
 }
 
-const Register registered(Algorithm("reduce_scatter", "circulant", generate).alike(Likeness::shift));
+const Register registered(
+    Algorithm("reduce_scatter", "circulant", generate).alike(Likeness::shift).but_for_copies());
 
 }  // namespace
 }  // namespace hockney

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hockney._core import CostCurves
 
 Curve = tuple[list[float], list[float]]
@@ -29,25 +31,25 @@ def per_byte(time_s_per_B: float) -> Curve:
     return [0.0, 1.0], [0.0, time_s_per_B]
 
 
-def loggp(
+def loggp_message(
     *,
     latency_s: float,
     overhead_s: float,
     gap_s: float,
     gap_s_per_B: float,
-    reduce_s_per_B: float = 0.0,
-    copy_s_per_B: float = 0.0,
     receive_overhead_s: float | None = None,
     overhead_s_per_B: float = 0.0,
     rendezvous_above_B: float | None = None,
     node_gap_s_per_B: float = 0.0,
     network_gap_s_per_B: float = 0.0,
-) -> CostCurves:
-    """LogGOPS of one locality (Alexandrov et al. 1995; Hoefler, Schneider and Lumsdaine 2010).
+) -> list[Curve]:
+    """LogGOPS of the messages of one locality, a curve for each of `TERMS` (Alexandrov et al. 1995; Hoefler,
+    Schneider and Lumsdaine 2010).
 
     Latency L, overheads o_s and o_r (o_s where no other is given) and O for each byte, gap g between two messages
     that a rank sends or receives, gap G for each further byte, S as `rendezvous_above_B`. A message of m bytes
-    has arrived o_s + L + (m − 1)G after it was started.
+    has arrived o_s + L + (m − 1)G after it was started. It takes `node_gap_s_per_B` of the links of its nodes and
+    `network_gap_s_per_B` of the links between them.
     """
     receive_s = overhead_s if receive_overhead_s is None else receive_overhead_s
     of_term: dict[str, Curve] = {
@@ -60,5 +62,9 @@ def loggp(
         "node_link": per_byte(node_gap_s_per_B),
         "network_link": per_byte(network_gap_s_per_B),
     }
-    message = [of_term.get(term, NOTHING) for term in TERMS]
-    return CostCurves([message], per_byte(copy_s_per_B), per_byte(reduce_s_per_B))
+    return [of_term.get(term, NOTHING) for term in TERMS]
+
+
+def loggp(*, reduce_s_per_B: float = 0.0, copy_s_per_B: float = 0.0, **message: Any) -> CostCurves:
+    """LogGOPS where all messages have the costs of `loggp_message`, with local work for each byte."""
+    return CostCurves([loggp_message(**message)], per_byte(copy_s_per_B), per_byte(reduce_s_per_B))

@@ -12,6 +12,9 @@ from hockney.errors import RequestError
 PROBED = range(2, 33)
 """Rank counts by which `rank_counts` tells what an algorithm is defined for."""
 
+MOST_B = 2**62
+"""Where data lies in a buffer is counted in 64 bits."""
+
 
 def collectives() -> list[str]:
     """Names of the collectives that have schedules."""
@@ -75,6 +78,8 @@ def ask(
         raise RequestError(
             f"root {root} is none of the ranks 0 to {ranks - 1}", "choose one of them, or more ranks"
         )
+    if size_B * ranks >= MOST_B:
+        raise RequestError(f"{size_B} B for each of {ranks} ranks is beyond what can be counted", "ask for less")
     problem = Problem(
         ranks=ranks,
         root=root,

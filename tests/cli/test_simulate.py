@@ -1,0 +1,134 @@
+"""`hockney simulate` through the command line: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOGGP = ["--latency", "2.5us", "--overhead", "1.5us", "--gap", "1us", "--gap-per-byte", "6ns"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hockney", "simulate", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def told(*arguments: str) -> Any:
+    done = run(*arguments, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_million_ranks_as_the_project_promises() -> None:
+    asked = ["bcast", "--algorithm", "binomial", "--ranks", "1048576", "--bytes", "1024"]
+    outcome = told(*asked, *LOGGP, "--critical-path")
+    assert outcome["makespan_s"] == pytest.approx(20 * 11.638e-6, rel=1e-9)
+    assert outcome["messages"] == 2**20 - 1
+    assert outcome["method"] == "simulated"
+    assert outcome["min_over_ranks_s"] == pytest.approx(20 * 1.5e-6)
+    assert outcome["min_over_ranks_s"] < outcome["mean_over_ranks_s"] < outcome["makespan_s"]
+    assert outcome["engine_s"] > 0
+    assert outcome["critical_path"]["latencies"] == 20
+    assert sum(outcome["critical_path"]["terms_s"].values()) == pytest.approx(outcome["makespan_s"])
+
+
+def test_ranks_that_are_alike() -> None:
+    asked = ["allgather", "--algorithm", "ring", "--ranks", "64", "--bytes", "1KiB", *LOGGP]
+    one, all_ = told(*asked), told(*asked, "--no-by-class")
+    assert (one["method"], all_["method"]) == ("by_class", "simulated")
+    assert one["makespan_s"] == pytest.approx(all_["makespan_s"])
+    assert one["messages"] == all_["messages"] == 64 * 63
+
+
+def test_files(tmp_path: Path) -> None:
+    asked = ["barrier", "--algorithm", "dissemination", "--ranks", "8", *LOGGP]
+    ranks, steps, picture = tmp_path / "ranks.csv", tmp_path / "steps.csv", tmp_path / "steps.svg"
+    outcome = told(*asked, "--per-rank", str(ranks), "--trace", str(steps))
+    assert (outcome["per_rank"], outcome["trace"]) == (str(ranks), str(steps))
+    with ranks.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["rank"]) for row in rows] == list(range(8))
+    assert [float(row["finish_s"]) for row in rows] == pytest.approx([3 * 5.5e-6] * 8)
+    with steps.open(encoding="utf-8") as file:
+        acts = list(csv.DictReader(file))
+    assert len(acts) == 8 * 6
+    assert max(float(act["end_s"]) for act in acts) == pytest.approx(outcome["makespan_s"])
+    told(*asked, "--trace", str(picture))
+    assert "<svg" in picture.read_text(encoding="utf-8")
+
+
+def test_noise_is_seeded() -> None:
+    asked = ["bcast", "--algorithm", "binomial", "--ranks", "64", *LOGGP, "--noise", "1us"]
+    first, again, other = told(*asked), told(*asked), told(*asked, "--seed", "1")
+    assert first["makespan_s"] == again["makespan_s"] != other["makespan_s"]
+    assert (first["seed"], other["seed"]) == (0, 1)
+
+
+@pytest.mark.parametrize("network", [["--torus", "4x2"], ["--fat-tree", "4:1,2:1"]])
+def test_shared_links_take_longer(network: list[str]) -> None:
+    asked = ["alltoall", "--algorithm", "pairwise", "--ranks", "16", "--bytes", "64KiB", *LOGGP]
+    free = told(*asked)
+    nodes = told(*asked, "--node-size", "2", "--node-bandwidth", "100MB/s")
+    links = told(*asked, "--node-size", "2", "--link-bandwidth", "50MB/s", *network)
+    assert free["makespan_s"] < nodes["makespan_s"] < links["makespan_s"]
+
+
+def test_words_for_people() -> None:
+    done = run("bcast", "--algorithm", "binomial", "--ranks", "8", "--bytes", "1KiB", *LOGGP, "--critical-path")
+    assert done.returncode == 0
+    assert "34.9 µs" in done.stdout, "3 × 11.638"
+    assert "latency" in done.stdout
+    assert "21.5%" in done.stdout, "2.5 of 11.638"
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--algorithm", "binomail"], "unknown algorithm of bcast"),
+        (["--ranks", "0"], "at least 1"),
+        (["--ranks", "-8"], "at least 1"),
+        (["--latency", "-1us"], "not a time"),
+        (["--latency", "nan"], "not a time"),
+        (["--latency", "1e999s"], "too large"),
+        (["--gap-per-byte", "0GB/s"], "moves nothing"),
+        (["--gap-per-byte", "fast"], "not a time for each byte"),
+        (["--bytes", "1e30"], "beyond what can be counted"),
+        (["--segment", "0"], "segment of 0 B"),
+        (["--radix", "4"], "takes no radix"),
+        (["--root", "8"], "root 8 is none"),
+        (["--seed", "-1", "--noise", "1us"], "seed must not be negative"),
+        (["--node-size", "0", "--node-bandwidth", "1GB/s"], "at least one rank"),
+        (["--node-size", "2"], "changes nothing"),
+        (["--torus", "4x2"], "bandwidth of its links"),
+        (["--link-bandwidth", "1GB/s"], "bandwidth of its links"),
+        (["--torus", "4x0", "--link-bandwidth", "1GB/s"], "not a torus"),
+        (["--fat-tree", "4", "--link-bandwidth", "1GB/s"], "not a fat tree"),
+        (["--torus", "2x2", "--link-bandwidth", "1GB/s"], "need 8 nodes"),
+        (["--torus", "8", "--fat-tree", "8:1", "--link-bandwidth", "1GB/s"], "not both"),
+        (["--noise", "1us", "--trace", "x.csv"], "neither shared links nor noise"),
+        (["--trace", "x.txt"], "cannot write a trace"),
+        (["--per-rank", "nowhere/x.csv"], "cannot write"),
+    ],
+)
+def test_wrong_requests(words: list[str], what: str, tmp_path: Path) -> None:
+    asked = {"--algorithm": "binomial", "--ranks": "8", "--bytes": "8"}
+    asked |= dict(zip(LOGGP[::2], LOGGP[1::2], strict=True)) | dict(zip(words[::2], words[1::2], strict=True))
+    flat = [word for pair in asked.items() for word in pair]
+    command = [sys.executable, "-m", "hockney", "simulate", "bcast", *flat, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert what in json.loads(done.stdout)["error"]["message"]
+
+
+def test_more_than_the_memory_is_refused() -> None:
+    done = run(
+        "alltoall", "--algorithm", "linear", "--ranks", "100000000", "--bytes", "8", "--no-by-class", *LOGGP
+    )
+    assert done.returncode == 3
+    assert "of memory" in done.stderr

@@ -1,0 +1,84 @@
+"""Shared links by hand: the head of a message goes on as soon as a link is free, which stays taken for m/B."""
+
+from __future__ import annotations
+
+import pytest
+
+from hockney._core import Network
+from hockney.predict.simulation import Parameters, Shared, simulate
+from hockney.schedule.catalogue import ask
+
+LATENCY_S, OVERHEAD_S, RECEIVE_S = 5.0, 1.0, 0.0
+PLAIN = Parameters(LATENCY_S, OVERHEAD_S, 0.0, 0.0, receive_overhead_s=RECEIVE_S)
+SIZE_B, LINK_S_PER_B = 100, 0.25
+TAKEN_S = SIZE_B * LINK_S_PER_B
+
+
+@pytest.mark.parametrize("node_size", [1, 2, 8])
+def test_the_ranks_of_a_node_send_one_after_another(node_size: int) -> None:
+    """The second node's k ranks send to rank 0 at once: the last head waits for k − 1 messages of m/B."""
+    shared = Shared(node_size=node_size, node_gap_s_per_B=LINK_S_PER_B)
+    outcome = simulate(ask("gather", "linear", ranks=2 * node_size, size_B=SIZE_B), PLAIN, shared=shared)
+    assert outcome.finish_s[0] == pytest.approx((node_size - 1) * TAKEN_S + OVERHEAD_S + LATENCY_S)
+
+
+@pytest.mark.parametrize("node_size", [1, 2, 8])
+def test_the_root_takes_what_a_node_sends_through_its_own_port(node_size: int) -> None:
+    """With G as slow as the link, the port that takes all 2k − 1 messages is later than the link with its k."""
+    per_byte = Parameters(LATENCY_S, OVERHEAD_S, 0.0, LINK_S_PER_B, receive_overhead_s=RECEIVE_S)
+    shared = Shared(node_size=node_size, node_gap_s_per_B=LINK_S_PER_B)
+    outcome = simulate(ask("gather", "linear", ranks=2 * node_size, size_B=SIZE_B), per_byte, shared=shared)
+    assert outcome.finish_s[0] == pytest.approx(
+        OVERHEAD_S + LATENCY_S + (2 * node_size - 1) * (SIZE_B - 1) * LINK_S_PER_B
+    )
+
+
+def test_messages_inside_a_node_take_nothing_of_its_links() -> None:
+    shared = Shared(node_size=8, node_gap_s_per_B=LINK_S_PER_B)
+    outcome = simulate(ask("bcast", "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
+    assert outcome.finish_s.max() == pytest.approx(7 * OVERHEAD_S + LATENCY_S)
+
+
+def test_a_link_into_a_node_is_shared_too() -> None:
+    """Seven nodes send to rank 0 over links of their own, but into one."""
+    shared = Shared(node_size=1, node_gap_s_per_B=LINK_S_PER_B)
+    outcome = simulate(ask("gather", "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
+    assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + 6 * TAKEN_S + LATENCY_S)
+
+
+def test_a_torus_goes_the_shorter_way_dimension_by_dimension() -> None:
+    network = Network(node_of_rank=list(range(12)), torus=[3, 4])
+    assert network.route(5, 5) == []
+    assert len(network.route(0, 3)) == 1, "round the end"
+    assert len(network.route(0, 2)) == 2
+    assert len(network.route(0, 10)) == 3, "one down round the end, two across"
+    # There and back are different links.
+    assert not set(network.route(0, 10)) & set(network.route(10, 0))
+    assert all(0 <= link < network.links for link in network.route(0, 10))
+
+
+def test_a_line_of_nodes_shares_its_links() -> None:
+    """On a ring of 8 nodes, 1 → 0 and 2 → 0 share the link 1 → 0, and 7 → 0 comes from the other side."""
+    shared = Shared(network_gap_s_per_B=LINK_S_PER_B, torus=(8,))
+    outcome = simulate(ask("gather", "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
+    # Three of the seven come from above, 5, 6 and 7 → 0; 1 to 4 come from below (of equal ways the forward one).
+    assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + 3 * TAKEN_S + LATENCY_S)
+
+
+def test_a_tree_goes_up_to_the_first_common_switch() -> None:
+    network = Network(node_of_rank=list(range(16)), below=[4, 4], uplinks=[2, 1])
+    # One link up and down for each level below the common switch; the last level's switch has all below it.
+    assert network.route(0, 1) == []
+    assert len(network.route(0, 5)) == 2
+    up_5, up_6 = network.route(0, 5)[0], network.route(0, 6)[0]
+    assert up_5 != up_6, "two uplinks, chosen by the destination"
+    assert network.route(1, 5)[0] == up_5
+    assert all(0 <= link < network.links for link in network.route(3, 14))
+
+
+@pytest.mark.parametrize(("uplinks", "waiting"), [(4, 0), (2, 1), (1, 3)])
+def test_fewer_uplinks_make_messages_wait(uplinks: int, waiting: int) -> None:
+    """Four nodes of one switch exchange with the four of the other, each with one: alltoall's last round."""
+    shared = Shared(network_gap_s_per_B=LINK_S_PER_B, tree=((4, uplinks), (2, 1)))
+    outcome = simulate(ask("allreduce", "recursive_doubling", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
+    assert outcome.finish_s.max() == pytest.approx(3 * (OVERHEAD_S + LATENCY_S) + waiting * TAKEN_S)

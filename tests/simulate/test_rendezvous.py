@@ -1,0 +1,76 @@
+"""Rendezvous by hand: a request (L), an answer (L) once the receive is posted, then the message."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hockney import _core
+from hockney._core import Network, Problem
+from hockney.predict.simulation import Parameters, simulate
+from hockney.schedule.catalogue import algorithms, ask
+
+LATENCY_S, OVERHEAD_S, RECEIVE_S, PER_B = 5.0, 1.0, 0.5, 0.01
+LIMIT_B = 1000
+WITH = Parameters(LATENCY_S, OVERHEAD_S, 0.25, PER_B, receive_overhead_s=RECEIVE_S, rendezvous_above_B=LIMIT_B)
+
+
+def eager_s(size_B: int) -> float:
+    return OVERHEAD_S + LATENCY_S + (size_B - 1) * PER_B + RECEIVE_S
+
+
+def test_only_above_the_limit() -> None:
+    at = simulate(ask("bcast", "linear", ranks=2, size_B=LIMIT_B), WITH)
+    above = simulate(ask("bcast", "linear", ranks=2, size_B=LIMIT_B + 1), WITH)
+    assert at.finish_s.tolist() == pytest.approx([OVERHEAD_S, eager_s(LIMIT_B)])
+    # The sender is through when the data has left its hands: when it is there.
+    assert above.finish_s.tolist() == pytest.approx(
+        [eager_s(LIMIT_B + 1) + 2 * LATENCY_S - RECEIVE_S, eager_s(1001) + 2 * LATENCY_S]
+    )
+
+
+def test_a_late_receive_is_waited_for() -> None:
+    """Rank 1 posts the second message's receive when it has the first: 0.5 after it would be answered."""
+    first = Problem(ranks=2, bytes=1000)
+    second = Problem(ranks=2, bytes=2000)
+    result = _core.simulate(
+        [("bcast", "linear", first), ("bcast", "linear", second)],
+        WITH.costs(),
+        levels=np.zeros((0, 0), np.int32),
+        network=Network(node_of_rank=[]),
+    )
+    posted_s = eager_s(1000)
+    assert posted_s > 2 * OVERHEAD_S + LATENCY_S, "the request is there first"
+    arrived_s = posted_s + LATENCY_S + LATENCY_S + 1999 * PER_B
+    assert result.finish_s.tolist() == pytest.approx([OVERHEAD_S, posted_s, arrived_s, arrived_s + RECEIVE_S])
+
+
+@pytest.mark.parametrize("levels", [1, 3, 7])
+def test_a_tree_of_messages_that_meet(levels: int) -> None:
+    outcome = simulate(ask("bcast", "binomial", ranks=2**levels, size_B=5000), WITH)
+    assert outcome.finish_s.max() == pytest.approx(levels * (eager_s(5000) + 2 * LATENCY_S))
+
+
+def test_sizes_below_and_above_the_limit_in_one_schedule() -> None:
+    # Blocks of 48 B, subtrees of 1 to 64 of them: 1536 and 3072 B are above the limit. The larger goes first,
+    # whichever of the two receivers has the lower number.
+    outcome = simulate(ask("scatter", "binomial", ranks=128, size_B=48), WITH)
+    sizes_B = [48 * 2**level for level in range(7)]
+    assert outcome.finish_s.max() == pytest.approx(
+        sum(eager_s(s) + (2 * LATENCY_S if s > LIMIT_B else 0) for s in sizes_B)
+    )
+
+
+@pytest.mark.parametrize("one", algorithms(), ids=lambda one: f"{one.collective}-{one.name}")
+@pytest.mark.parametrize("ranks", [1, 2, 6, 8, 16])
+def test_every_algorithm_ends_and_a_handshake_never_hastens_it(one: _core.Algorithm, ranks: int) -> None:
+    """Sizes on both sides of the limit; no algorithm may rely on messages that are buffered."""
+    if _core.refusal(one.collective, one.name, Problem(ranks=ranks, bytes=4000, element_B=4)):
+        pytest.skip(f"not for {ranks} ranks")
+    asked = ask(one.collective, one.name, ranks=ranks, size_B=4000)
+    meeting = simulate(asked, WITH, by_class=False)
+    buffered = simulate(asked, replace(WITH, rendezvous_above_B=None), by_class=False)
+    assert meeting.messages == buffered.messages
+    assert meeting.finish_s.max() >= buffered.finish_s.max() * (1 - 1e-12)

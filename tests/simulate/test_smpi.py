@@ -1,0 +1,107 @@
+"""Beside SimGrid's SMPI, which runs our runner on a simulated network: the same schedules, two simulators.
+
+The platform is one wire of 2 µs and 10 GB/s that no two messages share (FATPIPE), so that nothing contends;
+SMPI's factors that bend latency and bandwidth by size are set to 1, and TCP's and cross traffic's influence to
+none. Overheads are SMPI's own: `smpi/os` and `smpi/ois` of sends, `smpi/or` of receives. All messages are eager
+on both sides: `smpi/async-small-thresh` (the data goes before the receive is posted) and
+`smpi/send-is-detached-thresh` (the sender does not wait for it) are above every size. In these terms a message
+is o_s + L + m/B + o_r, and ports take no time, because SMPI knows no gap.
+
+1 %: the runner times with `MPI_Wtime`, and each call of SMPI's clock and tests takes 10 ns of simulated time,
+of which a completion has a few (0.02 to 0.05 µs of at least 6 µs).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hockney import _core
+from hockney._core import CostCurves, Network
+from hockney.predict.costs import EAGER, NOTHING, TERMS
+from hockney.samples import table
+from hockney.schedule.catalogue import ask
+
+RANKS = 16
+LATENCY_US, SEND_US, RECEIVE_US, US_PER_B = 2.0, 1.0, 0.5, 1e-4
+SETTINGS = {
+    "smpi/bw-factor": "0:1",
+    "smpi/lat-factor": "0:1",
+    "network/TCP-gamma": "0",
+    "network/weight-S": "0",
+    "network/crosstraffic": "0",
+    "smpi/os": f"0:{SEND_US}e-6:0",
+    "smpi/ois": f"0:{SEND_US}e-6:0",
+    "smpi/or": f"0:{RECEIVE_US}e-6:0",
+    "smpi/async-small-thresh": "1000000000",
+    "smpi/send-is-detached-thresh": "1000000000",
+}
+LATER_BY_A_RECEIVE = {("allreduce", "circulant", 5, 8)}
+"""Here SMPI is one o_r later, 3 %; two receives that are waited for together come in the other order."""
+
+
+def platform(path: Path) -> Path:
+    hosts = "".join(f'<host id="node-{rank}" speed="10Gf"/>' for rank in range(RANKS))
+    routes = "".join(
+        f'<route src="node-{a}" dst="node-{b}"><link_ctn id="wire"/></route>'
+        for a in range(RANKS)
+        for b in range(a + 1, RANKS)
+    )
+    bandwidth = f'bandwidth="{1 / US_PER_B}MBps" latency="{LATENCY_US}us" sharing_policy="FATPIPE"'
+    path.write_text(
+        "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
+        f'<platform version="4.1"><zone id="flat" routing="Full">{hosts}<link id="wire" {bandwidth}/>{routes}'
+        "</zone></platform>",
+        encoding="utf-8",
+    )
+    return path
+
+
+def simulated_us(collective: str, algorithm: str, ranks: int, size_B: int) -> float:
+    of_term = {
+        "send": ([0.0], [SEND_US]),
+        "receive": ([0.0], [RECEIVE_US]),
+        "transfer": ([0.0, 1.0], [LATENCY_US, LATENCY_US + US_PER_B]),
+        "handshake": EAGER,
+    }
+
+    costs = CostCurves([[of_term.get(term, NOTHING) for term in TERMS]], NOTHING, NOTHING)
+    asked = ask(collective, algorithm, ranks=ranks, size_B=size_B)
+    phase = (collective, algorithm, asked.problem)
+    network = Network(node_of_rank=[])
+    result = _core.simulate([phase], costs, levels=np.zeros((0, 0), np.int32), network=network)
+    return float(result.finish_s.max())
+
+
+@pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+def test_smpi_simulates_the_same_times(tmp_path: Path) -> None:
+    variant = "exact: " + " ".join(f"--cfg={name}:{value}" for name, value in SETTINGS.items())
+    asked = ["--operations", "bcast,allreduce,allgather,barrier,scatter", "--algorithms", "ours"]
+    words = ["--rank-counts", "5,16", "--sizes", "8,64KiB", "--variant", variant, "--ranks", str(RANKS)]
+    where = ["--mpi", "smpi", "--platform", str(platform(tmp_path / "flat.xml")), "-o", str(tmp_path / "c")]
+    done = subprocess.run(
+        [sys.executable, "-m", "hockney", "measure", *asked, *words, *where, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout)["failures"] == []
+    frame = table.load(tmp_path / "c")
+    rows = frame[frame["statistic"] == "completion"]
+    assert len(rows) > 100
+    apart: dict[tuple[str, str, int, int], tuple[float, float]] = {}
+    for _, row in rows.iterrows():
+        case = (str(row["operation"]), str(row["algorithm"]), int(row["ranks"]), int(row["bytes"]))
+        ours_us = simulated_us(*case)
+        later_us = RECEIVE_US if case in LATER_BY_A_RECEIVE else 0.0
+        if float(row["time_us"]) != pytest.approx(ours_us + later_us, rel=0.01):
+            apart[case] = (float(row["time_us"]), ours_us)
+    assert apart == {}
