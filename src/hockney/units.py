@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from hockney.errors import RequestError
@@ -20,7 +21,10 @@ def _split(text: str, what: str, examples: str) -> tuple[float, str]:
     match = _NUMBER.fullmatch(text)
     if match is None:
         raise RequestError(f"{text!r} is not a {what}", f"write for example {examples}")
-    return float(match[1]), match[2]
+    number = float(match[1])
+    if not math.isfinite(number):
+        raise RequestError(f"{text!r} is too large for a {what}", f"write for example {examples}")
+    return number, match[2]
 
 
 def parse_bytes(text: str) -> int:
