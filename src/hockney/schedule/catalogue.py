@@ -57,7 +57,7 @@ class Asked:
     @property
     def is_rounded(self) -> bool:
         """Whether sizes became whole elements."""
-        return (self.problem.bytes, self.problem.segment_B) != (self.size_B, self.segment_B)
+        return self.problem.bytes > self.size_B or self.problem.segment_B > self.segment_B
 
     def as_data(self) -> dict[str, Any]:
         """What was asked for beside what is done, sizes in bytes; None: no segments, no radix."""
@@ -95,7 +95,8 @@ def ask(
     element_B = ELEMENT_B if reduces else 1
     if not 1 <= ranks <= MOST_RANKS:
         raise RequestError(
-            f"the number of ranks must be at least 1 and at most {MOST_RANKS}, not {ranks}", "for example --ranks 8"
+            f"the number of ranks must be at least 1 and at most {MOST_RANKS}, not {ranks}",
+            "for example --ranks 8",
         )
     if not 0 <= root < ranks:
         raise RequestError(
@@ -106,8 +107,8 @@ def ask(
     vectors = ranks if collective in BLOCKS else 1
     if max(size_B * vectors, segment_B) * ranks > MOST_TRAFFIC_B:
         raise RequestError(
-            f"{size_B} B on {ranks} ranks (segments of {segment_B} B) are more bytes than can be counted",
-            "ask for less",
+            f"{max(size_B, segment_B)} B on {ranks} ranks are more bytes than can be counted",
+            "ask for smaller messages, smaller segments or fewer ranks",
         )
     problem = Problem(
         ranks=ranks,

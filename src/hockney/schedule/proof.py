@@ -10,6 +10,8 @@ from hockney import _core
 from hockney._core import Algorithm, Problem
 from hockney.campaign.keys import BLOCKS
 
+MOST_RANKS = 4096
+"""A proof follows every block on every rank."""
 ROOTS_UP_TO = 17
 """Every root and messages without data are tried up to this many ranks; beyond, the first and the last root."""
 
@@ -78,10 +80,10 @@ def cases(
 ) -> Iterator[Problem]:
     """What an algorithm is tried with on `ranks` ranks, what it refuses included.
 
-    Elements of one byte and of four (a cut through one shows), lengths that leave blocks unequal or empty, no data
-    at all, segments of one and of three elements or none, the default radix, the least and a large one, operators
-    that commute or not, in place or not; every root up to `ROOTS_UP_TO` ranks, then the first and the last. Roots
-    and segments that are given replace these; a segment is rounded up to whole elements.
+    Elements of one byte and of four (a cut through one shows), lengths that leave blocks unequal or empty, no
+    data at all, segments of one and of three elements or none, the default radix, the least and a large one,
+    operators that commute or not, in place or not; every root up to `ROOTS_UP_TO` ranks, then the first and the
+    last. Roots and segments that are given replace these; a segment is rounded up to whole elements.
     """
     collective = next(one for one in _core.collectives() if one.name == algorithm.collective)
     if not collective.rooted:
