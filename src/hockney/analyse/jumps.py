@@ -26,10 +26,10 @@ NOTABLE = 1.2, 2.0
 """Ratio of level or of slope that a reader would call a break."""
 EXPECTED = 1.05, 1.25
 """The same where a break is expected: at a boundary that the placement tells, nothing is searched for."""
-ELSEWHERE = 1e-3
-"""A break nearby that explains the points so much better (likelihood ratio, one degree) is another break."""
 LEAST_MISFIT = 0.02
 """A single line that misses by less (root mean square, relative) is good enough, however significant."""
+LEAST_EXPLAINED = 0.01
+"""What a break at a boundary explains at least (root mean square, relative)."""
 
 
 @dataclass(frozen=True)
@@ -80,42 +80,54 @@ def jumps(ranks: Array, time_s: Array, tested: Sequence[Tested] = ()) -> list[Ju
 def at_boundaries(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> list[Tested]:
     """Is there a break of level or slope at each boundary inside the curve?
 
-    Between the neighbouring boundaries the curve may bend (a parabola); a step and a change of slope are tested
-    against that, so that a smooth curve has none, at `SIGNIFICANCE` over the number of boundaries. A break that
-    sits elsewhere between the neighbours (`ELSEWHERE`) is not this boundary's. Ratios are of the two lines.
+    Between the neighbouring boundaries the curve may bend (1, P, P², log P); a step and a change of slope are tested
+    against that, so that a smooth curve has none, at `SIGNIFICANCE` over the number of boundaries. Where a break
+    elsewhere between the neighbours explains the points better (likelihood ratio, `SIGNIFICANCE`), one at the
+    boundary has to be needed besides. Ratios are of the two lines.
     """
     at, time = _ordered(ranks, time_s)
     inside = [one for one in expected if at.size and at[0] <= one.before and one.after <= at[-1]]
     ends = [0, *(int(np.searchsorted(at, one.after)) for one in inside), at.size]
     tested = []
     for one, (first, split), (_, last) in zip(inside, pairwise(ends[:-1]), pairwise(ends[1:]), strict=True):
-        possible = min(split - first, last - split) >= LEAST_SIDE and last - first > _PARAMETERS + 1
+        possible = min(split - first, last - split) >= LEAST_SIDE and last - first > _MOST_PARAMETERS
         significance = SIGNIFICANCE / len(inside)
         jump = _expected(at[first:last], time[first:last], split - first, significance) if possible else None
         tested.append(Tested(one, possible, None if jump is None else replace(jump, boundary=one.level)))
     return tested
 
 
-_PARAMETERS = 5
-"""Of a parabola with a step and a change of slope."""
+_MOST_PARAMETERS = 8
+"""Of a smooth curve (1, P, P², log P) with two steps and two changes of slope."""
 
 
 def _expected(at: Array, time: Array, split: int, significance: float) -> Jump | None:
     count = at.size
     scaled = (at - at.mean()) / (at[-1] - at[0])
-    smooth = np.vander(scaled, 3)
-    smooth_sse = _sse(smooth, time)
-    sses = {
-        place: _sse(np.column_stack([smooth, *_broken(scaled, place)]), time)
+    smooth = np.column_stack([np.vander(scaled, 3), np.log(at)])
+    designs = {
+        place: np.column_stack([smooth, *_broken(scaled, place)])
         for place in range(LEAST_SIDE, count - LEAST_SIDE + 1)
     }
-    least = 1e-12 * smooth_sse
-    here, best = max(sses[split], least), max(min(sses.values()), least)
-    freedom = count - _PARAMETERS
-    p_value = float(stats.f.sf((smooth_sse - here) / 2 / (here / freedom), 2, freedom)) if smooth_sse > 0 else 1.0
-    if p_value > significance or stats.chi2.sf(count * np.log(here / best), 1) < ELSEWHERE:
+    sses = {place: _sse(design, time) for place, design in designs.items()}
+    without = _sse(smooth, time)
+    p_value = _needed(without, sses[split], count, _MOST_PARAMETERS - 2)
+    if p_value > significance or without - sses[split] < count * LEAST_EXPLAINED**2:
         return None
+    best = min(sses, key=lambda place: sses[place])
+    if stats.chi2.sf(count * np.log(sses[split] / max(sses[best], 1e-12 * without)), 1) < significance:
+        both = _sse(np.column_stack([designs[best], *_broken(scaled, split)]), time)
+        if _needed(sses[best], both, count, _MOST_PARAMETERS) > significance:
+            return None
     return _jump(at, time, slice(0, split), slice(split, count), p_value, EXPECTED)
+
+
+def _needed(fewer_sse: float, more_sse: float, count: int, parameters: int) -> float:
+    """p of an F-test: two parameters more, `parameters` in all, improve the fit by chance."""
+    more_sse, freedom = max(more_sse, 1e-12 * fewer_sse), count - parameters
+    return (
+        float(stats.f.sf((fewer_sse - more_sse) / 2 / (more_sse / freedom), 2, freedom)) if more_sse > 0 else 1.0
+    )
 
 
 def _broken(at: Array, place: int) -> tuple[Array, Array]:
@@ -127,12 +139,11 @@ def _broken(at: Array, place: int) -> tuple[Array, Array]:
 def _compare(at: Array, time: Array, left: slice, right: slice) -> Jump | None:
     both = slice(left.start, right.stop)
     one_sse = _line(at[both], time[both])[1]
-    two_sse = max(_line(at[left], time[left])[1] + _line(at[right], time[right])[1], 1e-12 * one_sse)
+    two_sse = _line(at[left], time[left])[1] + _line(at[right], time[right])[1]
     count = both.stop - both.start
-    freedom = count - 4
-    if freedom < 2 or np.sqrt(one_sse / count) < LEAST_MISFIT:
+    if count < 6 or np.sqrt(one_sse / count) < LEAST_MISFIT:
         return None
-    p_value = float(stats.f.sf((one_sse - two_sse) / 2 / (two_sse / freedom), 2, freedom))
+    p_value = _needed(one_sse, two_sse, count, 4)
     return None if p_value > SIGNIFICANCE else _jump(at, time, left, right, p_value, NOTABLE)
 
 
