@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,11 +26,11 @@ class Boundary:
 
 
 def boundaries(rank_counts: Iterable[int], placement_of: Callable[[int], Placement | None]) -> list[Boundary]:
-    """Between neighbouring `rank_counts`, the outermost level that begins; none beside a count without placement."""
+    """Between neighbouring `rank_counts`, the outermost level that begins; none beside a count without place."""
     found = []
     counts = sorted(set(rank_counts))
     used = {ranks: None if (placed := placement_of(ranks)) is None else _used(placed) for ranks in counts}
-    for before, after in zip(counts[:-1], counts[1:], strict=True):
+    for before, after in pairwise(counts):
         fewer, more = used[before], used[after]
         if fewer is None or more is None:
             continue
@@ -45,7 +46,7 @@ def node_boundaries(nodes_of: dict[int, int]) -> list[Boundary]:
     counts = sorted(nodes_of)
     return [
         Boundary(before, after, "node")
-        for before, after in zip(counts[:-1], counts[1:], strict=True)
+        for before, after in pairwise(counts)
         if nodes_of[after] > nodes_of[before]
     ]
 

@@ -17,8 +17,8 @@ TIE = 0.02
 
 @dataclass(frozen=True)
 class Choice:
-    """One configuration, rank count and size. `ties`: others that cannot be told from the best. `default_s`: None where the
-    library's own choice was not measured; `penalty` is its time over the best.
+    """One configuration, rank count and size. `ties`: others that cannot be told from the best. `default_s`: None
+    where the library's own choice was not measured; `penalty` is its time over the best.
     """
 
     configuration: Configuration

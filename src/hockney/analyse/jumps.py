@@ -80,10 +80,10 @@ def jumps(ranks: Array, time_s: Array, tested: Sequence[Tested] = ()) -> list[Ju
 def at_boundaries(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> list[Tested]:
     """Is there a break of level or slope at each boundary inside the curve?
 
-    Between the neighbouring boundaries the curve may bend (1, P, P², log P); a step and a change of slope are tested
-    against that, so that a smooth curve has none, at `SIGNIFICANCE` over the number of boundaries. Where a break
-    elsewhere between the neighbours explains the points better (likelihood ratio, `SIGNIFICANCE`), one at the
-    boundary has to be needed besides. Ratios are of the two lines.
+    Between the neighbouring boundaries the curve may bend (1, P, P², log P); a step and a change of slope are
+    tested against that, so that a smooth curve has none, at `SIGNIFICANCE` over the number of boundaries. Where a
+    break elsewhere between the neighbours explains the points better (likelihood ratio, `SIGNIFICANCE`), one at
+    the boundary has to be needed besides. Ratios are of the two lines.
     """
     at, time = _ordered(ranks, time_s)
     inside = [one for one in expected if at.size and at[0] <= one.before and one.after <= at[-1]]
@@ -192,4 +192,4 @@ def _fit(design: Array, time: Array) -> tuple[Array, float]:
     relative = design / time[:, None]
     solution, *_ = np.linalg.lstsq(relative, np.ones_like(time), rcond=None)
     residual = 1 - relative @ solution
-    return solution, float(residual @ residual)
+    return np.asarray(solution, np.float64), float(residual @ residual)

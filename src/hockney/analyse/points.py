@@ -77,14 +77,15 @@ HEADINGS = {"mpi": "MPI", "mapping": "allocation", "ppn": "ranks per node"}
 
 def groups(measured: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Configuration, pd.DataFrame]]:
     """Rows that share the values of `names`, each once, in the order of those values."""
-    for values, rows in measured.groupby(list(names), dropna=False, sort=True):
+    for _, rows in measured.groupby(list(names), dropna=False, sort=True):
+        values = (rows[name].iloc[0] for name in names)
         told = ("" if pd.isna(value) else str(value) for value in values)
         yield Configuration(tuple(zip(names, told, strict=True))), rows
 
 
 def telling(measured: pd.DataFrame) -> list[str]:
     """Columns of `CONFIGURATION` with more than one value, and always `mapping`."""
-    several = [name for name in CONFIGURATION if measured[name].nunique(dropna=False) > 1]
+    several = [name for name in CONFIGURATION if len(measured[name].unique()) > 1]
     return several if "mapping" in several else [*several, "mapping"]
 
 

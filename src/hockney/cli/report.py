@@ -38,8 +38,8 @@ def report(
     system: Annotated[
         list[str] | None,
         typer.Option(
-            help="System file, or the name of a known system: where ranks share a cache, a package, a node. Repeat "
-            "for a table of several. [default: what the launches tell]",
+            help="System file, or the name of a known system: where ranks share a cache, a package, a node. "
+            "Repeat for a table of several. [default: what the launches tell]",
             metavar="NAME|FILE",
             show_default=False,
         ),

@@ -122,8 +122,8 @@ def against_ranks(
         f"{operation}-against-ranks-{size_B}",
         f"{operation} of {format_bytes(size_B)} against the number of ranks.",
         f"{operation} of {format_bytes(size_B)}: time against ranks for {', '.join(labels)}",
-        "In the colour of their curve: dash-dotted, breaks where the named level begins; dotted, the clearest others."
-        + _left_out(len(panels) - len(chosen)),
+        "In the colour of their curve: dash-dotted, breaks where the named level begins; dotted, the clearest "
+        "others." + _left_out(len(panels) - len(chosen)),
         figure,
     )
 

@@ -89,7 +89,7 @@ def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
 
 
 def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
-    """One picture for each configuration, on the largest number of ranks that nearly all algorithms were run on."""
+    """One picture for each configuration, on the largest number of ranks that has nearly all algorithms."""
     names = telling_placed(measured)
     found = []
     for _, rows in groups(measured, CONFIGURATION):
