@@ -28,6 +28,8 @@ EXPECTED = 1.05, 1.25
 """The same where a break is expected: at a boundary that the placement tells, nothing is searched for."""
 LEAST_MISFIT = 0.02
 """A single line that misses by less (root mean square, relative) is good enough, however significant."""
+SPAN = 4
+"""A boundary's neighbourhood ends at this factor of its rank count: any smooth curve is nearly a parabola there."""
 LEAST_EXPLAINED = 0.01
 """What a break at a boundary explains at least (root mean square, relative)."""
 
@@ -47,7 +49,7 @@ class Jump:
 
 
 @dataclass(frozen=True)
-class Tested:
+class Examined:
     """A boundary inside a curve. `jump` None: no break; `possible` False: too few points on a side to tell."""
 
     boundary: Boundary
@@ -55,7 +57,7 @@ class Tested:
     jump: Jump | None
 
 
-def jumps(ranks: Array, time_s: Array, tested: Sequence[Tested] = ()) -> list[Jump]:
+def jumps(ranks: Array, time_s: Array, tested: Sequence[Examined] = ()) -> list[Jump]:
     """Breaks of a curve T(P), in the order of P, by relative residuals: early ones count as much as late ones.
 
     At each place the points on either side are fitted by one line and by two; an F-test tells whether two are
@@ -77,7 +79,7 @@ def jumps(ranks: Array, time_s: Array, tested: Sequence[Tested] = ()) -> list[Ju
     return [jump for _, jump in sorted(kept, key=lambda entry: entry[0])]
 
 
-def at_boundaries(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> list[Tested]:
+def at_boundaries(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> list[Examined]:
     """Is there a break of level or slope at each boundary inside the curve?
 
     Between the neighbouring boundaries the curve may bend (1, P, P², log P); a step and a change of slope are
@@ -90,10 +92,12 @@ def at_boundaries(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> 
     ends = [0, *(int(np.searchsorted(at, one.after)) for one in inside), at.size]
     tested = []
     for one, (first, split), (_, last) in zip(inside, pairwise(ends[:-1]), pairwise(ends[1:]), strict=True):
+        first = max(first, int(np.searchsorted(at, one.before / SPAN)))
+        last = min(last, int(np.searchsorted(at, one.after * SPAN, side="right")))
         possible = min(split - first, last - split) >= LEAST_SIDE and last - first > _MOST_PARAMETERS
         significance = SIGNIFICANCE / len(inside)
         jump = _expected(at[first:last], time[first:last], split - first, significance) if possible else None
-        tested.append(Tested(one, possible, None if jump is None else replace(jump, boundary=one.level)))
+        tested.append(Examined(one, possible, None if jump is None else replace(jump, boundary=one.level)))
     return tested
 
 

@@ -152,7 +152,11 @@ def _panel(
                 named.add((at, jump.boundary))
             elif others <= CLEAREST:
                 axes.axvline(at, color=style.colour, linestyle=":", linewidth=0.9)
+    near = 0.03 * float(np.ptp(axes.get_xlim()))
+    last: dict[str, float] = {}
     for at, level in sorted(named):
-        axes.text(
-            at, 0.99, level, transform=axes.get_xaxis_transform(), rotation=90, va="top", ha="right", fontsize=7
-        )
+        # Curves with other rank counts have the same boundary a little beside.
+        if at - last.get(level, -np.inf) > near:
+            words: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "rotation": 90, "fontsize": 7}
+            axes.text(at, 0.99, level, va="top", ha="right", **words)
+            last[level] = at

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from hockney.analyse.jumps import SIGNIFICANCE, Jump, Tested, at_boundaries, jumps
+from hockney.analyse.jumps import SIGNIFICANCE, Examined, Jump, at_boundaries, jumps
 from hockney.analyse.points import Configuration, curves
 from hockney.report.places import Places
 from hockney.report.tables import NONE, Table, headings
@@ -31,7 +31,7 @@ class Breaks:
     """What was found in one curve."""
 
     jumps: list[Jump]
-    tested: list[Tested]
+    tested: list[Examined]
 
     @property
     def shown(self) -> list[Jump]:
@@ -83,7 +83,9 @@ def boundary_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Break
                 key = (*(configuration[name] or NONE for name in names), place, LEVEL_WORDS[one.boundary.level])
                 count = counted.setdefault(key, [0, 0, 0])
                 count[0 if one.possible else 2] += 1
-                count[1] += one.jump is not None
+                count[1] += any(
+                    jump.boundary is not None and jump.after == one.boundary.after for jump in found.jumps
+                )
     rows = [[*key, *map(str, count)] for key, count in counted.items()]
     columns = ["between ranks", "boundary", "curves tested", "break there", "too few points to tell"]
     title = "Boundaries of the placement"
