@@ -74,7 +74,7 @@ def jump_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]])
 
 
 def boundary_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]]) -> Table:
-    """Each boundary of each placement: in how many curves it was looked for and found."""
+    """Each boundary of each placement: in how many curves there is a break."""
     counted: dict[tuple[str, ...], list[int]] = {}
     for by_curve in broken.values():
         for (configuration, _), found in by_curve.items():
@@ -82,12 +82,13 @@ def boundary_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Break
                 place = f"{one.boundary.before} → {one.boundary.after}"
                 key = (*(configuration[name] or NONE for name in names), place, LEVEL_WORDS[one.boundary.level])
                 count = counted.setdefault(key, [0, 0, 0])
-                count[0 if one.possible else 2] += 1
+                count[0] += 1
+                count[2] += not one.possible
                 count[1] += any(
                     jump.boundary is not None and jump.after == one.boundary.after for jump in found.jumps
                 )
     rows = [[*key, *map(str, count)] for key, count in counted.items()]
-    columns = ["between ranks", "boundary", "curves tested", "break there", "too few points to tell"]
+    columns = ["between ranks", "boundary", "curves", "break there", "too few points but for the scan"]
     title = "Boundaries of the placement"
     text = frozenset({*range(len(names)), len(names) + 1})
     return Table(title, [*headings(names), *columns], rows, text)
