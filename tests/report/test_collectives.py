@@ -76,7 +76,7 @@ def test_the_penalty_is_the_ratio_to_the_best(measured: Path) -> None:
 
 @pytest.fixture
 def two_systems(measured: Path, tmp_path: Path) -> Path:
-    """The table twice; on the second system everything takes a tenth, there is no default, and segments differ."""
+    """The table twice; on the second system all takes a tenth, there is no default, and segments differ."""
     here = pd.read_csv(measured)
     there = here[here["algorithm"] != "default"].assign(
         system="t", mpi="n", time_us=lambda rows: rows["time_us"] / 10
@@ -147,7 +147,7 @@ def test_boundaries_come_from_the_system_file(measured: Path) -> None:
     }
     (node,) = [row for row in rows if row["between ranks"] == "30 → 34"]
     # Three algorithms at three sizes, all twice as slow from the second node on.
-    assert (node["curves tested"], node["break there"]) == ("9", "9")
+    assert (node["curves"], node["break there"]) == ("9", "9")
     jumps = [row for row in table_of(section, "Jumps") if row["boundary"] == "another node begins"]
     assert len(jumps) == 9
     assert {row["level"] for row in jumps} == {"× 2.00"}

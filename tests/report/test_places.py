@@ -16,10 +16,11 @@ from hockney.report.places import Places
 def place(rank: int) -> dict[str, Any]:
     """Two packages of four cores on each host, a cache for each pair of cores."""
     core = rank % 8
+    pair = [core // 2 * 2, core // 2 * 2 + 1]
     return {
         "rank": rank, "host": f"n{rank // 8}", "cpu": core, "affinity": [core], "package": core // 4,
         "numa": core // 4, "core": core, "siblings": [core],
-        "caches": [{"level": 3, "type": "Unified", "size_B": 2**25, "shared": [core // 2 * 2, core // 2 * 2 + 1]}],
+        "caches": [{"level": 3, "type": "Unified", "size_B": 2**25, "shared": pair}],
     }  # fmt: skip
 
 

@@ -29,7 +29,7 @@ EXPECTED = 1.05, 1.25
 LEAST_MISFIT = 0.02
 """A single line that misses by less (root mean square, relative) is good enough, however significant."""
 SPAN = 4
-"""A boundary's neighbourhood ends at this factor of its rank count: any smooth curve is nearly a parabola there."""
+"""A boundary's neighbourhood ends at this factor of its rank count: a smooth curve bends little there."""
 LEAST_EXPLAINED = 0.01
 """What a break at a boundary explains at least (root mean square, relative)."""
 
