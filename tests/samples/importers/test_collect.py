@@ -300,8 +300,8 @@ def test_no_text_is_a_defect(pieces: list[tuple[str, str]]) -> None:
 def tidy(path: Path, times_us: list[float], **other: object) -> Path:
     """A table of allreduces on 4 ranks, one size for each time."""
     fields = {
-        "system": "s", "mpi": "m", "operation": "allreduce", "algorithm": "default", "mapping": "core", "nodes": 1,
-        "ppn": 4, "ranks": 4, "statistic": "completion", "repetition": 0,
+        "system": "s", "mpi": "m", "operation": "allreduce", "algorithm": "default", "mapping": "core",
+        "nodes": 1, "ppn": 4, "ranks": 4, "statistic": "completion", "repetition": 0,
     }  # fmt: skip
     rows = [fields | other | {"bytes": 8 * (i + 1), "time_us": time} for i, time in enumerate(times_us)]
     pd.DataFrame(rows).to_csv(path, index=False)

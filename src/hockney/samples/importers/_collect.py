@@ -72,7 +72,8 @@ def _leave_out_copies(collection: Collection) -> None:
         others = (record for other in kept for record in other.content.records)
         copies = {id(record) for record in copied(file.content.records, others)}
         if copies:
-            reason = f"{len(copies)} of {len(file.content.records)} points are in other files too, with the same values"
+            share = f"{len(copies)} of {len(file.content.records)}"
+            reason = f"{share} points are in other files too, with the same values"
             file.content.records = [record for record in file.content.records if id(record) not in copies]
             if not file.content.records:
                 collection.skipped.append((str(file.path), f"all {reason}; a copy is no repetition"))

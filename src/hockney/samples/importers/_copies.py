@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from hockney.campaign.record import Record
@@ -11,8 +12,8 @@ from hockney.samples.importers._labels import identity
 SAME_SHARE = 0.9
 """Of the points that two files share, so many values are equal if one is a copy. Independent runs agree in fewer,
 though they print few digits."""
-DIGITS = 10
-"""Conversions of units change the last of sixteen."""
+SAME_VALUE = 1e-9
+"""Relative. Conversions of units change the last of sixteen digits."""
 
 Point = tuple[object, ...]
 
@@ -22,20 +23,20 @@ def copied(records: Sequence[Record], others: Iterable[Record]) -> list[Record]:
 
     The program that measured is left aside: a table need not tell it. Each of `others` stands for one copy.
     """
-    known = Counter(_valued(record) for record in others)
-    points = {point for point, _ in known}
-    shared = sum(_point(record) in points for record in records)
-    found = []
+    known: dict[Point, list[float]] = defaultdict(list)
+    for other in others:
+        known[_point(other)].append(other.value)
+    points = set(known)
+    shared, found = 0, []
     for record in records:
-        if known[_valued(record)]:
-            known[_valued(record)] -= 1
+        point = _point(record)
+        shared += point in points
+        same = [value for value in known.get(point, ()) if math.isclose(value, record.value, rel_tol=SAME_VALUE)]
+        if same:
+            known[point].remove(same[0])
             found.append(record)
     return found if found and len(found) >= SAME_SHARE * shared else []
 
 
 def _point(record: Record) -> Point:
     return identity(record.model_copy(update={"source": ""}))
-
-
-def _valued(record: Record) -> tuple[Point, str]:
-    return _point(record), f"{record.value:.{DIGITS - 1}e}"
