@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hockney.analyse.boundaries import Boundary, boundaries, node_boundaries
-from hockney.machine.placement import Placement, placement
+from hockney.analyse.boundaries import Boundary, Domains, boundaries, node_boundaries
+from hockney.machine.placement import placement
 from hockney.machine.system import Level, Mapping, Network, Node, System
+from hockney.report.places import domains
 
 FILL: list[Level] = ["core", "cache", "numa", "package", "node"]
 ALTERNATE: list[Level] = ["package", "core", "cache", "numa", "node"]
@@ -21,7 +22,7 @@ SYSTEM = System(
 
 
 def of(mapping: str) -> list[Boundary]:
-    return boundaries(range(1, 41), lambda ranks: placement(SYSTEM, mapping, ranks))
+    return boundaries(range(1, 41), lambda ranks: domains(placement(SYSTEM, mapping, ranks)))
 
 
 def test_cores_in_order_fill_one_level_after_the_other() -> None:
@@ -33,8 +34,7 @@ def test_cores_in_order_fill_one_level_after_the_other() -> None:
         # The second package of the second node; then the third node.
         (24, 25, "package"),
         (32, 33, "node"),
-        (40, 41, "package"),
-    ][:6]
+    ]
 
 
 def test_packages_in_turn_fill_both_at_once() -> None:
@@ -51,14 +51,14 @@ def test_packages_in_turn_fill_both_at_once() -> None:
 
 
 def test_boundaries_lie_between_the_counts_that_were_measured() -> None:
-    found = boundaries([2, 6, 20], lambda ranks: placement(SYSTEM, "core", ranks))
+    found = boundaries([2, 6, 20], lambda ranks: domains(placement(SYSTEM, "core", ranks)))
     # The outermost level that begins is the one that counts.
     assert found == [Boundary(2, 6, "numa"), Boundary(6, 20, "node")]
 
 
 def test_unknown_places_have_no_boundaries_beside_them() -> None:
-    def known(ranks: int) -> Placement | None:
-        return placement(SYSTEM, "core", ranks) if ranks < 16 else None
+    def known(ranks: int) -> Domains | None:
+        return domains(placement(SYSTEM, "core", ranks)) if ranks < 16 else None
 
     assert boundaries([14, 16, 18], known) == []
 
@@ -69,4 +69,4 @@ def test_numbers_of_nodes_alone_tell_nodes() -> None:
 
 @pytest.mark.parametrize("mapping", ["core", "socket"])
 def test_one_rank_count_has_none(mapping: str) -> None:
-    assert boundaries([8], lambda ranks: placement(SYSTEM, mapping, ranks)) == []
+    assert boundaries([8], lambda ranks: domains(placement(SYSTEM, mapping, ranks))) == []

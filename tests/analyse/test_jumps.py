@@ -13,6 +13,7 @@ from hockney.analyse.jumps import Examined, at_boundaries, jumps
 from hockney.analyse.points import curves, points
 from hockney.machine.placement import placement
 from hockney.machine.system import find_system
+from hockney.report.places import domains
 from hockney.samples import table
 
 RANKS = np.arange(2.0, 130.0, 4.0)
@@ -119,7 +120,9 @@ def test_the_documented_breaks_of_orfeo() -> None:
     rows = frame[(frame["mapping"] == "core") & (frame["algorithm"] == "linear")]
     (curve,) = curves(points(rows, "bcast"), 8).values()
     ranks, time = curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64)
-    expected = boundaries([int(value) for value in ranks], lambda count: placement(system, "core", count))
+    expected = boundaries(
+        [int(value) for value in ranks], lambda count: domains(placement(system, "core", count))
+    )
     assert [(one.before, one.level) for one in expected] == [
         (4, "cache"),
         (16, "numa"),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hockney.machine.placement import DOMAINS, Placement
-from hockney.machine.system import Level
+from hockney.campaign.record import Locality
 
-EACH: tuple[Level, ...] = ("package", "node")
+Domains = Mapping[Locality, NDArray[np.integer[Any]]]
+"""Level, innermost first → the id of each rank's domain at that level, shape (ranks,); ids are global."""
+
+EACH: tuple[Locality, ...] = ("package", "node")
 """Levels of which every further one counts. Of caches and NUMA domains only the second inside the next level is a
 boundary: from there on, messages cross it anyway."""
 
@@ -22,19 +26,19 @@ class Boundary:
 
     before: int
     after: int
-    level: Level
+    level: Locality
 
 
-def boundaries(rank_counts: Iterable[int], placement_of: Callable[[int], Placement | None]) -> list[Boundary]:
-    """Between neighbouring `rank_counts`, the outermost level that begins; none beside a count without place."""
+def boundaries(rank_counts: Iterable[int], domains_of: Callable[[int], Domains | None]) -> list[Boundary]:
+    """Between neighbouring `rank_counts`, the outermost level that begins; none where domains are unknown."""
     found = []
     counts = sorted(set(rank_counts))
-    used = {ranks: None if (placed := placement_of(ranks)) is None else _used(placed) for ranks in counts}
+    used = {ranks: None if (domains := domains_of(ranks)) is None else _used(domains) for ranks in counts}
     for before, after in pairwise(counts):
         fewer, more = used[before], used[after]
         if fewer is None or more is None:
             continue
-        for level in reversed(DOMAINS):
+        for level in reversed(more):
             if more[level] > fewer[level]:
                 found.append(Boundary(before, after, level))
                 break
@@ -51,11 +55,10 @@ def node_boundaries(nodes_of: dict[int, int]) -> list[Boundary]:
     ]
 
 
-def _used(placed: Placement) -> dict[Level, int]:
+def _used(ids: Domains) -> dict[Locality, int]:
     """By level: how many are used; of caches and NUMA domains 1, or 2 where any next level holds more of them."""
-    ids = dict(zip(DOMAINS, placed.domains(), strict=True))
-    used: dict[Level, int] = {}
-    for level, outer in zip(DOMAINS, (*DOMAINS[1:], None), strict=True):
+    used: dict[Locality, int] = {}
+    for level, outer in zip(ids, [*list(ids)[1:], None], strict=True):
         if level in EACH or outer is None:
             used[level] = int(np.unique(ids[level]).size)
         else:

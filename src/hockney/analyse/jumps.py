@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hockney.analyse.boundaries import Boundary
-from hockney.machine.system import Level
+from hockney.campaign.record import Locality
 
 Array = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class Jump:
     level_ratio: float
     slope_ratio: float | None
     p_value: float
-    boundary: Level | None = None
+    boundary: Locality | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from hockney.analyse.boundaries import Boundary, boundaries, node_boundaries
+from hockney.analyse.boundaries import Boundary, Domains, boundaries, node_boundaries
 from hockney.analyse.points import Configuration
 from hockney.errors import RequestError
 from hockney.machine.placement import Placement, placement
@@ -44,13 +44,14 @@ class Places:
         ppn = dict(zip(ranks, map(_count, curve["ppn"]), strict=True))
         system = self._only or self._systems.get(configuration["system"])
         launch = self._launch(configuration)
-        found: dict[int, Placement | None] = {}
+        found: dict[int, Domains] = {}
         try:
             for count in ranks:
                 if system is not None:
-                    found[count] = placement(system, configuration["mapping"], count, nodes[count], ppn[count])
+                    placed = placement(system, configuration["mapping"], count, nodes[count], ppn[count])
+                    found[count] = domains(placed)
                 elif launch is not None and count <= len(launch["ranks"]):
-                    found[count] = placement_of_launch(launch, count)
+                    found[count] = domains(placement_of_launch(launch, count))
         except RequestError as error:
             note = f"boundaries are those of nodes only: {error.message}"
             self.notes += [note] if note not in self.notes else []
@@ -66,6 +67,11 @@ class Places:
             if all(str(launch.get(name, "")) == configuration[name] for name in ("mapping", "variant"))
         ]
         return max(fitting, key=lambda launch: len(launch["ranks"]), default=None)
+
+
+def domains(placed: Placement) -> Domains:
+    """By level, as `hockney.analyse.boundaries` takes them."""
+    return dict(zip(placed.levels, placed.domains(), strict=True))
 
 
 def _count(value: Any) -> int | None:
