@@ -70,3 +70,10 @@ def test_numbers_of_nodes_alone_tell_nodes() -> None:
 @pytest.mark.parametrize("mapping", ["core", "socket"])
 def test_one_rank_count_has_none(mapping: str) -> None:
     assert boundaries([8], lambda ranks: domains(placement(SYSTEM, mapping, ranks))) == []
+
+
+def test_only_the_second_of_the_caches_is_a_boundary() -> None:
+    many = SYSTEM.model_copy(update={"node": Node(packages=1, caches_per_numa=4, cores_per_cache=2)})
+    found = boundaries(range(1, 12), lambda ranks: domains(placement(many, "core", ranks)))
+    # From the third rank on messages cross caches anyway.
+    assert found == [Boundary(2, 3, "cache"), Boundary(8, 9, "node")]
