@@ -22,7 +22,7 @@ def _split(text: str, what: str, examples: str) -> tuple[float, str]:
     if match is None:
         raise RequestError(f"{text!r} is not a {what}", f"write for example {examples}")
     number = float(match[1])
-    if math.isinf(number):
+    if not math.isfinite(number):
         raise RequestError(f"{text!r} is too large for a {what}", f"write for example {examples}")
     return number, match[2]
 

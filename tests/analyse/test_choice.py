@@ -61,6 +61,31 @@ def test_without_a_default_there_is_no_penalty() -> None:
     assert penalty(found) is None
 
 
+@pytest.mark.parametrize(
+    ("column", "other"),
+    [
+        ("system", "t"),
+        ("mpi", "n"),
+        ("variant", "tcp"),
+        ("cache", "off"),
+        ("root", 1),
+        ("mapping", "node"),
+        ("nodes", 2),
+        ("ranks", 8),
+        ("bytes", 16),
+    ],
+)
+def test_what_was_measured_under_other_conditions_is_not_compared(column: str, other: object) -> None:
+    here = frame().assign(variant="", cache="warm", root=0)
+    # There everything takes a tenth: it would win everywhere, and the default there would pay for it.
+    there = here.assign(**{column: other}, time_us=here["time_us"] / 10, low_us=here["low_us"] / 10)
+    there["high_us"] = here["high_us"] / 10
+    found = choices(points(pd.concat([here, there], ignore_index=True), "bcast"))
+    assert sorted(choice.best_s for choice in found) == pytest.approx([0.2e-6, 2e-6])
+    assert [choice.penalty for choice in found] == pytest.approx([2.0, 2.0])
+    assert {choice.candidates for choice in found} == {3}
+
+
 def test_rates_have_one_definition_each() -> None:
     # 4 ranks, 8 B in 1 s: nccl-tests' busbw of an allreduce is 2(n − 1)/n of algbw; a bcast's equals it.
     assert algorithm_bandwidth_B_per_s("allreduce", 4, 8, 1.0) == 8

@@ -79,6 +79,8 @@ def test_an_unknown_algorithm_is_a_wrong_request(mpi: Mpi, tmp_path: Path) -> No
         (["--rank-counts", "3"], "rank count of 3"),
         (["--segments", "0"], "segment of 0 B"),
         (["--root", "first"], "not a whole number"),
+        (["--root", "²"], "not a whole number"),
+        (["--root", "99999999999"], "not a whole number"),
     ],
 )
 def test_wrong_requests_launch_nothing(words: list[str], what: str, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from hockney import cli
@@ -88,6 +89,26 @@ def test_a_machine_file(run: Run, campaign: Path, tmp_path: Path) -> None:
     code, out, _ = run(campaign, "--machine", "absent.json", "--json")
     assert code == 2
     assert "absent.json" in json.loads(out)["error"]["message"]
+
+
+def test_a_system_tells_where_levels_begin(run: Run, tmp_path: Path) -> None:
+    rows = [
+        {
+            "system": "x", "mpi": "m", "operation": "bcast", "algorithm": "linear", "mapping": "core", "nodes": 1,
+            "ppn": ranks, "ranks": ranks, "bytes": 8, "statistic": "completion", "repetition": 0,
+            "time_us": (1 + 0.1 * ranks) * (1.5 if ranks > 64 else 1),
+        }
+        for ranks in range(2, 128, 2)
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    # A node of orfeo-epyc has two packages of 64 cores.
+    assert run("t.csv", "--system", "orfeo-epyc", "-o", "with.html")[0] == 0
+    assert run("t.csv", "-o", "without.html")[0] == 0
+    assert "another package begins" in (tmp_path / "with.html").read_text(encoding="utf-8")
+    assert "another package begins" not in (tmp_path / "without.html").read_text(encoding="utf-8")
+    code, out, _ = run("t.csv", "--system", "orfeo", "--json")
+    assert code == 2
+    assert "orfeo-epyc" in json.loads(out)["error"]["hint"]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_count_of_many_says_what_it_leaves_out() -> None:
 
 
 def test_list_and_show() -> None:
-    listed = told("list", "allgather")
+    listed = told("list", "allgather")["algorithms"]
     assert {one["algorithm"]: one["ranks"] for one in listed}["recursive_doubling"] == "powers of two"
     shown = told("show", "bcast", "--algorithm", "binomial", "--ranks", "4", "--rank", "1", "--bytes", "8")
     kinds = [(step["kind"], step["peer"], step["after"]) for step in shown["ranks"]["1"]["steps"]]
@@ -47,10 +47,41 @@ def test_list_and_show() -> None:
 
 
 def test_verify_counts_the_cases_it_proved() -> None:
-    (one,) = told("verify", "barrier", "--algorithm", "dissemination", "--ranks", "1-8")
+    said = told("verify", "barrier", "--algorithm", "dissemination", "--ranks", "1-8")
+    (one,) = said["algorithms"]
     assert one["complaints"] == []
     # Eight rank counts, in place and not.
-    assert one["proved"] == 16
+    assert one["proved"] == said["proved"] == 16
+
+
+def test_verify_says_what_it_could_not_prove() -> None:
+    done = run("verify", "allgather", "--ranks", "7")
+    assert done.returncode == 0
+    assert "needs an even number of ranks, not 7" in " ".join(done.stdout.split())
+    # Of the six allgathers of the issue two are not defined for seven ranks.
+    assert done.stdout.rstrip().endswith("of 4 algorithms proved")
+
+
+def test_count_says_what_was_rounded() -> None:
+    words = ["count", "reduce", "--algorithm", "chain", "--ranks", "4", "--bytes", "5", "--segment", "3"]
+    done = run(*words, "--json")
+    # Elements of a reduction have 4 B: two of them, one in each segment.
+    assert json.loads(done.stdout)["problem"] == {
+        "asked": {"bytes": 5, "segment_bytes": 3},
+        "bytes": 8,
+        "element_bytes": 4,
+        "segment_bytes": 4,
+        "radix": 4,
+        "root": 0,
+    }
+    assert "rounded to whole elements: 8 B, segments of 4 B" in done.stderr
+    assert run("count", "barrier", "--algorithm", "linear", "--ranks", "4").stderr == ""
+
+
+def test_blanks_around_a_name_are_no_part_of_it() -> None:
+    words = ["count", "bcast", "--ranks", "8", "--algorithm"]
+    assert told(*words, " binomial") == told(*words, "binomial")
+    assert set(told(*words, "binomial, linear")["algorithms"]) == {"binomial", "linear"}
 
 
 @pytest.mark.parametrize("name", ["a.svg", "a.png", "a.html"])
@@ -61,6 +92,9 @@ def test_draw_writes_each_kind(name: str, style: str, tmp_path: Path) -> None:
     assert told("draw", "bcast", *words, "-o", str(tmp_path / name))["style"] == style
     start = {"a.svg": b"<?xml", "a.png": b"\x89PNG", "a.html": b"<!doctype html>"}[name]
     assert (tmp_path / name).read_bytes().startswith(start)
+
+
+DRAW = ["draw", "reduce", "--algorithm", "linear", "--ranks", "4"]
 
 
 @pytest.mark.parametrize(
@@ -82,6 +116,32 @@ def test_draw_writes_each_kind(name: str, style: str, tmp_path: Path) -> None:
         (["count", "bcast", "--algorithm", "linear", "--ranks", "4", "--bytes", "many"], "many", ""),
         (["verify", "--algorithm", "linear"], "needs its collective", ""),
         (["verify", "bcast", "--ranks", "x"], "not understood", ""),
+        (["verify", "bcast", "--ranks", "²"], "not understood", ""),
+        (["verify", "bcast", "--ranks", "8-4"], "not understood", ""),
+        (["verify", "bcast", "--ranks", "4", "--roots", "²"], "not understood", ""),
+        (["verify", "bcast", "--ranks", "99999999999"], "none of 1 to", ""),
+        (["verify", "bcast", "--ranks", "1-99999999999"], "none of 1 to", ""),
+        (["verify", "bcast", "--ranks", "0"], "none of 1 to", ""),
+        (["verify", "bcast", "--ranks", "4", "--roots", "0-99999999999"], "none of 0 to", ""),
+        (["verify", "bcast", "--algorithm", ""], "unknown algorithm", "binomial"),
+        (["verify", "allgather", "--algorithm", "neighbor_exchange", "--ranks", "7"], "even number", "list"),
+        (["count", "bcast", "--algorithm", "", "--ranks", "4"], "names nothing", "binomial"),
+        (["count", "bcast", "--algorithm", ",", "--ranks", "4"], "names nothing", "binomial"),
+        (["count", "bcast", "--algorithm", "knomial", "--ranks", "4", "--radix", "99999999999"], "radix", "0"),
+        (["count", "bcast", "--algorithm", "linear", "--ranks", "4", "--bytes", "1e30"], "more bytes", "fewer"),
+        (["count", "bcast", "--algorithm", "linear", "--ranks", "4", "--bytes", "1e400"], "too large", "64KiB"),
+        (["count", "bcast", "--algorithm", "linear", "--ranks", "99999999999"], "at most", ""),
+        # The sum over four ranks has more than 63 bits.
+        (["count", "allgather", "--algorithm", "ring", "--ranks", "4", "--bytes", "4e18"], "more bytes", ""),
+        ([*DRAW, "--latency", "0s", "--bandwidth", "0B/s"], "--bandwidth", "GB/s"),
+        ([*DRAW, "--latency", "0s", "--bandwidth", "1e-320B/s"], "--bandwidth", "GB/s"),
+        ([*DRAW, "--latency", "1us", "--bandwidth", "1GB/s", "--reduction", "0B/s"], "--reduction", "GB/s"),
+        (
+            ["export", "reduce", "--algorithm", "linear", "--ranks", "2", "--reduce-ns-per-byte", "inf"],
+            "1000",
+            "",
+        ),
+        (["export", "reduce", "--algorithm", "linear", "--ranks", "2", "--reduce-ns-per-byte", "nan"], "", ""),
         (["draw", "allreduce", "--algorithm", "ring", "--ranks", "4", "--style", "tree"], "no root", "steps"),
         (["draw", "bcast", "--algorithm", "linear", "--ranks", "1000"], "too many", ""),
         (["draw", "bcast", "--algorithm", "linear", "--ranks", "4", "-o", "x.gif"], "x.gif", ".svg"),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
+from hockney.analyse.points import points
+from hockney.errors import RequestError
+from hockney.machine.system import Mapping, Network, Node, System
 from hockney.report.make import make, write_csv
+from hockney.report.page import Section
 from hockney.samples import table
 
 
@@ -46,7 +49,7 @@ def test_a_table_of_collectives_alone_makes_a_report(measured: Path, tmp_path: P
     (section,) = report.sections
     assert section.id == "bcast"
     captions = " ".join(one.caption for one in section.tables)
-    for what in ("Fastest bcast on 62 ranks", "own choice costs", "Jumps", "Regressions", "Collective bandwidth"):
+    for what in ("Fastest bcast", "own choice costs", "Jumps", "Regressions", "Collective bandwidth"):
         assert what in captions
     assert {figure.name for figure in section.figures} >= {"bcast-against-size", "bcast-against-ranks-8"}
     assert "another node begins" in report.html
@@ -55,6 +58,119 @@ def test_a_table_of_collectives_alone_makes_a_report(measured: Path, tmp_path: P
     assert len(pd.read_csv(path)) == 3 * 3 * 16
 
 
+def table_of(section: Section, caption: str) -> list[dict[str, str]]:
+    """Rows by column of the one table whose caption begins so."""
+    (found,) = [one for one in section.tables if one.caption.startswith(caption)]
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
+
 def test_the_penalty_is_the_ratio_to_the_best(measured: Path) -> None:
+    (section,) = make(measured).sections
+    # `default` was made 1.3 times `binomial`, which is the fastest, at each of 16 rank counts and 3 sizes.
+    (cost,) = table_of(section, "What the library's own choice costs")
+    assert (cost["points"], cost["median"], cost["worst"]) == ("48", "× 1.30", "× 1.30")
+    assert cost["within 10 % of the fastest"] == "0 %"
+    fastest = table_of(section, "Fastest bcast")
+    assert {(row["fastest"], row["penalty"], row["ranks"]) for row in fastest} == {("binomial", "× 1.30", "62")}
+
+
+@pytest.fixture
+def two_systems(measured: Path, tmp_path: Path) -> Path:
+    """The table twice; on the second system all takes a tenth, there is no default, and segments differ."""
+    here = pd.read_csv(measured)
+    there = here[here["algorithm"] != "default"].assign(
+        system="t", mpi="n", time_us=lambda rows: rows["time_us"] / 10
+    )
+    both = pd.concat([here.assign(segment_bytes=512), there.assign(segment_bytes=1024)])
+    path = tmp_path / "two.csv"
+    table.write(both, path)
+    return path
+
+
+def test_systems_are_not_mixed(two_systems: Path) -> None:
+    report = make(two_systems)
+    (section,) = report.sections
+    (cost,) = table_of(section, "What the library's own choice costs")
+    # The best of t under the default of s would be 13.
+    assert (cost["system"], cost["MPI"], cost["worst"]) == ("s", "m", "× 1.30")
+    assert {row["system"] for row in table_of(section, "Fastest bcast")} == {"s", "t"}
+    assert {row["system"] for row in table_of(section, "Collective bandwidth")} == {"s", "t"}
+    assert {row["system"] for row in table_of(section, "Regressions")} == {"s", "t"}
+    assert {row["system"] for row in table_of(section, "Jumps")} == {"s", "t"}
+    # Each system has one segment size only: there is nothing to choose.
+    assert not [one for one in section.tables if one.caption.startswith("Choice of the segment")]
+
+
+def test_figure_and_table_agree(two_systems: Path) -> None:
+    (section,) = make(two_systems).sections
+    named = {drawing.name: drawing for drawing in section.figures}
+    assert {"bcast-against-size", "bcast-against-size-2", "bcast-against-ranks-8"} <= set(named)
+    panels = named["bcast-against-ranks-8"].figure.axes
+    assert [panel.get_title() for panel in panels] == [
+        "system s, MPI m, allocation core",
+        "system t, MPI n, allocation core",
+    ]
+    measured = points(table.load(two_systems), "bcast")
+    for panel, system in zip(panels, "st", strict=True):
+        drawn = {line.get_label(): line for line in panel.get_lines()}
+        for label, rows in measured[(measured["system"] == system) & (measured["bytes"] == 8)].groupby("label"):
+            assert list(drawn[label].get_xdata()) == list(rows["ranks"])
+            assert list(drawn[label].get_ydata()) == pytest.approx(list(rows["time_s"] * 1e6))
+    # One picture of times against size for each system: those of t end ten times lower.
+    ends = [
+        max(line.get_ydata()[-1] for line in named[name].figure.axes[0].get_lines())
+        for name in ("bcast-against-size", "bcast-against-size-2")
+    ]
+    assert ends[0] / ends[1] == pytest.approx(10)
+
+
+SYSTEM = System(
+    schema_version=1,
+    name="s",
+    node=Node(packages=2, numa_per_package=1, caches_per_numa=2, cores_per_cache=8),
+    network=Network(topology="switch"),
+    mappings={"core": Mapping(order=["core", "cache", "numa", "package", "node"])},
+)
+
+
+def test_boundaries_come_from_the_system_file(measured: Path) -> None:
+    report = make(measured, systems=[SYSTEM])
+    (section,) = report.sections
+    rows = table_of(section, "Boundaries of the placement")
+    # 8 cores a cache, 16 a package, 32 a node; 2, 6, 10, … ranks, one row for each of them.
+    places = {(row["between ranks"], row["boundary"]) for row in rows}
+    assert places == {
+        ("6 → 10", "a cache is full"),
+        ("14 → 18", "another package begins"),
+        ("30 → 34", "another node begins"),
+        ("46 → 50", "another package begins"),
+    }
+    (node,) = [row for row in rows if row["between ranks"] == "30 → 34"]
+    # Three algorithms at three sizes, all twice as slow from the second node on.
+    assert (node["curves"], node["break there"]) == ("9", "9")
+    jumps = [row for row in table_of(section, "Jumps") if row["boundary"] == "another node begins"]
+    assert len(jumps) == 9
+    assert {row["level"] for row in jumps} == {"× 2.00"}
+    (figure,) = [one.figure for one in section.figures if one.name == "bcast-against-ranks-8"]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["node"]
+
+
+def test_what_a_system_file_does_not_describe_is_said(measured: Path) -> None:
+    other = SYSTEM.model_copy(update={"mappings": {"socket": SYSTEM.mappings["core"]}})
+    report = make(measured, systems=[other])
+    assert any("no mapping 'core'" in warning for warning in report.warnings)
+    assert "another node begins" in report.html
+
+
+def test_a_system_that_is_not_in_the_table_is_refused(two_systems: Path) -> None:
+    with pytest.raises(RequestError, match="nothing of system 'x'"):
+        make(two_systems, systems=[SYSTEM.model_copy(update={"name": "x"})])
+
+
+def test_statistics_of_algorithms_without_segments_are_told(measured: Path, tmp_path: Path) -> None:
     frame = pd.read_csv(measured)
-    assert np.allclose(frame[frame.algorithm == "default"].time_us.min() / frame.time_us.min(), 1.3)
+    mean = frame.assign(statistic="mean_over_ranks", time_us=frame["time_us"] / 2)
+    table.write(pd.concat([frame, mean]), tmp_path / "both.csv")
+    (section,) = make(tmp_path / "both.csv").sections
+    (row,) = table_of(section, "Statistics over ranks")
+    assert (row["points"], row["median"]) == (str(len(frame)), "0.500")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from hockney.analyse.points import PLACED, Configuration, groups
+
 DEFAULT = "default"
 TIE = 0.02
 """Algorithms this near to the fastest, or whose interval reaches its own, share the place."""
@@ -15,11 +17,11 @@ TIE = 0.02
 
 @dataclass(frozen=True)
 class Choice:
-    """One rank count and size. `ties`: others that cannot be told from the best. `default_s`: None where the
-    library's own choice was not measured; `penalty` is its time over the best.
+    """One configuration, rank count and size. `ties`: others that cannot be told from the best. `default_s`: None
+    where the library's own choice was not measured; `penalty` is its time over the best.
     """
 
-    mapping: str
+    configuration: Configuration
     ranks: int
     bytes: int
     best: str
@@ -35,23 +37,25 @@ class Choice:
 
 
 def choices(points: pd.DataFrame) -> list[Choice]:
-    """One for each (mapping, ranks, size) with two candidates or more; `points` as `points.points` makes them."""
+    """One for each (configuration with nodes, ranks, size) with two candidates or more, in that order.
+
+    `points` as `points.points` makes them; ranks that are unknown are 0.
+    """
     return list(_choices(points))
 
 
 def _choices(points: pd.DataFrame) -> Iterator[Choice]:
     known = points.assign(ranks=points["ranks"].fillna(0).astype(int))
-    for _, rows in known.groupby(["mapping", "ranks", "bytes"], sort=True):
-        # Several systems or variants in one table: the fastest of each algorithm stands for it.
-        fastest = rows.sort_values("time_s").drop_duplicates("label")
-        named = fastest[fastest["algorithm"] != DEFAULT]
+    for configuration, rows in groups(known, (*PLACED, "ranks", "bytes")):
+        ordered = rows.sort_values("time_s")
+        named = ordered[ordered["algorithm"] != DEFAULT]
         if len(named) < 2:
             continue
         best = named.iloc[0]
         near = (named["time_s"] <= best["time_s"] * (1 + TIE)) | (named["low_s"] <= best["high_s"])
-        default = fastest[fastest["algorithm"] == DEFAULT]
+        default = ordered[ordered["algorithm"] == DEFAULT]
         yield Choice(
-            str(best["mapping"]),
+            configuration,
             int(best["ranks"]),
             int(best["bytes"]),
             str(best["label"]),

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli._words import segment, whole, words
 from hockney.errors import Incomplete, RequestError
 
 if TYPE_CHECKING:
@@ -146,25 +147,25 @@ def measure(
                 "system": system or gethostname(),
                 "mpi": _lasting(mpi),
                 "launcher": launcher,
-                "ranks": ranks or default_ranks(_words(hosts)),
-                "hosts": _words(hosts),
+                "ranks": ranks or default_ranks(words(hosts)),
+                "hosts": words(hosts),
                 "hostfile": _lasting(hostfile),
                 "platform": _lasting(platform),
                 "map_by": map_by,
                 "bind_to": bind_to,
                 "variants": variant or [],
                 "operations": _operations(operations),
-                "algorithms": _words(algorithms) or ["default"],
-                "rank_counts": sorted({_whole(word, "--rank-counts") for word in _words(rank_counts)}),
-                "root": None if root == "rotate" else _whole(root, "--root"),
-                "segments_B": [_segment(word) for word in _words(segments)] or [0],
-                "radices": [_whole(word, "--radices") for word in _words(radices)] or [0],
+                "algorithms": words(algorithms) or ["default"],
+                "rank_counts": sorted({whole(word, "--rank-counts") for word in words(rank_counts)}),
+                "root": None if root == "rotate" else whole(root, "--root"),
+                "segments_B": [segment(word) for word in words(segments)] or [0],
+                "radices": [whole(word, "--radices") for word in words(radices)] or [0],
                 "start": start,
                 "time_s": _positive(parse_time(total), "--time") if total else None,
-                "localities": _words(localities),
+                "localities": words(localities),
                 "pairs": pairs,
                 "caches": ["warm", "off"] if off_cache else ["warm"],
-                "sizes_B": sorted({parse_bytes(word) for word in _words(sizes)}),
+                "sizes_B": sorted({parse_bytes(word) for word in words(sizes)}),
                 "largest_B": parse_bytes(largest),
                 "window": window,
                 "launches": launches,
@@ -285,31 +286,10 @@ class Terminal:
 def _operations(text: str) -> list[str]:
     from hockney.campaign.keys import COLLECTIVES
 
-    words: list[str] = []
-    for word in _words(text):
-        words += COLLECTIVES if word == "collectives" else [word]
-    return list(dict.fromkeys(words))
-
-
-def _whole(text: str, option: str) -> int:
-    if not text.strip().isdigit():
-        raise RequestError(f"{option} {text!r} is not a whole number", "for example 4")
-    return int(text)
-
-
-def _segment(text: str) -> int:
-    from hockney.units import parse_bytes
-
-    if text == "none":
-        return 0
-    size_B = parse_bytes(text)
-    if size_B == 0:
-        raise RequestError("--segments: a segment of 0 B holds nothing", "write `none` for whole messages")
-    return size_B
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
+    found: list[str] = []
+    for word in words(text):
+        found += COLLECTIVES if word == "collectives" else [word]
+    return list(dict.fromkeys(found))
 
 
 def _lasting(name: str) -> str:

@@ -17,6 +17,7 @@ hockney report demo
 hockney report demo -o report.html --peak 'InfiniBand=12.5GB/s'
 hockney report demo --machine machine.json --figures figures --csv csv
 hockney report tidy.csv.gz -o published.html --json
+hockney report tidy.csv.gz --system orfeo-epyc
 """,
 )
 def report(
@@ -34,19 +35,30 @@ def report(
     machine: Annotated[
         Path | None, typer.Option(help="Machine file with the fits. [default: fitted anew]", show_default=False)
     ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="System file, or the name of a known system: where ranks share a cache, a package, a node. "
+            "Repeat for a table of several. [default: what the launches tell]",
+            metavar="NAME|FILE",
+            show_default=False,
+        ),
+    ] = None,
     figures: Annotated[Path | None, typer.Option(help="Folder for every figure as PNG and SVG.")] = None,
     csv: Annotated[Path | None, typer.Option(help="Folder for one CSV for each configuration.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance."""
     from hockney.machine.file import load
+    from hockney.machine.system import find_system
     from hockney.report.make import make, write_csv, write_figures, write_html
     from hockney.report.marks import Peak
 
     peaks = [Peak.parse(text) for text in peak or []]
     fitted = None if machine is None else load(machine)
+    described = [find_system(name) for name in dict.fromkeys(system or [])]
     with err.status("reading …") as status:
-        made = make(campaign, peaks, fitted, progress=lambda name: status.update(name))
+        made = make(campaign, peaks, fitted, progress=lambda name: status.update(name), systems=described)
         write_html(made, output)
         drawn = [] if figures is None else write_figures(made, figures)
         tables = [] if csv is None else write_csv(made, csv)

@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, emit_json, err, group, out, verb
+from hockney.cli._words import names, segment, wholes
 from hockney.errors import NegativeAnswer, RequestError
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ Size = Annotated[
     typer.Option("--bytes", help="The vector (bcast, reduce, allreduce), or one rank's block (the others)."),
 ]
 Root = Annotated[int, typer.Option(help="The root, where the collective has one.")]
-Segment = Annotated[str, typer.Option(help="Size of a segment, or none.")]
+Segment = Annotated[str, typer.Option("--segment", help="Size of a segment, or none.")]
 Radix = Annotated[int, typer.Option(help="Fan-out or radix; 0 for the algorithm's default.")]
 
 
 @verb("list", examples="hockney schedule list\nhockney schedule list allreduce --json", of=schedule)
 def list_(
-    collective: Annotated[str, typer.Argument(help="Only this one's.", metavar="[COLLECTIVE]")] = "",
+    collective: Annotated[str | None, typer.Argument(help="Only this one's.", metavar="[COLLECTIVE]")] = None,
     json: JsonOption = False,
 ) -> None:
     """All algorithms, with what they take and for how many ranks they are defined."""
@@ -38,20 +39,19 @@ def list_(
 
     found = algorithms(collective)
     if json:
-        emit_json(
-            [
-                {
-                    "collective": one.collective,
-                    "algorithm": one.name,
-                    "segmented": one.is_segmented,
-                    "radix": one.default_radix or None,
-                    "least_radix": one.least_radix or None,
-                    "ordered": one.is_ordered,
-                    "ranks": rank_counts(one),
-                }
-                for one in found
-            ]
-        )
+        told = [
+            {
+                "collective": one.collective,
+                "algorithm": one.name,
+                "segmented": one.is_segmented,
+                "radix": one.default_radix or None,
+                "least_radix": one.least_radix or None,
+                "ordered": one.is_ordered,
+                "ranks": rank_counts(one),
+            }
+            for one in found
+        ]
+        emit_json({"algorithms": told})
         return
     table = Table("collective", "algorithm", "segments", "radix", "keeps rank order", "ranks", box=None)
     for one in found:
@@ -79,7 +79,7 @@ def show(
     ranks: Ranks,
     size: Size = "1KiB",
     root: Root = 0,
-    segment: Segment = "none",
+    pieces: Segment = "none",
     radix: Radix = 0,
     rank: Annotated[int | None, typer.Option(help="Only this rank's steps.")] = None,
     json: JsonOption = False,
@@ -88,7 +88,8 @@ def show(
     from hockney import _core
     from hockney.schedule import words
 
-    asked = _asked(collective, algorithm, ranks, size, root, segment, radix)
+    asked = _asked(collective, algorithm, ranks, size, root, pieces, radix)
+    _tell_rounding(asked)
     if rank is not None and not 0 <= rank < ranks:
         raise RequestError(f"rank {rank} is none of the ranks 0 to {ranks - 1}", "choose one of them")
     shown = range(ranks) if rank is None else [rank]
@@ -102,7 +103,7 @@ def show(
         for number, step in enumerate(mine.steps):
             out.print(f"  {number}: {words.step(step)}", markup=False, soft_wrap=True)
     if json:
-        emit_json({"collective": collective, "algorithm": algorithm, "ranks": data})
+        emit_json({"collective": collective, "algorithm": algorithm, **asked.as_data(), "ranks": data})
 
 
 @verb(
@@ -111,55 +112,62 @@ def show(
     of=schedule,
 )
 def verify(
-    collective: Annotated[str, typer.Argument(help="Only this one's.", metavar="[COLLECTIVE]")] = "",
-    algorithm: Annotated[str, typer.Option(help="Only this one.")] = "",
+    collective: Annotated[str | None, typer.Argument(help="Only this one's.", metavar="[COLLECTIVE]")] = None,
+    algorithm: Annotated[str | None, typer.Option(help="Only this one.")] = None,
     ranks: Annotated[str, typer.Option(help="A number, a list or a range: 8, 8,16 or 1-64.")] = "1-64",
     roots: Annotated[str, typer.Option(help="all (up to 17 ranks, then two) or a list.")] = "all",
-    segment: Annotated[str, typer.Option(help="all, none, or a size.")] = "all",
+    pieces: Annotated[str, typer.Option("--segment", help="all, none, or a size.")] = "all",
     json: JsonOption = False,
 ) -> None:
     """Prove by symbolic execution: no deadlock, the right data everywhere, no race, no bound beaten."""
     from hockney.schedule.catalogue import algorithms, find
-    from hockney.schedule.proof import prove
+    from hockney.schedule.proof import MOST_RANKS, prove
 
-    if algorithm and not collective:
+    if algorithm is None:
+        chosen = algorithms(collective)
+    elif collective is None:
         raise RequestError("--algorithm needs its collective", "for example `verify bcast --algorithm binomial`")
-    chosen = [find(collective, algorithm)] if algorithm else algorithms(collective)
-    counts = _numbers(ranks, "--ranks")
-    tried = None if roots == "all" else _numbers(roots, "--roots")
+    else:
+        chosen = [find(collective, algorithm)]
+    counts = wholes(ranks, "--ranks", range(1, MOST_RANKS + 1))
+    tried = None if roots == "all" else wholes(roots, "--roots", range(MOST_RANKS))
     if tried is not None and (outside := [root for root in tried if root >= min(counts)]):
         raise RequestError(
             f"root {outside[0]} is none of {min(counts)} ranks", "choose smaller roots or more ranks"
         )
-    segments = None if segment == "all" else [_segment(segment)]
+    segments = None if pieces == "all" else [segment(pieces)]
     with err.status("proving …") as status:
         verdicts = prove(chosen, counts, tried, segments, lambda text: status.update(text))
+    if not any(one.proved for one in verdicts):
+        raise RequestError(
+            f"nothing was proved: {verdicts[0].reason}", "`hockney schedule list` shows what each is defined for"
+        )
     wrong = [verdict for verdict in verdicts if verdict.complaints]
     if json:
-        emit_json(
-            [
-                {
-                    "collective": one.algorithm.collective,
-                    "algorithm": one.algorithm.name,
-                    "proved": one.proved,
-                    "refused": one.refused,
-                    "complaints": one.complaints,
-                }
-                for one in verdicts
-            ]
-        )
+        told = [
+            {
+                "collective": one.algorithm.collective,
+                "algorithm": one.algorithm.name,
+                "proved": one.proved,
+                "refused": one.refused,
+                "complaints": one.complaints,
+            }
+            for one in verdicts
+        ]
+        emit_json({"proved": sum(one.proved for one in verdicts), "algorithms": told})
         if wrong:
             raise typer.Exit(NegativeAnswer.exit_code)
         return
     for one in verdicts:
         name = f"{one.algorithm.collective} {one.algorithm.name}"
-        refused = f", {one.refused} outside its definition" if one.refused else ""
+        refused = f", {one.refused} outside its definition ({one.reason})" if one.refused else ""
         out.print(f"{name}: {one.complaints[0] if one.complaints else f'{one.proved} cases proved{refused}'}")
     if wrong:
         raise NegativeAnswer(
             f"{len(wrong)} of {len(verdicts)} algorithms are wrong", "the first complaint is above"
         )
-    out.print(f"{sum(one.proved for one in verdicts)} cases of {len(verdicts)} algorithms proved")
+    some = [one.proved for one in verdicts if one.proved]
+    out.print(f"{sum(some)} cases of {len(some)} algorithms proved")
 
 
 @verb(
@@ -174,7 +182,7 @@ def count(
     ranks: Ranks,
     size: Size = "1KiB",
     root: Root = 0,
-    segment: Segment = "none",
+    pieces: Segment = "none",
     radix: Radix = 0,
     json: JsonOption = False,
 ) -> None:
@@ -182,25 +190,28 @@ def count(
     from hockney.schedule import words
     from hockney.schedule.catalogue import algorithms
 
-    several = algorithm == "all" or "," in algorithm
-    names = [one.name for one in algorithms(collective)] if algorithm == "all" else _list(algorithm)
+    every = [one.name for one in algorithms(collective)]
+    wanted = every if algorithm == "all" else names(algorithm, "--algorithm", every[:2])
+    several = algorithm == "all" or len(wanted) > 1
     counted: dict[str, dict[str, Any]] = {}
-    for name in names:
+    for name in wanted:
         try:
-            asked = _asked(collective, name, ranks, size, root, segment, radix)
+            asked = _asked(collective, name, ranks, size, root, pieces, radix)
         except RequestError as error:
             # Of many, those that do not do this are left out, and it is said.
             if algorithm != "all":
                 raise
             err.print(f"left out: {error.message}", markup=False, soft_wrap=True)
             continue
-        counted[name] = words.counts(asked.generate())
+        if not counted:
+            _tell_rounding(asked)
+        counted[name] = {"problem": asked.as_data(), **words.counts(asked.generate())}
     if json:
         about = {"collective": collective, "ranks": ranks, "root": root}
         emit_json(
             {**about, "algorithms": counted}
             if several
-            else {**about, "algorithm": algorithm, **counted[algorithm]}
+            else {**about, "algorithm": wanted[0], **counted[wanted[0]]}
         )
         return
     table = Table("algorithm", box=None)
@@ -227,7 +238,7 @@ def draw(
     ranks: Ranks,
     size: Size = "1KiB",
     root: Root = 0,
-    segment: Segment = "none",
+    pieces: Segment = "none",
     radix: Radix = 0,
     style: Annotated[str, typer.Option(help="tree, steps or space-time; default by what is given.")] = "",
     machine: Annotated[Path | None, typer.Option(help="Machine file with a `loggp` fit.")] = None,
@@ -241,12 +252,14 @@ def draw(
     json: JsonOption = False,
 ) -> None:
     """The tree, the rounds, or with LogGP parameters the space-time diagram."""
+    from hockney.cli._loggp import loggp
     from hockney.report.schedules import draw as picture
     from hockney.report.schedules import page
     from hockney.report.svg import png_file, svg_file
 
-    asked = _asked(collective, algorithm, ranks, size, root, segment, radix)
-    parameters = _loggp(machine, locality, latency, overhead, gap, bandwidth, reduction)
+    asked = _asked(collective, algorithm, ranks, size, root, pieces, radix)
+    _tell_rounding(asked)
+    parameters = loggp(machine, locality, latency, overhead, gap, bandwidth, reduction)
     if not style:
         rooted = collective in ("bcast", "scatter", "gather", "reduce")
         style = "space-time" if parameters else "tree" if rooted else "steps"
@@ -260,7 +273,7 @@ def draw(
     else:
         _write(output, svg_file(figure) if output.suffix == ".svg" else png_file(figure))
     if json:
-        emit_json({"figure": str(output), "style": style})
+        emit_json({"figure": str(output), "style": style, **asked.as_data()})
     else:
         out.print(f"wrote {output}", markup=False, soft_wrap=True)
 
@@ -276,11 +289,11 @@ def export(
     ranks: Ranks,
     size: Size = "1KiB",
     root: Root = 0,
-    segment: Segment = "none",
+    pieces: Segment = "none",
     radix: Radix = 0,
     format_: Annotated[str, typer.Option("--format", help="goal")] = "goal",
     reduce_ns_per_byte: Annotated[
-        float, typer.Option(min=0, help="Time to reduce one byte, in nanoseconds.")
+        float, typer.Option(min=0, max=1e9, help="Time to reduce one byte, in nanoseconds.")
     ] = 0.0,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File; default standard output.")] = None,
     json: JsonOption = False,
@@ -288,7 +301,8 @@ def export(
     """Write the schedule for another program."""
     from hockney.schedule.formats.base import formats
 
-    asked = _asked(collective, algorithm, ranks, size, root, segment, radix)
+    asked = _asked(collective, algorithm, ranks, size, root, pieces, radix)
+    _tell_rounding(asked)
     lines = formats.get(format_)(asked, reduce_ns_per_byte)
     if json and output is None:
         raise RequestError("--json needs a file for the schedule itself", "add -o FILE")
@@ -302,12 +316,12 @@ def export(
     except OSError as error:
         raise RequestError(f"cannot write {output}: {error.strerror}", "choose another place") from error
     if json:
-        emit_json({"file": str(output), "format": format_, "characters": written})
+        emit_json({"file": str(output), "format": format_, "characters": written, **asked.as_data()})
     else:
         out.print(f"wrote {output}", markup=False, soft_wrap=True)
 
 
-def _asked(collective: str, algorithm: str, ranks: int, size: str, root: int, segment: str, radix: int) -> Asked:
+def _asked(collective: str, algorithm: str, ranks: int, size: str, root: int, pieces: str, radix: int) -> Asked:
     from hockney.schedule.catalogue import ask
     from hockney.units import parse_bytes
 
@@ -317,79 +331,16 @@ def _asked(collective: str, algorithm: str, ranks: int, size: str, root: int, se
         ranks=ranks,
         root=root,
         size_B=parse_bytes(size),
-        segment_B=_segment(segment),
+        segment_B=segment(pieces),
         radix=radix,
     )
 
 
-def _segment(text: str) -> int:
-    from hockney.units import parse_bytes
-
-    if text == "none":
-        return 0
-    size_B = parse_bytes(text)
-    if size_B == 0:
-        raise RequestError("a segment of 0 B holds nothing", "write `none` for a message in one piece")
-    return size_B
-
-
-def _list(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _numbers(text: str, option: str) -> list[int]:
-    """`8`, `8,16` or `1-64`, as numbers."""
-    numbers: list[int] = []
-    for word in _list(text):
-        first, dash, last = word.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
-            raise RequestError(f"{option} {text!r} is not understood", "write 8, or 8,16, or 1-64")
-        numbers += range(int(first), int(last if dash else first) + 1)
-    if not numbers or (option == "--ranks" and min(numbers) < 1):
-        raise RequestError(f"{option} {text!r} names no number of ranks", "write 8, or 8,16, or 1-64")
-    return numbers
-
-
-def _loggp(
-    machine: Path | None, locality: str, latency: str, overhead: str, gap: str, bandwidth: str, reduction: str
-) -> dict[str, float] | None:
-    from hockney.units import parse_rate, parse_time
-
-    if machine is not None:
-        return _loggp_of(machine, locality)
-    if not latency and not bandwidth:
-        return None
-    if not latency or not bandwidth:
-        raise RequestError("LogGP needs both --latency and --bandwidth", "for example 2us and 10GB/s")
-    return {
-        "latency_s": parse_time(latency),
-        "overhead_s": parse_time(overhead),
-        "gap_s": parse_time(gap),
-        "gap_s_per_B": 1 / parse_rate(bandwidth),
-        "reduce_s_per_B": 1 / parse_rate(reduction) if reduction else 0.0,
-    }
-
-
-def _loggp_of(path: Path, locality: str) -> dict[str, float]:
-    """The parameters of a machine file's LogGP fit of the ping-pong."""
-    from hockney.machine.file import load
-
-    entries = [
-        entry
-        for entry in load(path).point_to_point
-        if entry.operation == "pingpong" and "loggp" in entry.fits and locality in ("", entry.locality or "")
-    ]
-    if not entries:
-        where = f" for locality {locality!r}" if locality else ""
-        raise RequestError(f"{path} has no loggp fit of a ping-pong{where}", "make one with `hockney fit`")
-    fitted = {name: parameter.value for name, parameter in entries[0].fits["loggp"].parameters.items()}
-    return {
-        "latency_s": fitted["L"],
-        # One overhead for both ends, as in LogGP itself.
-        "overhead_s": (fitted["o_s"] + fitted["o_r"]) / 2,
-        "gap_s": fitted["g"],
-        "gap_s_per_B": fitted["G"],
-    }
+def _tell_rounding(asked: Asked) -> None:
+    """On standard error: the pictures and counts are of other sizes than were asked for."""
+    if asked.is_rounded:
+        pieces = f", segments of {asked.problem.segment_B} B" if asked.problem.segment_B else ""
+        err.print(f"rounded to whole elements: {asked.problem.bytes} B{pieces}", markup=False, soft_wrap=True)
 
 
 def _write(path: Path, data: bytes) -> None:

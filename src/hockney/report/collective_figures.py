@@ -11,33 +11,45 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hockney.analyse.choice import DEFAULT
-from hockney.analyse.jumps import Jump
+from hockney.analyse.points import Configuration, curves
 from hockney.report.axes import SizeAxis, log_axis
+from hockney.report.collective_jumps import Breaks, Key
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import QUIET, Style, styles
 from hockney.units import format_bytes
 
 CLEAREST = 2
-"""Jumps drawn for each curve; the table has all."""
+"""Jumps drawn for each curve besides those at boundaries; the table has all."""
+MOST_PANELS = 3
 NAMED = 8
 """Algorithms drawn in colour: those that are fastest somewhere; all others are thin and grey."""
 DEFAULT_STYLE = Style("#000000", (4, 1.5), "x")
 
 
-def against_size(operation: str, measured: pd.DataFrame, ranks: int) -> Drawing:
-    """Time against size on `ranks` ranks, one panel; the default and the winners stand out."""
-    rows = measured[measured["ranks"].fillna(0) == ranks]
-    # Several allocations: the one with the most algorithms is drawn.
-    mapping = str(rows.groupby("mapping")["label"].nunique().idxmax())
-    rows = rows[(rows["mapping"] == mapping) & (rows["bytes"] > 0)]
-    curves = {str(label): group.groupby("bytes")["time_s"].min() for label, group in rows.groupby("label")}
-    named = _winners(curves)
+def against_size(
+    operation: str,
+    measured: pd.DataFrame,
+    configuration: Configuration,
+    names: Sequence[str],
+    number: int,
+    left: int,
+) -> Drawing:
+    """Time against size of one configuration on one number of ranks, one panel; default and winners stand out.
+
+    `names` are the columns of the configuration that are told; `number` counts the pictures from 0, `left` more
+    are not drawn.
+    """
+    rows = measured[measured["bytes"] > 0]
+    lines = {
+        str(label): group.set_index("bytes")["time_s"].sort_index() for label, group in rows.groupby("label")
+    }
+    named = _winners(lines)
     look = styles(named)
     figure = Figure(figsize=(WIDTH_IN, 4.6), layout="constrained")
     axes = figure.subplots()
-    size_axis = SizeAxis.of([curve.index.to_numpy(np.float64) for curve in curves.values()])
+    size_axis = SizeAxis.of([curve.index.to_numpy(np.float64) for curve in lines.values()])
     grey = False
-    for label, curve in curves.items():
+    for label, curve in lines.items():
         at = size_axis.position(curve.index.to_numpy(np.float64))
         time_us = curve.to_numpy(np.float64) * 1e6
         if label == DEFAULT:
@@ -50,18 +62,22 @@ def against_size(operation: str, measured: pd.DataFrame, ranks: int) -> Drawing:
             )
             grey = True
     size_axis.apply(axes, title="vector" if operation in ("bcast", "reduce", "allreduce") else "block of a rank")
-    times = np.concatenate([curve.to_numpy(np.float64) for curve in curves.values()]) * 1e6
+    times = np.concatenate([curve.to_numpy(np.float64) for curve in lines.values()]) * 1e6
     log_axis(axes, float(times.min()), float(times.max()))
     axes.set_ylabel("time in µs")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    where = f"{ranks} ranks" + (f", allocation {mapping}" if mapping else "")
+    where = ", ".join(filter(None, [f"{configuration['ranks']} ranks", configuration.words(names)]))
     return Drawing(
-        f"{operation}-against-size",
+        f"{operation}-against-size" + (f"-{number + 1}" if number else ""),
         f"{operation} by algorithm, {where}.",
-        f"{operation} on {where}: time against size for {len(curves)} algorithms",
-        "Coloured: algorithms that are the fastest at some size.",
+        f"{operation} on {where}: time against size for {len(lines)} algorithms",
+        "Coloured: algorithms that are the fastest at some size." + _left_out(left),
         figure,
     )
+
+
+def _left_out(count: int) -> str:
+    return f" {count} more configurations are in the tables." if count > 0 else ""
 
 
 def _winners(curves: Mapping[str, pd.Series]) -> list[str]:
@@ -76,53 +92,71 @@ def _line(style: Style) -> dict[str, Any]:
 
 
 def against_ranks(
-    operation: str, measured: pd.DataFrame, size_B: int, broken: Mapping[tuple[str, str], Sequence[Jump]]
+    operation: str, measured: pd.DataFrame, size_B: int, names: Sequence[str], broken: Mapping[Key, Breaks]
 ) -> Drawing:
-    """Time against ranks at one size, one panel for each allocation; jumps as dotted lines."""
-    rows = measured[measured["bytes"] == size_B]
-    # The allocations with most curves and rank counts, at most three of them.
-    width = rows.drop_duplicates(["mapping", "label", "ranks"]).groupby("mapping").size()
-    mappings = sorted(str(name) for name in width.sort_values(ascending=False).index[:3])
-    labels = sorted(str(name) for name in rows["label"].unique())
+    """Time against ranks at one size, one panel for each configuration: its curves and their breaks."""
+    panels: dict[Configuration, dict[str, pd.DataFrame]] = {}
+    for (configuration, label), curve in curves(measured, size_B).items():
+        panels.setdefault(configuration, {})[label] = curve
+    # Those with most points; the order of the tables stays.
+    by_size = sorted(panels, key=lambda one: -sum(map(len, panels[one].values())))
+    chosen = [one for one in panels if one in by_size[:MOST_PANELS]]
+    labels = sorted({label for one in chosen for label in panels[one]})
     look = styles([label for label in labels if label != DEFAULT])
     look = {**look, **({DEFAULT: DEFAULT_STYLE} if DEFAULT in labels else {})}
     figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
-    panels = np.atleast_1d(np.asarray(figure.subplots(1, len(mappings), sharey=True)))
-    times = rows["time_s"].to_numpy(np.float64) * 1e6
-    for panel, mapping in zip(panels, mappings, strict=True):
-        _panel(
-            panel, rows[rows["mapping"] == mapping], look, {k: v for k, v in broken.items() if k[0] == mapping}
-        )
-        panel.set_title(f"allocation {mapping}" if mapping else "")
+    drawn = np.atleast_1d(np.asarray(figure.subplots(1, len(chosen), sharey=True)))
+    handles: dict[str, Any] = {}
+    for panel, one in zip(drawn, chosen, strict=True):
+        _panel(panel, panels[one], look, {label: broken[one, label] for label in panels[one]})
+        panel.set_title(one.words(names))
         panel.set_xlabel("ranks")
-    log_axis(panels[0], float(times.min()), float(times.max()))
-    panels[0].set_ylabel("time in µs")
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5)
+        handles |= {str(line.get_label()): line for line in panel.get_lines() if line.get_label() in look}
+    times = np.concatenate(
+        [curve["time_s"].to_numpy(np.float64) for one in chosen for curve in panels[one].values()]
+    )
+    log_axis(drawn[0], float(times.min()) * 1e6, float(times.max()) * 1e6)
+    drawn[0].set_ylabel("time in µs")
+    figure.legend([*handles.values()], [*handles], loc="outside lower center", ncols=5)
     return Drawing(
         f"{operation}-against-ranks-{size_B}",
         f"{operation} of {format_bytes(size_B)} against the number of ranks.",
         f"{operation} of {format_bytes(size_B)}: time against ranks for {', '.join(labels)}",
-        "Dotted lines: the clearest jumps, in the colour of their curve.",
+        "In the colour of their curve: dash-dotted, breaks where the named level begins; dotted, the clearest "
+        "others." + _left_out(len(panels) - len(chosen)),
         figure,
     )
 
 
 def _panel(
-    axes: Axes, rows: pd.DataFrame, look: Mapping[str, Style], broken: Mapping[tuple[str, str], Sequence[Jump]]
+    axes: Axes, lines: Mapping[str, pd.DataFrame], look: Mapping[str, Style], broken: Mapping[str, Breaks]
 ) -> None:
-    for label, group in rows.groupby("label", sort=True):
-        style = look[str(label)]
-        curve = group.groupby("ranks")["time_s"].median()
+    named: set[tuple[float, str]] = set()
+    for label, curve in lines.items():
+        style = look[label]
         marker: dict[str, Any] = {"marker": style.marker} if len(curve) <= 40 else {}
         axes.plot(
-            curve.index.to_numpy(np.float64),
-            curve.to_numpy(np.float64) * 1e6,
+            curve["ranks"].to_numpy(np.float64),
+            curve["time_s"].to_numpy(np.float64) * 1e6,
             color=style.colour,
             dashes=style.dashes or (None, None),
-            label=str(label),
+            label=label,
             **marker,
         )
-    for (_, label), found in broken.items():
-        for jump in sorted(found, key=lambda jump: jump.p_value)[:CLEAREST] if label in look else ():
-            axes.axvline((jump.before + jump.after) / 2, color=look[label].colour, linestyle=":", linewidth=0.9)
+        others = 0
+        for jump in broken[label].shown:
+            at = (jump.before + jump.after) / 2
+            others += jump.boundary is None
+            if jump.boundary is not None:
+                axes.axvline(at, color=style.colour, linestyle="-.", linewidth=0.9)
+                named.add((at, jump.boundary))
+            elif others <= CLEAREST:
+                axes.axvline(at, color=style.colour, linestyle=":", linewidth=0.9)
+    near = 0.03 * float(np.ptp(axes.get_xlim()))
+    last: dict[str, float] = {}
+    for at, level in sorted(named):
+        # Curves with other rank counts have the same boundary a little beside.
+        if at - last.get(level, -np.inf) > near:
+            words: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "rotation": 90, "fontsize": 7}
+            axes.text(at, 0.99, level, va="top", ha="right", **words)
+            last[level] = at

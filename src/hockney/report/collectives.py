@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,25 @@ from hockney.analyse.bandwidth import (
     bus_bandwidth_B_per_s,
     network_bandwidth_B_per_s,
 )
-from hockney.analyse.choice import DEFAULT, choices, penalty
-from hockney.analyse.jumps import Jump, jumps
-from hockney.analyse.points import points
+from hockney.analyse.choice import DEFAULT, Choice, choices, penalty
+from hockney.analyse.points import (
+    CONFIGURATION,
+    HELD,
+    PLACED,
+    Configuration,
+    curves,
+    groups,
+    points,
+    telling,
+    telling_placed,
+)
 from hockney.analyse.regression import Regression, regressions
 from hockney.report.collective_figures import against_ranks, against_size
+from hockney.report.collective_jumps import boundary_table, breaks, jump_table
+from hockney.report.figures import Drawing
 from hockney.report.page import Part, Section
-from hockney.report.tables import NONE, Table
+from hockney.report.places import Places
+from hockney.report.tables import NONE, Table, headings
 from hockney.samples.series import default_statistic
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -33,32 +45,36 @@ STATISTIC_WORDS = {
 MOST_ROWS = 400
 """Rows of the table of points on the page; the CSV files hold all."""
 MOST_CHOICES = 60
-MOST_JUMPS = 3
-"""The clearest ones of each curve."""
+MOST_DRAWN = 4
+"""Configurations that are drawn against size."""
 FEWEST_RANK_COUNTS = 4
 DRAWN_ALGORITHMS = 6
 """Curves against ranks in one picture, besides the default."""
 
 
-def section(frame: pd.DataFrame, operation: str) -> Section:
+def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
     """Figures and tables of one collective of a tidy table."""
     statistic = default_statistic(frame, operation)
     measured = points(frame, operation, statistic)
     made = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
-    largest = _largest_group(measured)
     if len(set(measured["bytes"])) > 1:
-        made.figures.append(against_size(operation, measured, largest))
+        made.figures += _against_size(operation, measured)
     grown = measured[measured["ranks"].notna()]
-    counts = grown.groupby(["mapping", "label", "bytes"])["ranks"].nunique()
+    counts = grown.groupby([*CONFIGURATION, "label", "bytes"], dropna=False)["ranks"].nunique()
     if len(counts) and counts.max() >= FEWEST_RANK_COUNTS:
+        names = telling_placed(grown)
         sizes = representative_sizes(grown)
-        broken = {size: _jumps(grown, size) for size in sizes}
+        broken = {size: breaks(grown, size, places) for size in sizes}
         chosen = _drawn(grown, sizes)
         made.figures += [
-            against_ranks(operation, grown[grown["label"].isin(chosen)], size, broken[size]) for size in sizes
+            against_ranks(operation, grown[grown["label"].isin(chosen)], size, names, broken[size])
+            for size in sizes
         ]
-        made.tables.append(_jump_table(grown, broken))
-        made.tables.append(_regression_table(grown, sizes))
+        made.tables = [
+            jump_table(names, broken),
+            boundary_table(names, broken),
+            _regressions(grown, sizes, names),
+        ]
     made.tables = [
         *_choice_tables(measured, operation),
         *[table for table in made.tables if table.rows],
@@ -68,17 +84,25 @@ def section(frame: pd.DataFrame, operation: str) -> Section:
     ]
     shown = measured.head(MOST_ROWS)
     title = f"Measured points ({len(shown)} of {len(measured)})"
-    made.parts = [Part(f"{operation}-points", title, _points_table(shown))]
+    made.parts = [Part(f"{operation}-points", title, _points_table(shown, telling_placed(measured)))]
     return made
 
 
-def _largest_group(measured: pd.DataFrame) -> int:
-    """The largest number of ranks on which nearly all algorithms were measured; 0 where none is known."""
-    known = measured[measured["ranks"].notna()]
-    if known.empty:
-        return 0
-    width = known.groupby("ranks")["label"].nunique()
-    return max(int(str(ranks)) for ranks in width.index[width >= 0.8 * width.max()])
+def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
+    """One picture for each configuration, on the largest number of ranks that has nearly all algorithms."""
+    names = telling_placed(measured)
+    found = []
+    for _, rows in groups(measured, CONFIGURATION):
+        known = rows.assign(ranks=rows["ranks"].fillna(0).astype(int))
+        width = known.groupby("ranks")["label"].nunique()
+        ranks = max(int(str(count)) for count in width.index[width >= 0.8 * width.max()])
+        # One rank count on several numbers of nodes: the one with the most algorithms and sizes.
+        found.append(max(groups(known[known["ranks"] == ranks], (*PLACED, "ranks")), key=lambda one: len(one[1])))
+    found.sort(key=lambda one: (-one[1]["label"].nunique(), -len(one[1])))
+    return [
+        against_size(operation, rows, configuration, names, number, len(found) - MOST_DRAWN)
+        for number, (configuration, rows) in enumerate(found[:MOST_DRAWN])
+    ]
 
 
 def representative_sizes(measured: pd.DataFrame) -> list[int]:
@@ -92,77 +116,39 @@ def representative_sizes(measured: pd.DataFrame) -> list[int]:
 def _drawn(measured: pd.DataFrame, sizes: Sequence[int]) -> list[str]:
     """The default, and the algorithms fastest on average over what is drawn."""
     rows = measured[measured["bytes"].isin(sizes)]
-    best = rows.groupby(["mapping", "ranks", "bytes"])["time_s"].transform("min")
+    best = rows.groupby([*PLACED, "ranks", "bytes"], dropna=False)["time_s"].transform("min")
     behind = (rows["time_s"] / best).groupby(rows["label"]).median().sort_values()
     names = [str(name) for name in behind.index if name != DEFAULT][:DRAWN_ALGORITHMS]
     return [*([DEFAULT] if DEFAULT in behind.index else []), *names]
 
 
-def _curves(measured: pd.DataFrame, size_B: int) -> Mapping[tuple[str, str], pd.DataFrame]:
-    """By mapping and algorithm: one time for each rank count."""
-    rows = measured[measured["bytes"] == size_B]
-    found = {}
-    for (mapping, label), group in rows.groupby(["mapping", "label"], sort=True):
-        pooled = group.groupby("ranks", as_index=False).agg(time_s=("time_s", "median"), nodes=("nodes", "max"))
-        found[str(mapping), str(label)] = pooled.sort_values("ranks")
-    return found
+def _cells(configuration: Configuration, names: Sequence[str]) -> list[str]:
+    return [configuration[name] or NONE for name in names]
 
 
-def _jumps(measured: pd.DataFrame, size_B: int) -> dict[tuple[str, str], list[Jump]]:
-    return {
-        name: jumps(curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64))
-        for name, curve in _curves(measured, size_B).items()
-    }
-
-
-def _jump_table(measured: pd.DataFrame, broken: Mapping[int, Mapping[tuple[str, str], list[Jump]]]) -> Table:
-    rows = []
-    for size, by_curve in broken.items():
-        curves = _curves(measured, size)
-        for (mapping, label), found in by_curve.items():
-            nodes = curves[mapping, label].set_index("ranks")["nodes"]
-            for jump in sorted(found, key=lambda jump: jump.p_value)[:MOST_JUMPS]:
-                before, after = nodes.get(jump.before), nodes.get(jump.after)
-                crosses = before is not None and after is not None and not pd.isna(before) and before < after
-                rows.append(
-                    [
-                        label,
-                        mapping or NONE,
-                        format_bytes(size),
-                        f"{jump.before} → {jump.after}",
-                        f"× {jump.level_ratio:.2f}",
-                        NONE if jump.slope_ratio is None else f"× {jump.slope_ratio:.2g}",
-                        "another node begins" if crosses else NONE,
-                    ]
-                )
-    columns = ["algorithm", "allocation", "size", "between ranks", "level", "cost of a further rank", "boundary"]
-    return Table("Jumps against ranks (F-test, p < 0.0001)", columns, rows, frozenset({0, 1, 6}))
-
-
-def _regression_table(measured: pd.DataFrame, sizes: Sequence[int]) -> Table:
-    rows = []
-    for size in sizes:
-        for (mapping, label), curve in _curves(measured, size).items():
-            fits = regressions(curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64))
-            rows += [
-                [
-                    label,
-                    mapping or NONE,
-                    format_bytes(size),
-                    f"{'linear' if fit.degree == 1 else 'quadratic'}, {fit.weights}",
-                    _formula(fit),
-                    f"{fit.adjusted_r2:.4f}",
-                    f"{fit.first} … {fit.last} ({fit.points})",
-                    "; ".join(fit.notes),
-                ]
-                for fit in fits
-            ]
-    columns = ["algorithm", "allocation", "size", "fit", "T in µs, P = number of ranks (± standard error)"]
+def _regressions(measured: pd.DataFrame, sizes: Sequence[int], names: Sequence[str]) -> Table:
+    rows = [
+        [
+            label,
+            *_cells(configuration, names),
+            format_bytes(size),
+            f"{'linear' if fit.degree == 1 else 'quadratic'}, {fit.weights}",
+            _formula(fit),
+            f"{fit.adjusted_r2:.4f}",
+            f"{fit.first} … {fit.last} ({fit.points})",
+            "; ".join(fit.notes),
+        ]
+        for size in sizes
+        for (configuration, label), curve in curves(measured, size).items()
+        for fit in regressions(curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64))
+    ]
+    columns = ["size", "fit", "T in µs, P = number of ranks (± standard error)", "adjusted R²", "P (points)"]
+    more = len(names)
     return Table(
         "Regressions in the number of ranks",
-        [*columns, "adjusted R²", "P (points)", "remarks"],
+        ["algorithm", *headings(names), *columns, "remarks"],
         rows,
-        frozenset({0, 1, 3, 4, 7}),
+        frozenset({*range(more + 1), more + 2, more + 3, more + 6}),
     )
 
 
@@ -178,11 +164,21 @@ def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
     found = choices(measured)
     if not found:
         return []
-    largest = max(choice.ranks for choice in found)
-    shown = [choice for choice in found if choice.ranks == largest][:MOST_CHOICES]
+    names = telling_placed(measured)
+    largest: dict[tuple[str, ...], int] = {}
+    for choice in found:
+        key = tuple(choice.configuration[name] for name in CONFIGURATION)
+        largest[key] = max(choice.ranks, largest.get(key, 0))
+    last = [
+        choice
+        for choice in found
+        if choice.ranks == largest[tuple(choice.configuration[name] for name in CONFIGURATION)]
+    ]
+    shown = last[:MOST_CHOICES]
     rows = [
         [
-            choice.mapping or NONE,
+            *_cells(choice.configuration, names),
+            str(choice.ranks) if choice.ranks else NONE,
             format_bytes(choice.bytes),
             choice.best,
             format_time(choice.best_s),
@@ -194,7 +190,8 @@ def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
         for choice in shown
     ]
     columns = [
-        "allocation",
+        *headings(names),
+        "ranks",
         "size",
         "fastest",
         "time",
@@ -203,46 +200,60 @@ def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
         "default",
         "penalty",
     ]
-    tables = [Table(f"Fastest {operation} on {largest} ranks", columns, rows, frozenset({0, 2, 4}))]
-    if (total := penalty(found)) is not None:
-        tables.append(
-            Table(
-                "What the library's own choice costs: its time over that of the fastest",
-                ["points", "median", "P90", "worst", "within 10 % of the fastest"],
-                [
-                    [
-                        str(total.points),
-                        *(f"× {value:.2f}" for value in (total.median, total.p90, total.worst)),
-                        f"{100 * total.within_10_percent:.0f} %",
-                    ]
-                ],
-                frozenset(),
-            )
-        )
-    return tables
+    more = len(names)
+    cut = f" ({len(shown)} of {len(last)})" if len(shown) < len(last) else ""
+    text = frozenset({*range(more), more + 2, more + 4})
+    tables = [Table(f"Fastest {operation} on the most ranks measured{cut}", columns, rows, text)]
+    costs = _penalty_table(found, telling(measured))
+    return [*tables, costs] if costs.rows else tables
+
+
+def _penalty_table(found: Sequence[Choice], names: Sequence[str]) -> Table:
+    by_configuration: dict[tuple[str, ...], list[Choice]] = {}
+    for choice in found:
+        by_configuration.setdefault(tuple(_cells(choice.configuration, names)), []).append(choice)
+    rows = [
+        [
+            *cells,
+            str(total.points),
+            *(f"× {value:.2f}" for value in (total.median, total.p90, total.worst)),
+            f"{100 * total.within_10_percent:.0f} %",
+        ]
+        for cells, mine in by_configuration.items()
+        if (total := penalty(mine)) is not None
+    ]
+    return Table(
+        "What the library's own choice costs: its time over that of the fastest",
+        [*headings(names), "points", "median", "P90", "worst", "within 10 % of the fastest"],
+        rows,
+        frozenset(range(len(names))),
+    )
 
 
 def _segment_table(measured: pd.DataFrame) -> list[Table]:
     """For algorithms measured with several segment sizes: the best one for each message size."""
+    names = telling_placed(measured)
     rows = []
-    for (algorithm, ranks, size), group in measured.groupby(["algorithm", "ranks", "bytes"], sort=True):
+    for one, group in groups(measured, (*PLACED, "algorithm", "radix", "ranks", "bytes")):
         if group["segment_bytes"].nunique(dropna=False) < 2:
             continue
         ordered = group.sort_values("time_s")
         best, worst = ordered.iloc[0], ordered.iloc[-1]
         rows.append(
             [
-                str(algorithm),
-                str(ranks),
-                format_bytes(float(str(size))),
+                one["algorithm"] + (f", radix {one['radix']}" if one["radix"] else ""),
+                *_cells(one, names),
+                one["ranks"] or NONE,
+                format_bytes(float(best["bytes"])),
                 _segment(best["segment_bytes"]),
                 format_time(float(best["time_s"])),
                 _segment(worst["segment_bytes"]),
                 f"× {worst['time_s'] / best['time_s']:.2f}",
             ]
         )
-    columns = ["algorithm", "ranks", "size", "best segment", "time", "worst segment", "its time over the best"]
-    return [Table("Choice of the segment size", columns, rows)] if rows else []
+    columns = ["ranks", "size", "best segment", "time", "worst segment", "its time over the best"]
+    title, text = "Choice of the segment size", frozenset(range(len(names) + 1))
+    return [Table(title, ["algorithm", *headings(names), *columns], rows, text)] if rows else []
 
 
 def _segment(value: Any) -> str:
@@ -254,9 +265,10 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
     rows = frame[frame["operation"] == operation]
     if not {"completion", "mean_over_ranks"} <= set(rows["statistic"]):
         return []
-    keys = ["algorithm", "ranks", "bytes", "segment_bytes", "radix", "cache", "variant", "repetition"]
-    keys = [name for name in keys if name in rows.columns]
-    wide = rows.pivot_table(index=keys, columns="statistic", values="time_us", aggfunc="median", dropna=True)
+    keys = [name for name in (*HELD, "repetition") if name in rows.columns]
+    # What is unknown is the same for all statistics of a point, and no reason to leave it out.
+    rows = rows.assign(**{name: rows[name].astype(object).where(rows[name].notna(), "") for name in keys})
+    wide = rows.pivot_table(index=keys, columns="statistic", values="time_us", aggfunc="median")
     wide = wide.dropna(how="any")
     if wide.empty:
         return []
@@ -270,20 +282,21 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
 
 
 def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
-    """Rates of the fastest algorithm at the largest size of each rank count."""
+    """Rates of the fastest algorithm at the largest size of each configuration and rank count."""
     if operation == "barrier":
         return []
+    names = telling_placed(measured)
     rows = []
-    for (mapping, ranks), group in measured[measured["ranks"].notna()].groupby(["mapping", "ranks"], sort=True):
+    for one, group in groups(measured[measured["ranks"].notna()], (*PLACED, "ranks")):
         at_largest = group[group["bytes"] == group["bytes"].max()]
         best = at_largest.sort_values("time_s").iloc[0]
-        about = (operation, int(str(ranks)), int(best["bytes"]), float(best["time_s"]))
+        about = (operation, int(one["ranks"]), int(best["bytes"]), float(best["time_s"]))
         if about[1] < 2 or about[2] == 0:
             continue
         rows.append(
             [
-                str(ranks),
-                str(mapping) or NONE,
+                one["ranks"],
+                *_cells(one, names),
                 format_bytes(about[2]),
                 str(best["label"]),
                 format_rate(algorithm_bandwidth_B_per_s(*about)),
@@ -291,29 +304,34 @@ def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
                 format_rate(network_bandwidth_B_per_s(*about)),
             ]
         )
-    columns = [
-        "ranks",
-        "allocation",
-        "size",
-        "fastest",
-        "size / time",
-        "bus bandwidth",
-        "collective network bandwidth",
-    ]
-    return [Table("Collective bandwidth", columns, rows[:MOST_CHOICES], frozenset({1, 3}))] if rows else []
+    columns = ["size", "fastest", "size / time", "bus bandwidth", "collective network bandwidth"]
+    more = len(names)
+    cut = f" ({MOST_CHOICES} of {len(rows)})" if len(rows) > MOST_CHOICES else ""
+    return (
+        [
+            Table(
+                f"Collective bandwidth{cut}",
+                ["ranks", *headings(names), *columns],
+                rows[:MOST_CHOICES],
+                frozenset({*range(1, more + 1), more + 2}),
+            )
+        ]
+        if rows
+        else []
+    )
 
 
-def _points_table(shown: pd.DataFrame) -> Table:
+def _points_table(shown: pd.DataFrame, names: Sequence[str]) -> Table:
     rows = [
         [
-            str(row.label),
-            str(row.mapping) or NONE,
-            NONE if str(row.ranks) == "<NA>" else str(row.ranks),
-            format_bytes(float(str(row.bytes))),
-            format_time(float(str(row.time_s))),
-            f"{format_time(float(str(row.low_s)))} … {format_time(float(str(row.high_s)))}",
+            str(row["label"]),
+            *("" if pd.isna(row[name]) else str(row[name]) or NONE for name in names),
+            NONE if pd.isna(row["ranks"]) else str(row["ranks"]),
+            format_bytes(float(row["bytes"])),
+            format_time(float(row["time_s"])),
+            f"{format_time(float(row['low_s']))} … {format_time(float(row['high_s']))}",
         ]
-        for row in shown.itertuples()
+        for row in shown.to_dict("records")
     ]
-    columns = ["algorithm", "allocation", "ranks", "size", "time", "95 % interval"]
-    return Table("Points", columns, rows, frozenset({0, 1}))
+    columns = ["ranks", "size", "time", "95 % interval"]
+    return Table("Points", ["algorithm", *headings(names), *columns], rows, frozenset(range(len(names) + 1)))

@@ -15,6 +15,7 @@ from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine
+from hockney.machine.system import System
 from hockney.models.base import models
 from hockney.report import collectives, figures, points_csv, provenance, tables
 from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
@@ -23,6 +24,7 @@ from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
 from hockney.report.marks import Peak, SizeMark, cache_marks
 from hockney.report.page import MEANING, Part, Section, render
+from hockney.report.places import Places
 from hockney.report.style import drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
 from hockney.samples import table
@@ -55,13 +57,16 @@ def make(
     peaks: Sequence[Peak] = (),
     machine: Machine | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    systems: Sequence[System] = (),
 ) -> Report:
     """The report of a campaign folder or tidy table; fits are those of `machine`, made anew where it is None.
 
-    RequestError where nothing was measured, or `machine` was fitted to other launches.
+    `systems` tell where ranks were; without one, the launches do. RequestError where nothing was measured,
+    `machine` was fitted to other launches, or the table has nothing of a system.
     """
     records, launches, found = _read(path)
     frame = table.load(path)
+    places = Places(frame, systems, launches)
     origin = f"Measured values are those of {path.name}. "
     every: list[Curve] = []
     marks: list[SizeMark] = []
@@ -85,7 +90,8 @@ def make(
             sections.append(_section(operation, mine, context))
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
-            sections.append(collectives.section(frame, operation))
+            sections.append(collectives.section(frame, operation, places))
+        told += places.notes
         subject = "point to point" if every and not collectives_in(frame) else "communication"
         system = machine.system.name if machine is not None else next(iter(frame["system"]), "")
         html = render(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hockney.analyse.points import HEADINGS
 from hockney.machine.file import Point
 from hockney.machine.formula import domain, formulas, interval, quantity
 from hockney.machine.summary import latency
@@ -27,6 +28,11 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     text: frozenset[int] = field(default_factory=lambda: frozenset({0}))
+
+
+def headings(names: Sequence[str]) -> list[str]:
+    """Columns of the tidy table as a report calls them."""
+    return [HEADINGS.get(name, name) for name in names]
 
 
 def regimes(curve: Curve) -> Table:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from typing import Any
 
 from hockney import _core
 from hockney._core import Algorithm, Problem, Schedule
+from hockney.campaign.keys import BLOCKS, ELEMENT_B
 from hockney.errors import RequestError
 
+MOST_RANKS = 2**31 - 1
+MOST_TRAFFIC_B = 2**57
+"""Whole vector times ranks. An algorithm moves at most log₂ of the ranks (31) as much, and sums have 63 bits."""
 PROBED = range(2, 33)
 """Rank counts by which `rank_counts` tells what an algorithm is defined for."""
 
@@ -21,11 +26,11 @@ def collectives() -> list[str]:
     return [collective.name for collective in _core.collectives()]
 
 
-def algorithms(collective: str = "") -> list[Algorithm]:
+def algorithms(collective: str | None = None) -> list[Algorithm]:
     """All algorithms, or those of one collective; RequestError for an unknown one."""
-    if collective:
+    if collective is not None:
         _known(collective, collectives(), "collective")
-    return [one for one in _core.algorithms() if collective in ("", one.collective)]
+    return [one for one in _core.algorithms() if collective in (None, one.collective)]
 
 
 def find(collective: str, name: str) -> Algorithm:
@@ -45,10 +50,28 @@ def _known(name: str, known: list[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """An algorithm and what it is asked for, which it does not refuse."""
+    """An algorithm and what it is asked for, which it does not refuse. `size_B`, `segment_B`: before rounding."""
 
     algorithm: Algorithm
     problem: Problem
+    size_B: int
+    segment_B: int
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether sizes became whole elements."""
+        return self.problem.bytes > self.size_B or self.problem.segment_B > self.segment_B
+
+    def as_data(self) -> dict[str, Any]:
+        """What was asked for beside what is done, sizes in bytes; None: no segments, no radix."""
+        return {
+            "asked": {"bytes": self.size_B, "segment_bytes": self.segment_B or None},
+            "bytes": self.problem.bytes,
+            "element_bytes": self.problem.element_B,
+            "segment_bytes": self.problem.segment_B or None,
+            "radix": self.problem.radix or self.algorithm.default_radix or None,
+            "root": self.problem.root,
+        }
 
     def generate(self) -> Schedule:
         """All ranks' steps."""
@@ -67,19 +90,29 @@ def ask(
 ) -> Asked:
     """Check a request; RequestError with the core's reason where the algorithm does not do it.
 
-    Reductions have elements of 4 bytes, so `size_B` and `segment_B` are rounded up to whole ones.
+    Reductions have elements of 4 bytes, so `size_B` and `segment_B` are rounded up to whole ones; a barrier has
+    no size.
     """
     algorithm = find(collective, name)
     reduces = next(one.reduces for one in _core.collectives() if one.name == collective)
-    element_B = 4 if reduces else 1
-    if ranks < 1 or ranks >= 2**31:
-        raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 8")
+    element_B = ELEMENT_B if reduces else 1
+    if not 1 <= ranks <= MOST_RANKS:
+        raise RequestError(
+            f"the number of ranks must be at least 1 and at most {MOST_RANKS}, not {ranks}",
+            "for example --ranks 8",
+        )
     if not 0 <= root < ranks:
         raise RequestError(
             f"root {root} is none of the ranks 0 to {ranks - 1}", "choose one of them, or more ranks"
         )
-    if size_B * ranks >= MOST_B:
-        raise RequestError(f"{size_B} B for each of {ranks} ranks is beyond what can be counted", "ask for less")
+    if not 0 <= radix <= MOST_RANKS:
+        raise RequestError(f"radix {radix} is none of 0 to {MOST_RANKS}", "0 means the algorithm's default")
+    vectors = ranks if collective in BLOCKS else 1
+    if max(size_B * vectors, segment_B) * ranks > MOST_TRAFFIC_B:
+        raise RequestError(
+            f"{max(size_B, segment_B)} B on {ranks} ranks are more bytes than can be counted",
+            "ask for smaller messages, smaller segments or fewer ranks",
+        )
     problem = Problem(
         ranks=ranks,
         root=root,
@@ -90,7 +123,7 @@ def ask(
     )
     if reason := _core.refusal(collective, name, problem):
         raise RequestError(reason, "`hockney schedule list` shows what each algorithm is defined for")
-    return Asked(algorithm, problem)
+    return Asked(algorithm, problem, size_B, segment_B)
 
 
 def rank_counts(algorithm: Algorithm) -> str:

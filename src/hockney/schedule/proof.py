@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from hockney import _core
 from hockney._core import Algorithm, Problem
+from hockney.campaign.keys import BLOCKS
 
+MOST_RANKS = 4096
+"""A proof follows every block on every rank."""
 ROOTS_UP_TO = 17
-"""Every root is tried up to this many ranks; beyond, the first and the last."""
+"""Every root and messages without data are tried up to this many ranks; beyond, the first and the last root."""
 
 
 @dataclass
@@ -19,6 +23,8 @@ class Verdict:
     algorithm: Algorithm
     proved: int = 0
     refused: int = 0
+    reason: str = ""
+    """Why the last of the refused cases was."""
     complaints: list[str] = field(default_factory=list)
 
 
@@ -36,16 +42,25 @@ def prove(
         verdicts.append(verdict)
         for ranks in rank_counts:
             progress(f"{algorithm.collective} {algorithm.name}, {ranks} ranks")
-            for problem in _problems(algorithm, ranks, roots, segments_B):
-                if _core.refusal(algorithm.collective, algorithm.name, problem):
+            for problem in cases(algorithm, ranks, roots, segments_B):
+                if reason := _core.refusal(algorithm.collective, algorithm.name, problem):
                     verdict.refused += 1
+                    verdict.reason = reason
                     continue
                 verdict.proved += 1
                 if found := complaints(algorithm, problem):
-                    where = f"{ranks} ranks, root {problem.root}, segment {problem.segment_B or 'none'}"
-                    verdict.complaints.append(f"{where}: {'; '.join(found)}")
+                    verdict.complaints.append(f"{_where(problem)}: {'; '.join(found)}")
                     break
     return verdicts
+
+
+def _where(problem: Problem) -> str:
+    return (
+        f"{problem.ranks} ranks, root {problem.root}, {problem.bytes} B in elements of {problem.element_B} B, "
+        f"segment {problem.segment_B or 'none'}, radix {problem.radix or 'default'}"
+        + (", in place" if problem.in_place else "")
+        + ("" if problem.commutative else ", in rank order")
+    )
 
 
 def complaints(algorithm: Algorithm, problem: Problem) -> list[str]:
@@ -60,9 +75,16 @@ def complaints(algorithm: Algorithm, problem: Problem) -> list[str]:
     return _core.beaten_bounds(algorithm.collective, algorithm.name, problem, counts)
 
 
-def _problems(
-    algorithm: Algorithm, ranks: int, roots: Sequence[int] | None, segments_B: Sequence[int] | None
+def cases(
+    algorithm: Algorithm, ranks: int, roots: Sequence[int] | None = None, segments_B: Sequence[int] | None = None
 ) -> Iterator[Problem]:
+    """What an algorithm is tried with on `ranks` ranks, what it refuses included.
+
+    Elements of one byte and of four (a cut through one shows), lengths that leave blocks unequal or empty, no
+    data at all, segments of one and of three elements or none, the default radix, the least and a large one,
+    operators that commute or not, in place or not; every root up to `ROOTS_UP_TO` ranks, then the first and the
+    last. Roots and segments that are given replace these; a segment is rounded up to whole elements.
+    """
     collective = next(one for one in _core.collectives() if one.name == algorithm.collective)
     if not collective.rooted:
         chosen: Sequence[int] = [0]
@@ -70,19 +92,30 @@ def _problems(
         chosen = roots
     else:
         chosen = range(ranks) if ranks <= ROOTS_UP_TO else [0, ranks - 1]
-    # An odd number of elements for each rank or in all: blocks differ in length.
-    whole = algorithm.collective in ("bcast", "reduce", "allreduce")
-    size_B = 0 if algorithm.collective == "barrier" else 2 * ranks + 3 if whole else 3
-    segments = segments_B if segments_B is not None else [0, 1, 3]
-    for root in chosen:
-        for segment_B in segments if algorithm.is_segmented else [0]:
-            for commutative in (True, False) if collective.reduces and algorithm.is_ordered else (True,):
-                for in_place in (False, True):
-                    yield Problem(
-                        ranks=ranks,
-                        root=root,
-                        bytes=size_B,
-                        segment_B=segment_B,
-                        in_place=in_place,
-                        commutative=commutative,
-                    )
+    operators = (True, False) if collective.reduces and algorithm.is_ordered else (True,)
+    radices = [0, algorithm.least_radix, algorithm.default_radix + 3] if algorithm.default_radix else [0]
+    for size_B, element_B in _lengths(algorithm.collective, ranks):
+        wanted = [0, element_B, 3 * element_B] if segments_B is None else segments_B
+        segments = [-(-segment_B // element_B) * element_B for segment_B in wanted]
+        for root, commutative, segment_B, radix, in_place in product(
+            chosen, operators, segments if algorithm.is_segmented else [0], radices, (False, True)
+        ):
+            yield Problem(
+                ranks=ranks,
+                root=root,
+                bytes=size_B,
+                element_B=element_B,
+                segment_B=segment_B,
+                radix=radix,
+                in_place=in_place,
+                commutative=commutative,
+            )
+
+
+def _lengths(collective: str, ranks: int) -> list[tuple[int, int]]:
+    """(bytes, bytes of an element)."""
+    if collective == "barrier":
+        return [(0, 1)]
+    # An odd number of elements for each rank or in all: blocks differ in length. Five elements: some are empty.
+    lengths = [(3, 1), (8, 4)] if collective in BLOCKS else [(2 * ranks + 3, 1), (5 * 4, 4)]
+    return [*lengths, (0, 1)] if ranks <= ROOTS_UP_TO else lengths

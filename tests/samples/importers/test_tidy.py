@@ -101,10 +101,12 @@ def test_eager_limits_survive(tmp_path: Path) -> None:
 
 
 def test_columns_without_a_field_are_named(tmp_path: Path) -> None:
-    imported = read(written(tmp_path, HEADER + ",segment_bytes,radix", ROW + ",1024,"))
-    assert len(imported.records) == 1
-    assert "segment_bytes" in imported.warnings[0]
-    assert "radix" not in imported.warnings[0]
+    imported = read(written(tmp_path, HEADER + ",segment_bytes,radix,samples", ROW + ",1024,,20"))
+    (record,) = imported.records
+    assert (record.segment_bytes, record.radix) == (1024, None)
+    (warning,) = imported.warnings
+    assert "samples" in warning
+    assert "segment_bytes" not in warning
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from hockney.campaign.folder import LAUNCHES, PLAN, RECORDS, TABLE, Campaign
 from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.samples import table
+from hockney.samples.importers._copies import copied
 from hockney.samples.importers._labels import identity, labels
 from hockney.samples.importers.base import IDLE, Given, Imported, Importer, importers, load_text
 
@@ -56,8 +57,30 @@ def collect(paths: Sequence[Path], given: Given, format_name: str | None = None)
             collection.skipped.append((str(path), f"{message}; {error.hint}"))
     if not collection.files:
         raise _nothing_at_all(paths, collection.skipped)
+    for file in collection.files:
+        for record in file.content.records:
+            _fill(record, given)
+    _leave_out_copies(collection)
     _distinguish(collection.files, given)
     return collection
+
+
+def _leave_out_copies(collection: Collection) -> None:
+    """A tidy table may have been made from files that are given too, or from the same ones as another table."""
+    kept = [file for file in collection.files if file.format != "tidy"]
+    for file in [file for file in collection.files if file.format == "tidy"]:
+        others = (record for other in kept for record in other.content.records)
+        copies = {id(record) for record in copied(file.content.records, others)}
+        if copies:
+            share = f"{len(copies)} of {len(file.content.records)}"
+            reason = f"{share} points are in other files too, with the same values"
+            file.content.records = [record for record in file.content.records if id(record) not in copies]
+            if not file.content.records:
+                collection.skipped.append((str(file.path), f"all {reason}; a copy is no repetition"))
+                continue
+            file.content.warnings.append(f"{file.path}: {reason}; left out, for a copy is no repetition")
+        kept.append(file)
+    collection.files = [file for file in collection.files if file in kept]
 
 
 def _read(
@@ -122,10 +145,7 @@ def _nothing_at_all(paths: Sequence[Path], skipped: Sequence[tuple[str, str]]) -
 
 
 def _distinguish(files: Sequence[ImportedFile], given: Given) -> None:
-    """Fill what the user said, name the variants, number the repetitions."""
-    for file in files:
-        for record in file.content.records:
-            _fill(record, given)
+    """Name the variants, number the repetitions."""
     # These say themselves what was measured; where they are kept says no more.
     texts = [file for file in files if file.format not in ("tidy", "pico")]
     told = labels([file.path for file in texts], [file.content.records for file in texts])

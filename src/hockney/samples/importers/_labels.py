@@ -34,6 +34,7 @@ def identity(record: Record) -> tuple[object, ...]:
         *(record.source, record.system, record.mpi, record.operation, record.algorithm, record.mapping),
         *(record.variant, record.locality, record.cache, record.nodes, record.ppn, record.ranks, record.pair),
         *(record.pairs, record.window, record.oversubscribed, record.bytes, record.statistic),
+        *(record.segment_bytes, record.radix, record.root),
     )
 
 

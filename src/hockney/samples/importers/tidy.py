@@ -20,8 +20,8 @@ _COPIED = tuple(
     if name in Record.model_fields and name not in ("samples", "bytes", "repetition", "statistic")
 )
 """Columns that are fields of a record under the same name."""
-_NOT_KEPT = ("segment_bytes", "radix", "root", "samples")
-"""Columns a record has no field for."""
+_NOT_KEPT = ("samples",)
+"""Columns that a record has no field for: it holds the samples themselves."""
 _POINT = (
     "source",
     *(name for name in table.COLUMNS if name not in ("statistic", "time_us")),

@@ -1,0 +1,94 @@
+"""Breaks of the curves against ranks, as rows of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from hockney.analyse.jumps import SIGNIFICANCE, Examined, Jump, at_boundaries, jumps
+from hockney.analyse.points import Configuration, curves
+from hockney.report.places import Places
+from hockney.report.tables import NONE, Table, headings
+from hockney.units import format_bytes
+
+MOST_JUMPS = 3
+"""The clearest ones of each curve, besides those at a boundary."""
+LEVEL_WORDS = {
+    "cache": "a cache is full",
+    "numa": "a NUMA domain is full",
+    "package": "another package begins",
+    "node": "another node begins",
+}
+
+Key = tuple[Configuration, str]
+
+
+@dataclass(frozen=True)
+class Breaks:
+    """What was found in one curve."""
+
+    jumps: list[Jump]
+    tested: list[Examined]
+
+    @property
+    def shown(self) -> list[Jump]:
+        """All at boundaries, and the clearest others; the clearest first."""
+        ordered = sorted(self.jumps, key=lambda jump: jump.p_value)
+        others = [jump for jump in ordered if jump.boundary is None][:MOST_JUMPS]
+        return [jump for jump in ordered if jump.boundary is not None or jump in others]
+
+
+def breaks(measured: pd.DataFrame, size_B: int, places: Places) -> dict[Key, Breaks]:
+    """Of every curve at one size."""
+    found = {}
+    for (configuration, label), curve in curves(measured, size_B).items():
+        ranks, time_s = curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64)
+        tested = at_boundaries(ranks, time_s, places.boundaries(configuration, curve))
+        found[configuration, label] = Breaks(jumps(ranks, time_s, tested), tested)
+    return found
+
+
+def jump_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]]) -> Table:
+    """Every curve's jumps; `names` are the columns of the configuration that are shown."""
+    rows = [
+        [
+            label,
+            *(configuration[name] or NONE for name in names),
+            format_bytes(size),
+            f"{jump.before} → {jump.after}",
+            f"× {jump.level_ratio:.2f}",
+            NONE if jump.slope_ratio is None else f"× {jump.slope_ratio:.2g}",
+            NONE if jump.boundary is None else LEVEL_WORDS[jump.boundary],
+        ]
+        for size, by_curve in broken.items()
+        for (configuration, label), found in by_curve.items()
+        for jump in found.shown
+    ]
+    columns = ["size", "between ranks", "level", "cost of a further rank", "boundary"]
+    text = frozenset({*range(len(names) + 1), len(names) + 5})
+    title = f"Jumps against ranks (F-test, p < {SIGNIFICANCE})"
+    return Table(title, ["algorithm", *headings(names), *columns], rows, text)
+
+
+def boundary_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]]) -> Table:
+    """Each boundary of each placement: in how many curves there is a break."""
+    counted: dict[tuple[str, ...], list[int]] = {}
+    for by_curve in broken.values():
+        for (configuration, _), found in by_curve.items():
+            for one in found.tested:
+                place = f"{one.boundary.before} → {one.boundary.after}"
+                key = (*(configuration[name] or NONE for name in names), place, LEVEL_WORDS[one.boundary.level])
+                count = counted.setdefault(key, [0, 0, 0])
+                count[0] += 1
+                count[2] += not one.possible
+                count[1] += any(
+                    jump.boundary is not None and jump.after == one.boundary.after for jump in found.jumps
+                )
+    rows = [[*key, *map(str, count)] for key, count in counted.items()]
+    columns = ["between ranks", "boundary", "curves", "break there", "too few points but for the scan"]
+    title = "Boundaries of the placement"
+    text = frozenset({*range(len(names)), len(names) + 1})
+    return Table(title, [*headings(names), *columns], rows, text)

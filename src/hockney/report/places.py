@@ -1,0 +1,78 @@
+"""Where the ranks of a table's rows were: from system files, else from the launches, else only how many nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from hockney.analyse.boundaries import Boundary, Domains, boundaries, node_boundaries
+from hockney.analyse.points import Configuration
+from hockney.errors import RequestError
+from hockney.machine.placement import Placement, placement
+from hockney.machine.placement_of_launch import placement_of_launch
+from hockney.machine.system import System
+
+
+class Places:
+    """Boundaries of curves against ranks. `notes`: why some placement is not known, each reason once."""
+
+    def __init__(
+        self, frame: pd.DataFrame, systems: Sequence[System] = (), launches: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        """`systems` are told apart by name; where table and list have one each, the names may differ.
+
+        RequestError for a system that the table has not.
+        """
+        self.notes: list[str] = []
+        names = sorted(set(frame["system"].astype(str)))
+        self._only = systems[0] if len(names) == len(systems) == 1 else None
+        self._systems = {system.name: system for system in systems}
+        if self._only is None and (other := [name for name in self._systems if name not in names]):
+            raise RequestError(
+                f"the table has nothing of system {other[0]!r}",
+                f"it has {', '.join(filter(None, names)) or 'no named system'}",
+            )
+        # A launch does not tell its system: of several it could be any one's.
+        self._launches = [launch for launch in launches if launch.get("ranks")] if len(names) == 1 else []
+
+    def boundaries(self, configuration: Configuration, curve: pd.DataFrame) -> list[Boundary]:
+        """Of a curve as `analyse.points.curves` makes them."""
+        ranks = [int(value) for value in curve["ranks"]]
+        nodes = dict(zip(ranks, map(_count, curve["nodes"]), strict=True))
+        ppn = dict(zip(ranks, map(_count, curve["ppn"]), strict=True))
+        system = self._only or self._systems.get(configuration["system"])
+        launch = self._launch(configuration)
+        found: dict[int, Domains] = {}
+        try:
+            for count in ranks:
+                if system is not None:
+                    placed = placement(system, configuration["mapping"], count, nodes[count], ppn[count])
+                    found[count] = domains(placed)
+                elif launch is not None and count <= len(launch["ranks"]):
+                    found[count] = domains(placement_of_launch(launch, count))
+        except RequestError as error:
+            note = f"boundaries are those of nodes only: {error.message}"
+            self.notes += [note] if note not in self.notes else []
+            found = {}
+        if found:
+            return boundaries(ranks, found.get)
+        return node_boundaries({count: number for count, number in nodes.items() if number is not None})
+
+    def _launch(self, configuration: Configuration) -> Mapping[str, Any] | None:
+        fitting = [
+            launch
+            for launch in self._launches
+            if all(str(launch.get(name, "")) == configuration[name] for name in ("mapping", "variant"))
+        ]
+        return max(fitting, key=lambda launch: len(launch["ranks"]), default=None)
+
+
+def domains(placed: Placement) -> Domains:
+    """By level, as `hockney.analyse.boundaries` takes them."""
+    return dict(zip(placed.levels, placed.domains(), strict=True))
+
+
+def _count(value: Any) -> int | None:
+    return None if pd.isna(value) else int(value)
