@@ -91,6 +91,8 @@ def show(
     asked = _asked(collective, algorithm, ranks, size, root, segment, radix)
     if rank is not None and not 0 <= rank < ranks:
         raise RequestError(f"rank {rank} is none of the ranks 0 to {ranks - 1}", "choose one of them")
+    if rank is None:
+        asked.check_printable()
     shown = range(ranks) if rank is None else [rank]
     data: dict[str, Any] = {}
     for one in shown:

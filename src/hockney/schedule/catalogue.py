@@ -9,6 +9,9 @@ from hockney import _core
 from hockney._core import Algorithm, Problem, Schedule
 from hockney.errors import RequestError
 
+MOST_SHOWN_STEPS = 2**20
+"""Steps of all ranks together that are worth printing."""
+
 PROBED = range(2, 33)
 """Rank counts by which `rank_counts` tells what an algorithm is defined for."""
 
@@ -48,8 +51,19 @@ class Asked:
     problem: Problem
 
     def generate(self) -> Schedule:
-        """All ranks' steps."""
+        """All ranks' steps; _core.TooLarge where they are more than are held at once."""
         return _core.generate(self.algorithm.collective, self.algorithm.name, self.problem)
+
+    def check_printable(self) -> None:
+        """RequestError where all ranks together have more steps than anybody reads."""
+        steps = _core.count_steps(
+            self.algorithm.collective, self.algorithm.name, self.problem, MOST_SHOWN_STEPS
+        )
+        if steps > MOST_SHOWN_STEPS:
+            raise RequestError(
+                f"{self.problem.ranks} ranks have more than {MOST_SHOWN_STEPS} steps, too many to print",
+                "show one rank's with `hockney schedule show … --rank R`, or `hockney simulate` them",
+            )
 
 
 def ask(
@@ -69,8 +83,12 @@ def ask(
     algorithm = find(collective, name)
     reduces = next(one.reduces for one in _core.collectives() if one.name == collective)
     element_B = 4 if reduces else 1
-    if ranks < 1 or ranks >= 2**31:
+    if ranks < 1:
         raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 8")
+    if ranks > _core.MOST_RANKS:
+        raise RequestError(
+            f"the number of ranks must be at most {_core.MOST_RANKS} (2^30), not {ranks}", "for example --ranks 8"
+        )
     if not 0 <= root < ranks:
         raise RequestError(
             f"root {root} is none of the ranks 0 to {ranks - 1}", "choose one of them, or more ranks"
