@@ -88,6 +88,30 @@ def test_wrong_requests_launch_nothing(words: list[str], what: str, tmp_path: Pa
     assert not (tmp_path / "c").exists()
 
 
+def test_a_pure_refusal_is_a_wrong_request_with_its_reason(mpi: Mpi, tmp_path: Path) -> None:
+    asked = ["--operations", "allgather", "--algorithms", "neighbor_exchange", "--ranks", "3"]
+    words = [*TINY, *asked, "--rank-counts", "3", "--sizes", "8", "--mpi", str(mpi.wrapper)]
+    done = run("measure", *words, "-o", str(tmp_path / "c"))
+    assert done.returncode == 2
+    assert "needs an even number of ranks, not 3" in json.loads(done.stdout)["error"]["message"]
+
+
+def test_time_that_is_over_before_the_first_point_is_said(mpi: Mpi, tmp_path: Path) -> None:
+    asked = ["--operations", "bcast", "--ranks", "2", "--sizes", "8", "--time", "10ms", "--mpi", str(mpi.wrapper)]
+    done = run("measure", *TINY, *asked, "-o", str(tmp_path / "c"))
+    assert done.returncode == 4
+    assert "0.01 s were over before the first point" in json.loads(done.stdout)["error"]["message"]
+
+
+def test_counts_beyond_an_int_are_a_limitation_of_the_library(mpi: Mpi, tmp_path: Path) -> None:
+    asked = ["--operations", "allreduce", "--ranks", "2", "--sizes", "8,8GiB", "--mpi", str(mpi.wrapper)]
+    told = hockney("measure", *TINY, *asked, "-o", str(tmp_path / "c"))
+    assert [text.partition(": ")[2] for text in told["limitations"]] == [
+        "MPI_allreduce counts elements with an int: 2147483648 are too many"
+    ]
+    assert {record.bytes for record in Campaign.open(tmp_path / "c").records()} == {8}
+
+
 @simulated
 def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
     """16 ranks under one leaf switch: every message takes the same time, two links and nothing shared."""

@@ -138,13 +138,27 @@ def test_a_reduction_costs_what_is_asked() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("show", "bcast", "--algorithm", "circulant", "--ranks", "2147483647", "--rank", "0"), "at most 1073741824"),
+        (
+            ("show", "bcast", "--algorithm", "circulant", "--ranks", "2147483647", "--rank", "0"),
+            "at most 1073741824",
+        ),
         (("count", "bcast", "--algorithm", "binomial", "--ranks", "9" * 20), "at most 1073741824"),
         (("count", "bcast", "--algorithm", "binomial", "--ranks", "0"), "at least 1"),
         (("count", "bcast", "--algorithm", "binomial", "--ranks", "1000000000"), "--rank R"),
         (("show", "bcast", "--algorithm", "binomial", "--ranks", "1000000000"), "--rank R"),
         (
-            ("count", "bcast", "--algorithm", "circulant", "--ranks", "3", "--bytes", "4294967297", "--segment", "1"),
+            (
+                "count",
+                "bcast",
+                "--algorithm",
+                "circulant",
+                "--ranks",
+                "3",
+                "--bytes",
+                "4294967297",
+                "--segment",
+                "1",
+            ),
             "4294967297 segments",
         ),
     ],

@@ -71,6 +71,20 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
     return [candidate for candidate in offered if candidate.algorithm in wanted]
 
 
+def ignored(chosen: Iterable[Candidate], plan: Plan) -> list[str]:
+    """What algorithms that were asked for by name make of segments or radices that they do not take: nothing."""
+    texts = []
+    for candidate in chosen:
+        if candidate.algorithm not in plan.algorithms or candidate.kind == "default":
+            continue
+        where = f"{candidate.operation} {candidate.algorithm}"
+        if all(plan.segments_B) and not candidate.segmented:
+            texts.append(f"{where}: takes no segment size; measured without segments")
+        if all(plan.radices) and not candidate.radix:
+            texts.append(f"{where}: takes no radix; measured without one")
+    return texts
+
+
 def rank_counts(plan: Plan) -> list[int]:
     """The rank counts of the first pass: as asked for, or 2, 3, 4, 6, 8, 12, … up to all."""
     if plan.rank_counts:

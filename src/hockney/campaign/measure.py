@@ -31,6 +31,10 @@ COARSE_SHARE = 0.8
 HANG_S = 60.0
 """A collective that has not answered by then, beyond its own time, hangs."""
 
+LEAST_WAIT_S = 5.0
+LEAST_START_S = 30.0
+"""What does not answer, or does not start, is waited for so long even where the campaign's time is over."""
+
 MOST_FAILURES = 3
 """Launches in a row that may fail without a point in between before a variant is given up."""
 
@@ -128,6 +132,10 @@ class _Run:
         """Time the campaign still has."""
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()
 
+    def wait_s(self, limit_s: float, least_s: float = LEAST_WAIT_S) -> float:
+        """How long to wait for what may hang: never far beyond the campaign's time."""
+        return min(limit_s, max(self.left_s(), least_s))
+
     def warn(self, text: str) -> None:
         if text not in self.outcome.warnings:
             self.outcome.warnings.append(text)
@@ -141,7 +149,8 @@ class _Run:
             before = len(new)
             part: _Part | None = None
             try:
-                with Session(launch.argv, launch.environment, self.plan.time_limit_s) as session:
+                start_s = self.wait_s(self.plan.time_limit_s, LEAST_START_S)
+                with Session(launch.argv, launch.environment, start_s) as session:
                     part = _Part(self, launch, index, work, session)
                     part.begin()
                     part.points(new)
@@ -171,15 +180,14 @@ class _Run:
         self.outcome.failures.append(error.message)
         self.watcher.warning(error.message + (f" ({error.hint})" if error.hint else ""))
 
-    def limit(self, error: HockneyError, variant: str, index: int, key: Key, size_B: int) -> None:
+    def limit(self, text: str, variant: str, index: int, **about: object) -> None:
         """Write down, once, what an algorithm does not do."""
-        text = f"{key.where}: {error.message}"
         if text in self.outcome.limitations:
             return
         self.outcome.limitations.append(text)
         if all(failure.get("limitation") != text for failure in self.campaign.failures()):
             self.campaign.append_failure(
-                {"time": _now(), "index": index, "variant": variant, "limitation": text, "bytes": size_B}
+                {"time": _now(), "index": index, "variant": variant, "limitation": text, **about}
             )
 
 
@@ -199,12 +207,14 @@ class _Part:
         self.operations: dict[str, Operation] = (
             operations(session.hello, pairwise) if pairwise or not run_.plan.operations else {}
         )
+        self.ignored: list[str] = []
         self.collectives = self._collectives()
 
     def _collectives(self) -> list[CollectiveKey]:
         plan = self.run.plan
         known = collectives.candidates(self.session.hello)
         chosen = collectives.choose(known, plan, self.run.elsewhere)
+        self.ignored = collectives.ignored(chosen, plan)
         if self.launch.only is not None:
             operation, algorithm = self.launch.only
             chosen = [collectives.Candidate(operation, algorithm, "library", segmented=False, radix=0)]
@@ -256,6 +266,8 @@ class _Part:
         )
         for text in described.warnings:
             self.run.warn(text)
+        for text in self.ignored:
+            self.run.limit(text, self.launch.variant, self.index)
 
     def points(self, new: list[Record]) -> None:
         """Measure point after point until nothing, or no time, is left."""
@@ -272,7 +284,8 @@ class _Part:
                 records = self._visit(key, size_B, budget_s)
             except Limitation as error:
                 work.refuse(*point)
-                run_.limit(error, self.launch.variant, self.index, key, size_B)
+                text = f"{key.where}: {error.message}"
+                run_.limit(text, self.launch.variant, self.index, bytes=size_B)
                 continue
             except Refused as error:
                 work.fail(*point)
@@ -303,6 +316,7 @@ class _Part:
         common = {"budget_s": budget_s, "tolerance": plan.tolerance, "least_samples": plan.least_samples}
         if isinstance(key, PairKey):
             answer = self.session.measure(
+                self.run.wait_s(plan.time_limit_s),
                 operation=key.operation,
                 leader=key.leader,
                 follower=key.follower,
@@ -313,7 +327,7 @@ class _Part:
             )
             return [self._record(key, size_B, answer)]
         name = key.algorithm if self.launch.only is None else "default"
-        limit_s = min(HANG_S, plan.time_limit_s)
+        limit_s = self.run.wait_s(min(HANG_S, plan.time_limit_s))
         answer = self.session.collective(limit_s, **collectives.request(key, size_B, name), **common)
         about = Record(
             source="hockney",

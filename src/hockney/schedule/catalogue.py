@@ -56,9 +56,7 @@ class Asked:
 
     def check_printable(self) -> None:
         """RequestError where all ranks together have more steps than anybody reads."""
-        steps = _core.count_steps(
-            self.algorithm.collective, self.algorithm.name, self.problem, MOST_SHOWN_STEPS
-        )
+        steps = _core.count_steps(self.algorithm.collective, self.algorithm.name, self.problem, MOST_SHOWN_STEPS)
         if steps > MOST_SHOWN_STEPS:
             raise RequestError(
                 f"{self.problem.ranks} ranks have more than {MOST_SHOWN_STEPS} steps, too many to print",
