@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from hockney import _core
@@ -116,15 +117,13 @@ def test_counts_beyond_an_int_are_a_limitation_of_the_library(mpi: Mpi, tmp_path
 def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
     """16 ranks under one leaf switch: every message takes the same time, two links and nothing shared."""
     asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "ours", "--rank-counts", "2,16"]
-    where = ["--mpi", "smpi", "--platform", str(PLATFORM), "--ranks", "16", "--sizes", "8"]
+    where = ["--mpi", "smpi", "--platform", str(PLATFORM), "--ranks", "16", "--sizes", "8,64KiB"]
     told = hockney("measure", *asked, *where, "-o", str(tmp_path / "c"))
     assert told["failures"] == []
     assert any("simulated" in text for text in told["warnings"])
     frame = table.load(tmp_path / "c")
-    times = frame[(frame["statistic"] == "completion") & (frame["ranks"] == 16)].set_index(
-        ["operation", "algorithm"]
-    )["time_us"]
-    one_us = float(frame[frame["operation"] == "pingpong"]["time_us"].iloc[0])
+    times = simulated_us(frame, 16)
+    one_us = times["pingpong", "default", 8]
     # Messages that follow one another. The simulator adds some ns for each call, hence 1 %.
     expected = {
         ("bcast", "binomial"): 4,
@@ -133,11 +132,50 @@ def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
         ("bcast", "pipeline"): 15,
         ("barrier", "recursive_doubling"): 4,
         ("barrier", "dissemination"): 4,
-        ("barrier", "double_ring"): 32,
+        ("barrier", "double_ring"): 33,  # twice round, and the acknowledgement of the last message
         ("barrier", "tree"): 8,
     }
     for name, messages in expected.items():
-        assert float(times[name]) == pytest.approx(messages * one_us, rel=0.01), name
+        size_B = 0 if name[0] == "barrier" else 8
+        assert times[(*name, size_B)] == pytest.approx(messages * one_us, rel=0.01), name
+    # At 64 KiB bandwidth counts. A rank's sends overlap and share its link: all 15 of the linear broadcast take
+    # one latency and 15 times the wire; on the longest path of the binomial one, 4, 3, 2 and 1 share it.
+    one_us = times["pingpong", "default", 65536]
+    wire_us = (times["bcast", "linear", 65536] - one_us) / 14
+    assert wire_us == pytest.approx(65536 / 12.5e9 * 1e6, rel=0.1)  # the simulator's protocol takes 6 %
+    assert times["bcast", "pipeline", 65536] == pytest.approx(15 * one_us, rel=0.01)
+    assert times["bcast", "binomial", 65536] == pytest.approx(4 * one_us + (3 + 2 + 1) * wire_us, rel=0.01)
+
+
+@simulated
+def test_256_simulated_ranks_follow_the_closed_forms_across_switches(tmp_path: Path) -> None:
+    """16 ranks a leaf: distances 1 to 8 stay below a switch, 16 to 128 take four links, twice the latency."""
+    asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "binomial,recursive_doubling"]
+    where = [
+        "--mpi",
+        "smpi",
+        "--platform",
+        str(PLATFORM),
+        "--ranks",
+        "256",
+        "--rank-counts",
+        "256",
+        "--sizes",
+        "8",
+    ]
+    told = hockney("measure", *asked, *where, "--budget", "0.1ms", "-o", str(tmp_path / "c"))
+    assert told["failures"] == []
+    times = simulated_us(table.load(tmp_path / "c"), 256)
+    one_us = times["pingpong", "default", 8]
+    for name in (("bcast", "binomial", 8), ("barrier", "recursive_doubling", 0)):
+        assert times[name] == pytest.approx((4 + 4 * 2) * one_us, rel=0.01), name
+
+
+def simulated_us(frame: pd.DataFrame, ranks: int) -> dict[tuple[str, str, int], float]:
+    """Times of a ping-pong and of completions on so many ranks, by operation, algorithm and bytes."""
+    chosen = frame[frame["statistic"].isin(["one_way", "completion"]) & (frame["ranks"] == ranks)]
+    rows = zip(chosen["operation"], chosen["algorithm"], chosen["bytes"], chosen["time_us"], strict=True)
+    return {(operation, algorithm, int(size)): float(time) for operation, algorithm, size, time in rows}
 
 
 @simulated
