@@ -63,6 +63,12 @@ def test_library_algorithms_are_there_and_right(mpi: Mpi, tmp_path: Path) -> Non
     assert done.returncode in (0, 4), done.stdout + done.stderr
     names = {r.algorithm for r in Campaign.open(tmp_path / "c").records() if r.verified}
     assert len(names) >= 4
+    choices = {r.algorithm: r.selection for r in Campaign.open(tmp_path / "c").records()}
+    # Components that do without messages are seen at work; for the others the library's word must do.
+    within_a_node = {"sm:default", "xhc:default", "posix:release_gather"} & set(choices)
+    assert {choices[name] for name in within_a_node} <= {"proved"}
+    assert {choices[name] for name in choices if name.startswith(("tuned:", "mpir:"))} == {"unproved"}
+    assert choices.get("default", "") == ""
     assert any(":" in name for name in names)
 
 

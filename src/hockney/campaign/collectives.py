@@ -10,7 +10,7 @@ from typing import Any
 
 from hockney.campaign.keys import COLLECTIVES, ROOTED, CollectiveKey
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
+from hockney.campaign.record import Record, Selection
 from hockney.errors import RequestError
 from hockney.runner.topology import oversubscribed
 
@@ -130,6 +130,21 @@ def request(key: CollectiveKey, size_B: int, algorithm: str) -> dict[str, object
         "cache": key.cache,
         "start": key.start,
     }
+
+
+def selection(key: CollectiveKey, name: str, kind: str, answer: Mapping[str, Any]) -> tuple[Selection, str]:
+    """Whether a library's algorithm is known to be the one that ran, and why; ("", "") for others.
+
+    `name`: what the runner was asked for, `kind`: the candidate's. Patterns of messages, which would tell, are
+    counted only in launches that are too slow to be timed: see docs/reference/library-algorithms.md.
+    """
+    if answer["proved"]:
+        return "proved", "its first call maps shared memory"
+    if name != key.algorithm:
+        return "unproved", "asked for at launch; the library does not answer"
+    if kind == "library":
+        return "unproved", "its variables hold the values written; the library does not say what it ran"
+    return "", ""
 
 
 def records(

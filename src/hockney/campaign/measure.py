@@ -38,7 +38,6 @@ LEAST_START_S = 30.0
 MOST_FAILURES = 3
 """Launches in a row that may fail without a point in between before a variant is given up."""
 
-
 NOTABLE_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, that the user should know of."""
 
@@ -207,18 +206,13 @@ class _Part:
         self.operations: dict[str, Operation] = (
             operations(session.hello, pairwise) if pairwise or not run_.plan.operations else {}
         )
-        self.ignored: list[str] = []
-        self.collectives = self._collectives()
-
-    def _collectives(self) -> list[CollectiveKey]:
-        plan = self.run.plan
-        known = collectives.candidates(self.session.hello)
-        chosen = collectives.choose(known, plan, self.run.elsewhere)
-        self.ignored = collectives.ignored(chosen, plan)
-        if self.launch.only is not None:
-            operation, algorithm = self.launch.only
-            chosen = [collectives.Candidate(operation, algorithm, "library", segmented=False, radix=0)]
-        return collectives.keys(chosen, plan)
+        known = collectives.candidates(session.hello)
+        self.kinds = {(one.operation, one.algorithm): one.kind for one in known}
+        chosen = collectives.choose(known, run_.plan, run_.elsewhere)
+        self.ignored = collectives.ignored(chosen, run_.plan)
+        if launch.only is not None:
+            chosen = [collectives.Candidate(*launch.only, "library", segmented=False, radix=0)]
+        self.collectives = collectives.keys(chosen, run_.plan)
 
     def _belongs(self) -> None:
         """Another processor is another machine; another host with the same one is what a batch system gives."""
@@ -329,6 +323,8 @@ class _Part:
         name = key.algorithm if self.launch.only is None else "default"
         limit_s = self.run.wait_s(min(HANG_S, plan.time_limit_s))
         answer = self.session.collective(limit_s, **collectives.request(key, size_B, name), **common)
+        kind = self.kinds.get((key.operation, key.algorithm), "")
+        choice, why = collectives.selection(key, name, kind, answer)
         about = Record(
             source="hockney",
             operation=key.operation,
@@ -343,6 +339,8 @@ class _Part:
             launch=self.id,
             visit=uuid.uuid4().hex[:12],
             time=_now(),
+            selection=choice,
+            selection_why=why,
         )
         return collectives.records(key, size_B, answer, self.session.hello["ranks"], about)
 
