@@ -14,7 +14,7 @@ from hockney import __version__
 from hockney.campaign import collectives
 from hockney.campaign.events import Watcher
 from hockney.campaign.folder import Campaign
-from hockney.campaign.keys import COLLECTIVES, CollectiveKey, Key, PairKey
+from hockney.campaign.keys import COLLECTIVES, Key, PairKey
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Locality, Record
