@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hockney import _core
@@ -54,14 +55,15 @@ class Asked:
         """All ranks' steps; _core.TooLarge where they are more than are held at once."""
         return _core.generate(self.algorithm.collective, self.algorithm.name, self.problem)
 
-    def check_printable(self) -> None:
-        """RequestError where all ranks together have more steps than anybody reads."""
+    def printable_ranks(self) -> Sequence[int]:
+        """All ranks; RequestError where together they have more steps than anybody reads."""
         steps = _core.count_steps(self.algorithm.collective, self.algorithm.name, self.problem, MOST_SHOWN_STEPS)
         if steps > MOST_SHOWN_STEPS:
             raise RequestError(
                 f"{self.problem.ranks} ranks have more than {MOST_SHOWN_STEPS} steps, too many to print",
                 "show one rank's with `hockney schedule show … --rank R`, or `hockney simulate` them",
             )
+        return range(self.problem.ranks)
 
 
 def ask(
