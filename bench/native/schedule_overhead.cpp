@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clock.hpp"
@@ -34,20 +35,22 @@ void bcast_binomial(const World& w, Data data, int bytes, int root) {
         MPI_Send(data, bytes, MPI_BYTE, (v + bit + root) % w.ranks, 0, w.comm);
 }
 
-// Recursive doubling for powers of two.
-void allreduce_recursive_doubling(const World& w, Data input, Data output, Data other, int bytes) {
+// Recursive doubling for powers of two. The sum lies in one of two buffers, whichever the reduction writes.
+void allreduce_recursive_doubling(const World& w, Data input, Data output, Data scratch, int bytes) {
     std::memcpy(output, input, static_cast<std::size_t>(bytes));
+    Data sum = output, other = scratch;
     for (int bit = 1; bit < w.ranks; bit *= 2) {
         const int partner = w.rank ^ bit;
-        MPI_Sendrecv(output, bytes, MPI_BYTE, partner, 0, other, bytes, MPI_BYTE, partner, 0, w.comm,
+        MPI_Sendrecv(sum, bytes, MPI_BYTE, partner, 0, other, bytes, MPI_BYTE, partner, 0, w.comm,
                      MPI_STATUS_IGNORE);
         if (partner < w.rank) {
-            MPI_Reduce_local(other, output, bytes / 4, MPI_FLOAT, MPI_SUM);
+            MPI_Reduce_local(other, sum, bytes / 4, MPI_FLOAT, MPI_SUM);
         } else {
-            MPI_Reduce_local(output, other, bytes / 4, MPI_FLOAT, MPI_SUM);
-            std::memcpy(output, other, static_cast<std::size_t>(bytes));
+            MPI_Reduce_local(sum, other, bytes / 4, MPI_FLOAT, MPI_SUM);
+            std::swap(sum, other);
         }
     }
+    if (sum != output) std::memcpy(output, sum, static_cast<std::size_t>(bytes));
 }
 
 // Ring: P − 1 steps, each rank passes on the block it got last.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -12,6 +13,12 @@ namespace hockney {
 namespace {
 
 constexpr Bytes unknown = -1;
+
+void add(Bytes& sum, Bytes value) {
+    if (value > std::numeric_limits<Bytes>::max() - sum)
+        throw TooLarge("the bytes of all messages together are more than can be counted (2^63)");
+    sum += value;
+}
 
 // When each message of a one-ported schedule ends, if it takes `cost(length_B)`.
 class OnePorted {
@@ -127,14 +134,14 @@ void add_totals(const Schedule& schedule, Counts& counts) {
         for (const Step& step : schedule[r].steps) {
             if (step.kind == Kind::send) {
                 ++counts.messages;
-                counts.sent_bytes.back() += step.from.length_B;
+                add(counts.sent_bytes.back(), step.from.length_B);
                 peers.insert(step.peer);
             }
-            if (step.kind == Kind::receive) counts.received_bytes.back() += step.into.length_B;
-            if (step.kind == Kind::reduce) counts.reduced_bytes += step.into.length_B;
-            if (step.kind == Kind::copy) counts.copied_bytes += step.into.length_B;
+            if (step.kind == Kind::receive) add(counts.received_bytes.back(), step.into.length_B);
+            if (step.kind == Kind::reduce) add(counts.reduced_bytes, step.into.length_B);
+            if (step.kind == Kind::copy) add(counts.copied_bytes, step.into.length_B);
         }
-        counts.bytes += counts.sent_bytes.back();
+        add(counts.bytes, counts.sent_bytes.back());
         counts.max_degree = std::max(counts.max_degree, static_cast<int>(peers.size()));
     }
 }

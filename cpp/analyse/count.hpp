@@ -24,6 +24,7 @@ struct Counts {
     bool blocks = false;  // one-ported in the order listed, the schedule does not get to its end
 };
 
+// TooLarge where a sum does not fit into 63 bits.
 Counts count(const Schedule& schedule);
 
 // A message of the one-ported schedule and the round it takes, from 0.

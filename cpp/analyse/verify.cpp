@@ -9,6 +9,8 @@ namespace hockney {
 namespace {
 
 constexpr std::size_t most_complaints = 8;
+constexpr Bytes most_elements = 1 << 28;      // of all memories: 4 GiB
+constexpr Bytes most_heard = Bytes{1} << 35;  // steps of a barrier × ranks: 4 GiB of bits
 
 class Complaints {
   public:
@@ -222,6 +224,21 @@ class Symbolic {
     Complaints& complaints_;
 };
 
+// Throws where following every element, or who has heard of whom, would take more memory than there may be.
+void expect_room(const Collective& collective, const Problem& p, const Schedule& schedule) {
+    Bytes elements = 0, heard = 0;
+    for (int rank = 0; rank < p.ranks; ++rank) {
+        const RankSchedule& mine = schedule[static_cast<std::size_t>(rank)];
+        for (const Bytes size_B : Sizes(collective, p, rank, mine).size_B)
+            elements = std::min(elements + size_B / p.element_B, most_elements + 1);
+        if (std::string(collective.name) == "barrier")
+            heard += (static_cast<Bytes>(mine.steps.size()) + 1) * p.ranks;
+        if (elements > most_elements || heard > most_heard)
+            throw TooLarge("a proof on " + std::to_string(p.ranks) +
+                           " ranks follows more than can be held at once");
+    }
+}
+
 // After a barrier, everybody must have heard, directly or not, from everybody.
 void check_barrier(const Problem& p, const Schedule& schedule, Complaints& complaints) {
     using Heard = std::vector<bool>;
@@ -264,6 +281,7 @@ std::vector<std::string> verify(const Collective& collective, const Problem& p, 
         complaints.add("the schedule has " + std::to_string(schedule.size()) + " ranks");
         return complaints.take();
     }
+    expect_room(collective, p, schedule);
     check_form(collective, p, schedule, complaints);
     for (int rank = 0; complaints.none() && rank < p.ranks; ++rank) {
         const RankSchedule& mine = schedule[static_cast<std::size_t>(rank)];

@@ -52,6 +52,8 @@ std::vector<Algorithm> all_algorithms() {
 }  // namespace
 
 void register_schedule(nb::module_& module) {
+    nb::exception<TooLarge>(module, "TooLarge", PyExc_MemoryError);
+    module.attr("MOST_RANKS") = most_ranks;
     nb::enum_<Memory>(module, "Memory")
         .value("input", Memory::input)
         .value("output", Memory::output)
@@ -157,6 +159,14 @@ void register_schedule(nb::module_& module) {
             return generate(known(collective, algorithm), problem, rank);
         },
         "collective"_a, "algorithm"_a, "problem"_a, "rank"_a);
+    module.def(
+        "count_steps",
+        [](const std::string& collective, const std::string& algorithm, const Problem& problem,
+           Bytes enough) {
+            accept(known(collective, algorithm), problem);
+            return count_steps(known(collective, algorithm), problem, enough);
+        },
+        "collective"_a, "algorithm"_a, "problem"_a, "enough"_a);
     module.def(
         "verify",
         [](const std::string& collective, const Problem& problem, const Schedule& schedule) {

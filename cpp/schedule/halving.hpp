@@ -8,7 +8,7 @@ namespace hockney {
 
 struct Folded {
     explicit Folded(int ranks) {
-        while (2 * nodes <= ranks) nodes *= 2;
+        while (nodes <= ranks / 2) nodes *= 2;
         extra = ranks - nodes;
     }
     // Of the first 2 · extra ranks, an even and the following odd one make a pair.

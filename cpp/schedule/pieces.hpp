@@ -21,10 +21,10 @@ class Pieces {
         return {total_B, count, elements / count * element_B, elements % count, element_B};
     }
     // Segments of `segment_B` (rounded down to whole elements), the last one maybe shorter; one where
-    // segment_B is 0. An empty vector is one empty segment.
+    // segment_B is 0. An empty vector is one empty segment. `refusal` sees to it that the count is an int.
     static Pieces segments(Bytes total_B, Bytes segment_B, Bytes element_B) {
         const Bytes size_B = segment_B == 0 ? std::max<Bytes>(total_B, 1) : segment_B / element_B * element_B;
-        const Bytes count = std::max<Bytes>(1, (total_B + size_B - 1) / size_B);
+        const Bytes count = total_B == 0 ? 1 : (total_B - 1) / size_B + 1;
         return {total_B, static_cast<int>(count), size_B, 0, 0};
     }
 

@@ -1,9 +1,26 @@
 // Registry, refusals and the builder.
 #include "schedule.hpp"
 
+#include <limits>
+
 #include "collective.hpp"
+#include "trees.hpp"
 
 namespace hockney {
+namespace {
+
+// Why no rank's memories can be numbered, "" where they can: a rank holds the vector, or a block of every
+// rank, and at most one copy of it for each of ⌈log₂P⌉ rounds beside.
+std::string too_many_bytes(const Collective& collective, const Problem& p) {
+    const std::string name = collective.name;
+    const bool whole = name == "bcast" || name == "reduce" || name == "allreduce";
+    const Bytes shares = (whole ? 1 : Bytes{p.ranks}) * (ceil_log2(p.ranks) + 2);
+    if (p.bytes <= std::numeric_limits<Bytes>::max() / shares) return "";
+    return std::to_string(p.bytes) + " bytes of " + name + " on " + std::to_string(p.ranks) +
+           " ranks are more than can be counted (2^63)";
+}
+
+}  // namespace
 
 std::map<std::pair<std::string, std::string>, Algorithm>& algorithms() {
     static std::map<std::pair<std::string, std::string>, Algorithm> all;
@@ -13,6 +30,9 @@ std::map<std::pair<std::string, std::string>, Algorithm>& algorithms() {
 std::string refusal(const Algorithm& algorithm, const Problem& p) {
     const Collective& collective = *find_collective(algorithm.collective);
     if (p.ranks < 1) return "the number of ranks must be at least 1, not " + std::to_string(p.ranks);
+    if (p.ranks > most_ranks)
+        return "the number of ranks must be at most " + std::to_string(most_ranks) + " (2^30), not " +
+               std::to_string(p.ranks);
     if (p.root < 0 || p.root >= p.ranks)
         return "root " + std::to_string(p.root) + " is none of the ranks 0 to " + std::to_string(p.ranks - 1);
     if (p.root != 0 && !collective.rooted) return algorithm.collective + " has no root";
@@ -23,6 +43,10 @@ std::string refusal(const Algorithm& algorithm, const Problem& p) {
         return algorithm.name + " does not cut its messages into segments";
     if (p.segment_B < 0 || (p.segment_B != 0 && p.segment_B < p.element_B))
         return "a segment must hold at least one element of " + std::to_string(p.element_B) + " B";
+    if (p.segment_B != 0 && p.bytes / p.segment_B > most_steps)
+        return std::to_string(p.bytes / p.segment_B) + " segments are more than a rank's schedule holds (" +
+               std::to_string(most_steps) + ")";
+    if (const std::string reason = too_many_bytes(collective, p); !reason.empty()) return reason;
     if (p.radix != 0 && algorithm.default_radix == 0) return algorithm.name + " takes no radix";
     if (p.radix != 0 && p.radix < algorithm.least_radix)
         return "the radix of " + algorithm.name + " must be at least " +
@@ -46,9 +70,32 @@ RankSchedule generate(const Algorithm& algorithm, const Problem& problem, int ra
 }
 
 Schedule generate(const Algorithm& algorithm, const Problem& problem) {
+    if (problem.ranks > most_ranks_held)
+        throw TooLarge("the schedules of " + std::to_string(problem.ranks) +
+                       " ranks are more than are held at once (" + std::to_string(most_ranks_held) + ")");
     Schedule schedule;
-    for (int rank = 0; rank < problem.ranks; ++rank) schedule.push_back(generate(algorithm, problem, rank));
+    Builder builder;
+    Bytes held_B = 0;
+    for (int rank = 0; rank < problem.ranks; ++rank) {
+        schedule.push_back(generate(algorithm, problem, rank, builder));
+        held_B += builder.held_B();
+        expect_held(held_B);
+    }
     return schedule;
+}
+
+Bytes count_steps(const Algorithm& algorithm, const Problem& problem, Bytes enough) {
+    Builder builder;
+    Bytes steps = 0;
+    for (int rank = 0; rank < problem.ranks && steps <= enough; ++rank)
+        steps += static_cast<Bytes>(generate(algorithm, problem, rank, builder).steps.size());
+    return steps;
+}
+
+void expect_held(Bytes held_B) {
+    if (held_B > most_held_B)
+        throw TooLarge("the schedule takes more than the " + std::to_string(most_held_B >> 30) +
+                       " GiB that are held at once");
 }
 
 Tally::Entry& Tally::of(int peer) {
@@ -78,6 +125,7 @@ void Builder::begin(const Collective& collective, const Problem& problem, int ra
     received_.clear();
     schedule_.steps.clear();
     schedule_.scratch_B = 0;
+    held_B_ = 0;
     staged_ = none;
     input_ = {Memory::input, 0, 0};
     output_ = {Memory::output, 0, 0};
@@ -115,6 +163,8 @@ Step& Builder::add(Kind kind, int peer, int tag, const Steps& after) {
     for (const int before : after)
         if (before != none) step.after.push_back(before);
     if (staged_ != none) step.after.push_back(staged_);
+    held_B_ += static_cast<Bytes>(sizeof(Step)) + step.after.held_B();
+    expect_held(held_B_);
     return step;
 }
 

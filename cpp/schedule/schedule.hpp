@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,19 @@
 namespace hockney {
 
 using Bytes = std::int64_t;
+
+// Sums of two ranks, and a rank and its distance to another, stay within an int.
+constexpr int most_ranks = 1 << 30;
+// Memory that schedules may take, those of one rank or those of all that are held at once.
+constexpr Bytes most_held_B = Bytes{4} << 30;
+constexpr int most_ranks_held = 1 << 20;
+
+// More than is held in memory; says what.
+struct TooLarge : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+// Throws TooLarge where `held_B` is more than most_held_B.
+void expect_held(Bytes held_B);
 
 enum class Memory : std::uint8_t { input, output, scratch };
 
@@ -67,6 +81,8 @@ class Steps {
     const int* begin() const { return count_ <= few_.size() ? few_.data() : many_.data(); }
     const int* end() const { return begin() + count_; }
     bool empty() const { return count_ == 0; }
+    // Memory of their own.
+    Bytes held_B() const { return static_cast<Bytes>(many_.size() * sizeof(int)); }
 
   private:
     std::uint32_t count_ = 0;
@@ -88,6 +104,9 @@ struct RankSchedule {
 };
 
 using Schedule = std::vector<RankSchedule>;  // by rank
+
+// Steps that fit, if they depend on few others.
+constexpr Bytes most_steps = most_held_B / static_cast<Bytes>(sizeof(Step));
 
 // What is asked of an algorithm.
 struct Problem {
@@ -154,6 +173,8 @@ class Builder {
     int latest() const { return static_cast<int>(schedule_.steps.size()) - 1; }
 
     const RankSchedule& schedule() const { return schedule_; }
+    // Memory of its steps and their dependencies.
+    Bytes held_B() const { return held_B_; }
 
   private:
     Step& add(Kind kind, int peer, int tag, const Steps& after);
@@ -161,6 +182,7 @@ class Builder {
     RankSchedule schedule_;
     Region input_, output_;  // where they begin
     int staged_ = none;      // the copy of an input that the output would overwrite
+    Bytes held_B_ = 0;
     Tally sent_, received_;
 };
 
@@ -210,9 +232,12 @@ struct Register {
 std::string refusal(const Algorithm& algorithm, const Problem& problem);
 
 // One rank's steps, or all ranks'. The problem is one that is not refused. A builder that is used for many
-// ranks spares their memory; what it returns is valid until its next use.
+// ranks spares their memory; what it returns is valid until its next use. TooLarge where one rank's, or
+// all that are returned, take more than most_held_B, or are of more than most_ranks_held ranks.
 const RankSchedule& generate(const Algorithm& algorithm, const Problem& problem, int rank, Builder& builder);
 RankSchedule generate(const Algorithm& algorithm, const Problem& problem, int rank);
 Schedule generate(const Algorithm& algorithm, const Problem& problem);
+// The steps of all ranks, counted until there are more than `enough`.
+Bytes count_steps(const Algorithm& algorithm, const Problem& problem, Bytes enough);
 
 }  // namespace hockney

@@ -2,14 +2,22 @@
 
 #include <algorithm>
 
+#include "schedule.hpp"
+
 namespace hockney {
+
+void Tree::add(int child) {
+    expect_held((static_cast<Bytes>(children.size()) + 1) * static_cast<Bytes>(sizeof(Step)));
+    children.push_back(child);
+}
+
 Tree flat_tree(int ranks, int root, int rank) {
     const Shift shifted(ranks, root);
     Tree tree;
     if (rank != root) {
         tree.parent = root;
     } else {
-        for (int v = 1; v < ranks; ++v) tree.children.push_back(shifted.back(v));
+        for (int v = 1; v < ranks; ++v) tree.add(shifted.back(v));
     }
     return tree;
 }
@@ -22,10 +30,10 @@ Tree chain_tree(int ranks, int root, int rank, int fanout) {
     int first = 1;
     for (int chain = 0; chain < chains; ++chain) {
         const int length = others / chains + (chain < others % chains ? 1 : 0);
-        if (v == 0) tree.children.push_back(shifted.back(first));
+        if (v == 0) tree.add(shifted.back(first));
         if (v >= first && v < first + length) {
             tree.parent = shifted.back(v == first ? 0 : v - 1);
-            if (v + 1 < first + length) tree.children.push_back(shifted.back(v + 1));
+            if (v + 1 < first + length) tree.add(shifted.back(v + 1));
         }
         first += length;
     }
@@ -41,8 +49,8 @@ Tree binary_tree(int ranks, int root, int rank) {
         width *= 2;
     }
     Tree tree;
-    for (const int child : {v + width, v + 2 * width})
-        if (child < ranks) tree.children.push_back(shifted.back(child));
+    for (const long child : {v + long{width}, v + 2L * width})
+        if (child < ranks) tree.add(shifted.back(static_cast<int>(child)));
     if (v > 0) {
         // The parent lies one level up: its first child is v, or its second is.
         const int above = v - width / 2;
@@ -58,7 +66,7 @@ Tree binomial_tree(int ranks, int root, int rank) {
     while (bit <= v) bit *= 2;
     Tree tree;
     if (v > 0) tree.parent = shifted.back(v - bit / 2);
-    for (; v + bit < ranks; bit *= 2) tree.children.push_back(shifted.back(v + bit));
+    for (; v + bit < ranks; bit *= 2) tree.add(shifted.back(v + bit));
     return tree;
 }
 
@@ -71,7 +79,7 @@ Tree binomial_tree_in_order(int ranks, int root, int rank) {
             tree.parent = shifted.back(v - bit);
             break;
         }
-        if (v + bit < ranks) tree.children.push_back(shifted.back(v + bit));
+        if (v + bit < ranks) tree.add(shifted.back(v + bit));
     }
     return tree;
 }
@@ -82,7 +90,7 @@ Tree halving_tree(int ranks, int root, int rank) {
     Tree tree;
     for (int first = 0, last = ranks - 1; first != last;) {
         const int middle = first + (last - first + 1) / 2;
-        if (v == first) tree.children.push_back(shifted.back(middle));
+        if (v == first) tree.add(shifted.back(middle));
         if (v == middle) tree.parent = shifted.back(first);
         if (v < middle)
             last = middle - 1;
@@ -100,9 +108,8 @@ Tree knomial_tree(int ranks, int root, int rank, int radix) {
     while (step < ranks && v % (radix * step) == 0) step *= radix;
     if (step < ranks) tree.parent = shifted.back(static_cast<int>(v / (radix * step) * (radix * step)));
     for (step /= radix; step > 0; step /= radix)
-        for (int digit = 1; digit < radix; ++digit)
-            if (v + digit * step < ranks)
-                tree.children.push_back(shifted.back(static_cast<int>(v + digit * step)));
+        for (int digit = 1; digit < radix && v + digit * step < ranks; ++digit)
+            tree.add(shifted.back(static_cast<int>(v + digit * step)));
     return tree;
 }
 

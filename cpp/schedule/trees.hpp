@@ -21,6 +21,9 @@ class Shift {
 struct Tree {
     int parent = -1;  // −1: the root
     std::vector<int> children;
+
+    // TooLarge where a rank serves more children than its schedule can have steps.
+    void add(int child);
 };
 
 // The root serves everybody.

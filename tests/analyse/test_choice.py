@@ -75,7 +75,7 @@ def test_without_a_default_there_is_no_penalty() -> None:
         ("bytes", 16),
     ],
 )
-def test_what_was_measured_under_other_conditions_is_not_compared(column: str, other: object) -> None:
+def test_what_was_measured_under_other_conditions_is_not_compared(column: str, other: str | int) -> None:
     here = frame().assign(variant="", cache="warm", root=0)
     # There everything takes a tenth: it would win everywhere, and the default there would pay for it.
     there = here.assign(**{column: other}, time_us=here["time_us"] / 10, low_us=here["low_us"] / 10)

@@ -100,6 +100,7 @@ def collective(request: dict[str, str]) -> dict[str, object]:
         "batch": 1,
         "stop": "interval",
         "verified": name != "lib:wrong",
+        "proved": name == "lib:linear",
         "elapsed_s": 0.001,
         "same_cpu": 0,
     }

@@ -70,6 +70,47 @@ def test_one_size_for_all_algorithms_before_the_next(tmp_path: Path) -> None:
     assert order == [8] * 4 + [4096] * 4 + [64] * 4
 
 
+def test_named_algorithms_without_segments_or_radix_say_so(tmp_path: Path) -> None:
+    asked = plan(algorithms=["binomial", "pipeline"], segments_B=[4096], radices=[3], sizes_B=[8])
+    campaign, outcome, _ = measured(tmp_path / "c", asked)
+    assert outcome.limitations == [
+        "bcast binomial: takes no segment size; measured without segments",
+        "bcast binomial: takes no radix; measured without one",
+        "bcast pipeline: takes no radix; measured without one",
+    ]
+    assert [failure["limitation"] for failure in campaign.failures()] == outcome.limitations
+    assert {(r.algorithm, r.segment_bytes) for r in campaign.records()} == {
+        ("binomial", None),
+        ("pipeline", 4096),
+    }
+
+
+def test_groups_of_algorithms_and_whole_messages_need_no_such_words(tmp_path: Path) -> None:
+    _, outcome, _ = measured(tmp_path / "a", plan(algorithms=["ours"], segments_B=[4096], sizes_B=[8]))
+    assert outcome.limitations == []
+    _, outcome, _ = measured(tmp_path / "b", plan(algorithms=["binomial"], segments_B=[0, 4096], sizes_B=[8]))
+    assert outcome.limitations == []
+
+
+def test_a_selection_is_proved_or_said_to_be_unproved(tmp_path: Path) -> None:
+    names = ["default", "binomial", "lib:linear", "lib:wrong"]
+    campaign, _, _ = measured(tmp_path / "c", plan(algorithms=names, sizes_B=[8]))
+    found = {r.algorithm: (r.selection, r.selection_why) for r in campaign.records()}
+    # Our schedules and the library's own choice select nothing.
+    assert found["default"] == found["binomial"] == ("", "")
+    assert found["lib:linear"] == ("proved", "its first call maps shared memory")
+    assert found["lib:wrong"][0] == "unproved"
+    assert "does not say what it ran" in found["lib:wrong"][1]
+
+
+def test_an_algorithm_asked_for_at_launch_is_unproved(tmp_path: Path) -> None:
+    asked = plan(algorithms=["binomial_preset"], sizes_B=[8])
+    campaign = Campaign.create(tmp_path / "c", asked.model_dump())
+    run(campaign, asked, [replace(launch(), only=("bcast", "binomial_preset"))], Silent())
+    found = {(r.algorithm, r.selection, r.selection_why) for r in campaign.records()}
+    assert found == {("binomial_preset", "unproved", "asked for at launch; the library does not answer")}
+
+
 def test_spread_takes_the_ends_and_then_the_widest_gap() -> None:
     assert spread([1, 2, 3, 4, 5]) == [1, 5, 3, 2, 4]
     assert spread([7]) == [7]

@@ -140,13 +140,23 @@ def test_a_runner_that_always_dies_is_given_up(tmp_path: Path) -> None:
     assert len(outcome.failures) == 3
 
 
+def test_a_hang_ends_soon_after_the_campaigns_time(tmp_path: Path) -> None:
+    begin_s = time.monotonic()
+    asked = plan(sizes_B=[0, 8], time_limit_s=100.0, time_s=2.0, budget_s=0.05)
+    _, outcome, _ = measured(tmp_path / "c", asked, fake_launch("hangs", "1"))
+    # The least wait of 5 s, twice the budget and the end of the launch; not 100 s.
+    assert time.monotonic() - begin_s < 20
+    assert "no answer within 5.1 s" in outcome.failures[0]
+
+
 def test_a_hang_ends_at_the_time_limit(tmp_path: Path) -> None:
     start = time.monotonic()
     campaign, outcome, _ = measured(
         tmp_path / "c", plan(sizes_B=[0, 8], time_limit_s=1.0), fake_launch("hangs", "1")
     )
     assert sizes(campaign) == [0]
-    assert "no answer within 1 s" in outcome.failures[0]
+    # Twice the point's budget of 1 s and the limit: what was really waited.
+    assert "no answer within 3 s" in outcome.failures[0]
     # The limit once, and the supervisor's grace; far below the 600 s that the runner would sleep.
     assert time.monotonic() - start < 60
 

@@ -61,6 +61,25 @@ def test_a_launch_is_described_by_what_it_turned_out_to_be() -> None:
     assert any("oversubscribed" in text for text in crowded.warnings)
 
 
+@pytest.fixture
+def no_batch_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*prepare.ALLOCATIONS, *prepare.HOST_FILES):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("no_batch_system")
+def test_ranks_far_beyond_this_host_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RequestError, match="100000 ranks on the") as caught:
+        prepare.launches(Plan(ranks=100_000))
+    assert "--hosts" in caught.value.hint
+    # A few ranks a core are slow, and the user's business.
+    assert prepare.launches(Plan(ranks=256))
+    # Other hosts, named or allotted, may be many.
+    assert prepare.launches(Plan(ranks=100_000, hosts=["a:50000", "b:50000"]))
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert prepare.launches(Plan(ranks=100_000))
+
+
 def test_binding_is_dropped_where_ranks_outnumber_cores() -> None:
     ranks = inventory().cores + 1
     (launch,) = prepare.launches(Plan(ranks=ranks))

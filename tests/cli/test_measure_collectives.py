@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from hockney import _core
@@ -62,6 +63,12 @@ def test_library_algorithms_are_there_and_right(mpi: Mpi, tmp_path: Path) -> Non
     assert done.returncode in (0, 4), done.stdout + done.stderr
     names = {r.algorithm for r in Campaign.open(tmp_path / "c").records() if r.verified}
     assert len(names) >= 4
+    choices = {r.algorithm: r.selection for r in Campaign.open(tmp_path / "c").records()}
+    # Components that do without messages are seen at work; for the others the library's word must do.
+    within_a_node = {"sm:default", "xhc:default", "posix:release_gather"} & set(choices)
+    assert {choices[name] for name in within_a_node} <= {"proved"}
+    assert {choices[name] for name in choices if name.startswith(("tuned:", "mpir:"))} == {"unproved"}
+    assert choices.get("default", "") == ""
     assert any(":" in name for name in names)
 
 
@@ -90,19 +97,41 @@ def test_wrong_requests_launch_nothing(words: list[str], what: str, tmp_path: Pa
     assert not (tmp_path / "c").exists()
 
 
+def test_a_pure_refusal_is_a_wrong_request_with_its_reason(mpi: Mpi, tmp_path: Path) -> None:
+    asked = ["--operations", "allgather", "--algorithms", "neighbor_exchange", "--ranks", "3"]
+    words = [*TINY, *asked, "--rank-counts", "3", "--sizes", "8", "--mpi", str(mpi.wrapper)]
+    done = run("measure", *words, "-o", str(tmp_path / "c"))
+    assert done.returncode == 2
+    assert "needs an even number of ranks, not 3" in json.loads(done.stdout)["error"]["message"]
+
+
+def test_time_that_is_over_before_the_first_point_is_said(mpi: Mpi, tmp_path: Path) -> None:
+    asked = ["--operations", "bcast", "--ranks", "2", "--sizes", "8", "--time", "10ms", "--mpi", str(mpi.wrapper)]
+    done = run("measure", *TINY, *asked, "-o", str(tmp_path / "c"))
+    assert done.returncode == 4
+    assert "0.01 s were over before the first point" in json.loads(done.stdout)["error"]["message"]
+
+
+def test_counts_beyond_an_int_are_a_limitation_of_the_library(mpi: Mpi, tmp_path: Path) -> None:
+    asked = ["--operations", "allreduce", "--ranks", "2", "--sizes", "8,8GiB", "--mpi", str(mpi.wrapper)]
+    told = hockney("measure", *TINY, *asked, "-o", str(tmp_path / "c"))
+    assert [text.partition(": ")[2] for text in told["limitations"]] == [
+        "MPI_allreduce counts elements with an int: 2147483648 are too many"
+    ]
+    assert {record.bytes for record in Campaign.open(tmp_path / "c").records()} == {8}
+
+
 @simulated
 def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
     """16 ranks under one leaf switch: every message takes the same time, two links and nothing shared."""
     asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "ours", "--rank-counts", "2,16"]
-    where = ["--mpi", "smpi", "--platform", str(PLATFORM), "--ranks", "16", "--sizes", "8"]
+    where = ["--mpi", "smpi", "--platform", str(PLATFORM), "--ranks", "16", "--sizes", "8,64KiB"]
     told = hockney("measure", *asked, *where, "-o", str(tmp_path / "c"))
     assert told["failures"] == []
     assert any("simulated" in text for text in told["warnings"])
     frame = table.load(tmp_path / "c")
-    times = frame[(frame["statistic"] == "completion") & (frame["ranks"] == 16)].set_index(
-        ["operation", "algorithm"]
-    )["time_us"]
-    one_us = float(frame[frame["operation"] == "pingpong"]["time_us"].iloc[0])
+    times = simulated_us(frame, 16)
+    one_us = times["pingpong", "default", 8]
     # Messages that follow one another. The simulator adds some ns for each call, hence 1 %.
     expected = {
         ("bcast", "binomial"): 4,
@@ -111,11 +140,50 @@ def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
         ("bcast", "pipeline"): 15,
         ("barrier", "recursive_doubling"): 4,
         ("barrier", "dissemination"): 4,
-        ("barrier", "double_ring"): 32,
+        ("barrier", "double_ring"): 33,  # twice round, and the acknowledgement of the last message
         ("barrier", "tree"): 8,
     }
     for name, messages in expected.items():
-        assert float(times[name]) == pytest.approx(messages * one_us, rel=0.01), name
+        size_B = 0 if name[0] == "barrier" else 8
+        assert times[(*name, size_B)] == pytest.approx(messages * one_us, rel=0.01), name
+    # At 64 KiB bandwidth counts. A rank's sends overlap and share its link: all 15 of the linear broadcast take
+    # one latency and 15 times the wire; on the longest path of the binomial one, 4, 3, 2 and 1 share it.
+    one_us = times["pingpong", "default", 65536]
+    wire_us = (times["bcast", "linear", 65536] - one_us) / 14
+    assert wire_us == pytest.approx(65536 / 12.5e9 * 1e6, rel=0.1)  # the simulator's protocol takes 6 %
+    assert times["bcast", "pipeline", 65536] == pytest.approx(15 * one_us, rel=0.01)
+    assert times["bcast", "binomial", 65536] == pytest.approx(4 * one_us + (3 + 2 + 1) * wire_us, rel=0.01)
+
+
+@simulated
+def test_256_simulated_ranks_follow_the_closed_forms_across_switches(tmp_path: Path) -> None:
+    """16 ranks a leaf: distances 1 to 8 stay below a switch, 16 to 128 take four links, twice the latency."""
+    asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "binomial,recursive_doubling"]
+    where = [
+        "--mpi",
+        "smpi",
+        "--platform",
+        str(PLATFORM),
+        "--ranks",
+        "256",
+        "--rank-counts",
+        "256",
+        "--sizes",
+        "8",
+    ]
+    told = hockney("measure", *asked, *where, "--budget", "0.1ms", "-o", str(tmp_path / "c"))
+    assert told["failures"] == []
+    times = simulated_us(table.load(tmp_path / "c"), 256)
+    one_us = times["pingpong", "default", 8]
+    for name in (("bcast", "binomial", 8), ("barrier", "recursive_doubling", 0)):
+        assert times[name] == pytest.approx((4 + 4 * 2) * one_us, rel=0.01), name
+
+
+def simulated_us(frame: pd.DataFrame, ranks: int) -> dict[tuple[str, str, int], float]:
+    """Times of a ping-pong and of completions on so many ranks, by operation, algorithm and bytes."""
+    chosen = frame[frame["statistic"].isin(["one_way", "completion"]) & (frame["ranks"] == ranks)]
+    rows = zip(chosen["operation"], chosen["algorithm"], chosen["bytes"], chosen["time_us"], strict=True)
+    return {(operation, algorithm, int(size)): float(time) for operation, algorithm, size, time in rows}
 
 
 @simulated

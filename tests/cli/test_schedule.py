@@ -193,3 +193,38 @@ def test_a_reduction_costs_what_is_asked() -> None:
     words = ["reduce", "--algorithm", "linear", "--ranks", "2", "--bytes", "100", "--reduce-ns-per-byte", "0.5"]
     done = run("export", *words)
     assert done.stdout.count("calc 50\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("show", "bcast", "--algorithm", "circulant", "--ranks", "2147483647", "--rank", "0"),
+            "at most 1073741824",
+        ),
+        (("count", "bcast", "--algorithm", "binomial", "--ranks", "9" * 20), "at most 1073741824"),
+        (("count", "bcast", "--algorithm", "binomial", "--ranks", "0"), "at least 1"),
+        (("count", "bcast", "--algorithm", "binomial", "--ranks", "1000000000"), "--rank R"),
+        (("show", "bcast", "--algorithm", "binomial", "--ranks", "1000000000"), "--rank R"),
+        (
+            (
+                "count",
+                "bcast",
+                "--algorithm",
+                "circulant",
+                "--ranks",
+                "3",
+                "--bytes",
+                "4294967297",
+                "--segment",
+                "1",
+            ),
+            "4294967297 segments",
+        ),
+    ],
+)
+def test_what_is_too_large_is_refused_in_words(arguments: tuple[str, ...], said: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -114,11 +115,11 @@ def test_figure_and_table_agree(two_systems: Path) -> None:
     for panel, system in zip(panels, "st", strict=True):
         drawn = {line.get_label(): line for line in panel.get_lines()}
         for label, rows in measured[(measured["system"] == system) & (measured["bytes"] == 8)].groupby("label"):
-            assert list(drawn[label].get_xdata()) == list(rows["ranks"])
-            assert list(drawn[label].get_ydata()) == pytest.approx(list(rows["time_s"] * 1e6))
+            assert np.asarray(drawn[label].get_xdata()).tolist() == list(rows["ranks"])
+            assert np.asarray(drawn[label].get_ydata()).tolist() == pytest.approx(list(rows["time_s"] * 1e6))
     # One picture of times against size for each system: those of t end ten times lower.
     ends = [
-        max(line.get_ydata()[-1] for line in named[name].figure.axes[0].get_lines())
+        max(float(np.asarray(line.get_ydata())[-1]) for line in named[name].figure.axes[0].get_lines())
         for name in ("bcast-against-size", "bcast-against-size-2")
     ]
     assert ends[0] / ends[1] == pytest.approx(10)

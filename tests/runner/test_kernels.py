@@ -29,7 +29,9 @@ def start(mpi: Mpi, ranks: int = 2, **choices: Any) -> Session:
     return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
 
 
-def ask(session: Session, operation: str, size_B: int, **choices: Any) -> dict[str, Any]:
+def ask(
+    session: Session, operation: str, size_B: int, limit_s: float = LIMIT_S, **choices: Any
+) -> dict[str, Any]:
     request: dict[str, Any] = {
         "operation": operation,
         "leader": 0,
@@ -41,7 +43,7 @@ def ask(session: Session, operation: str, size_B: int, **choices: Any) -> dict[s
         "tolerance": 0.01,
         "least_samples": 6,
     }
-    return session.measure(**(request | choices))
+    return session.measure(limit_s, **(request | choices))
 
 
 @pytest.fixture(scope="module")
@@ -117,12 +119,11 @@ def test_a_size_beyond_memory_is_refused_and_the_next_served(session: Session) -
 def test_a_killed_rank_ends_the_launch_with_a_message(mpi: Mpi) -> None:
     session = start(mpi)
     os.kill(session.hello["ranks"][1]["pid"], signal.SIGKILL)
-    session.time_limit_s = 20.0
 
     def go_on() -> None:
         # The first answer may already be on its way when the rank is missed.
         for _ in range(3):
-            ask(session, "pingpong", 8)
+            ask(session, "pingpong", 8, 20.0)
 
     with session, pytest.raises(LaunchFailed):
         go_on()

@@ -31,7 +31,7 @@ RUNNER = Path(__file__).parents[2] / "cpp" / "runner"
 SOURCES = [
     *sorted((RUNNER / "library").glob("*.cpp")),
     RUNNER / "json.cpp",
-    Path(__file__).parent / "library/probe.cpp",
+    *sorted((Path(__file__).parent / "library").glob("*.cpp")),
 ]
 FLAGS = [
     "-std=c++17",

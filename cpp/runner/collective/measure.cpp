@@ -380,6 +380,7 @@ std::string measure_collective(const Request& request, const Group& group) {
     record.add("mean_over_ranks_s", times.mean_s).add("min_over_ranks_s", times.min_s);
     record.add("max_over_ranks_s", times.max_s).add("clock_error_s", clock_error_s);
     record.add("late", std::count_if(rounds.begin(), rounds.end(), [](const Round& r) { return r.late; }));
+    record.add("proved", selection->proved());
     record.add("batch", 1).add("stop", measured.stop).add("verified", before.right && after.right);
     record.add("same_cpu", measured.same_cpu).add("elapsed_s", now_s() - begin_s);
     return record.str();

@@ -1,5 +1,7 @@
 #include "offer.hpp"
 
+#include <climits>
+
 #include "../../schedule/collective.hpp"
 #include "../json.hpp"
 
@@ -70,6 +72,10 @@ std::string refuse_collective(const Request& request, int ranks) {
     if (start != "window" && start != "barrier") throw BadRequest("start must be window or barrier");
     if (request.whole("rotate") != 0 && !collective->rooted)
         throw BadRequest(operation + " has no root to rotate");
+    const Algorithm* algorithm = find_schedule(operation, name);
+    if (algorithm == nullptr && collective->reduces && problem.bytes / problem.element_B > INT_MAX)
+        return refused("constraint", "MPI_" + operation + " counts elements with an int: " +
+                                         std::to_string(problem.bytes / problem.element_B) + " are too many");
     if (name == "default") return "";
     if (const LibraryAlgorithm* library = find_library_algorithm(operation, name)) {
         // Of a block for each rank, what the library splits is the whole.
@@ -80,7 +86,6 @@ std::string refuse_collective(const Request& request, int ranks) {
                                            problem.element_B, problem.segment_B);
         return reason.empty() ? "" : refused("constraint", reason);
     }
-    const Algorithm* algorithm = find_schedule(operation, name);
     if (algorithm == nullptr) throw BadRequest("unknown algorithm '" + name + "' of " + operation);
     const std::string reason = refusal(*algorithm, problem);
     return reason.empty() ? "" : refused("constraint", reason);

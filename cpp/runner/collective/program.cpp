@@ -8,8 +8,8 @@
 
 namespace hockney {
 
-Program::Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype element)
-    : comm_(comm), element_(element) {
+Program::Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype element, int most)
+    : comm_(comm), element_(element), most_(most) {
     MPI_Type_size(element, &element_B_);
     int* upper_bound = nullptr;
     int found = 0;
@@ -54,10 +54,19 @@ void Program::start(const Step& step, std::size_t request) {
             break;
         case Kind::reduce:
             made.op = Op::reduce;
-            made.count = static_cast<int>(step.into.length_B / element_B_);
-            break;
+            return reduce(made, step.into.length_B);
     }
     instructions_.push_back(made);
+}
+
+void Program::reduce(Instruction next, Bytes length_B) {
+    for (Bytes left = length_B / element_B_; left > 0; left -= next.count) {
+        next.count = static_cast<int>(std::min<Bytes>(left, most_));
+        instructions_.push_back(next);
+        const auto done_B = static_cast<std::size_t>(next.count) * static_cast<std::size_t>(element_B_);
+        next.from_B += done_B;
+        next.into_B += done_B;
+    }
 }
 
 void Program::wait_for(const std::vector<std::size_t>& requests) {

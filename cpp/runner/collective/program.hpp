@@ -16,8 +16,12 @@ namespace hockney {
 
 class Program {
   public:
-    // `comm` must outlive the program. `element` is the datatype that reductions add up (MPI_SUM).
-    Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype element);
+    // MPI counts elements with an int.
+    static constexpr int most_elements = 1 << 30;
+
+    // `comm` must outlive the program. `element` is the datatype that reductions add up (MPI_SUM), `most` of
+    // them in one call.
+    Program(const RankSchedule& schedule, MPI_Comm comm, MPI_Datatype element, int most = most_elements);
 
     // Runs the steps on these memories, and returns when all are complete.
     void run(std::byte* input, std::byte* output, std::byte* scratch);
@@ -43,6 +47,7 @@ class Program {
 
     void plan(const RankSchedule& schedule);
     void start(const Step& step, std::size_t request);
+    void reduce(Instruction next, Bytes length_B);
     void wait_for(const std::vector<std::size_t>& requests);
     void join_starts_and_waits();
     void join_exchanges();
@@ -52,6 +57,7 @@ class Program {
     MPI_Comm comm_;
     MPI_Datatype element_;
     int element_B_ = 1;
+    int most_ = most_elements;
     int largest_tag_ = 0;
     std::vector<Instruction> instructions_;
     std::vector<MPI_Request> requests_;

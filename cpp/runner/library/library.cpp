@@ -157,7 +157,8 @@ Selection::Selection(const LibraryAlgorithm& algorithm, long segment_B, int radi
     begin();
     const bool in_effect = first_call_maps_memory(algorithm.operation, comm_);
     end();
-    if (all_agree(in_effect, comm)) return;
+    proved_ = all_agree(in_effect, comm);
+    if (proved_) return;
     if (!at_every_call_) settings_->take_back();
     MPI_Comm_free(&comm_);
     throw std::runtime_error(algorithm.name + " of " + algorithm.operation +

@@ -65,6 +65,9 @@ class Selection {
     Selection& operator=(const Selection&) = delete;
 
     MPI_Comm comm() const { return comm_; }
+    // Whether the algorithm was seen at work here, beyond the library's taking the values; false for the
+    // library's own choice, too.
+    bool proved() const { return proved_; }
     // Whether the operation is to be started and waited for, instead of called.
     bool nonblocking() const { return nonblocking_; }
 
@@ -78,7 +81,7 @@ class Selection {
     struct Settings;
     std::unique_ptr<Settings> settings_;
     MPI_Comm comm_ = MPI_COMM_NULL;
-    bool at_every_call_ = false, nonblocking_ = false;
+    bool at_every_call_ = false, nonblocking_ = false, proved_ = false;
 };
 
 // A family of variables, each in a file of its own: appends what it finds.

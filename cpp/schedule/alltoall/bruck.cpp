@@ -7,6 +7,7 @@ namespace hockney {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
+    expect_held(p.ranks / 2 * static_cast<Bytes>(sizeof(Step)));  // a copy for each run of the first round
     const Region in = builder.input(0, p.ranks * p.bytes), out = builder.output(0, p.ranks * p.bytes);
     const Region blocks = builder.scratch(p.ranks * p.bytes);  // by distance to the target
     const Pieces pieces = Pieces::equal(p.ranks, p.bytes);

@@ -9,7 +9,7 @@ namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
     int power = 1;
-    while (2 * power <= p.ranks) power *= 2;
+    while (power <= p.ranks / 2) power *= 2;
     if (rank >= power) {
         const int reported = builder.signal(rank - power);
         builder.signal(rank - power, {builder.await(rank - power, {reported})});

@@ -20,10 +20,10 @@ class ReceiveSchedule {
             rest -= skips_[at(k)];
             if (rest == 0) base = k;
         }
-        target_ = ranks + v;
+        target_ = Bytes{ranks} + v;
         for (int e = q_; e >= 0; --e)
             if (e != base) unused_.push_back(e);
-        find(0, 2 * ranks, 0);
+        find(0, 2 * Bytes{ranks}, 0);
         for (int& block : blocks) block = block == q_ ? base : block - q_;
     }
 
@@ -35,10 +35,10 @@ class ReceiveSchedule {
     // Walks back from the target along the skips: the k-th block comes from the nearest rank at a distance of
     // at least skip[k] whose path uses an unused skip last. `path`: the rank so far; `nearest`: the rank
     // accepted last.
-    void find(int path, int nearest, std::size_t place) {
+    void find(Bytes path, Bytes nearest, std::size_t place) {
         while (place < unused_.size()) {
             const int e = unused_[place];
-            const int end = path + skips_[at(e)];
+            const Bytes end = path + skips_[at(e)];
             if (!done() && end <= target_ - skips_[blocks.size()] && end < nearest) {
                 // What the deeper walk takes lies behind `place`.
                 if (end <= target_ - skips_[blocks.size() + 1]) find(end, nearest, place + 1);
@@ -54,7 +54,8 @@ class ReceiveSchedule {
     bool done() const { return static_cast<int>(blocks.size()) == q_; }
 
     std::vector<int> skips_;
-    int q_, target_ = 0;
+    int q_;
+    Bytes target_ = 0;
     std::vector<int> unused_;  // skips that are no path's last yet, largest first
 };
 

@@ -48,14 +48,15 @@ std::vector<int> pass_up(const Problem& p, const Tree& tree, Builder& builder) {
     }
 
     Buffers buffers(segments.length_B(0), builder);
-    const int children = static_cast<int>(tree.children.size()), partials = segments.count() * children;
+    const int children = static_cast<int>(tree.children.size());
+    const Bytes partials = Bytes{segments.count()} * children;
     struct Arriving {
         Region memory;
         int step;
         Buffers::Slot* slot;  // null: the root's output
     };
-    const auto receive = [&](int number) -> Arriving {
-        const int segment = number / children, child = number % children;
+    const auto receive = [&](Bytes number) -> Arriving {
+        const int segment = static_cast<int>(number / children), child = static_cast<int>(number % children);
         Arriving arriving{{}, Builder::none, nullptr};
         std::vector<int> free{staged};
         if (is_root && child == children - 1) {
@@ -77,7 +78,7 @@ std::vector<int> pass_up(const Problem& p, const Tree& tree, Builder& builder) {
         Buffers::Slot* slot = nullptr;  // that holds the sum
         for (int child = 0; child < children; ++child) {
             const Arriving arrived = next;
-            const int number = segment * children + child + 1;
+            const Bytes number = Bytes{segment} * children + child + 1;
             if (number < partials) next = receive(number);
             const int joined = builder.reduce(sum, arrived.memory, {valid, arrived.step});
             if (slot != nullptr) slot->used.push_back(joined);

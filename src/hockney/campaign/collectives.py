@@ -10,7 +10,7 @@ from typing import Any
 
 from hockney.campaign.keys import COLLECTIVES, ROOTED, CollectiveKey
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
+from hockney.campaign.record import Record, Selection
 from hockney.errors import RequestError
 from hockney.runner.topology import oversubscribed
 
@@ -71,6 +71,20 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
     return [candidate for candidate in offered if candidate.algorithm in wanted]
 
 
+def ignored(chosen: Iterable[Candidate], plan: Plan) -> list[str]:
+    """What algorithms that were asked for by name make of segments or radices that they do not take: nothing."""
+    texts = []
+    for candidate in chosen:
+        if candidate.algorithm not in plan.algorithms or candidate.kind == "default":
+            continue
+        where = f"{candidate.operation} {candidate.algorithm}"
+        if all(plan.segments_B) and not candidate.segmented:
+            texts.append(f"{where}: takes no segment size; measured without segments")
+        if all(plan.radices) and not candidate.radix:
+            texts.append(f"{where}: takes no radix; measured without one")
+    return texts
+
+
 def rank_counts(plan: Plan) -> list[int]:
     """The rank counts of the first pass: as asked for, or 2, 3, 4, 6, 8, 12, … up to all."""
     if plan.rank_counts:
@@ -116,6 +130,21 @@ def request(key: CollectiveKey, size_B: int, algorithm: str) -> dict[str, object
         "cache": key.cache,
         "start": key.start,
     }
+
+
+def selection(key: CollectiveKey, name: str, kind: str, answer: Mapping[str, Any]) -> tuple[Selection, str]:
+    """Whether a library's algorithm is known to be the one that ran, and why; ("", "") for others.
+
+    `name`: what the runner was asked for, `kind`: the candidate's. Patterns of messages, which would tell, are
+    counted only in launches that are too slow to be timed: see docs/reference/library-algorithms.md.
+    """
+    if answer["proved"]:
+        return "proved", "its first call maps shared memory"
+    if name != key.algorithm:
+        return "unproved", "asked for at launch; the library does not answer"
+    if kind == "library":
+        return "unproved", "its variables hold the values written; the library does not say what it ran"
+    return "", ""
 
 
 def records(

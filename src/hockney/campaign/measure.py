@@ -14,7 +14,7 @@ from hockney import __version__
 from hockney.campaign import collectives
 from hockney.campaign.events import Watcher
 from hockney.campaign.folder import Campaign
-from hockney.campaign.keys import COLLECTIVES, CollectiveKey, Key, PairKey
+from hockney.campaign.keys import COLLECTIVES, Key, PairKey
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Locality, Record
@@ -31,9 +31,12 @@ COARSE_SHARE = 0.8
 HANG_S = 60.0
 """A collective that has not answered by then, beyond its own time, hangs."""
 
+LEAST_WAIT_S = 5.0
+LEAST_START_S = 30.0
+"""What does not answer, or does not start, is waited for so long even where the campaign's time is over."""
+
 MOST_FAILURES = 3
 """Launches in a row that may fail without a point in between before a variant is given up."""
-
 
 NOTABLE_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, that the user should know of."""
@@ -128,6 +131,10 @@ class _Run:
         """Time the campaign still has."""
         return float("inf") if self.deadline is None else self.deadline - time.monotonic()
 
+    def wait_s(self, limit_s: float, least_s: float = LEAST_WAIT_S) -> float:
+        """How long to wait for what may hang: never far beyond the campaign's time."""
+        return min(limit_s, max(self.left_s(), least_s))
+
     def warn(self, text: str) -> None:
         if text not in self.outcome.warnings:
             self.outcome.warnings.append(text)
@@ -141,7 +148,8 @@ class _Run:
             before = len(new)
             part: _Part | None = None
             try:
-                with Session(launch.argv, launch.environment, self.plan.time_limit_s) as session:
+                start_s = self.wait_s(self.plan.time_limit_s, LEAST_START_S)
+                with Session(launch.argv, launch.environment, start_s) as session:
                     part = _Part(self, launch, index, work, session)
                     part.begin()
                     part.points(new)
@@ -171,15 +179,14 @@ class _Run:
         self.outcome.failures.append(error.message)
         self.watcher.warning(error.message + (f" ({error.hint})" if error.hint else ""))
 
-    def limit(self, error: HockneyError, variant: str, index: int, key: Key, size_B: int) -> None:
+    def limit(self, text: str, variant: str, index: int, **about: object) -> None:
         """Write down, once, what an algorithm does not do."""
-        text = f"{key.where}: {error.message}"
         if text in self.outcome.limitations:
             return
         self.outcome.limitations.append(text)
         if all(failure.get("limitation") != text for failure in self.campaign.failures()):
             self.campaign.append_failure(
-                {"time": _now(), "index": index, "variant": variant, "limitation": text, "bytes": size_B}
+                {"time": _now(), "index": index, "variant": variant, "limitation": text, **about}
             )
 
 
@@ -199,16 +206,13 @@ class _Part:
         self.operations: dict[str, Operation] = (
             operations(session.hello, pairwise) if pairwise or not run_.plan.operations else {}
         )
-        self.collectives = self._collectives()
-
-    def _collectives(self) -> list[CollectiveKey]:
-        plan = self.run.plan
-        known = collectives.candidates(self.session.hello)
-        chosen = collectives.choose(known, plan, self.run.elsewhere)
-        if self.launch.only is not None:
-            operation, algorithm = self.launch.only
-            chosen = [collectives.Candidate(operation, algorithm, "library", segmented=False, radix=0)]
-        return collectives.keys(chosen, plan)
+        known = collectives.candidates(session.hello)
+        self.kinds = {(one.operation, one.algorithm): one.kind for one in known}
+        chosen = collectives.choose(known, run_.plan, run_.elsewhere)
+        self.ignored = collectives.ignored(chosen, run_.plan)
+        if launch.only is not None:
+            chosen = [collectives.Candidate(*launch.only, "library", segmented=False, radix=0)]
+        self.collectives = collectives.keys(chosen, run_.plan)
 
     def _belongs(self) -> None:
         """Another processor is another machine; another host with the same one is what a batch system gives."""
@@ -256,6 +260,8 @@ class _Part:
         )
         for text in described.warnings:
             self.run.warn(text)
+        for text in self.ignored:
+            self.run.limit(text, self.launch.variant, self.index)
 
     def points(self, new: list[Record]) -> None:
         """Measure point after point until nothing, or no time, is left."""
@@ -272,7 +278,8 @@ class _Part:
                 records = self._visit(key, size_B, budget_s)
             except Limitation as error:
                 work.refuse(*point)
-                run_.limit(error, self.launch.variant, self.index, key, size_B)
+                text = f"{key.where}: {error.message}"
+                run_.limit(text, self.launch.variant, self.index, bytes=size_B)
                 continue
             except Refused as error:
                 work.fail(*point)
@@ -303,6 +310,7 @@ class _Part:
         common = {"budget_s": budget_s, "tolerance": plan.tolerance, "least_samples": plan.least_samples}
         if isinstance(key, PairKey):
             answer = self.session.measure(
+                self.run.wait_s(plan.time_limit_s),
                 operation=key.operation,
                 leader=key.leader,
                 follower=key.follower,
@@ -313,8 +321,10 @@ class _Part:
             )
             return [self._record(key, size_B, answer)]
         name = key.algorithm if self.launch.only is None else "default"
-        limit_s = min(HANG_S, plan.time_limit_s)
+        limit_s = self.run.wait_s(min(HANG_S, plan.time_limit_s))
         answer = self.session.collective(limit_s, **collectives.request(key, size_B, name), **common)
+        kind = self.kinds.get((key.operation, key.algorithm), "")
+        choice, why = collectives.selection(key, name, kind, answer)
         about = Record(
             source="hockney",
             operation=key.operation,
@@ -329,6 +339,8 @@ class _Part:
             launch=self.id,
             visit=uuid.uuid4().hex[:12],
             time=_now(),
+            selection=choice,
+            selection_why=why,
         )
         return collectives.records(key, size_B, answer, self.session.hello["ranks"], about)
 

@@ -26,6 +26,27 @@ from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
 from hockney.runner.variants import Variant, parse_variant
 
+MOST_RANKS_PER_CPU = 32
+LEAST_REFUSED_RANKS = 256
+"""Above both, ranks on this host alone would only start for minutes and then starve each other."""
+
+ALLOCATIONS = (
+    "SLURM_JOB_ID",
+    "PBS_NODEFILE",
+    "LSB_DJOB_HOSTFILE",
+    "PE_HOSTFILE",
+    "COBALT_NODEFILE",
+    "FLUX_JOB_ID",
+)
+"""Where a batch system sets one of these, launchers take the hosts from it."""
+HOST_FILES = (
+    "OMPI_MCA_orte_default_hostfile",
+    "PRTE_MCA_prte_default_hostfile",
+    "HYDRA_HOST_FILE",
+    "I_MPI_HYDRA_HOST_FILE",
+)
+"""Host files that launchers read unasked."""
+
 SPEAKING = (
     "OMPI_",
     "PMIX_",
@@ -51,6 +72,8 @@ def launches(plan: Plan) -> list[Launch]:
     names = [variant.name for variant in variants]
     if len(set(names)) < len(names):
         raise RequestError(f"two variants have the same name: {', '.join(names)}", "name each one differently")
+    if plan.mpi != "smpi":
+        _refuse_far_too_many(plan)
     mpi = find(plan.mpi, plan.launcher or None)
     binary = runner_binary(mpi)
     made = [_launch(plan, mpi, binary, variant) for variant in variants]
@@ -120,6 +143,18 @@ def _platform(plan: Plan) -> dict[str, str]:
         return {}
     text = Path(plan.platform).read_text(encoding="utf-8", errors="replace")
     return {"platform": text, "platform_sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _refuse_far_too_many(plan: Plan) -> None:
+    """RequestError for ranks that this host, the only one named, cannot run in any useful time."""
+    cpus = inventory().cpus
+    most = max(LEAST_REFUSED_RANKS, MOST_RANKS_PER_CPU * cpus)
+    elsewhere = plan.hosts or plan.hostfile or any(name in os.environ for name in (*ALLOCATIONS, *HOST_FILES))
+    if plan.ranks > most and not elsewhere:
+        raise RequestError(
+            f"{plan.ranks} ranks on the {cpus} processors of this host: more than {most} only starve each other",
+            "name the hosts with --hosts or --hostfile, or simulate a cluster with --mpi smpi --platform FILE",
+        )
 
 
 def _more_ranks_than_cores(plan: Plan) -> bool:

@@ -18,6 +18,7 @@ Statistic = Literal[
 Locality = Literal["core", "cache", "numa", "package", "node", "network"]
 Cache = Literal["warm", "off"]
 Start = Literal["window", "barrier"]
+Selection = Literal["", "proved", "unproved"]
 LOCALITIES: tuple[Locality, ...] = ("core", "cache", "numa", "package", "node", "network")
 """Nearest first."""
 
@@ -68,6 +69,10 @@ class Record(BaseModel):
     disturbed_at: list[int] = Field(default_factory=list, description="their indices in `samples`")
     elapsed_s: float | None = Field(default=None, description="time the point took, warm-up included")
     stop: str = Field(default="", description="criterion that ended the repetitions: interval, budget, …")
+    selection: Selection = Field(
+        default="", description="of a library's algorithm: whether it was seen at work, or only asked for"
+    )
+    selection_why: str = Field(default="", description="what proves it, or why nothing does")
     verified: bool | None = Field(default=None, description="payload compared byte by byte")
     launch: str = Field(default="", description="id of the launch in launches.jsonl")
     time: str = Field(default="", description="UTC, ISO 8601")

@@ -101,6 +101,14 @@ def main() -> None:
         code = application()(standalone_mode=False)
     except HockneyError as error:
         code = _report(error, as_json)
+    except MemoryError as error:
+        code = _report(
+            RequestError(
+                str(error) or "this takes more memory than there is",
+                "ask for less; `hockney schedule show … --rank R` and `hockney simulate` hold one rank at a time",
+            ),
+            as_json,
+        )
     except typer.Abort:
         code = Incomplete.exit_code
     except BrokenPipeError:

@@ -11,7 +11,7 @@ from rich.progress import Progress as Bar
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
 from hockney.cli._words import segment, whole, words
-from hockney.errors import Incomplete, RequestError
+from hockney.errors import HockneyError, Incomplete, RequestError
 
 if TYPE_CHECKING:
     from hockney.campaign.events import Progress
@@ -208,10 +208,7 @@ def _refuse_other_choices(context: typer.Context) -> None:
 
 def _finish(output: Path, plan: Plan, outcome: Outcome, records: int, as_json: bool) -> None:
     if not records:
-        raise Incomplete(
-            f"nothing could be measured: {outcome.failures[0] if outcome.failures else 'no point was asked for'}",
-            "run `hockney doctor --run`",
-        )
+        raise _nothing(plan, outcome)
     if as_json:
         emit_json(
             {
@@ -247,6 +244,20 @@ def _finish(output: Path, plan: Plan, outcome: Outcome, records: int, as_json: b
             f"{len(outcome.failures)} failure(s), first: {outcome.failures[0]}",
             f"what was measured is kept; `hockney measure -o {output} --resume` tries the rest again",
         )
+
+
+def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
+    """Why there is no record at all; a request that everything refuses is a wrong one."""
+    if outcome.failures:
+        return Incomplete(f"nothing could be measured: {outcome.failures[0]}", "run `hockney doctor --run`")
+    if outcome.left_out:
+        return Incomplete(
+            f"nothing could be measured: {plan.time_s:g} s were over before the first point",
+            "give --time more than a launch takes, and a smaller --budget",
+        )
+    if outcome.limitations:
+        return RequestError(f"nothing could be measured: {outcome.limitations[0]}", "see `hockney schedule list`")
+    return RequestError("nothing could be measured: no point was asked for", "see `hockney measure --help`")
 
 
 class Terminal:

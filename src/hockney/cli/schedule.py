@@ -92,7 +92,7 @@ def show(
     _tell_rounding(asked)
     if rank is not None and not 0 <= rank < ranks:
         raise RequestError(f"rank {rank} is none of the ranks 0 to {ranks - 1}", "choose one of them")
-    shown = range(ranks) if rank is None else [rank]
+    shown = asked.printable_ranks() if rank is None else [rank]
     data: dict[str, Any] = {}
     for one in shown:
         mine = _core.generate_rank(collective, algorithm, asked.problem, one)

@@ -42,15 +42,14 @@ class Limitation(HockneyError):
 class Session:
     """A launched runner that has said hello. Use as a context manager: leaving it ends the launch for certain.
 
-    `environment` is added to the present one. `hello` is the runner's self-description: library, standard,
-    operations, settings, ranks, clock.
+    `environment` is added to the present one; `time_limit_s` is for the start. `hello` is the runner's
+    self-description: library, standard, operations, settings, ranks, clock.
     """
 
     def __init__(self, argv: list[str], environment: Mapping[str, str], time_limit_s: float) -> None:
-        self.time_limit_s = time_limit_s
         self._process = Process(argv, {**os.environ, **environment})
         try:
-            self.hello = self._answer("starting the launch")
+            self.hello = self._answer("starting the launch", time_limit_s)
             if self.hello.get("type") != "hello" or self.hello.get("protocol") != PROTOCOL:
                 raise LaunchFailed(
                     f"the runner did not say hello: {self.hello}", "delete the cache and try again"
@@ -59,13 +58,13 @@ class Session:
             self._process.kill()
             raise
 
-    def measure(self, **request: object) -> dict[str, Any]:
-        """Measure one point; keys as in cpp/runner/main.cpp.
+    def measure(self, time_limit_s: float, **request: object) -> dict[str, Any]:
+        """Measure one point; keys as in cpp/runner/main.cpp. The limit is for what comes beyond twice its budget.
 
         LaunchFailed: the launch is over. Refused: this point cannot be measured, the next may. RequestError: the
         runner does not understand the request.
         """
-        return self._ask("measure", request, self.time_limit_s)
+        return self._ask("measure", request, time_limit_s)
 
     def collective(self, time_limit_s: float, **request: object) -> dict[str, Any]:
         """Measure one point of a collective; keys as in cpp/runner/main.cpp, failures as for `measure`.
@@ -82,7 +81,7 @@ class Session:
         ).replace("  ", " ")
         self._process.send(f"{word} {words}")
         # The time a point was given is its own; the limit is for what goes wrong beyond it.
-        answer = self._answer(what, 2 * float(str(request["budget_s"])) + time_limit_s - self.time_limit_s)
+        answer = self._answer(what, 2 * float(str(request["budget_s"])) + time_limit_s)
         if answer["type"] == "refused" and answer["reason"] == "memory":
             need, have = answer["needed_B"] / 2**30, answer["available_B"] / 2**30
             raise Refused(
@@ -95,8 +94,8 @@ class Session:
             raise RequestError(f"the runner refused {what}: {answer['message']}", "see `hockney measure --help`")
         return answer
 
-    def _answer(self, what: str, extra_s: float = 0.0) -> dict[str, Any]:
-        deadline = time.monotonic() + self.time_limit_s + extra_s
+    def _answer(self, what: str, limit_s: float) -> dict[str, Any]:
+        deadline = time.monotonic() + limit_s
         try:
             while True:
                 line = self._process.lines(deadline)
@@ -110,8 +109,8 @@ class Session:
         except TimeoutError:
             self._process.kill()
             raise LaunchFailed(
-                f"no answer within {self.time_limit_s:g} s while {what}; the launch was ended",
-                "raise --time-limit, or leave out what hangs",
+                f"no answer within {limit_s:.3g} s while {what}; the launch was ended",
+                "raise --time-limit (or --time), or leave out what hangs",
             ) from None
         except ValueError:
             self._process.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +12,12 @@ from hockney._core import Algorithm, Problem, Schedule
 from hockney.campaign.keys import BLOCKS, ELEMENT_B
 from hockney.errors import RequestError
 
-MOST_RANKS = 2**31 - 1
 MOST_TRAFFIC_B = 2**57
-"""Whole vector times ranks. An algorithm moves at most log₂ of the ranks (31) as much, and sums have 63 bits."""
+"""Whole vector times ranks. An algorithm moves at most log₂ of the ranks (30) as much, and sums have 63 bits."""
+MOST_SHOWN_STEPS = 2**20
+"""Steps of all ranks together that are worth printing."""
 PROBED = range(2, 33)
 """Rank counts by which `rank_counts` tells what an algorithm is defined for."""
-
-MOST_B = 2**62
-"""Where data lies in a buffer is counted in 64 bits."""
 
 
 def collectives() -> list[str]:
@@ -74,8 +73,18 @@ class Asked:
         }
 
     def generate(self) -> Schedule:
-        """All ranks' steps."""
+        """All ranks' steps; _core.TooLarge where they are more than are held at once."""
         return _core.generate(self.algorithm.collective, self.algorithm.name, self.problem)
+
+    def printable_ranks(self) -> Sequence[int]:
+        """All ranks; RequestError where together they have more steps than anybody reads."""
+        steps = _core.count_steps(self.algorithm.collective, self.algorithm.name, self.problem, MOST_SHOWN_STEPS)
+        if steps > MOST_SHOWN_STEPS:
+            raise RequestError(
+                f"{self.problem.ranks} ranks have more than {MOST_SHOWN_STEPS} steps, too many to print",
+                "show one rank's with `hockney schedule show … --rank R`, or `hockney simulate` them",
+            )
+        return range(self.problem.ranks)
 
 
 def ask(
@@ -96,17 +105,18 @@ def ask(
     algorithm = find(collective, name)
     reduces = next(one.reduces for one in _core.collectives() if one.name == collective)
     element_B = ELEMENT_B if reduces else 1
-    if not 1 <= ranks <= MOST_RANKS:
+    if ranks < 1:
+        raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 8")
+    if ranks > _core.MOST_RANKS:
         raise RequestError(
-            f"the number of ranks must be at least 1 and at most {MOST_RANKS}, not {ranks}",
-            "for example --ranks 8",
+            f"the number of ranks must be at most {_core.MOST_RANKS} (2^30), not {ranks}", "for example --ranks 8"
         )
     if not 0 <= root < ranks:
         raise RequestError(
             f"root {root} is none of the ranks 0 to {ranks - 1}", "choose one of them, or more ranks"
         )
-    if not 0 <= radix <= MOST_RANKS:
-        raise RequestError(f"radix {radix} is none of 0 to {MOST_RANKS}", "0 means the algorithm's default")
+    if not 0 <= radix <= _core.MOST_RANKS:
+        raise RequestError(f"radix {radix} is none of 0 to {_core.MOST_RANKS}", "0 means the algorithm's default")
     vectors = ranks if collective in BLOCKS else 1
     if max(size_B * vectors, segment_B) * ranks > MOST_TRAFFIC_B:
         raise RequestError(

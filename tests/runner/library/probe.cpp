@@ -17,8 +17,8 @@
 #include "json.hpp"
 #include "library/library.hpp"
 #include "library/shared_memory.hpp"
-#include "library/traffic.hpp"
 #include "sockets.hpp"
+#include "traffic.hpp"
 
 namespace hockney {
 namespace {
