@@ -205,7 +205,7 @@ def _critical_path(result: Simulated, parameters: Parameters, shared: Shared | N
 
 def trace(asked: Asked, parameters: Parameters) -> Iterator[dict[str, Any]]:
     """When every rank is busy with which step, in seconds. RequestError for more than a reader could use."""
-    if (steps := 2 * _expected_messages(asked)) > MOST_TRACED:
+    if (steps := 2 * expected_messages(asked)) > MOST_TRACED:
         raise RequestError(f"about {steps:.2g} steps are too many for a trace", "trace fewer ranks")
     schedule = asked.generate()
     times = _core.timeline(schedule, parameters.costs())
@@ -224,7 +224,7 @@ def trace(asked: Asked, parameters: Parameters) -> Iterator[dict[str, Any]]:
             }
 
 
-def _expected_messages(asked: Asked) -> float:
+def expected_messages(asked: Asked) -> float:
     """About how many messages there are, from how their number grows between 64 and 128 ranks.
 
     An upper estimate: blocks that many ranks would leave empty are counted.
@@ -256,7 +256,7 @@ def _messages(asked: Asked, ranks: int) -> float:
 
 def _refuse_what_does_not_fit(asked: Asked, *, by_class: bool, trace: bool) -> None:
     ranks = asked.problem.ranks
-    messages = _expected_messages(asked)
+    messages = expected_messages(asked)
     # Of trees, whose messages are as many as the ranks, few are under way at a time.
     under_way = 0.0 if messages <= 2 * ranks else messages
     needed_B = RANK_B * ranks + MESSAGE_B * under_way + (TRACE_B * messages if trace else 0)

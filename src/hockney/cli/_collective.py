@@ -1,0 +1,217 @@
+"""`hockney predict` of a collective: where its costs come from, and its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hockney.cli import emit_json, err, out
+from hockney.errors import RequestError
+from hockney.units import format_bytes, format_time, parse_bytes
+
+if TYPE_CHECKING:
+    from hockney.predict.collective import Row
+    from hockney.predict.machine_costs import MachineCosts
+    from hockney.predict.scenario import Place
+
+USUAL_SIZE = "1KiB"
+"""Of a message where no size is asked for."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the options of `hockney predict` ask of a collective."""
+
+    operation: str
+    sizes: Sequence[str]
+    ranks: int | None
+    algorithm: str
+    mapping: str
+    nodes: int | None
+    ppn: int | None
+    root: int
+    segment: str
+    system: str
+    machine: Path
+    table: Path | None
+    statistic: str
+
+
+def predict_collective(request: Request, *, as_json: bool) -> None:
+    """Print every algorithm asked for, for each size."""
+    if request.ranks is None:
+        raise RequestError(f"{request.operation} needs --ranks", "for example --ranks 64")
+    sizes = [0] if request.operation == "barrier" else [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
+    made = [_calibrated(request, size_B) if request.table else _mechanistic(request, size_B) for size_B in sizes]
+    if as_json:
+        emit_json({"operation": request.operation, "ranks": request.ranks, "predictions": made})
+        return
+    for one in made:
+        _show(request, one)
+
+
+def _names(request: Request, known: Sequence[str]) -> list[str]:
+    if request.algorithm in ("all", "best"):
+        return list(known)
+    return [name.strip() for name in request.algorithm.split(",")]
+
+
+def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
+    """From point-to-point costs: no collective was measured."""
+    from hockney.predict.collective import lower_bound, predict_one
+    from hockney.schedule.catalogue import algorithms, ask
+
+    costs, place = _costs(request)
+    names = _names(request, [one.name for one in algorithms(request.operation)])
+    rows: list[Row] = []
+    refused: dict[str, str] = {}
+    bound: dict[str, float] = {}
+    for name in names:
+        try:
+            asked = ask(
+                request.operation,
+                name,
+                ranks=request.ranks or 1,
+                root=request.root,
+                size_B=size_B,
+                segment_B=parse_bytes(request.segment) if request.segment not in ("", "none") else 0,
+            )
+        except RequestError as error:
+            if len(names) == 1:
+                raise
+            refused[name] = error.message
+            continue
+        bound = bound or lower_bound(asked, costs)
+        rows.append(predict_one(asked, costs, place))
+    return _answer(request, size_B, rows, costs.origin, costs.warnings, refused, bound)
+
+
+def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
+    from hockney.machine.file import load
+    from hockney.machine.placement import placement
+    from hockney.machine.system import find_system
+    from hockney.predict.machine_costs import of_machine, of_system, usual
+    from hockney.predict.scenario import place_of
+
+    system = find_system(request.system) if request.system else None
+    if request.machine.exists() or request.machine != Path("machine.json"):
+        costs = of_machine(load(request.machine), str(request.machine))
+    else:
+        costs = of_system(system) if system else usual()
+    if system is None:
+        if request.mapping or request.nodes or request.ppn:
+            raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
+        return costs, None
+    made = placement(system, request.mapping, request.ranks or 1, request.nodes, request.ppn)
+    return costs, place_of(made)
+
+
+def _calibrated(request: Request, size_B: int) -> dict[str, Any]:
+    """From measured collectives: the estimator `simulated`, with intervals."""
+    import pandas as pd
+
+    from hockney.machine.system import find_system
+    from hockney.predict.collective import Row
+    from hockney.predict.estimators.base import Training, estimators
+    from hockney.predict.points import POINT, beyond, points
+    from hockney.samples import table
+    from hockney.samples.series import POINT_TO_POINT
+
+    frame = table.load(request.table or Path())
+    pooled = points(frame, request.operation, request.statistic)
+    learn = pooled.frame
+    if len(kinds := learn[["system", "mpi"]].drop_duplicates()) > 1:
+        raise RequestError(
+            f"{request.table} holds {len(kinds)} systems or MPIs", "keep the rows of one of them in a table"
+        )
+    system = find_system(request.system) if request.system else None
+    pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
+    training = Training(learn, pairs, system, request.operation, pooled.statistic)
+    fitted = estimators.get("simulated")(training)
+    names = _names(request, sorted(set(learn["algorithm"])))
+    like = learn.iloc[[0]]
+    mapping = request.mapping or str(like["mapping"].iloc[0])
+    asked = pd.concat([like] * len(names), ignore_index=True)
+    asked = asked.assign(algorithm=names, mapping=mapping, ranks=request.ranks, bytes=size_B)
+    asked = asked.assign(nodes=request.nodes, ppn=request.ppn, root=request.root)
+    asked[["nodes", "ppn", "root"]] = asked[["nodes", "ppn", "root"]].astype("Int64")
+    found = fitted.predict(asked[[*POINT, "time_s"]])
+    rows = []
+    for i, name in enumerate(names):
+        known = found.time_s[i] == found.time_s[i]
+        if not known:
+            rows.append(Row(name, "none", None, note="not simulated: see the warnings"))
+            continue
+        time_s, low_s, high_s = (float(values[i]) for values in (found.time_s, found.low_s, found.high_s))
+        rows.append(Row(name, "simulated, calibrated", time_s, low_s, high_s))
+    warnings = [*(found.note or []), *beyond(learn, asked)]
+    return _answer(request, size_B, rows, f"{request.table} ({pooled.statistic})", warnings, {}, {})
+
+
+def _answer(
+    request: Request,
+    size_B: int,
+    rows: Sequence[Row],
+    origin: str,
+    warnings: Sequence[str],
+    refused: dict[str, str],
+    bound: dict[str, float],
+) -> dict[str, Any]:
+    from hockney.predict.collective import verdict
+
+    decided = verdict(rows)
+    ordered = sorted(rows, key=lambda row: (row.time_s is None, row.time_s or 0.0))
+    if request.algorithm == "best":
+        ordered = ordered[:1]
+    return {
+        "bytes": size_B,
+        "origin": origin,
+        **decided,
+        "bounds": bound,
+        "algorithms": [{**vars(row), "dominant": row.dominant} for row in ordered],
+        "refused": refused,
+        "warnings": list(dict.fromkeys(warnings)),
+    }
+
+
+def _show(request: Request, made: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    size = "" if request.operation == "barrier" else f" of {format_bytes(made['bytes'])}"
+    shown = Table(title=f"{request.operation}{size} on {request.ranks} ranks, from {made['origin']}", box=None)
+    for heading in ("algorithm", "time", "95 % interval", "method", "exact", "asymptotic", "dominant"):
+        shown.add_column(
+            heading, justify="right" if heading == "time" else "left", no_wrap=heading == "algorithm"
+        )
+    for row in made["algorithms"]:
+        known = row["time_s"] is not None
+        interval = f"{format_time(row['low_s'])} to {format_time(row['high_s'])}" if row["low_s"] else "–"
+        shown.add_row(
+            row["algorithm"],
+            format_time(row["time_s"]) if known else "–",
+            interval,
+            row["method"],
+            row["formula"] or row["note"],
+            row["asymptotic"],
+            row["dominant"],
+        )
+    out.print(shown)
+    out.print(_verdict(made), markup=False, soft_wrap=True)
+    if made["bounds"]:
+        latency, volume = (format_time(made["bounds"][name]) for name in ("latency_s", "volume_s"))
+        out.print(f"no algorithm is faster than {latency} (latency) or {volume} (bytes)", markup=False)
+    for name, why in made["refused"].items():
+        out.print(f"{name}: {why}", markup=False, soft_wrap=True)
+    for warning in made["warnings"]:
+        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+
+
+def _verdict(made: dict[str, Any]) -> str:
+    if made["margin"] is None:
+        return f"only {made['best']} was predicted"
+    if made["told_apart"]:
+        return f"{made['best']} wins by {made['margin']:.0%} over the next"
+    rivals = ", ".join(made["not_told_apart_from"])
+    return f"{made['best']} is predicted fastest, by {made['margin']:.0%}, but cannot be told from {rivals}"

@@ -1,0 +1,350 @@
+"""The time of a collective by every algorithm, how each was found, its formula, and whether the best can be told.
+
+Three ways: all ranks are simulated; one rank stands for all where all do the same and cost the same (`by_class`);
+or, where each further rank adds the same round, two small numbers of ranks give the line (`closed_form`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney import _core
+from hockney._core import Network, Problem, Simulated
+from hockney.campaign.keys import BLOCKS
+from hockney.errors import RequestError
+from hockney.predict.costs import TERMS
+from hockney.predict.estimators import _formulas
+from hockney.predict.estimators._formulas import Case
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.scenario import LOCALITIES, Place
+from hockney.predict.simulation import expected_messages
+from hockney.schedule.catalogue import Asked
+
+MOST_MESSAGES = 6e6
+"""Simulated one by one: seconds."""
+FEW_MESSAGES = 2e5
+"""Simulated one by one even where a closed form is known."""
+MOST_STEPS = 8e6
+"""Steps of one rank and their dependencies: a gigabyte."""
+UNCALIBRATED = 1.5
+"""Without a measured collective, times nearer than this ratio are not told apart: the median error of such
+predictions on published clusters is 30 to 50 %."""
+
+_LINE = (48, 96)
+"""Numbers of ranks through which a line goes: both even, and beyond all special cases."""
+_LOG_LINE = 1024
+"""At least that many ranks, and twice as many, where each doubling adds the same rounds."""
+_DIVIDED = ("allreduce",)
+"""Collectives whose rings cut the vector into as many blocks as there are ranks."""
+LINEAR: dict[str, tuple[str, ...]] = {
+    "bcast": ("linear", "pipeline"),
+    "reduce": ("linear", "pipeline"),
+    "gather": ("linear",),
+    "scatter": ("linear", "linear_nonblocking"),
+    "allgather": ("ring",),
+    "allreduce": ("ring", "segmented_ring"),
+    "reduce_scatter": ("ring", "pairwise"),
+    "alltoall": ("linear", "pairwise", "linear_sync"),
+    "barrier": ("linear", "double_ring"),
+}
+"""Algorithms in which each further rank adds the same messages of the same size."""
+LOGARITHMIC: dict[str, tuple[str, ...]] = {
+    "bcast": ("binomial", "halving_tree", "pipelined_tree", "circulant", "scatter_allgather"),
+    "reduce": ("binomial", "rabenseifner"),
+    "allreduce": ("recursive_doubling", "rabenseifner", "circulant", "reduce_bcast"),
+    "barrier": ("recursive_doubling", "dissemination", "tree"),
+}
+"""Algorithms in which each doubling of the ranks adds the same rounds."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One algorithm: `time_s` is the last rank's finish after a common start, None where `note` says why not.
+
+    `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path.
+    """
+
+    algorithm: str
+    method: str
+    time_s: float | None
+    low_s: float | None = None
+    high_s: float | None = None
+    messages: int | None = None
+    overheads: int | None = None
+    gaps: int | None = None
+    bytes: int | None = None
+    reduced_bytes: int | None = None
+    terms_s: dict[str, float] | None = None
+    formula: str = ""
+    asymptotic: str = ""
+    note: str = ""
+
+    @property
+    def dominant(self) -> str:
+        """The largest term with its share; empty where the terms are not known."""
+        if not self.terms_s or not self.time_s:
+            return ""
+        name, seconds = max(self.terms_s.items(), key=lambda item: item[1])
+        return f"{name} {seconds / self.time_s:.0%}"
+
+
+def predict_one(asked: Asked, costs: MachineCosts, place: Place | None) -> Row:
+    """One algorithm under these costs. `place` None: all ranks are equally far apart, as far as was measured."""
+    p, name, collective = asked.problem, asked.algorithm.name, asked.algorithm.collective
+    asymptotic = growth(asked)
+    messages, steps = expected_messages(asked), _steps_of_one(asked)
+    if place is None:
+        alike = _core.symmetric_classes((collective, name, p)) > 0
+        if alike and steps <= MOST_STEPS:
+            return _simulated(asked, costs, None, asymptotic, by_class=True)
+        if messages > FEW_MESSAGES and name in LINEAR.get(collective, ()):
+            return _line(asked, costs, asymptotic)
+        if messages > FEW_MESSAGES and name in LOGARITHMIC.get(collective, ()):
+            return _log_line(asked, costs, asymptotic)
+    if messages > MOST_MESSAGES or steps > MOST_STEPS:
+        what = f"{messages:.2g} messages" if messages > MOST_MESSAGES else f"{steps:.2g} dependencies of a rank"
+        note = f"about {what} are too many to simulate, and no closed form is known"
+        return Row(name, "none", None, asymptotic=asymptotic, note=note)
+    return _simulated(asked, costs, place, asymptotic, by_class=False)
+
+
+def _steps_of_one(asked: Asked) -> float:
+    """About how many steps and dependencies the root has, from how they grow between 64 and 128 ranks."""
+    name = asked.algorithm.collective, asked.algorithm.name
+    ranks = asked.problem.ranks
+
+    def weight(one: Asked) -> int:
+        steps = _core.generate_rank(*name, one.problem, one.problem.root).steps
+        return sum(1 + len(step.after) for step in steps)
+
+    if ranks <= 128:
+        return weight(asked)
+    few, more = weight(_fewer(asked, 64, same_blocks=False)), weight(_fewer(asked, 128, same_blocks=False))
+    return more * (more / few) ** math.log2(ranks / 128) if few else 0.0
+
+
+def _simulated(asked: Asked, costs: MachineCosts, place: Place | None, asymptotic: str, *, by_class: bool) -> Row:
+    localities = [max(costs.messages)] if place is None else list(range(len(LOCALITIES)))
+    result = _core.simulate(
+        [(asked.algorithm.collective, asked.algorithm.name, asked.problem)],
+        costs.curves(localities, copies=not by_class),
+        levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
+        network=Network(node_of_rank=[]),
+        by_class=by_class,
+        trace=True,
+    )
+    terms_s, counts = _terms(result, costs, localities)
+    method = "by_class" if by_class else "simulated"
+    time_s = float(result.finish_s.max(initial=0.0))
+    return _row(asked.algorithm.name, method, time_s, terms_s, counts, asymptotic)
+
+
+def _line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
+    """Through two small numbers of ranks with the same blocks, to the number that is asked for."""
+    few, more = (_fewer(asked, ranks) for ranks in _LINE)
+    share = (asked.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
+    divided = asked.algorithm.collective in _DIVIDED
+    block_B = few.problem.bytes // _LINE[0]
+    note = (
+        f"with blocks of {block_B} B" if divided and block_B * asked.problem.ranks != asked.problem.bytes else ""
+    )
+    return _along(few, more, share, costs, asymptotic, note)
+
+
+def _log_line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
+    """Through two numbers of ranks that are smaller by powers of two, along the logarithm.
+
+    So many that a vector has fewer elements than ranks in both or in neither.
+    """
+    p = asked.problem
+    enough = max(_LOG_LINE, 2 * p.bytes // p.element_B if p.bytes < p.element_B * p.ranks else _LOG_LINE)
+    few_ranks = p.ranks
+    while few_ranks >= 4 * enough or few_ranks > 8 * _LOG_LINE:
+        few_ranks = -(-few_ranks // 2)
+    few, more = (_fewer(asked, ranks, same_blocks=False) for ranks in (few_ranks, 2 * few_ranks))
+    return _along(few, more, math.log2(p.ranks / few_ranks), costs, asymptotic, "")
+
+
+def _along(few: Asked, more: Asked, share: float, costs: MachineCosts, asymptotic: str, note: str) -> Row:
+    rows = [_simulated(one, costs, None, asymptotic, by_class=False) for one in (few, more)]
+
+    def along(first: float, second: float) -> float:
+        return first + share * (second - first)
+
+    names = ("messages", "overheads", "gaps", "bytes", "reduced_bytes")
+    counts = {name: round(along(getattr(rows[0], name), getattr(rows[1], name))) for name in names}
+    first, second = (row.terms_s or {} for row in rows)
+    return _row(
+        few.algorithm.name,
+        "closed_form",
+        along(rows[0].time_s or 0.0, rows[1].time_s or 0.0),
+        {name: along(first[name], second[name]) for name in first},
+        counts,
+        asymptotic,
+        note,
+    )
+
+
+def _row(
+    algorithm: str,
+    method: str,
+    time_s: float,
+    terms_s: dict[str, float],
+    counts: dict[str, int],
+    asymptotic: str,
+    note: str = "",
+) -> Row:
+    return Row(
+        algorithm,
+        method,
+        time_s,
+        messages=counts["messages"],
+        overheads=counts["overheads"],
+        gaps=counts["gaps"],
+        bytes=counts["bytes"],
+        reduced_bytes=counts["reduced_bytes"],
+        terms_s=terms_s,
+        formula=formula(counts),
+        asymptotic=asymptotic,
+        note=note,
+    )
+
+
+def _fewer(asked: Asked, ranks: int, *, same_blocks: bool = True) -> Asked:
+    """The same on fewer ranks: with blocks, or with a vector, of the same size."""
+    p = asked.problem
+    size_B = p.bytes
+    if same_blocks and asked.algorithm.collective in _DIVIDED:
+        elements = -(-p.bytes // (p.element_B * p.ranks))
+        size_B = elements * p.element_B * ranks
+    problem = Problem(
+        ranks=ranks, bytes=size_B, element_B=p.element_B, segment_B=p.segment_B, radix=p.radix, root=0
+    )
+    return Asked(asked.algorithm, problem, size_B, p.segment_B)
+
+
+def _at(curve: tuple[list[float], list[float]], size_B: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.interp(size_B, *curve) if curve[0] else np.zeros_like(size_B)
+
+
+def _terms(
+    result: Simulated, costs: MachineCosts, localities: Sequence[int]
+) -> tuple[dict[str, float], dict[str, int]]:
+    """Seconds of the critical path by cause, which add up to the time, and what it counts."""
+    size_B = np.array(result.size_B, dtype=np.float64)
+    critical = result.critical.reshape(size_B.size, -1)
+    parts = critical[:, :-2].reshape(size_B.size, len(localities), len(TERMS))
+    seconds = dict.fromkeys(("latency", "overhead", "bytes", "gap", "handshake"), 0.0)
+    messages = overheads = gaps = moved_B = 0.0
+    for column, locality in enumerate(localities):
+        of_term = dict(zip(TERMS, costs.messages[costs.nearest(locality)].curves(), strict=True))
+        count = dict(zip(TERMS, parts[:, column].T, strict=True))
+        empty_s = _at(of_term["transfer"], np.zeros_like(size_B))
+        seconds["latency"] += float(count["transfer"] @ empty_s)
+        seconds["bytes"] += float(count["transfer"] @ (_at(of_term["transfer"], size_B) - empty_s))
+        for name, terms in (("overhead", ("send", "receive")), ("gap", ("gap", "drain"))):
+            seconds[name] += sum(float(count[term] @ _at(of_term[term], size_B)) for term in terms)
+        seconds["handshake"] += float(count["handshake"] @ np.maximum(_at(of_term["handshake"], size_B), 0.0))
+        messages += count["transfer"].sum()
+        overheads += count["send"].sum() + count["receive"].sum()
+        gaps += count["gap"].sum() + count["drain"].sum()
+        moved_B += float(count["transfer"] @ size_B)
+    reduced_B = float(critical[:, -1] @ size_B)
+    total_s = float(result.finish_s.max(initial=0.0))
+    # What remains is local work: copies and reductions.
+    seconds["work"] = max(total_s - sum(seconds.values()), 0.0)
+    counts = {
+        "messages": messages,
+        "overheads": overheads,
+        "gaps": gaps,
+        "bytes": moved_B,
+        "reduced_bytes": reduced_B,
+    }
+    return seconds, {name: round(float(count)) for name, count in counts.items()}
+
+
+def formula(counts: dict[str, int]) -> str:
+    """The exact form of the critical path: latencies, overheads, bytes, times between messages, reductions."""
+    units = {"messages": "·L", "overheads": "·o", "bytes": " B·G", "gaps": "·g(m)", "reduced_bytes": " B·γ"}
+    return " + ".join(f"{counts[name]}{unit}" for name, unit in units.items() if counts[name]) or "0"
+
+
+def growth(asked: Asked) -> str:
+    """How α and β count as ranks grow, from the textbook's closed form; empty where there is none."""
+    made = _formulas.formula(asked.algorithm.collective, asked.algorithm.name)
+    if made is None:
+        return ""
+    p = asked.problem
+
+    def order(ranks: int) -> tuple[float, float]:
+        counts = made(Case(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
+        return counts.alpha, counts.bytes / 2.0**40
+
+    once, twice = order(2**20), order(2**21)
+    per_rank = asked.algorithm.collective in BLOCKS
+    words = [_order(a, b) for a, b in zip(once, twice, strict=True)]
+    what = "m per rank" if per_rank else "m"
+    return f"O({words[0]}) α + O({words[1]}) {what}·β"
+
+
+def _order(once: float, twice: float) -> str:
+    ratio = twice / once if once else 1.0
+    if ratio > 3:
+        return "P²"
+    if ratio > 1.9:
+        return "P log P" if ratio > 2.02 else "P"
+    return "log P" if ratio > 1.005 else "1"
+
+
+def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
+    """No algorithm is faster: ⌈log₂P⌉ messages one after another, and the bytes that a rank must move."""
+    farthest = costs.messages[max(costs.messages)]
+    nearest = costs.messages[min(costs.messages)]
+    p = asked.problem
+    rounds = (p.ranks - 1).bit_length()
+    empty_s = min(float(one.one_way_s[0]) for one in costs.messages.values())
+    share = (p.ranks - 1) / p.ranks
+    moved_B = {
+        "bcast": p.bytes,
+        "reduce": p.bytes,
+        "scatter": (p.ranks - 1) * p.bytes,
+        "gather": (p.ranks - 1) * p.bytes,
+        "allgather": (p.ranks - 1) * p.bytes,
+        "alltoall": (p.ranks - 1) * p.bytes,
+        "reduce_scatter": (p.ranks - 1) * p.bytes,
+        "allreduce": 2 * share * p.bytes,
+        "barrier": 0,
+    }[asked.algorithm.collective] * (p.ranks > 1)
+    last = [float(one.one_way_s[-1] - one.one_way_s[-2]) for one in (farthest, nearest)]
+    per_byte_s = min(last) / 2.0**29
+    return {"latency_s": rounds * empty_s, "volume_s": moved_B * per_byte_s}
+
+
+def verdict(rows: Sequence[Row]) -> dict[str, Any]:
+    """The best of the rows, by what it wins over the next, and whether that can be told."""
+    known = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
+    if not known:
+        raise RequestError("no algorithm could be predicted", "ask for fewer ranks")
+    best = known[0]
+    if len(known) == 1:
+        return {"best": best.algorithm, "margin": None, "told_apart": None, "not_told_apart_from": []}
+    rivals = [row.algorithm for row in known[1:] if not _apart(best, row)]
+    margin = (known[1].time_s or 0.0) / best.time_s - 1 if best.time_s else None
+    return {"best": best.algorithm, "margin": margin, "told_apart": not rivals, "not_told_apart_from": rivals}
+
+
+def _apart(best: Row, other: Row) -> bool:
+    """Whether the ratio is beyond what both intervals leave open (their widths in ln, added as squares)."""
+    if not best.time_s or not other.time_s:
+        return False
+    widths = [
+        math.log(row.high_s / row.low_s) / 2 if row.low_s and row.high_s else math.log(UNCALIBRATED)
+        for row in (best, other)
+    ]
+    return math.log(other.time_s / best.time_s) > (math.hypot(*widths) if best.low_s else math.log(UNCALIBRATED))
