@@ -43,6 +43,10 @@ def predict_collective(request: Request, *, as_json: bool) -> None:
     """Print every algorithm asked for, for each size."""
     if request.ranks is None:
         raise RequestError(f"{request.operation} needs --ranks", "for example --ranks 64")
+    if request.ranks < 1:
+        raise RequestError(
+            f"the number of ranks must be at least 1, not {request.ranks}", "for example --ranks 64"
+        )
     sizes = [0] if request.operation == "barrier" else [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
     made = [_calibrated(request, size_B) if request.table else _mechanistic(request, size_B) for size_B in sizes]
     if as_json:
@@ -85,6 +89,9 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
             continue
         bound = bound or lower_bound(asked, costs)
         rows.append(predict_one(asked, costs, place))
+    if not rows:
+        name, why = next(iter(refused.items()))
+        raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
     return _answer(request, size_B, rows, costs.origin, costs.warnings, refused, bound)
 
 

@@ -133,7 +133,8 @@ def _simulated(asked: Asked, costs: MachineCosts, place: Place | None, asymptoti
     localities = [max(costs.messages)] if place is None else list(range(len(LOCALITIES)))
     result = _core.simulate(
         [(asked.algorithm.collective, asked.algorithm.name, asked.problem)],
-        costs.curves(localities, copies=not by_class),
+        # One rank stands for all only without copies, and algorithms are compared: all go without.
+        costs.curves(localities, copies=place is not None),
         levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
         network=Network(node_of_rank=[]),
         by_class=by_class,

@@ -1,0 +1,95 @@
+"""`hockney predict` of a collective, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.cli import main
+
+Run = Callable[..., tuple[int, dict[str, Any]]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run the verb in an empty folder with --json: exit code, the object."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, dict[str, Any]]:
+        monkeypatch.setattr(sys, "argv", ["hockney", "predict", *words, "--json"])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return int(stop.value.code or 0), json.loads(capsys.readouterr().out)
+
+    return call
+
+
+def test_a_million_ranks(run: Run) -> None:
+    code, made = run("allreduce", "--ranks", "1048576", "--algorithm", "all")
+    assert code == 0
+    (one,) = made["predictions"]
+    methods = {row["algorithm"]: row["method"] for row in one["algorithms"]}
+    assert methods["recursive_doubling"] == "by_class"
+    assert methods["ring"] == "closed_form"
+    assert set(methods.values()) <= {"simulated", "by_class", "closed_form"}
+    assert "usual" in one["warnings"][0]
+
+
+def test_a_described_system_is_a_bound(run: Run) -> None:
+    code, made = run("bcast", "--ranks", "128", "--bytes", "8", "--system", "orfeo-epyc", "--mapping", "core")
+    assert code == 0
+    (one,) = made["predictions"]
+    assert "rough bound" in one["warnings"][0]
+    assert all(row["low_s"] is None for row in one["algorithms"])
+
+
+def test_best_is_the_first_of_all(run: Run) -> None:
+    everything = run("bcast", "--ranks", "32", "--bytes", "1MiB")[1]["predictions"][0]
+    best = run("bcast", "--ranks", "32", "--bytes", "1MiB", "--algorithm", "best")[1]["predictions"][0]
+    assert [row["algorithm"] for row in best["algorithms"]] == [everything["algorithms"][0]["algorithm"]]
+    assert best["margin"] == everything["margin"]
+
+
+def test_a_table_calibrates(run: Run, tmp_path: Path) -> None:
+    # Times of a law: log₂P messages of 1 µs + 1 ns a byte, on nodes with one rank each.
+    rows = ["system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition,source"]
+    for ranks in (2, 4, 8, 16, 32):
+        for size_B in (8, 64, 512, 4096, 32768):
+            time_us = (ranks.bit_length() - 1) * (1 + size_B / 1000)
+            rows.append(f"s,,bcast,binomial,node,{ranks},1,{ranks},{size_B},completion,{time_us},0,hockney")
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    words = ("bcast", "--ranks", "128", "--bytes", "512", "--table", str(table), "--nodes", "128", "--ppn", "1")
+    code, made = run(*words)
+    assert code == 0
+    (row,) = made["predictions"][0]["algorithms"]
+    # Four times beyond training; the law is the model's own, so little is lost.
+    assert row["time_s"] == pytest.approx(7 * 1.512e-6, rel=0.1)
+    assert row["low_s"] < row["time_s"] < row["high_s"]
+    assert any("extrapolated" in warning for warning in made["predictions"][0]["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("bcast",), "--ranks"),
+        (("bcast", "--ranks", "0"), "at least 1"),
+        (("bcast", "--ranks", "8", "--algorithm", "binomal"), "binomial"),
+        (("bcast", "--ranks", "8", "--mapping", "core"), "--system"),
+        (("bcast", "--ranks", "8", "--system", "nowhere"), "nowhere"),
+        (("bcast", "--ranks", "8", "--root", "9"), "root 9"),
+        (("bcast", "--ranks", "8", "--machine", "absent.json"), "absent.json"),
+        (("bcast", "--ranks", "8", "--table", "absent.csv"), "absent.csv"),
+        (("allgather", "--ranks", "7", "--algorithm", "neighbor_exchange"), "even"),
+        (("pingpong",), "--bytes"),
+    ],
+)
+def test_bad_requests(run: Run, words: tuple[str, ...], said: str) -> None:
+    code, made = run(*words)
+    assert code == 2
+    assert said in made["error"]["message"] + str(made["error"]["hint"])

@@ -1,0 +1,103 @@
+"""Predictions of collectives: the three methods agree where all are possible; formulas, bounds, verdicts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hockney.predict import collective
+from hockney.predict.collective import LINEAR, LOGARITHMIC, Row, lower_bound, predict_one, verdict
+from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.schedule.catalogue import algorithms, ask
+
+LATENCY_S, OVERHEAD_S, S_PER_B = 2e-6, 5e-7, 1e-9
+NETWORK = 4
+
+
+def costs(overhead_s: float = OVERHEAD_S) -> MachineCosts:
+    one_way = LATENCY_S + 2 * overhead_s + SIZES_B * S_PER_B
+    return MachineCosts({NETWORK: Messages(one_way, overhead_s, overhead_s, SIZES_B * S_PER_B)}, "a test")
+
+
+def test_a_binomial_broadcast_is_log_p_messages() -> None:
+    row = predict_one(ask("bcast", "binomial", ranks=64, size_B=1000), costs(), None)
+    assert row.time_s == pytest.approx(6 * (LATENCY_S + 2 * OVERHEAD_S + 1000 * S_PER_B))
+    assert (row.messages, row.overheads, row.bytes) == (6, 12, 6000)
+    assert row.formula == "6·L + 12·o + 6000 B·G"
+    assert sum((row.terms_s or {}).values()) == pytest.approx(row.time_s)
+    assert row.asymptotic == "O(log P) α + O(log P) m·β"
+
+
+CLOSED = [(op, name) for table in (LINEAR, LOGARITHMIC) for op, names in table.items() for name in names]
+
+
+@pytest.mark.parametrize(("operation", "algorithm"), CLOSED)
+def test_a_closed_form_is_the_simulation(operation: str, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Blocks of one element each where the vector is cut; so many ranks that the lines are really extrapolated.
+    size_B = 4 * 16384 if operation == "allreduce" else 64
+    ranks = 16384 if algorithm in LOGARITHMIC.get(operation, ()) else 768
+    if operation == "allreduce" and ranks == 768:
+        size_B = 4 * ranks
+    asked = ask(operation, algorithm, ranks=ranks, size_B=0 if operation == "barrier" else size_B)
+    monkeypatch.setattr(collective, "FEW_MESSAGES", 1e9)
+    monkeypatch.setattr(collective, "MOST_STEPS", 1e9)
+    whole = predict_one(asked, costs(), None)
+    monkeypatch.setattr(collective, "FEW_MESSAGES", 0)
+    monkeypatch.setattr(collective, "MOST_STEPS", 0)
+    line = predict_one(asked, costs(), None)
+    assert (line.method, whole.method) in {("closed_form", "simulated"), ("closed_form", "by_class")}
+    # Where blocks are halved until one element is left, the last halves are not quite the same: 1/P of the bytes.
+    assert line.time_s == pytest.approx(whole.time_s, rel=0.005)
+    assert line.messages == pytest.approx(whole.messages, rel=0.005, abs=1)
+
+
+def test_what_is_too_much_says_so() -> None:
+    row = predict_one(ask("allgather", "neighbor_exchange", ranks=2**20, size_B=8), costs(), None)
+    assert row.time_s is None
+    assert row.method == "none"
+    assert "too many to simulate" in row.note
+
+
+def test_predictions_are_not_below_the_bounds() -> None:
+    for operation in ("bcast", "allreduce", "allgather", "alltoall", "gather", "reduce_scatter"):
+        for name in ("binomial", "ring", "recursive_doubling", "pairwise", "linear"):
+            if name not in [one.name for one in algorithms(operation)]:
+                continue
+            asked = ask(operation, name, ranks=32, size_B=4096)
+            row, bound = predict_one(asked, costs(), None), lower_bound(asked, costs())
+            assert (row.time_s or 0) >= max(bound.values()) * (1 - 1e-9)
+
+
+def test_the_verdict_needs_more_than_the_intervals_leave_open() -> None:
+    def row(name: str, time_s: float, width: float | None = None) -> Row:
+        if width is None:
+            return Row(name, "simulated", time_s)
+        return Row(name, "simulated", time_s, time_s / width, time_s * width)
+
+    assert verdict([row("a", 2.0), row("b", 1.0)]) == {
+        "best": "b",
+        "margin": pytest.approx(1.0),
+        "told_apart": True,
+        "not_told_apart_from": [],
+    }
+    # Uncalibrated, a third more is within the usual error.
+    assert verdict([row("a", 1.33), row("b", 1.0)])["not_told_apart_from"] == ["a"]
+    # Two intervals of ×1.1 add up to e^hypot(ln 1.1, ln 1.1) = ×1.144.
+    assert verdict([row("a", 1.16, 1.1), row("b", 1.0, 1.1)])["told_apart"] is True
+    assert verdict([row("a", 1.13, 1.1), row("b", 1.0, 1.1)])["told_apart"] is False
+    assert verdict([row("a", 1.0)])["margin"] is None
+
+
+def test_the_nearest_measured_locality_stands_for_others() -> None:
+    two = MachineCosts({1: costs().messages[NETWORK], 3: costs().messages[NETWORK]}, "a test")
+    assert [two.nearest(locality) for locality in range(5)] == [1, 1, 3, 3, 3]
+
+
+def test_curves_give_the_one_way_time() -> None:
+    made = costs().messages[NETWORK]
+    terms = dict(zip(("send", "receive", "gap", "drain", "transfer"), made.curves(), strict=False))
+    at_1024 = [
+        float(np.interp(1024, *terms[name])) if len(terms[name][0]) > 1 else terms[name][1][0]
+        for name in ("send", "receive", "transfer")
+    ]
+    assert sum(at_1024) == pytest.approx(LATENCY_S + 2 * OVERHEAD_S + 1024 * S_PER_B)
