@@ -15,7 +15,7 @@ from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
-from hockney.machine.system import LEVELS, System
+from hockney.machine.system import LEVELS, Network, System
 from hockney.predict.decisions.base import Choice, decisions_for
 from hockney.predict.procedures.base import Phase, Run, procedures
 
@@ -33,11 +33,18 @@ class Place:
     node: tuple[int, ...]
     ppn: int
     torus: tuple[int, ...] = ()
+    below: tuple[int, ...] = ()
+    uplinks: tuple[int, ...] = ()
 
     @property
     def is_spread(self) -> bool:
         """Whether messages go over the network."""
         return len(set(self.node)) > 1
+
+    @property
+    def shares_links(self) -> bool:
+        """Whether messages share links between the nodes."""
+        return bool(self.torus or self.below)
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ class Scenario:
     size_B: int
 
 
-def place_of(made: Placement, shape: tuple[int, ...] = ()) -> Place:
+def place_of(made: Placement, network: Network | None = None) -> Place:
     """Levels below the one that a rank is bound to are left out: there it moves, so that nobody is near."""
     ids = []
     nobody = -1 - np.arange(made.ranks, dtype=np.int32)
@@ -59,7 +66,11 @@ def place_of(made: Placement, shape: tuple[int, ...] = ()) -> Place:
         moves = made.binding is not None and LEVELS.index(level) < LEVELS.index(made.binding)
         ids.append(nobody if moves else getattr(made, level))
     node = np.unique(made.node, return_inverse=True)[1]
-    return Place(np.ascontiguousarray(ids, dtype=np.int32), tuple(int(n) for n in node), made.ppn, shape)
+    levels, of_rank = np.ascontiguousarray(ids, dtype=np.int32), tuple(int(n) for n in node)
+    if network is None:
+        return Place(levels, of_rank, made.ppn)
+    shape = [] if made.network_coordinates is None else network.shapes.get(made.nodes, network.shape)
+    return Place(levels, of_rank, made.ppn, tuple(shape), tuple(network.below), tuple(network.uplinks))
 
 
 class Scenarios:
@@ -74,9 +85,7 @@ class Scenarios:
         self._place = lru_cache(maxsize=4096)(self._placed)
 
     def _placed(self, mapping: str, ranks: int, nodes: int | None, ppn: int | None) -> Place:
-        made = placement(self.system, mapping, ranks, nodes, ppn)
-        shape = self.system.network.shapes.get(made.nodes, []) if made.network_coordinates is not None else []
-        return place_of(made, tuple(shape))
+        return place_of(placement(self.system, mapping, ranks, nodes, ppn), self.system.network)
 
     def of_points(self, points: pd.DataFrame) -> list[Scenario | None]:
         """The scenario of each row."""
