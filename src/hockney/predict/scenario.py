@@ -21,6 +21,9 @@ from hockney.predict.procedures.base import Phase, Run, procedures
 
 Array = NDArray[np.float64]
 
+MOST_STEPS = 4_000_000
+"""Of a point that is simulated, all ranks and phases together: 0.2 GB and a second each time."""
+
 LOCALITIES = (*DOMAINS, "network")
 """In the order of the simulator's: the first level at which two ranks meet."""
 
@@ -111,7 +114,11 @@ class Scenarios:
             "barrier", ranks, 0, barrier.version, nodes=len(set(place.node))
         )
         between = [_phase("barrier", choice, ranks, 0, 1)] if choice else []
-        return Scenario(self.procedure.run(call, between), place, label, ranks, size_B)
+        run = self.procedure.run(call, between)
+        if not _is_small(run):
+            self.missing[name] = f"on {ranks} ranks it takes more than {MOST_STEPS} steps"
+            return None
+        return Scenario(run, place, label, ranks, size_B)
 
     def _call(
         self, point: Mapping[str, Any], name: str, ranks: int, size_B: int, nodes: int
@@ -174,6 +181,15 @@ def _number(value: Any) -> int | None:
         return int(value)
     except (TypeError, ValueError):
         return None
+
+
+def _is_small(run: Run) -> bool:
+    steps = 0
+    for collective, algorithm, problem in run.phases:
+        steps += _core.count_steps(collective, algorithm, problem, MOST_STEPS - steps)
+        if steps > MOST_STEPS:
+            return False
+    return True
 
 
 def _phase(operation: str, choice: Choice, ranks: int, size_B: int, element_B: int, root: int = 0) -> Phase:
