@@ -1,6 +1,7 @@
 // Runs schedules once each on a simulated cluster, where a second time would be the same. All ranks begin
 // together, because a simulation has one clock. Each line of the input names a collective, an algorithm,
-// bytes and a segment; each line of the output is the same with the seconds from the beginning to the last exit.
+// bytes and a segment; each line of the output is the same with the seconds from the beginning to the last
+// exit.
 #include <mpi.h>
 #include <time.h>
 
@@ -10,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "collective/program.hpp"
 #include "../schedule/collective.hpp"
+#include "collective/program.hpp"
 
 using namespace hockney;
 
