@@ -18,7 +18,8 @@ namespace hockney {
 //   handshake: negative for an eager message; else the time of a request, and of its answer: the message
 //   leaves when the request has come, the receive is posted and the answer is back (S of LogGPS). node_link:
 //   what the message takes of the time of its nodes' links into the network, which the ranks of a node share
-//   (max-rate; Gropp, Olson and Samfass 2016);   network_link: of each link between the nodes.
+//   (max-rate; Gropp, Olson and Samfass 2016);   network_link: of each link between the nodes;
+//   hop: how long its head takes from one of those links to the next.
 enum class Term : std::uint8_t {
     send,
     receive,
@@ -28,9 +29,10 @@ enum class Term : std::uint8_t {
     handshake,
     insert,
     node_link,
-    network_link
+    network_link,
+    hop
 };
-constexpr std::size_t term_count = 9;
+constexpr std::size_t term_count = 10;
 
 // Linear between its points, beyond the last on the line through the last two; constant before the first.
 struct Curve {

@@ -229,9 +229,11 @@ class Evaluator {
             head = take_link(static_cast<std::size_t>(from), head, entry(event, Term::node_link));
         if (from == to) return head;
         network_->route(from, to, route_);
-        for (const std::int32_t link : route_)
+        for (const std::int32_t link : route_) {
             head = take_link(2 * nodes_ + static_cast<std::size_t>(link), head,
                              entry(event, Term::network_link));
+            if (cost_s(event, Term::hop) > 0) head = plus(head, entry(event, Term::hop));
+        }
         if (cost_s(event, Term::node_link) > 0)
             head = take_link(nodes_ + static_cast<std::size_t>(to), head, entry(event, Term::node_link));
         return head;

@@ -151,7 +151,7 @@ def test_an_unknown_mapping_names_the_known_and_the_nearest() -> None:
         ("network.bandwidth_B_per_s", -1, "network.bandwidth_B_per_s: Input should be greater than 0"),
         ("network.bandwidth_B_per_s", float("nan"), "network.bandwidth_B_per_s: Input should be"),
         ("network.shapes", {"8": [2, 2]}, "network: shape 2x2 has 4 nodes, not 8"),
-        ("network.topology", "switch", "network: shapes are for a torus, not for a switch"),
+        ("network.topology", "switch", "network: shapes is for a torus, not for a switch"),
         ("mappings", {}, "mappings: Dictionary should have at least 1 item"),
         ("mappings.block.order", list(LEVELS[:4]), "mappings.block: order must name each of core, cache, numa,"),
         ("mappings.block.order", [*LEVELS[:4], "core"], "mappings.block: order must name each"),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from hockney._core import Network
+from hockney import _core
+from hockney._core import CostCurves, Network, Problem
+from hockney.predict.costs import NOTHING, TERMS
 from hockney.predict.simulation import Parameters, Shared, simulate
 from hockney.schedule.catalogue import ask
 
@@ -82,3 +85,20 @@ def test_fewer_uplinks_make_messages_wait(uplinks: int, waiting: int) -> None:
     shared = Shared(network_gap_s_per_B=LINK_S_PER_B, tree=((4, uplinks), (2, 1)))
     outcome = simulate(ask("allreduce", "recursive_doubling", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
     assert outcome.finish_s.max() == pytest.approx(3 * (OVERHEAD_S + LATENCY_S) + waiting * TAKEN_S)
+
+
+def test_a_head_takes_time_from_link_to_link() -> None:
+    """From 0 to 5 of a torus of 4 × 4 it is two links, one in each dimension; inside a node there is none."""
+    of_term = {"send": OVERHEAD_S, "transfer": LATENCY_S, "hop": 3.0, "handshake": -1.0}
+    costs = CostCurves([[([0.0], [of_term.get(term, 0.0)]) for term in TERMS]], NOTHING, NOTHING)
+    phase = ("bcast", "linear", Problem(ranks=6, bytes=SIZE_B))
+
+    def last_s(**links: list[int]) -> float:
+        network = Network(node_of_rank=list(range(6)), **links)
+        result = _core.simulate([phase], costs, levels=np.zeros((0, 0), np.int32), network=network)
+        return float(result.finish_s.max())
+
+    # Rank 5 is the last to be sent to, the fifth; 2, sent to as the second, is two links away as well.
+    assert last_s(torus=[4, 4]) == pytest.approx(5 * OVERHEAD_S + 2 * 3.0 + LATENCY_S)
+    assert last_s() == pytest.approx(5 * OVERHEAD_S + LATENCY_S)
+    assert last_s(below=[2], uplinks=[1]) == pytest.approx(5 * OVERHEAD_S + 2 * 3.0 + LATENCY_S)

@@ -239,5 +239,5 @@ def _of_cores(system: System, cores: NDArray[np.int64], binding: Level | None) -
 
 def _coordinates(system: System, node: Ids) -> Ids | None:
     """Row-major: the last dimension changes from node to node. The job's shape is that of the nodes it uses."""
-    shape = system.network.shapes.get(int(node.max()) + 1)
-    return None if shape is None else np.stack(np.unravel_index(node, shape), axis=1).astype(np.int32)
+    shape = system.network.shapes.get(int(node.max()) + 1, system.network.shape)
+    return None if not shape else np.stack(np.unravel_index(node, shape), axis=1).astype(np.int32)

@@ -61,11 +61,26 @@ class Network(_Part):
     shapes: dict[Count, list[Count]] = Field(
         default_factory=dict, description="torus: number of nodes → extent in each dimension"
     )
+    shape: list[Count] = Field(
+        default_factory=list, description="torus: extent of the whole machine, whose first nodes a job takes"
+    )
+    below: list[Count] = Field(
+        default_factory=list, description="fat tree: nodes, then switches, below a switch of each level"
+    )
+    uplinks: list[Count] = Field(
+        default_factory=list, description="fat tree: parallel links of a switch of each level upwards"
+    )
 
     @model_validator(mode="after")
-    def _shapes_hold_their_nodes(self) -> Self:
-        if self.shapes and self.topology != "torus":
-            raise ValueError(f"shapes are for a torus, not for a {self.topology}")
+    def _links_are_those_of_the_topology(self) -> Self:
+        of = {"shapes": "torus", "shape": "torus", "below": "fat_tree", "uplinks": "fat_tree"}
+        for name, topology in of.items():
+            if getattr(self, name) and self.topology != topology:
+                raise ValueError(f"{name} is for a {topology}, not for a {self.topology}")
+        if self.shapes and self.shape:
+            raise ValueError("shapes are of jobs, shape is of the whole machine: give one of them")
+        if len(self.below) != len(self.uplinks):
+            raise ValueError("below and uplinks have a number for each level of switches that has links upwards")
         for nodes, shape in self.shapes.items():
             if math.prod(shape) != nodes:
                 raise ValueError(f"shape {'x'.join(map(str, shape))} has {math.prod(shape)} nodes, not {nodes}")
@@ -153,6 +168,12 @@ class System(_Part):
     mappings: Annotated[dict[str, Mapping], Field(min_length=1)]
     default_mapping: str | None = Field(default=None, description="for rows whose mapping is empty")
     channels: dict[str, Channel] = Field(default_factory=dict, description="`mapping` of ping-pong rows")
+
+    @model_validator(mode="after")
+    def _shape_holds_the_nodes(self) -> Self:
+        if self.network.shape and math.prod(self.network.shape) != self.nodes:
+            raise ValueError(f"network.shape has {math.prod(self.network.shape)} nodes, nodes says {self.nodes}")
+        return self
 
     @model_validator(mode="after")
     def _default_is_there(self) -> Self:

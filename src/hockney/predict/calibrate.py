@@ -50,7 +50,11 @@ class Played:
         """Records anew what happens, with shared links passed as these costs would have it."""
         place = self.scenario.place
         shared = place.node if place.is_spread else ()
-        network = Network(node_of_rank=shared, torus=place.torus if shared else ())
+        network = (
+            Network(node_of_rank=shared, torus=place.torus, below=place.below, uplinks=place.uplinks)
+            if shared
+            else Network(node_of_rank=())
+        )
         self._tape = Tape(self.scenario.run.phases, curves, levels=place.levels, network=network)
 
     def _costs(self, theta: Array) -> Array:
@@ -105,7 +109,7 @@ class _Curves:
         self._made: dict[tuple[str, bool], CostCurves] = {}
 
     def __call__(self, scenario: Scenario) -> CostCurves:
-        key = (scenario.label, bool(scenario.place.torus))
+        key = (scenario.label, scenario.place.shares_links)
         if key not in self._made:
             self._made[key] = self._layout.curves(self._theta, *key)
         return self._made[key]

@@ -9,7 +9,7 @@ from hockney._core import CostCurves
 Curve = tuple[list[float], list[float]]
 """Sizes in bytes, increasing, and times in seconds: linear between and beyond, constant below the first."""
 
-TERMS = ("send", "receive", "gap", "drain", "transfer", "handshake", "insert", "node_link", "network_link")
+TERMS = ("send", "receive", "gap", "drain", "transfer", "handshake", "insert", "node_link", "network_link", "hop")
 """The parts of the cost of a message, in the order of the core's `Term`."""
 
 NOTHING: Curve = ([], [])

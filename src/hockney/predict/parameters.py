@@ -38,6 +38,8 @@ _EMPTY = 0.1
 """An empty message costs what the smallest costs."""
 _ALIKE = 0.15
 """The processor's part of sending is the same inside a node and into the network."""
+_HOP_S = 1e-7
+"""Of a switch, at the start."""
 _ALGORITHM, _LOAD, _STEP, _LINK = 0.4, 0.1, 0.5, 1.0
 
 
@@ -68,6 +70,7 @@ class Layout:
             "base": (len(LOCALITIES), len(PARTS), k),
             "link": (k,),
             "wire": (k,),
+            "hop": (1,),
             "work": (2, k),
             "handshake": (len(LOCALITIES),),
             "insert": (2, k),
@@ -134,8 +137,10 @@ class Layout:
                 if outside:
                     for knot, weight in weights:
                         add(first + TERMS.index("node_link"), self.at["link"][knot], weight)
-                        if scenario.place.torus:
+                        if scenario.place.shares_links:
                             add(first + TERMS.index("network_link"), self.at["wire"][knot], weight)
+                    if scenario.place.shares_links:
+                        add(first + TERMS.index("hop"), self.at["hop"][0], 1.0)
                     if stepped:
                         add(first + TERMS.index("node_link"), self.at["step"][len(PARTS)], 1.0)
             for kind in range(2):
@@ -159,6 +164,7 @@ class Layout:
             theta[self.at["insert"][1, knot]] = np.log(2e-9)
         for locality in range(len(LOCALITIES)):
             theta[self.at["handshake"][locality]] = np.log(start.message_s(locality, 0.0))
+        theta[self.at["hop"]] = np.log(_HOP_S)
         return theta
 
     def prior(self, begin: Array) -> tuple[sparse.csr_array, Array]:
@@ -190,7 +196,7 @@ class Layout:
             curve(of, _LOAD)
         for index in self.at["step"]:
             pull([index], [1.0], _STEP)
-        for index in self.at["handshake"]:
+        for index in (*self.at["handshake"], *self.at["hop"]):
             pull([index], [1.0], _START)
         matrix = sparse.lil_array((len(rows), self.count))
         for i, (indices, factors, _) in enumerate(rows):
@@ -198,7 +204,7 @@ class Layout:
                 matrix[i, index] += factor
         return matrix.tocsr(), np.array([target for *_, target in rows])
 
-    def curves(self, theta: Array, label: str, place_is_torus: bool = False) -> CostCurves:
+    def curves(self, theta: Array, label: str, shares_links: bool = False) -> CostCurves:
         """Costs at the knots for an unloaded node, to find the order in which messages pass shared links."""
         knots = self.knots.tolist()
         of_label = theta[self.at["algorithm"][self.labels.index(label)]] if label in self.labels else None
@@ -222,7 +228,8 @@ class Layout:
                 terms["handshake"] = ([above_B, above_B + 1, above_B + 2], [-1.0, shake_s, shake_s])
             if locality == NETWORK:
                 terms["node_link"] = line(self.at["link"])
-                if place_is_torus:
+                if shares_links:
                     terms["network_link"] = line(self.at["wire"])
+                    terms["hop"] = ([0.0], [float(np.exp(theta[self.at["hop"][0]]))])
             message.append([terms.get(term, NOTHING) for term in TERMS])
         return CostCurves(message, line(self.at["work"][0]), line(self.at["work"][1]))

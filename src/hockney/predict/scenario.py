@@ -15,11 +15,14 @@ from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
-from hockney.machine.system import LEVELS, System
+from hockney.machine.system import LEVELS, Network, System
 from hockney.predict.decisions.base import Choice, decisions_for
 from hockney.predict.procedures.base import Phase, Run, procedures
 
 Array = NDArray[np.float64]
+
+MOST_STEPS = 4_000_000
+"""Of a point that is simulated, all ranks and phases together: 0.2 GB and a second each time."""
 
 LOCALITIES = (*DOMAINS, "network")
 """In the order of the simulator's: the first level at which two ranks meet."""
@@ -33,11 +36,18 @@ class Place:
     node: tuple[int, ...]
     ppn: int
     torus: tuple[int, ...] = ()
+    below: tuple[int, ...] = ()
+    uplinks: tuple[int, ...] = ()
 
     @property
     def is_spread(self) -> bool:
         """Whether messages go over the network."""
         return len(set(self.node)) > 1
+
+    @property
+    def shares_links(self) -> bool:
+        """Whether messages share links between the nodes."""
+        return bool(self.torus or self.below)
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,7 @@ class Scenario:
     size_B: int
 
 
-def place_of(made: Placement, shape: tuple[int, ...] = ()) -> Place:
+def place_of(made: Placement, network: Network | None = None) -> Place:
     """Levels below the one that a rank is bound to are left out: there it moves, so that nobody is near."""
     ids = []
     nobody = -1 - np.arange(made.ranks, dtype=np.int32)
@@ -59,7 +69,11 @@ def place_of(made: Placement, shape: tuple[int, ...] = ()) -> Place:
         moves = made.binding is not None and LEVELS.index(level) < LEVELS.index(made.binding)
         ids.append(nobody if moves else getattr(made, level))
     node = np.unique(made.node, return_inverse=True)[1]
-    return Place(np.ascontiguousarray(ids, dtype=np.int32), tuple(int(n) for n in node), made.ppn, shape)
+    levels, of_rank = np.ascontiguousarray(ids, dtype=np.int32), tuple(int(n) for n in node)
+    if network is None:
+        return Place(levels, of_rank, made.ppn)
+    shape = [] if made.network_coordinates is None else network.shapes.get(made.nodes, network.shape)
+    return Place(levels, of_rank, made.ppn, tuple(shape), tuple(network.below), tuple(network.uplinks))
 
 
 class Scenarios:
@@ -74,9 +88,7 @@ class Scenarios:
         self._place = lru_cache(maxsize=4096)(self._placed)
 
     def _placed(self, mapping: str, ranks: int, nodes: int | None, ppn: int | None) -> Place:
-        made = placement(self.system, mapping, ranks, nodes, ppn)
-        shape = self.system.network.shapes.get(made.nodes, []) if made.network_coordinates is not None else []
-        return place_of(made, tuple(shape))
+        return place_of(placement(self.system, mapping, ranks, nodes, ppn), self.system.network)
 
     def of_points(self, points: pd.DataFrame) -> list[Scenario | None]:
         """The scenario of each row."""
@@ -102,7 +114,11 @@ class Scenarios:
             "barrier", ranks, 0, barrier.version, nodes=len(set(place.node))
         )
         between = [_phase("barrier", choice, ranks, 0, 1)] if choice else []
-        return Scenario(self.procedure.run(call, between), place, label, ranks, size_B)
+        run = self.procedure.run(call, between)
+        if not _is_small(run):
+            self.missing[name] = f"on {ranks} ranks it takes more than {MOST_STEPS} steps"
+            return None
+        return Scenario(run, place, label, ranks, size_B)
 
     def _call(
         self, point: Mapping[str, Any], name: str, ranks: int, size_B: int, nodes: int
@@ -165,6 +181,15 @@ def _number(value: Any) -> int | None:
         return int(value)
     except (TypeError, ValueError):
         return None
+
+
+def _is_small(run: Run) -> bool:
+    steps = 0
+    for collective, algorithm, problem in run.phases:
+        steps += _core.count_steps(collective, algorithm, problem, MOST_STEPS - steps)
+        if steps > MOST_STEPS:
+            return False
+    return True
 
 
 def _phase(operation: str, choice: Choice, ranks: int, size_B: int, element_B: int, root: int = 0) -> Phase:
