@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,13 @@ class Start:
     work_s_per_B: float = 5e-11
 
 
+class KnotMap(NamedTuple):
+    """ln costs at the knots, flattened from (knots, ROW), are `forward @ θ`; derivatives go back by `backward`."""
+
+    forward: sparse.csr_array
+    backward: sparse.csr_array
+
+
 @dataclass
 class Layout:
     """Which parameters there are, and where: `knots` are sizes in bytes (0 first, then increasing), `labels` the
@@ -83,6 +91,9 @@ class Layout:
             first += count
         self.count = first
         self._octave = np.log2(np.maximum(self.knots[1:], 1.0))
+        self._load = self._load_map()
+        self._unloaded: dict[tuple[str, bool], sparse.csr_array] = {}
+        self._maps: dict[tuple[str, int, bool], KnotMap] = {}
 
     def weights(self, size_B: float) -> list[tuple[int, float]]:
         """Knots between which a size lies, and how much each counts; on the outermost line beyond them."""
@@ -99,50 +110,81 @@ class Layout:
         """Whether messages of that size wait for their receiver in this schedule."""
         return size_B > self.rendezvous_above_B.get(label, np.inf)
 
-    def design(self, scenario: Scenario, sizes: Sequence[int]) -> sparse.csr_array:
-        """ln costs by parameter, shape (len(sizes) · ROW, count): rows that are empty have no cost."""
-        rows: list[int] = []
-        columns: list[int] = []
-        values: list[float] = []
-
-        def add(row: int, column: int, value: float) -> None:
-            rows.append(row)
-            columns.append(int(column))
-            values.append(value)
-
-        label = self.labels.index(scenario.label) if scenario.label in self.labels else None
-        load = scenario.place.ppn / self.cores
-        stepped = scenario.ranks >= self.step_from and scenario.place.is_spread
+    def shares(self, sizes: Sequence[int]) -> Array:
+        """`weights` of each size, shape (len(sizes), knots)."""
+        made = np.zeros((len(sizes), len(self.knots)))
         for i, size_B in enumerate(sizes):
-            weights = self.weights(size_B)
+            for knot, weight in self.weights(size_B):
+                made[i, knot] = weight
+        return made
+
+    def empty(self, scenario: Scenario, sizes: Sequence[int]) -> NDArray[np.bool_]:
+        """Terms that these messages do not have, shape (len(sizes), ROW)."""
+        made = np.ones((len(sizes), ROW), dtype=np.bool_)
+        made[:, -2:] = False
+        by_locality = made[:, :-2].reshape(len(sizes), len(LOCALITIES), len(TERMS))
+        for name in (*PARTS, "insert"):
+            by_locality[:, :, TERMS.index(name)] = False
+        by_locality[:, NETWORK, TERMS.index("node_link")] = False
+        by_locality[:, NETWORK, TERMS.index("network_link")] = not scenario.place.torus
+        waits = np.array([self.is_rendezvous(scenario.label, size_B) for size_B in sizes], dtype=np.bool_)
+        by_locality[waits, :, TERMS.index("handshake")] = False
+        return made
+
+    def at_knots(self, scenario: Scenario) -> KnotMap:
+        """What the costs of a schedule depend on at that load."""
+        stepped = scenario.ranks >= self.step_from and scenario.place.is_spread
+        key = (scenario.label, scenario.place.ppn, stepped)
+        if key not in self._maps:
+            unloaded = (scenario.label, stepped)
+            if unloaded not in self._unloaded:
+                self._unloaded[unloaded] = self._map(*unloaded)
+            forward = sparse.csr_array(self._unloaded[unloaded] + self._load * (scenario.place.ppn / self.cores))
+            self._maps[key] = KnotMap(forward, sparse.csr_array(forward.T))
+        return self._maps[key]
+
+    def _map(self, schedule: str, stepped: bool) -> sparse.csr_array:
+        label = self.labels.index(schedule) if schedule in self.labels else None
+        entries: list[tuple[int, int]] = []
+        for knot in range(len(self.knots)):
             for locality in range(len(LOCALITIES)):
                 outside = locality == NETWORK
-                first = i * ROW + locality * len(TERMS)
+                row = {
+                    name: knot * ROW + locality * len(TERMS) + position for position, name in enumerate(TERMS)
+                }
                 for part, name in enumerate(PARTS):
-                    row = first + TERMS.index(name)
-                    for knot, weight in weights:
-                        add(row, self.at["base"][locality, part, knot], weight)
-                        add(row, self.at["load"][int(outside), knot], weight * load)
-                        if label is not None and size_B > 0:
-                            add(row, self.at["algorithm"][label, part, knot], weight)
+                    entries.append((row[name], self.at["base"][locality, part, knot]))
+                    if label is not None and knot > 0:
+                        entries.append((row[name], self.at["algorithm"][label, part, knot]))
                     if outside and stepped:
-                        add(row, self.at["step"][part], 1.0)
-                for knot, weight in weights:
-                    add(first + TERMS.index("insert"), self.at["insert"][int(outside), knot], weight)
-                if self.is_rendezvous(scenario.label, size_B):
-                    add(first + TERMS.index("handshake"), self.at["handshake"][locality], 1.0)
+                        entries.append((row[name], self.at["step"][part]))
+                entries.append((row["insert"], self.at["insert"][int(outside), knot]))
+                entries.append((row["handshake"], self.at["handshake"][locality]))
                 if outside:
-                    for knot, weight in weights:
-                        add(first + TERMS.index("node_link"), self.at["link"][knot], weight)
-                        if scenario.place.torus:
-                            add(first + TERMS.index("network_link"), self.at["wire"][knot], weight)
+                    entries.append((row["node_link"], self.at["link"][knot]))
+                    entries.append((row["network_link"], self.at["wire"][knot]))
                     if stepped:
-                        add(first + TERMS.index("node_link"), self.at["step"][len(PARTS)], 1.0)
-            for kind in range(2):
-                for knot, weight in weights:
-                    add((i + 1) * ROW - 2 + kind, self.at["work"][kind, knot], weight)
-        shape = (len(sizes) * ROW, self.count)
-        return sparse.csr_array((values, (rows, columns)), shape=shape)
+                        entries.append((row["node_link"], self.at["step"][len(PARTS)]))
+            entries += [((knot + 1) * ROW - 2 + kind, self.at["work"][kind, knot]) for kind in range(2)]
+        return self._matrix(entries)
+
+    def _load_map(self) -> sparse.csr_array:
+        return self._matrix(
+            [
+                (
+                    knot * ROW + locality * len(TERMS) + TERMS.index(name),
+                    self.at["load"][int(locality == NETWORK), knot],
+                )
+                for knot in range(len(self.knots))
+                for locality in range(len(LOCALITIES))
+                for name in PARTS
+            ]
+        )
+
+    def _matrix(self, entries: Sequence[tuple[int, int]]) -> sparse.csr_array:
+        rows, columns = np.array(entries).T
+        shape = (len(self.knots) * ROW, self.count)
+        return sparse.csr_array((np.ones(len(entries)), (rows, columns)), shape=shape)
 
     def start(self, start: Start) -> Array:
         """Parameters to begin with, shape (count,)."""
