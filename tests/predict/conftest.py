@@ -62,6 +62,7 @@ SYSTEM = System(
         "core": Mapping(order=["core", "cache", "numa", "package", "node"]),
         "package": Mapping(order=["package", "core", "cache", "numa", "node"], binding="package"),
         "node": Mapping(order=["node", "core", "cache", "numa", "package"], nodes=2),
+        "half": Mapping(order=["core", "cache", "numa", "package", "node"], ppn=8),
     },
 )
 """Nodes of 16 cores: two packages of two caches of four."""
@@ -101,7 +102,7 @@ def _simulated_table(
     algorithms: Iterable[str] = ("linear", "binomial"),
     ranks: Iterable[int] = (2, 4, 6, 8, 12, 16, 24, 32),
     sizes: Iterable[int] = (8, 1024, 65536),
-    mappings: Iterable[str] = ("core", "node"),
+    mappings: Iterable[str] = ("core", "half"),
     mpi: str = "",
     noise: float = 0.0,
 ) -> pd.DataFrame:

@@ -56,7 +56,7 @@ def error(table: pd.DataFrame, system: System, measured_s: Array, seen: NDArray[
 def test_known_costs_predict_ranks_that_were_held_out(
     system: System, simulated_table: Table, ranks: tuple[int, ...], held_out: tuple[int, ...]
 ) -> None:
-    mappings = ["core"] if max(ranks) <= 4 else ["core", "node"]
+    mappings = ["core"] if max(ranks) <= 4 else ["core", "half"]
     table = simulated_table(ranks=ranks, mappings=mappings, sizes=(8, 512, 16384))
     seen = ~table["ranks"].isin(held_out).to_numpy()
     _, true_s = asked(table, system)

@@ -167,6 +167,8 @@ def _number(value: Any) -> int | None:
 
 
 def _phase(operation: str, choice: Choice, ranks: int, size_B: int, element_B: int, root: int = 0) -> Phase:
+    if (operation, choice.algorithm) not in _known():
+        raise RequestError(f"there is no schedule {operation} {choice.algorithm}", "")
     segment_B = choice.segment_B or 0
     problem = Problem(
         ranks=ranks,
