@@ -141,3 +141,18 @@ def test_it_tells_how_far_it_is(system: System, simulated_table: Table) -> None:
     calibrate(play(scenarios, layout, begin), true_s, layout, begin, steps=3, tell=lambda *now: told.append(now))
     assert [step for step, _ in told] == [0, 1, 2, 3]
     assert told[-1][1] < told[0][1]
+
+
+def test_leverage_is_what_a_point_has_from_itself(system: System, simulated_table: Table) -> None:
+    """Against a change of the point: d predicted / d measured."""
+    scenarios, true_s = asked(simulated_table(ranks=(2, 4), sizes=(8, 512), mappings=["core"], noise=0.02), system)
+    layout, begin = layout_of(scenarios, system)
+    found = calibrate(play(scenarios, layout, begin), true_s, layout, begin, steps=20)
+    assert ((found.leverage > 0) & (found.leverage < 1)).all()
+    moved = true_s.copy()
+    moved[3] *= 1.001
+    again = calibrate(play(scenarios, layout, begin), moved, layout, found.theta, steps=20)
+    assert again.leverage.shape == true_s.shape
+    # The prior begins at the first answer here, which pulls a little; weights of the t distribution move too.
+    shift = (np.log(1.001) - again.residual[3] + found.residual[3]) / np.log(1.001)
+    assert shift == pytest.approx(found.leverage[3], abs=0.2)

@@ -32,7 +32,7 @@ def seen() -> tuple[Array, Array, Array]:
 @pytest.fixture(scope="module")
 def learned(seen: tuple[Array, Array, Array]) -> Discrepancy:
     ranks, octave, residual = seen
-    return Discrepancy(where(ranks, octave), residual)
+    return Discrepancy(where(ranks, octave), residual, np.zeros(300))
 
 
 def test_a_smooth_residual_is_corrected_among_its_points(learned: Discrepancy) -> None:
@@ -71,7 +71,7 @@ def test_mappings_are_fitted_apart(seen: tuple[Array, Array, Array]) -> None:
     both = Where(
         np.log(np.tile(ranks, 2)), np.tile(octave, 2), np.repeat(np.array([0, 1]), 300), np.repeat(np.array([0, 1]), 300)
     )
-    learned = Discrepancy(both, np.concatenate([residual, -residual]))
+    learned = Discrepancy(both, np.concatenate([residual, -residual]), np.zeros(600))
     here, there = learned.at(where(ranks, octave)), learned.at(where(ranks, octave, 1, 1))
     assert here[0] == pytest.approx(-there[0], abs=1e-9)
     assert here[1] == pytest.approx(there[1], abs=1e-9)
@@ -83,7 +83,7 @@ def test_intervals_cover_what_was_left_out(seen: tuple[Array, Array, Array], hea
     ranks, octave = random.uniform(4, 128, 600), random.uniform(0, 20, 600)
     noise = NOISE * (random.standard_t(3, 600) if heavy else random.normal(size=600))
     residual = missed(ranks, octave) + noise
-    learned = Discrepancy(where(ranks[:300], octave[:300]), residual[:300])
+    learned = Discrepancy(where(ranks[:300], octave[:300]), residual[:300], np.zeros(300))
     correction, deviation = learned.at(where(ranks[300:], octave[300:]))
     inside = np.abs(residual[300:] - correction) <= learned.factor * deviation
     # 300 points: two standard deviations of a share of 95 % are 2.5 %, those of the 95 % quantile as much.
@@ -94,7 +94,7 @@ def test_a_few_gross_outliers_do_not_bend_it(seen: tuple[Array, Array, Array]) -
     ranks, octave, residual = seen
     spoiled = residual.copy()
     spoiled[::20] += 3.0
-    learned = Discrepancy(where(ranks, octave), spoiled)
+    learned = Discrepancy(where(ranks, octave), spoiled, np.zeros(300))
     grid = where(np.linspace(10, 100, 50), np.full(50, 10.0))
     # 5 % at four robust deviations (0.4 or so) move the level by a few per cent, not by 5 % of 3.
     assert np.abs(learned.at(grid)[0] - missed(np.linspace(10, 100, 50), np.full(50, 10.0))).max() < 0.1
@@ -102,9 +102,17 @@ def test_a_few_gross_outliers_do_not_bend_it(seen: tuple[Array, Array, Array]) -
 
 def test_the_same_residuals_give_the_same_process(seen: tuple[Array, Array, Array]) -> None:
     ranks, octave, residual = seen
-    once, again = (Discrepancy(where(ranks, octave), residual).at(where(ranks, octave)) for _ in range(2))
+    once, again = (Discrepancy(where(ranks, octave), residual, np.zeros(300)).at(where(ranks, octave)) for _ in range(2))
     assert (once[0] == again[0]).all()
     assert (once[1] == again[1]).all()
+
+
+def test_points_that_decide_about_themselves_widen_the_interval(
+    seen: tuple[Array, Array, Array], learned: Discrepancy
+) -> None:
+    ranks, octave, residual = seen
+    half = Discrepancy(where(ranks, octave), residual, np.full(300, 0.5))
+    assert half.factor == pytest.approx(2 * learned.factor)
 
 
 def test_words_keep_their_numbers() -> None:

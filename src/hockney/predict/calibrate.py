@@ -23,6 +23,7 @@ from hockney.predict.scenario import STATISTICS, Scenario
 _FREEDOM = 4.0
 _FLOOR = 0.02
 """Repetitions differ by a few per cent at best: no residual counts as smaller."""
+_DAMPING = 0.02
 _LONGEST = 0.7
 """ln units that a parameter moves in one step."""
 _REORDER = (3, 7)
@@ -75,12 +76,24 @@ class Played:
 
 @dataclass(frozen=True)
 class Calibration:
-    """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss` without constants."""
+    """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss` without constants.
+
+    `leverage`: by how much a training point, of shape (n,) as `residual`, decides about its own prediction, 0 to 1
+    (Cook and Weisberg 1982): left out, its residual would be residual / (1 − leverage). `covariance` of `theta`,
+    shape (count, count): what measurements and pulls leave open.
+    """
 
     layout: Layout
     theta: Array
     residual: Array
     loss: float
+    leverage: Array
+    covariance: Array
+
+    def deviation(self, slopes: Sequence[Array]) -> Array:
+        """Standard deviation, in ln, of predictions with these derivatives: shape (len(slopes),)."""
+        rows = sparse.csr_array(np.array(slopes))
+        return np.sqrt(np.maximum(rows.multiply(rows @ self.covariance).sum(axis=1), 0.0))
 
 
 def play_all(
@@ -127,7 +140,8 @@ def calibrate(
     ranks = np.array([one.scenario.ranks for one in played], dtype=np.float64)
     importance = (ranks / ranks.max()) ** _IMPORTANCE
     importance /= importance.mean()
-    damping = 0.02
+    damping = _DAMPING
+    best, best_residual = theta, np.full(observed.shape, np.inf)
     for step in range(steps + 1):
         if step in _REORDER:
             curves = _Curves(layout, theta)
@@ -135,19 +149,33 @@ def calibrate(
                 one.order(curves(one.scenario))
         slopes = [one.slope(theta) for one in played]
         residual = observed - np.array([value for value, _ in slopes])
-        jacobian = sparse.csr_array(np.array([row for _, row in slopes]))
         scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
-        weight = importance * (_FREEDOM + 1) / (_FREEDOM + (residual / scale) ** 2) / scale**2
-        normal = jacobian.T @ jacobian.multiply(weight[:, np.newaxis]) + penalty.T @ penalty
+
+        def objective(at: Array, missed: Array, scale: float = scale) -> float:
+            misfit = float((importance * (_FREEDOM + 1) * np.log1p((missed / scale) ** 2 / _FREEDOM)).sum())
+            return misfit + float(((penalty @ at - target) ** 2).sum())
+
         if tell:
             tell(step, float(np.median(np.abs(residual))))
+        if step in _REORDER or objective(theta, residual) <= objective(best, best_residual):
+            best, best_residual = theta, residual
+            damping = max(damping / 3, _DAMPING / 9)
+            jacobian = sparse.csr_array(np.array([row for _, row in slopes]))
+            weight = importance * (_FREEDOM + 1) / (_FREEDOM + (residual / scale) ** 2) / scale**2
+            normal = jacobian.T @ jacobian.multiply(weight[:, np.newaxis]) + penalty.T @ penalty
+            downhill = jacobian.T @ (weight * residual) + penalty.T @ (target - penalty @ theta)
+        else:
+            damping *= 5
         if step == steps:
             break
-        downhill = jacobian.T @ (weight * residual) + penalty.T @ (target - penalty @ theta)
         # A point depends on few parameters: sparse, this takes a fraction of the time that it takes dense.
         damped = sparse.csc_array(normal + damping * sparse.diags_array(normal.diagonal()))
         move = linalg.splu(damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve(downhill)
-        theta = theta + np.clip(move, -_LONGEST, _LONGEST)
+        theta = best + np.clip(move, -_LONGEST, _LONGEST)
+    theta, residual = best, best_residual
+    scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
     loss = float((importance * (_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum()) / 2
     loss += observed.size * float(np.log(scale))
-    return Calibration(layout, theta, residual, loss)
+    covariance = linalg.splu(sparse.csc_array(normal), permc_spec="MMD_AT_PLUS_A").solve(np.eye(layout.count))
+    leverage = weight * jacobian.multiply(jacobian @ covariance).sum(axis=1)
+    return Calibration(layout, theta, residual, loss, leverage, covariance)

@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 
 _CLIP = 4.0
 """Residuals beyond that many robust deviations are outliers: they count as that many."""
+_MOST_LEVERAGE = 0.9
+"""A point that nearly alone decides about itself does not say how wrong it would have been."""
 _TRIAL = 500
 """Points on which the lengths are found."""
 _BEGIN = np.log([0.05, 0.05, 0.5, 2.0, 0.03])
@@ -104,9 +106,9 @@ class _Block:
 
 
 class Discrepancy:
-    """Fitted to residuals of shape (n,) at `at`."""
+    """Fitted to residuals of shape (n,) at `at`; `leverage`: how much of a point its calibration had from itself."""
 
-    def __init__(self, at: Where, residual: Array) -> None:
+    def __init__(self, at: Where, residual: Array, leverage: Array) -> None:
         deviation = max(1.4826 * float(np.median(np.abs(residual))), 0.01)
         clipped = np.clip(residual, -_CLIP * deviation, _CLIP * deviation)
         trial = np.random.default_rng(1).permutation(residual.size)[:_TRIAL]
@@ -130,7 +132,7 @@ class Discrepancy:
             # Leaving one out: Rasmussen and Williams, eq. 5.12, with the residual as it was measured.
             own = np.diag(inverse)
             left_out = weights / own + (residual - clipped)[index]
-            scaled[index] = np.abs(left_out) * np.sqrt(own)
+            scaled[index] = np.abs(left_out) * np.sqrt(own) / (1 - np.minimum(leverage[index], _MOST_LEVERAGE))
         self.factor = float(np.quantile(scaled, 0.95))
         """95 % of the points left out one at a time lie within that many deviations."""
 

@@ -36,6 +36,8 @@ _RENDEZVOUS_B = (8192.0, 131072.0)
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
 _QUANTILE = 0.95
+_NORMAL = 1.96
+"""Standard deviations on either side that hold 95 % of a normal distribution."""
 _FEWEST = 20
 """Points below which nothing is said about how errors grow."""
 _UNKNOWN_GROWTH = 0.5
@@ -194,7 +196,9 @@ class _Fit:
         whole = self.fitted(layout, index, 10)
         groups = Groups()
         missed = Discrepancy(
-            _where([self.chosen[i] for i in index], [self.mappings[i] for i in index], groups), whole.residual
+            _where([self.chosen[i] for i in index], [self.mappings[i] for i in index], groups),
+            whole.residual,
+            whole.leverage,
         )
         return _Simulated(
             scenarios,
@@ -280,10 +284,12 @@ class _Simulated:
     def _batch(self, index: list[int], scenarios: list[Scenario], mappings: list[str], made: Prediction) -> None:
         fit = self.calibration
         played = play_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
-        simulated_s = np.array([one.time_s(fit.theta) for one in played])
+        slopes = [one.slope(fit.theta) for one in played]
+        simulated_s = np.exp([value for value, _ in slopes])
+        open_ln = _NORMAL * fit.deviation([slope for _, slope in slopes])
         missed, deviation = self.missed.at(_where(scenarios, [mappings[i] for i in index], self.groups))
         beyond = np.maximum(np.log2([one.ranks / self.most_ranks for one in scenarios]), 0.0)
         made.time_s[index] = simulated_s * np.exp(missed)
-        width = np.exp(np.hypot(self.missed.factor * deviation, self.growth * beyond))
+        width = np.exp(np.sqrt((self.missed.factor * deviation) ** 2 + (self.growth * beyond) ** 2 + open_ln**2))
         made.low_s[index] = made.time_s[index] / width
         made.high_s[index] = made.time_s[index] * width
