@@ -104,7 +104,9 @@ def test_slope_is_the_finite_difference(
 
 def test_steps_and_handshakes_are_parameters_that_act(system: System, simulated_table: Table) -> None:
     scenarios, _ = asked(simulated_table(ranks=(20,), sizes=(768,), mappings=["node"]), system)
-    layout, begin = layout_of(scenarios, system, step_from=10.0, rendezvous_above_B=dict.fromkeys([scenarios[0].label], 512.0))  # type: ignore[arg-type]
+    layout, begin = layout_of(
+        scenarios, system, step_from=10.0, rendezvous_above_B=dict.fromkeys([scenarios[0].label], 512.0)
+    )  # type: ignore[arg-type]
     slopes = {one.scenario.label: one.slope(begin)[1] for one in play(scenarios, layout, begin)}
     assert slopes[scenarios[0].label][layout.at["handshake"]].sum() > 0
     assert slopes[scenarios[1].label][layout.at["handshake"]].sum() == 0
@@ -145,7 +147,9 @@ def test_it_tells_how_far_it_is(system: System, simulated_table: Table) -> None:
 
 def test_leverage_is_what_a_point_has_from_itself(system: System, simulated_table: Table) -> None:
     """Against a change of the point: d predicted / d measured."""
-    scenarios, true_s = asked(simulated_table(ranks=(2, 4), sizes=(8, 512), mappings=["core"], noise=0.02), system)
+    scenarios, true_s = asked(
+        simulated_table(ranks=(2, 4), sizes=(8, 512), mappings=["core"], noise=0.02), system
+    )
     layout, begin = layout_of(scenarios, system)
     found = calibrate(play(scenarios, layout, begin), true_s, layout, begin, steps=20)
     assert ((found.leverage > 0) & (found.leverage < 1)).all()

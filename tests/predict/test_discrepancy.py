@@ -45,7 +45,9 @@ def test_a_smooth_residual_is_corrected_among_its_points(learned: Discrepancy) -
     assert (deviation >= 0.5 * NOISE).all()
 
 
-@pytest.mark.parametrize("far", [where(np.array([1e9]), np.array([10.0])), where(np.array([30.0]), np.array([500.0]))])
+@pytest.mark.parametrize(
+    "far", [where(np.array([1e9]), np.array([10.0])), where(np.array([30.0]), np.array([500.0]))]
+)
 def test_far_away_nothing_is_corrected_and_the_doubt_is_all_of_it(learned: Discrepancy, far: Where) -> None:
     correction, deviation = learned.at(far)
     _, near = learned.at(where(np.array([30.0]), np.array([10.0])))
@@ -69,7 +71,10 @@ def test_mappings_are_fitted_apart(seen: tuple[Array, Array, Array]) -> None:
     """The same as one process with a covariance of nothing between mappings."""
     ranks, octave, residual = seen
     both = Where(
-        np.log(np.tile(ranks, 2)), np.tile(octave, 2), np.repeat(np.array([0, 1]), 300), np.repeat(np.array([0, 1]), 300)
+        np.log(np.tile(ranks, 2)),
+        np.tile(octave, 2),
+        np.repeat(np.array([0, 1]), 300),
+        np.repeat(np.array([0, 1]), 300),
     )
     learned = Discrepancy(both, np.concatenate([residual, -residual]), np.zeros(600))
     here, there = learned.at(where(ranks, octave)), learned.at(where(ranks, octave, 1, 1))
@@ -102,7 +107,9 @@ def test_a_few_gross_outliers_do_not_bend_it(seen: tuple[Array, Array, Array]) -
 
 def test_the_same_residuals_give_the_same_process(seen: tuple[Array, Array, Array]) -> None:
     ranks, octave, residual = seen
-    once, again = (Discrepancy(where(ranks, octave), residual, np.zeros(300)).at(where(ranks, octave)) for _ in range(2))
+    once, again = (
+        Discrepancy(where(ranks, octave), residual, np.zeros(300)).at(where(ranks, octave)) for _ in range(2)
+    )
     assert (once[0] == again[0]).all()
     assert (once[1] == again[1]).all()
 

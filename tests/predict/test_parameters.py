@@ -18,7 +18,9 @@ from hockney.predict.points import points
 from hockney.predict.scenario import LOCALITIES, Scenario, Scenarios
 
 KNOTS = np.array([0.0, 1, 2, 4, 8, 16, 32])
-START = Start(lambda locality, size_B: (1 + locality) * 1e-6 + size_B * 1e-9, lambda size_B: 1e-7 + size_B * 1e-10)
+START = Start(
+    lambda locality, size_B: (1 + locality) * 1e-6 + size_B * 1e-9, lambda size_B: 1e-7 + size_B * 1e-10
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,9 @@ def test_weights_sum_to_one_and_are_straight_log_log(layout: Layout, size_B: flo
         return
     # A power law through the knots comes back at every size, beyond the last too.
     power = np.concatenate([[np.nan], 3 * np.log(KNOTS[1:]) - 2])
-    assert sum(weight * power[knot] for knot, weight in weights if weight) == pytest.approx(3 * np.log(size_B) - 2)
+    assert sum(weight * power[knot] for knot, weight in weights if weight) == pytest.approx(
+        3 * np.log(size_B) - 2
+    )
 
 
 def test_a_single_size_is_all_there_is() -> None:

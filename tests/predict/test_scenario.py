@@ -185,7 +185,9 @@ def test_elements_are_those_of_the_benchmark(system: System) -> None:
 
 
 def test_points_come_as_the_table_has_them(system: System, bcast: Callable[..., pd.DataFrame]) -> None:
-    table = bcast(lambda *_: 1.0, algorithms=["binomial", "magic"], ranks=[1, 8], sizes=[8], mappings=["core"], mpi="")
+    table = bcast(
+        lambda *_: 1.0, algorithms=["binomial", "magic"], ranks=[1, 8], sizes=[8], mappings=["core"], mpi=""
+    )
     table[["nodes", "ppn"]] = pd.NA
     frame = points(table, "bcast").frame
     made = Scenarios(system, "osu").of_points(frame)

@@ -149,9 +149,7 @@ class Layout:
         for knot in range(len(self.knots)):
             for locality in range(len(LOCALITIES)):
                 outside = locality == NETWORK
-                row = {
-                    name: knot * ROW + locality * len(TERMS) + position for position, name in enumerate(TERMS)
-                }
+                row = {name: knot * ROW + locality * len(TERMS) + position for position, name in enumerate(TERMS)}
                 for part, name in enumerate(PARTS):
                     entries.append((row[name], self.at["base"][locality, part, knot]))
                     if label is not None and knot > 0:

@@ -96,7 +96,9 @@ def test_ping_pongs_and_a_few_collectives(simulated_table: Table, system: System
     [({"sizes": (512,)}, 0.1), ({"ranks": (16,)}, 0.5)],
     ids=["a single size", "a single number of ranks"],
 )
-def test_little_is_enough_to_run(simulated_table: Table, system: System, few: dict[str, Any], limit: float) -> None:
+def test_little_is_enough_to_run(
+    simulated_table: Table, system: System, few: dict[str, Any], limit: float
+) -> None:
     seen = simulated_table(**({"ranks": RANKS, "sizes": (8, 512)} | few))
     far = simulated_table(ranks=(48,), sizes=(512,))
     made = simulated(training(seen, system)).predict(asked(far))
@@ -156,10 +158,17 @@ def test_the_librarys_own_choice_is_simulated(simulated_table: Table, system: Sy
     assert np.median(errors(made, table[far])) < 0.1
 
 
-def test_points_that_cannot_be_simulated_are_left_out_with_a_reason(simulated_table: Table, system: System) -> None:
+def test_points_that_cannot_be_simulated_are_left_out_with_a_reason(
+    simulated_table: Table, system: System
+) -> None:
     seen = simulated_table(ranks=(2, 4, 8), mappings=["core"])
     odd = pd.concat(
-        [seen, seen.head(1).assign(ranks=1), seen.head(1).assign(bytes=0), seen.head(1).assign(algorithm="magic")],
+        [
+            seen,
+            seen.head(1).assign(ranks=1),
+            seen.head(1).assign(bytes=0),
+            seen.head(1).assign(algorithm="magic"),
+        ],
         ignore_index=True,
     )
     made = simulated(training(odd, system)).predict(asked(odd))
@@ -168,9 +177,7 @@ def test_points_that_cannot_be_simulated_are_left_out_with_a_reason(simulated_ta
     assert any("0 B are sent in no message" in note for note in made.note or [])
 
 
-def test_batches_change_nothing(
-    simulated_table: Table, system: System, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_change_nothing(simulated_table: Table, system: System, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten thousand points are not in memory at once, and none is lost between two batches."""
     seen = simulated_table(ranks=(2, 4, 8), mappings=["core"])
     fitted = simulated(training(seen, system))

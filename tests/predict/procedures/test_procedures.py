@@ -8,7 +8,10 @@ import pytest
 from hockney._core import Problem
 from hockney.predict.procedures.base import Phase, procedures
 
-CALL: list[Phase] = [("reduce", "binomial", Problem(ranks=4, bytes=8)), ("bcast", "binomial", Problem(ranks=4, bytes=8))]
+CALL: list[Phase] = [
+    ("reduce", "binomial", Problem(ranks=4, bytes=8)),
+    ("bcast", "binomial", Problem(ranks=4, bytes=8)),
+]
 BARRIER: list[Phase] = [("barrier", "bruck", Problem(ranks=4))]
 
 
