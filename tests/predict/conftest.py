@@ -75,7 +75,7 @@ def system() -> System:
 
 
 def _times_s(table: pd.DataFrame, operation: str) -> Array:
-    """Of a machine that is exactly what the model says, with costs unlike those that a calibration begins with."""
+    """Of a machine that is exactly what the model says, with other costs than a calibration begins with."""
     statistic = str(table["statistic"].iloc[0])
     scenarios = Scenarios(SYSTEM, "osu" if statistic == "mean_over_ranks" else "hockney")
     made = scenarios.of_points(points(table, operation, statistic).frame)
@@ -89,9 +89,9 @@ def _times_s(table: pd.DataFrame, operation: str) -> Array:
             lambda size_B: 1e-7 + size_B / 1e10,
         )
     )
-    for number, of_label in enumerate(layout.at["algorithm"]):
+    for number, of_label in enumerate(layout.places["algorithm"]):
         theta[of_label] += 0.1 * (-1) ** number
-    theta[layout.at["load"]] += 0.1
+    theta[layout.places["load"]] += 0.1
     return np.array([one.time_s(theta) for one in play_all(chosen, [statistic] * len(chosen), layout, theta)])
 
 

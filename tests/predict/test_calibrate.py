@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ def asked(table: pd.DataFrame, system: System, procedure: str = "hockney") -> tu
     return made, frame["time_s"].to_numpy()
 
 
-def layout_of(scenarios: list[Scenario], system: System, **options: float) -> tuple[Layout, Array]:
+def layout_of(scenarios: list[Scenario], system: System, **options: Any) -> tuple[Layout, Array]:
     layout = Layout(KNOTS, tuple(sorted({one.label for one in scenarios})), system.node.cores, **options)
     # Half of the true latencies, twice the true bandwidth: the start has no part in what is found.
     begin = layout.start(Start(lambda _, size_B: 3e-7 + size_B / 8e9, lambda size_B: 1e-7 + size_B / 2e10))
@@ -83,14 +84,14 @@ def test_slope_is_the_finite_difference(
     table = simulated_table(ranks=(7, 20), sizes=(0x300,), mappings=["node"], mpi="Open MPI 4.1.5")
     scenarios, _ = asked(table, system, procedure)
     labels = {one.label: 512.0 for one in scenarios[:1]}
-    layout, begin = layout_of(scenarios, system, step_from=10.0, rendezvous_above_B=labels)  # type: ignore[arg-type]
+    layout, begin = layout_of(scenarios, system, step_from=10.0, rendezvous_above_B=labels)
     # Off the start, so that no two paths are equally long: there the derivative has a kink.
     theta = begin + np.random.default_rng(4).normal(0, 0.2, layout.count)
     for one in play(scenarios, layout, theta, statistic):
         value, slope = one.slope(theta)
         assert value == pytest.approx(np.log(one.time_s(theta)))
         touched = np.flatnonzero(slope)
-        assert {int(i) for i in touched} & {int(i) for i in layout.at["base"].ravel()}
+        assert {int(i) for i in touched} & {int(i) for i in layout.places["base"].ravel()}
         step = 1e-6
         for index in range(layout.count):
             if index not in touched and index % 7:
@@ -106,11 +107,11 @@ def test_steps_and_handshakes_are_parameters_that_act(system: System, simulated_
     scenarios, _ = asked(simulated_table(ranks=(20,), sizes=(768,), mappings=["node"]), system)
     layout, begin = layout_of(
         scenarios, system, step_from=10.0, rendezvous_above_B=dict.fromkeys([scenarios[0].label], 512.0)
-    )  # type: ignore[arg-type]
+    )
     slopes = {one.scenario.label: one.slope(begin)[1] for one in play(scenarios, layout, begin)}
-    assert slopes[scenarios[0].label][layout.at["handshake"]].sum() > 0
-    assert slopes[scenarios[1].label][layout.at["handshake"]].sum() == 0
-    assert all(slope[layout.at["step"]].sum() > 0 for slope in slopes.values())
+    assert slopes[scenarios[0].label][layout.places["handshake"]].sum() > 0
+    assert slopes[scenarios[1].label][layout.places["handshake"]].sum() == 0
+    assert all(slope[layout.places["step"]].sum() > 0 for slope in slopes.values())
 
 
 def test_threads_change_nothing(system: System, simulated_table: Table) -> None:
@@ -131,8 +132,8 @@ def test_what_was_not_measured_stays_where_it_began(system: System, simulated_ta
     layout, begin = layout_of(scenarios, system)
     found = calibrate(play(scenarios, layout, begin), true_s, layout, begin, steps=4)
     # Ranks of one cache say nothing of the network but by how alike its senders are to those of a node.
-    assert found.theta[layout.at["link"]] == pytest.approx(begin[layout.at["link"]])
-    assert found.theta[layout.at["base"][-1, 1]] == pytest.approx(begin[layout.at["base"][-1, 1]])
+    assert found.theta[layout.places["link"]] == pytest.approx(begin[layout.places["link"]])
+    assert found.theta[layout.places["base"][-1, 1]] == pytest.approx(begin[layout.places["base"][-1, 1]])
     assert found.residual.shape == true_s.shape
 
 

@@ -83,7 +83,7 @@ def test_mappings_are_fitted_apart(seen: tuple[Array, Array, Array]) -> None:
 
 
 @pytest.mark.parametrize("heavy", [False, True])
-def test_intervals_cover_what_was_left_out(seen: tuple[Array, Array, Array], heavy: bool) -> None:
+def test_intervals_cover_what_was_left_out(heavy: bool) -> None:
     random = np.random.default_rng(8)
     ranks, octave = random.uniform(4, 128, 600), random.uniform(0, 20, 600)
     noise = NOISE * (random.standard_t(3, 600) if heavy else random.normal(size=600))

@@ -55,7 +55,7 @@ def test_a_single_size_is_all_there_is() -> None:
 
 
 def test_every_parameter_has_its_place_and_a_pull(layout: Layout) -> None:
-    places = np.concatenate([at.ravel() for at in layout.at.values()])
+    places = np.concatenate([at.ravel() for at in layout.places.values()])
     assert sorted(places) == list(range(layout.count))
     matrix, target = layout.prior(layout.start(START))
     assert target.shape == (matrix.shape[0],)
@@ -67,7 +67,7 @@ def test_the_start_is_pulled_nowhere_but_where_localities_are_alike(layout: Layo
     begin = layout.start(START)
     matrix, target = layout.prior(begin)
     strained = np.flatnonzero(np.abs(matrix @ begin - target) > 1e-9)
-    one, other = layout.at["base"][NETWORK - 1, 0], layout.at["base"][NETWORK, 0]
+    one, other = layout.places["base"][NETWORK - 1, 0], layout.places["base"][NETWORK, 0]
     for row in strained:
         assert set(matrix[[row]].indices) in [{a, b} for a, b in zip(one, other, strict=True)]
 
@@ -75,7 +75,7 @@ def test_the_start_is_pulled_nowhere_but_where_localities_are_alike(layout: Layo
 def test_the_start_is_the_time_of_a_message(layout: Layout) -> None:
     begin = layout.start(START)
     for locality in range(len(LOCALITIES)):
-        time_s = np.exp(begin[layout.at["base"][locality]]).sum(axis=0)
+        time_s = np.exp(begin[layout.places["base"][locality]]).sum(axis=0)
         assert time_s == pytest.approx([START.message_s(locality, size_B) for size_B in KNOTS])
 
 
@@ -93,7 +93,7 @@ def column(locality: int, term: str) -> int:
 def test_the_formula_of_a_cost(scenario: Scenario, locality: int, part: str) -> None:
     layout = Layout(KNOTS, ("bcast binomial", "bcast linear"), 16, step_from=30)
     theta = np.random.default_rng(1).normal(size=layout.count)
-    p, at, k = PARTS.index(part), layout.at, 4  # knot 4 is 8 B
+    p, at, k = PARTS.index(part), layout.places, 4  # knot 4 is 8 B
     outside = locality == NETWORK
     expected = theta[at["base"][locality, p, k]] + theta[at["algorithm"][1, p, k]]
     expected += theta[at["load"][int(outside), k]] * scenario.place.ppn / 16
@@ -126,7 +126,7 @@ def test_derivatives_go_back_the_way_that_costs_came(layout: Layout, scenario: S
 def test_curves_are_the_costs_without_load(layout: Layout, scenario: Scenario) -> None:
     """The order in which messages pass links is found with what is fitted, not with something else."""
     theta = np.random.default_rng(2).normal(size=layout.count)
-    theta[layout.at["load"]] = 0.0
+    theta[layout.places["load"]] = 0.0
     table = np.exp(ln_costs(layout, scenario, theta, [8]))
     curves = Layout(KNOTS, ("bcast binomial", "bcast linear"), 16).curves(theta, "bcast linear")
 

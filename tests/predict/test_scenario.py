@@ -20,8 +20,8 @@ from hockney.predict.scenario import LOCALITIES, STATISTICS, Scenario, Scenarios
 
 OPEN_MPI = "Open MPI 4.1.5"
 POINT: dict[str, Any] = {
-    "mpi": OPEN_MPI, "operation": "bcast", "algorithm": "binomial", "mapping": "core", "nodes": pd.NA, "ppn": pd.NA,
-    "ranks": 16, "bytes": 1024, "segment_bytes": pd.NA, "radix": pd.NA, "root": pd.NA,
+    "mpi": OPEN_MPI, "operation": "bcast", "algorithm": "binomial", "mapping": "core", "nodes": pd.NA,
+    "ppn": pd.NA, "ranks": 16, "bytes": 1024, "segment_bytes": pd.NA, "radix": pd.NA, "root": pd.NA,
 }  # fmt: skip
 
 

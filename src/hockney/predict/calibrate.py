@@ -78,7 +78,7 @@ class Played:
 class Calibration:
     """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss` without constants.
 
-    `leverage`: by how much a training point, of shape (n,) as `residual`, decides about its own prediction, 0 to 1
+    `leverage`, shape (n,) as `residual`: by how much a training point decides about its own prediction, 0 to 1
     (Cook and Weisberg 1982): left out, its residual would be residual / (1 − leverage). `covariance` of `theta`,
     shape (count, count): what measurements and pulls leave open.
     """
@@ -93,7 +93,12 @@ class Calibration:
     def deviation(self, slopes: Sequence[Array]) -> Array:
         """Standard deviation, in ln, of predictions with these derivatives: shape (len(slopes),)."""
         rows = sparse.csr_array(np.array(slopes))
-        return np.sqrt(np.maximum(rows.multiply(rows @ self.covariance).sum(axis=1), 0.0))
+        return np.sqrt(np.maximum(_quadratic(rows, self.covariance), 0.0))
+
+
+def _quadratic(rows: sparse.csr_array, matrix: Array) -> Array:
+    """r·M·r of each row r."""
+    return np.asarray(rows.multiply(rows @ matrix) @ np.ones(matrix.shape[0]))
 
 
 def play_all(
@@ -177,5 +182,5 @@ def calibrate(
     loss = float((importance * (_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum()) / 2
     loss += observed.size * float(np.log(scale))
     covariance = linalg.splu(sparse.csc_array(normal), permc_spec="MMD_AT_PLUS_A").solve(np.eye(layout.count))
-    leverage = weight * jacobian.multiply(jacobian @ covariance).sum(axis=1)
+    leverage = weight * _quadratic(jacobian, covariance)
     return Calibration(layout, theta, residual, loss, leverage, covariance)

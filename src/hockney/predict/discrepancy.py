@@ -106,7 +106,7 @@ class _Block:
 
 
 class Discrepancy:
-    """Fitted to residuals of shape (n,) at `at`; `leverage`: how much of a point its calibration had from itself."""
+    """Fitted to residuals of shape (n,) at `at`; `leverage`, shape (n,): 0 to 1, see `Calibration`."""
 
     def __init__(self, at: Where, residual: Array, leverage: Array) -> None:
         deviation = max(1.4826 * float(np.median(np.abs(residual))), 0.01)

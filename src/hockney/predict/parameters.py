@@ -53,7 +53,7 @@ class Start:
 
 
 class KnotMap(NamedTuple):
-    """ln costs at the knots, flattened from (knots, ROW), are `forward @ θ`; derivatives go back by `backward`."""
+    """ln costs at the knots, flattened from (knots, ROW), are forward · θ; derivatives go back by `backward`."""
 
     forward: sparse.csr_array
     backward: sparse.csr_array
@@ -83,11 +83,11 @@ class Layout:
             "load": (2, k),
             "step": (len(PARTS) + 1,),
         }
-        self.at: dict[str, NDArray[np.intp]] = {}
+        self.places: dict[str, NDArray[np.intp]] = {}
         first = 0
         for name, shape in blocks.items():
             count = int(np.prod(shape))
-            self.at[name] = np.arange(first, first + count).reshape(shape)
+            self.places[name] = np.arange(first, first + count).reshape(shape)
             first += count
         self.count = first
         self._octave = np.log2(np.maximum(self.knots[1:], 1.0))
@@ -151,19 +151,19 @@ class Layout:
                 outside = locality == NETWORK
                 row = {name: knot * ROW + locality * len(TERMS) + position for position, name in enumerate(TERMS)}
                 for part, name in enumerate(PARTS):
-                    entries.append((row[name], self.at["base"][locality, part, knot]))
+                    entries.append((row[name], self.places["base"][locality, part, knot]))
                     if label is not None and knot > 0:
-                        entries.append((row[name], self.at["algorithm"][label, part, knot]))
+                        entries.append((row[name], self.places["algorithm"][label, part, knot]))
                     if outside and stepped:
-                        entries.append((row[name], self.at["step"][part]))
-                entries.append((row["insert"], self.at["insert"][int(outside), knot]))
-                entries.append((row["handshake"], self.at["handshake"][locality]))
+                        entries.append((row[name], self.places["step"][part]))
+                entries.append((row["insert"], self.places["insert"][int(outside), knot]))
+                entries.append((row["handshake"], self.places["handshake"][locality]))
                 if outside:
-                    entries.append((row["node_link"], self.at["link"][knot]))
-                    entries.append((row["network_link"], self.at["wire"][knot]))
+                    entries.append((row["node_link"], self.places["link"][knot]))
+                    entries.append((row["network_link"], self.places["wire"][knot]))
                     if stepped:
-                        entries.append((row["node_link"], self.at["step"][len(PARTS)]))
-            entries += [((knot + 1) * ROW - 2 + kind, self.at["work"][kind, knot]) for kind in range(2)]
+                        entries.append((row["node_link"], self.places["step"][len(PARTS)]))
+            entries += [((knot + 1) * ROW - 2 + kind, self.places["work"][kind, knot]) for kind in range(2)]
         return self._matrix(entries)
 
     def _load_map(self) -> sparse.csr_array:
@@ -171,7 +171,7 @@ class Layout:
             [
                 (
                     knot * ROW + locality * len(TERMS) + TERMS.index(name),
-                    self.at["load"][int(locality == NETWORK), knot],
+                    self.places["load"][int(locality == NETWORK), knot],
                 )
                 for knot in range(len(self.knots))
                 for locality in range(len(LOCALITIES))
@@ -190,15 +190,15 @@ class Layout:
         for knot, size_B in enumerate(self.knots):
             for locality in range(len(LOCALITIES)):
                 time_s = start.message_s(locality, float(size_B))
-                theta[self.at["base"][locality, :, knot]] = np.log(np.multiply(time_s, _SHARES))
-            theta[self.at["link"][knot]] = np.log(start.link_s(float(size_B)))
-            theta[self.at["wire"][knot]] = np.log(start.link_s(float(size_B)))
+                theta[self.places["base"][locality, :, knot]] = np.log(np.multiply(time_s, _SHARES))
+            theta[self.places["link"][knot]] = np.log(start.link_s(float(size_B)))
+            theta[self.places["wire"][knot]] = np.log(start.link_s(float(size_B)))
             # A copy or a reduction of nothing is not free: it is a call.
-            theta[self.at["work"][:, knot]] = np.log(2e-8 + start.work_s_per_B * float(size_B))
-            theta[self.at["insert"][0, knot]] = np.log(2e-8)
-            theta[self.at["insert"][1, knot]] = np.log(2e-9)
+            theta[self.places["work"][:, knot]] = np.log(2e-8 + start.work_s_per_B * float(size_B))
+            theta[self.places["insert"][0, knot]] = np.log(2e-8)
+            theta[self.places["insert"][1, knot]] = np.log(2e-9)
         for locality in range(len(LOCALITIES)):
-            theta[self.at["handshake"][locality]] = np.log(start.message_s(locality, 0.0))
+            theta[self.places["handshake"][locality]] = np.log(start.message_s(locality, 0.0))
         return theta
 
     def prior(self, begin: Array) -> tuple[sparse.csr_array, Array]:
@@ -215,22 +215,22 @@ class Layout:
             for knot in range(2, len(of) - 1):
                 pull([of[knot - 1], of[knot], of[knot + 1]], [1.0, -2.0, 1.0], _SMOOTH)
 
-        for of_locality in self.at["base"]:
+        for of_locality in self.places["base"]:
             for of_part in of_locality:
                 curve(of_part, _START)
                 pull([of_part[0], of_part[1]], [-1.0, 1.0], _EMPTY)
-        for one, other in zip(self.at["base"][NETWORK - 1, 0], self.at["base"][NETWORK, 0], strict=True):
+        for one, other in zip(self.places["base"][NETWORK - 1, 0], self.places["base"][NETWORK, 0], strict=True):
             rows.append(([one, other], [-1 / _ALIKE, 1 / _ALIKE], 0.0))
-        for of in (self.at["link"], self.at["wire"], *self.at["insert"], *self.at["work"]):
+        for of in (self.places["link"], self.places["wire"], *self.places["insert"], *self.places["work"]):
             curve(of, _LINK)
-        for of_label in self.at["algorithm"]:
+        for of_label in self.places["algorithm"]:
             for of_part in of_label:
                 curve(of_part, _ALGORITHM)
-        for of in self.at["load"]:
+        for of in self.places["load"]:
             curve(of, _LOAD)
-        for index in self.at["step"]:
+        for index in self.places["step"]:
             pull([index], [1.0], _STEP)
-        for index in self.at["handshake"]:
+        for index in self.places["handshake"]:
             pull([index], [1.0], _START)
         matrix = sparse.lil_array((len(rows), self.count))
         for i, (indices, factors, _) in enumerate(rows):
@@ -241,7 +241,7 @@ class Layout:
     def curves(self, theta: Array, label: str, place_is_torus: bool = False) -> CostCurves:
         """Costs at the knots for an unloaded node, to find the order in which messages pass shared links."""
         knots = self.knots.tolist()
-        of_label = theta[self.at["algorithm"][self.labels.index(label)]] if label in self.labels else None
+        of_label = theta[self.places["algorithm"][self.labels.index(label)]] if label in self.labels else None
 
         def line(of: NDArray[np.intp], part: int | None = None) -> Curve:
             values = theta[of].copy()
@@ -253,16 +253,16 @@ class Layout:
         above_B = self.rendezvous_above_B.get(label, np.inf)
         for locality in range(len(LOCALITIES)):
             terms: dict[str, Curve] = {
-                name: line(self.at["base"][locality, part], part) for part, name in enumerate(PARTS)
+                name: line(self.places["base"][locality, part], part) for part, name in enumerate(PARTS)
             }
-            terms["insert"] = line(self.at["insert"][int(locality == NETWORK)])
+            terms["insert"] = line(self.places["insert"][int(locality == NETWORK)])
             terms["handshake"] = EAGER
             if np.isfinite(above_B):
-                shake_s = float(np.exp(theta[self.at["handshake"][locality]]))
+                shake_s = float(np.exp(theta[self.places["handshake"][locality]]))
                 terms["handshake"] = ([above_B, above_B + 1, above_B + 2], [-1.0, shake_s, shake_s])
             if locality == NETWORK:
-                terms["node_link"] = line(self.at["link"])
+                terms["node_link"] = line(self.places["link"])
                 if place_is_torus:
-                    terms["network_link"] = line(self.at["wire"])
+                    terms["network_link"] = line(self.places["wire"])
             message.append([terms.get(term, NOTHING) for term in TERMS])
-        return CostCurves(message, line(self.at["work"][0]), line(self.at["work"][1]))
+        return CostCurves(message, line(self.places["work"][0]), line(self.places["work"][1]))

@@ -11,10 +11,12 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.system import System
+from hockney.predict.calibrate import Played, play_all
 from hockney.predict.estimators import simulated as module
 from hockney.predict.estimators.base import Prediction, Training
 from hockney.predict.estimators.simulated import procedure_of, simulated
 from hockney.predict.points import points
+from hockney.predict.scenario import Scenario
 
 Table = Callable[..., pd.DataFrame]
 OPEN_MPI = "Open MPI 4.1.5"
@@ -37,7 +39,7 @@ def asked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def errors(made: Prediction, table: pd.DataFrame) -> np.ndarray:
-    return np.abs(made.time_s / asked(table)["time_s"].to_numpy() - 1)
+    return np.asarray(np.abs(made.time_s / asked(table)["time_s"].to_numpy() - 1))
 
 
 def inside(made: Prediction, table: pd.DataFrame) -> float:
@@ -183,9 +185,13 @@ def test_batches_change_nothing(simulated_table: Table, system: System, monkeypa
     fitted = simulated(training(seen, system))
     whole = fitted.predict(asked(seen))
     most: list[int] = []
-    play_all = module.play_all
+
+    def counted(some: list[Scenario], *rest: Any) -> list[Played]:
+        most.append(len(some))
+        return play_all(some, *rest)
+
     monkeypatch.setattr(module, "_BATCH", 5)
-    monkeypatch.setattr(module, "play_all", lambda some, *rest: most.append(len(some)) or play_all(some, *rest))
+    monkeypatch.setattr(module, "play_all", counted)
     parts = fitted.predict(asked(seen))
     assert max(most) == 5
     assert (parts.time_s == whole.time_s).all()

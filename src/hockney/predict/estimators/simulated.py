@@ -47,7 +47,7 @@ Index = NDArray[np.intp]
 
 
 APART = ("mpi", "source", "variant", "cache", "oversubscribed")
-"""Points that differ in one of these were measured under other conditions: each set has a calibration of its own."""
+"""Points that differ in one of these were measured under other conditions: each set has its own calibration."""
 
 
 def procedure_of(source: str, statistic: str, system: System) -> str:
