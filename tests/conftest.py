@@ -17,6 +17,9 @@ from hockney.errors import HockneyError
 from hockney.runner.find import find, find_all
 from hockney.runner.mpi import KINDS, Mpi
 
+# As the command line has it; numpy is not imported yet.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 @cache
 def _mpis() -> tuple[Mpi, ...]:

@@ -16,6 +16,7 @@ from hockney.cli import application
 from hockney.models.base import models
 from hockney.predict.decisions.base import libraries
 from hockney.predict.estimators.base import estimators
+from hockney.predict.procedures.base import procedures
 from hockney.registry import Registry
 from hockney.runner.launchers.base import launchers
 from hockney.samples.importers.base import importers
@@ -60,6 +61,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/predict/decisions",
         ROOT / "docs/reference/library-decisions.md",
     ),
+    "procedure": (
+        SOURCE / "predict/procedures",
+        ".py",
+        ROOT / "tests/predict/procedures",
+        ROOT / "docs/reference/calibration.md",
+    ),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
 }
 REGISTRIES: dict[str, Registry[object]] = {
@@ -69,6 +76,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "estimator": estimators,  # type: ignore[dict-item]
     "format": formats,  # type: ignore[dict-item]
     "library": libraries,  # type: ignore[dict-item]
+    "procedure": procedures,  # type: ignore[dict-item]
 }
 
 

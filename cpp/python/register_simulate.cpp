@@ -184,6 +184,7 @@ void register_simulate(nb::module_& module) {
                 Domains domains = domains_of(levels, phases.front().problem.ranks);
                 if (domains.localities() != costs.message.size())
                     throw std::invalid_argument("there must be costs for each locality");
+                const nb::gil_scoped_release others_may_run;
                 new (self) Tape(phases, costs, std::move(domains), network);
             },
             "phases"_a, "costs"_a, nb::kw_only(), "levels"_a, "network"_a)
@@ -205,9 +206,12 @@ void register_simulate(nb::module_& module) {
             [](const Tape& tape, const Table& costs, const Row& weights) {
                 if (weights.size() != tape.phases() * tape.ranks())
                     throw std::invalid_argument("there must be a weight for each rank and phase");
-                std::vector<double> finish_s;
-                std::vector<double> counts = tape.gradient(
-                    values(costs, tape), {weights.data(), weights.data() + weights.size()}, finish_s);
+                std::vector<double> table_s = values(costs, tape), finish_s, counts;
+                const std::vector<double> weight(weights.data(), weights.data() + weights.size());
+                {
+                    const nb::gil_scoped_release others_may_run;
+                    counts = tape.gradient(std::move(table_s), weight, finish_s);
+                }
                 return std::make_tuple(array(std::move(finish_s), {tape.phases(), tape.ranks()}),
                                        array(std::move(counts), {tape.size_B().size(), tape.row()}));
             },

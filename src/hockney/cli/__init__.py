@@ -97,6 +97,9 @@ def application() -> typer.Typer:
 def main() -> None:
     """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
     as_json = "--json" in sys.argv
+    # Threads that wait for a core by spinning cost more than they bring on matrices as small as ours, and sums
+    # would depend on how many there are. It must be said before numpy is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = application()(standalone_mode=False)
     except HockneyError as error:

@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
+from scipy.sparse import linalg
 
 from hockney._core import CostCurves, Network, Tape
 from hockney.predict.costs import TERMS
@@ -22,6 +23,7 @@ from hockney.predict.scenario import STATISTICS, Scenario
 _FREEDOM = 4.0
 _FLOOR = 0.02
 """Repetitions differ by a few per cent at best: no residual counts as smaller."""
+_DAMPING = 0.02
 _LONGEST = 0.7
 """ln units that a parameter moves in one step."""
 _REORDER = (3, 7)
@@ -36,15 +38,14 @@ class Played:
     def __init__(self, scenario: Scenario, statistic: str, layout: Layout, curves: CostCurves) -> None:
         self.scenario = scenario
         self._weigh = STATISTICS[statistic]
-        self._layout = layout
         self.order(curves)
-        self._design = layout.design(scenario, self._tape.size_B)
-        empty = np.diff(self._design.indptr) == 0
-        self._empty = empty.reshape(-1, ROW)
+        sizes = self._tape.size_B
+        self._shares = layout.shares(sizes)
+        self._map = layout.at_knots(scenario)
+        self._empty = layout.empty(scenario, sizes)
         # Eager messages have no handshake, which is not one that takes no time.
-        fill = np.zeros(self._empty.shape)
-        fill[:, TERMS.index("handshake") : ROW - 2 : len(TERMS)] = -1.0
-        self._fill = fill
+        self._fill = np.zeros(ROW)
+        self._fill[TERMS.index("handshake") : ROW - 2 : len(TERMS)] = -1.0
 
     def order(self, curves: CostCurves) -> None:
         """Records anew what happens, with shared links passed as these costs would have it."""
@@ -58,33 +59,50 @@ class Played:
         self._tape = Tape(self.scenario.run.phases, curves, levels=place.levels, network=network)
 
     def _costs(self, theta: Array) -> Array:
-        table = np.exp(self._design @ theta).reshape(-1, ROW)
-        return np.where(self._empty, self._fill, table)
+        at_knots = (self._map.forward @ theta).reshape(-1, ROW)
+        return np.where(self._empty, self._fill, np.exp(self._shares @ at_knots))
 
     def time_s(self, theta: Array) -> float:
         """The point's statistic under these parameters."""
         exits_s = self._tape.finish_s(self._costs(theta))
         return float((self._weigh(exits_s, self.scenario.run) * exits_s).sum())
 
-    def slope(self, theta: Array) -> tuple[float, sparse.csr_array]:
-        """ln of the time, and its derivative by the parameters, shape (1, count)."""
+    def slope(self, theta: Array) -> tuple[float, Array]:
+        """ln of the time, and its derivative by the parameters, shape (count,)."""
         costs = self._costs(theta)
         exits_s = self._tape.finish_s(costs)
         weights = self._weigh(exits_s, self.scenario.run)
         _, counts = self._tape.gradient(costs, weights.ravel())
         time_s = max(float((weights * exits_s).sum()), 1e-12)
-        part = np.where(self._empty, 0.0, counts * costs).ravel() / time_s
-        return float(np.log(time_s)), sparse.csr_array(part[np.newaxis, :]) @ self._design
+        of_size = np.where(self._empty, 0.0, counts * costs) / time_s
+        return float(np.log(time_s)), self._map.backward @ (self._shares.T @ of_size).ravel()
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss` without constants."""
+    """`theta` explains the training points; `residual` = ln measured − ln predicted; `loss` without constants.
+
+    `leverage`, shape (n,) as `residual`: by how much a training point decides about its own prediction, 0 to 1
+    (Cook and Weisberg 1982): left out, its residual would be residual / (1 − leverage). `covariance` of `theta`,
+    shape (count, count): what measurements and pulls leave open.
+    """
 
     layout: Layout
     theta: Array
     residual: Array
     loss: float
+    leverage: Array
+    covariance: Array
+
+    def deviation(self, slopes: Sequence[Array]) -> Array:
+        """Standard deviation, in ln, of predictions with these derivatives: shape (len(slopes),)."""
+        rows = sparse.csr_array(np.array(slopes))
+        return np.sqrt(np.maximum(_quadratic(rows, self.covariance), 0.0))
+
+
+def _quadratic(rows: sparse.csr_array, matrix: Array) -> Array:
+    """r·M·r of each row r."""
+    return np.asarray(rows.multiply(rows @ matrix) @ np.ones(matrix.shape[0]))
 
 
 def play_all(
@@ -131,7 +149,8 @@ def calibrate(
     ranks = np.array([one.scenario.ranks for one in played], dtype=np.float64)
     importance = (ranks / ranks.max()) ** _IMPORTANCE
     importance /= importance.mean()
-    damping = 0.02
+    damping = _DAMPING
+    best, best_residual = theta, np.full(observed.shape, np.inf)
     for step in range(steps + 1):
         if step in _REORDER:
             curves = _Curves(layout, theta)
@@ -139,17 +158,33 @@ def calibrate(
                 one.order(curves(one.scenario))
         slopes = [one.slope(theta) for one in played]
         residual = observed - np.array([value for value, _ in slopes])
-        jacobian = sparse.vstack([row for _, row in slopes], format="csr")
         scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
-        weight = importance * (_FREEDOM + 1) / (_FREEDOM + (residual / scale) ** 2) / scale**2
-        normal = (jacobian.T @ jacobian.multiply(weight[:, np.newaxis]) + penalty.T @ penalty).toarray()
+
+        def objective(at: Array, missed: Array, scale: float = scale) -> float:
+            misfit = float((importance * (_FREEDOM + 1) * np.log1p((missed / scale) ** 2 / _FREEDOM)).sum())
+            return misfit + float(((penalty @ at - target) ** 2).sum())
+
         if tell:
             tell(step, float(np.median(np.abs(residual))))
+        if step in _REORDER or objective(theta, residual) <= objective(best, best_residual):
+            best, best_residual = theta, residual
+            damping = max(damping / 3, _DAMPING / 9)
+            jacobian = sparse.csr_array(np.array([row for _, row in slopes]))
+            weight = importance * (_FREEDOM + 1) / (_FREEDOM + (residual / scale) ** 2) / scale**2
+            normal = jacobian.T @ jacobian.multiply(weight[:, np.newaxis]) + penalty.T @ penalty
+            downhill = jacobian.T @ (weight * residual) + penalty.T @ (target - penalty @ theta)
+        else:
+            damping *= 5
         if step == steps:
             break
-        downhill = jacobian.T @ (weight * residual) + penalty.T @ (target - penalty @ theta)
-        damped = normal + damping * np.diag(np.diag(normal))
-        theta = theta + np.clip(linalg.solve(damped, downhill, assume_a="pos"), -_LONGEST, _LONGEST)
+        # A point depends on few parameters: sparse, this takes a fraction of the time that it takes dense.
+        damped = sparse.csc_array(normal + damping * sparse.diags_array(normal.diagonal()))
+        move = linalg.splu(damped, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0).solve(downhill)
+        theta = best + np.clip(move, -_LONGEST, _LONGEST)
+    theta, residual = best, best_residual
+    scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
     loss = float((importance * (_FREEDOM + 1) * np.log1p((residual / scale) ** 2 / _FREEDOM)).sum()) / 2
     loss += observed.size * float(np.log(scale))
-    return Calibration(layout, theta, residual, loss)
+    covariance = linalg.splu(sparse.csc_array(normal), permc_spec="MMD_AT_PLUS_A").solve(np.eye(layout.count))
+    leverage = weight * _quadratic(jacobian, covariance)
+    return Calibration(layout, theta, residual, loss, leverage, covariance)

@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 
 _CLIP = 4.0
 """Residuals beyond that many robust deviations are outliers: they count as that many."""
+_MOST_LEVERAGE = 0.9
+"""A point that nearly alone decides about itself does not say how wrong it would have been."""
 _TRIAL = 500
 """Points on which the lengths are found."""
 _BEGIN = np.log([0.05, 0.05, 0.5, 2.0, 0.03])
@@ -47,59 +49,103 @@ class Groups:
         return np.array([self._known.setdefault(word, len(self._known)) for word in words], dtype=np.intp)
 
 
+@dataclass(frozen=True)
+class _Between:
+    """How far pairs of points of one mapping are apart, arrays of shape (n, m)."""
+
+    ranks: Array
+    size: Array
+    alike: NDArray[np.bool_]
+
+    @staticmethod
+    def of(a: Where, b: Where) -> _Between:
+        return _Between(
+            np.abs(a.ranks[:, None] - b.ranks),
+            np.abs(a.size[:, None] - b.size),
+            a.schedule[:, None] == b.schedule,
+        )
+
+    def kernel(self, log_parameters: Array) -> Array:
+        own, shared, length_ranks, length_size, _ = np.exp(log_parameters)
+        near = _matern(self.ranks / length_ranks) * _matern(self.size / length_size)
+        return np.asarray(near * (own**2 * self.alike + shared**2))
+
+
 def _matern(distance: Array) -> Array:
     scaled = np.sqrt(3.0) * distance
     return np.asarray((1 + scaled) * np.exp(-scaled))
 
 
-def _kernel(a: Where, b: Where, log_parameters: Array) -> Array:
-    own, shared, length_ranks, length_size, _ = np.exp(log_parameters)
-    near = _matern(np.abs(a.ranks[:, None] - b.ranks) / length_ranks)
-    near *= _matern(np.abs(a.size[:, None] - b.size) / length_size)
-    alike = own**2 * (a.schedule[:, None] == b.schedule) + shared**2 * (a.mapping[:, None] == b.mapping)
-    return np.asarray(near * alike)
-
-
-def _loss(log_parameters: Array, at: Where, residual: Array) -> float:
-    covariance = _kernel(at, at, log_parameters)
-    covariance[np.diag_indices_from(covariance)] += np.exp(2 * log_parameters[4])
-    try:
-        factor = linalg.cholesky(covariance, lower=True, check_finite=False)
-    except linalg.LinAlgError:
-        return 1e12
-    white = linalg.solve_triangular(factor, residual, lower=True, check_finite=False)
+def _loss(log_parameters: Array, blocks: Sequence[tuple[_Between, Array]]) -> float:
     # Lengths beyond the data say nothing: they are held near the beginning.
-    far = float((((log_parameters - _BEGIN) / 1.5) ** 2).sum())
-    return float(0.5 * white @ white + np.log(np.diag(factor)).sum() + 0.5 * far)
+    loss = 0.5 * float((((log_parameters - _BEGIN) / 1.5) ** 2).sum())
+    for between, residual in blocks:
+        covariance = between.kernel(log_parameters)
+        covariance[np.diag_indices_from(covariance)] += np.exp(2 * log_parameters[4])
+        try:
+            factor = linalg.cholesky(covariance, lower=True, check_finite=False)
+        except linalg.LinAlgError:
+            return 1e12
+        white = linalg.solve_triangular(factor, residual, lower=True, check_finite=False)
+        loss += float(0.5 * white @ white + np.log(np.diag(factor)).sum())
+    return loss
+
+
+def _by_mapping(at: Where) -> dict[int, NDArray[np.intp]]:
+    """Positions of each mapping's points: points of different mappings have nothing in common."""
+    return {int(one): np.flatnonzero(at.mapping == one) for one in np.unique(at.mapping)}
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The process of one mapping: its points, the inverse of their covariance, and that times the residuals."""
+
+    at: Where
+    inverse: Array
+    weights: Array
 
 
 class Discrepancy:
-    """Fitted to residuals of shape (n,) at `at`."""
+    """Fitted to residuals of shape (n,) at `at`; `leverage`, shape (n,): 0 to 1, see `Calibration`."""
 
-    def __init__(self, at: Where, residual: Array) -> None:
+    def __init__(self, at: Where, residual: Array, leverage: Array) -> None:
         deviation = max(1.4826 * float(np.median(np.abs(residual))), 0.01)
         clipped = np.clip(residual, -_CLIP * deviation, _CLIP * deviation)
         trial = np.random.default_rng(1).permutation(residual.size)[:_TRIAL]
+        blocks = []
+        for index in _by_mapping(at[trial]).values():
+            some = at[trial[index]]
+            blocks.append((_Between.of(some, some), clipped[trial[index]]))
         self._parameters = optimize.minimize(
-            _loss, _BEGIN, args=(at[trial], clipped[trial]), method="L-BFGS-B", options={"maxiter": 40}
+            _loss, _BEGIN, args=(blocks,), method="L-BFGS-B", options={"maxiter": 40}
         ).x
-        covariance = _kernel(at, at, self._parameters)
-        covariance[np.diag_indices_from(covariance)] += np.exp(2 * self._parameters[4])
-        self._at = at
-        inverse = linalg.inv(covariance, check_finite=False, overwrite_a=True)
-        self._inverse = (inverse + inverse.T) / 2
-        self._weights = self._inverse @ clipped
-        # Leaving one out: Rasmussen and Williams, eq. 5.12, with the residual as it was measured.
-        own = np.diag(self._inverse)
-        left_out = self._weights / own + (residual - clipped)
-        self.factor = float(np.quantile(np.abs(left_out) * np.sqrt(own), 0.95))
+        self._blocks: dict[int, _Block] = {}
+        scaled = np.empty(residual.size)
+        for mapping, index in _by_mapping(at).items():
+            mine = at[index]
+            covariance = _Between.of(mine, mine).kernel(self._parameters)
+            covariance[np.diag_indices_from(covariance)] += np.exp(2 * self._parameters[4])
+            inverse = linalg.inv(covariance, check_finite=False, overwrite_a=True)
+            inverse = (inverse + inverse.T) / 2
+            weights = inverse @ clipped[index]
+            self._blocks[mapping] = _Block(mine, inverse, weights)
+            # Leaving one out: Rasmussen and Williams, eq. 5.12, with the residual as it was measured.
+            own = np.diag(inverse)
+            left_out = weights / own + (residual - clipped)[index]
+            scaled[index] = np.abs(left_out) * np.sqrt(own) / (1 - np.minimum(leverage[index], _MOST_LEVERAGE))
+        self.factor = float(np.quantile(scaled, 0.95))
         """95 % of the points left out one at a time lie within that many deviations."""
 
     def at(self, where: Where) -> tuple[Array, Array]:
         """Correction and deviation in ln, shape (n,) each."""
-        cross = _kernel(where, self._at, self._parameters)
         own, shared, *_, noise = np.exp(self._parameters)
-        variance = (
-            own**2 + shared**2 + noise**2 - np.einsum("ij,jk,ik->i", cross, self._inverse, cross, optimize=True)
-        )
-        return cross @ self._weights, np.sqrt(np.maximum(variance, noise**2))
+        correction = np.zeros(where.ranks.size)
+        variance = np.full(where.ranks.size, own**2 + shared**2 + noise**2)
+        for mapping, index in _by_mapping(where).items():
+            if mapping not in self._blocks:
+                continue
+            block = self._blocks[mapping]
+            cross = _Between.of(where[index], block.at).kernel(self._parameters)
+            correction[index] = cross @ block.weights
+            variance[index] -= ((cross @ block.inverse) * cross).sum(axis=1)
+        return correction, np.sqrt(np.maximum(variance, noise**2))

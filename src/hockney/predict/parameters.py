@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,13 @@ class Start:
     work_s_per_B: float = 5e-11
 
 
+class KnotMap(NamedTuple):
+    """ln costs at the knots, flattened from (knots, ROW), are forward · θ; derivatives go back by `backward`."""
+
+    forward: sparse.csr_array
+    backward: sparse.csr_array
+
+
 @dataclass
 class Layout:
     """Which parameters there are, and where: `knots` are sizes in bytes (0 first, then increasing), `labels` the
@@ -78,14 +86,17 @@ class Layout:
             "load": (2, k),
             "step": (len(PARTS) + 1,),
         }
-        self.at: dict[str, NDArray[np.intp]] = {}
+        self.places: dict[str, NDArray[np.intp]] = {}
         first = 0
         for name, shape in blocks.items():
             count = int(np.prod(shape))
-            self.at[name] = np.arange(first, first + count).reshape(shape)
+            self.places[name] = np.arange(first, first + count).reshape(shape)
             first += count
         self.count = first
         self._octave = np.log2(np.maximum(self.knots[1:], 1.0))
+        self._load = self._load_map()
+        self._unloaded: dict[tuple[str, bool], sparse.csr_array] = {}
+        self._maps: dict[tuple[str, int, bool], KnotMap] = {}
 
     def weights(self, size_B: float) -> list[tuple[int, float]]:
         """Knots between which a size lies, and how much each counts; on the outermost line beyond them."""
@@ -102,52 +113,81 @@ class Layout:
         """Whether messages of that size wait for their receiver in this schedule."""
         return size_B > self.rendezvous_above_B.get(label, np.inf)
 
-    def design(self, scenario: Scenario, sizes: Sequence[int]) -> sparse.csr_array:
-        """ln costs by parameter, shape (len(sizes) · ROW, count): rows that are empty have no cost."""
-        rows: list[int] = []
-        columns: list[int] = []
-        values: list[float] = []
-
-        def add(row: int, column: int, value: float) -> None:
-            rows.append(row)
-            columns.append(int(column))
-            values.append(value)
-
-        label = self.labels.index(scenario.label) if scenario.label in self.labels else None
-        load = scenario.place.ppn / self.cores
-        stepped = scenario.ranks >= self.step_from and scenario.place.is_spread
+    def shares(self, sizes: Sequence[int]) -> Array:
+        """`weights` of each size, shape (len(sizes), knots)."""
+        made = np.zeros((len(sizes), len(self.knots)))
         for i, size_B in enumerate(sizes):
-            weights = self.weights(size_B)
+            for knot, weight in self.weights(size_B):
+                made[i, knot] = weight
+        return made
+
+    def empty(self, scenario: Scenario, sizes: Sequence[int]) -> NDArray[np.bool_]:
+        """Terms that these messages do not have, shape (len(sizes), ROW)."""
+        made = np.ones((len(sizes), ROW), dtype=np.bool_)
+        made[:, -2:] = False
+        by_locality = made[:, :-2].reshape(len(sizes), len(LOCALITIES), len(TERMS))
+        for name in (*PARTS, "insert"):
+            by_locality[:, :, TERMS.index(name)] = False
+        by_locality[:, NETWORK, TERMS.index("node_link")] = False
+        for name in ("network_link", "hop"):
+            by_locality[:, NETWORK, TERMS.index(name)] = not scenario.place.shares_links
+        waits = np.array([self.is_rendezvous(scenario.label, size_B) for size_B in sizes], dtype=np.bool_)
+        by_locality[waits, :, TERMS.index("handshake")] = False
+        return made
+
+    def at_knots(self, scenario: Scenario) -> KnotMap:
+        """What the costs of a schedule depend on at that load."""
+        stepped = scenario.ranks >= self.step_from and scenario.place.is_spread
+        key = (scenario.label, scenario.place.ppn, stepped)
+        if key not in self._maps:
+            unloaded = (scenario.label, stepped)
+            if unloaded not in self._unloaded:
+                self._unloaded[unloaded] = self._map(*unloaded)
+            forward = sparse.csr_array(self._unloaded[unloaded] + self._load * (scenario.place.ppn / self.cores))
+            self._maps[key] = KnotMap(forward, sparse.csr_array(forward.T))
+        return self._maps[key]
+
+    def _map(self, schedule: str, stepped: bool) -> sparse.csr_array:
+        label = self.labels.index(schedule) if schedule in self.labels else None
+        entries: list[tuple[int, int]] = []
+        for knot in range(len(self.knots)):
             for locality in range(len(LOCALITIES)):
                 outside = locality == NETWORK
-                first = i * ROW + locality * len(TERMS)
+                row = {name: knot * ROW + locality * len(TERMS) + position for position, name in enumerate(TERMS)}
                 for part, name in enumerate(PARTS):
-                    row = first + TERMS.index(name)
-                    for knot, weight in weights:
-                        add(row, self.at["base"][locality, part, knot], weight)
-                        add(row, self.at["load"][int(outside), knot], weight * load)
-                        if label is not None and size_B > 0:
-                            add(row, self.at["algorithm"][label, part, knot], weight)
+                    entries.append((row[name], self.places["base"][locality, part, knot]))
+                    if label is not None and knot > 0:
+                        entries.append((row[name], self.places["algorithm"][label, part, knot]))
                     if outside and stepped:
-                        add(row, self.at["step"][part], 1.0)
-                for knot, weight in weights:
-                    add(first + TERMS.index("insert"), self.at["insert"][int(outside), knot], weight)
-                if self.is_rendezvous(scenario.label, size_B):
-                    add(first + TERMS.index("handshake"), self.at["handshake"][locality], 1.0)
+                        entries.append((row[name], self.places["step"][part]))
+                entries.append((row["insert"], self.places["insert"][int(outside), knot]))
+                entries.append((row["handshake"], self.places["handshake"][locality]))
                 if outside:
-                    for knot, weight in weights:
-                        add(first + TERMS.index("node_link"), self.at["link"][knot], weight)
-                        if scenario.place.shares_links:
-                            add(first + TERMS.index("network_link"), self.at["wire"][knot], weight)
-                    if scenario.place.shares_links:
-                        add(first + TERMS.index("hop"), self.at["hop"][0], 1.0)
+                    entries.append((row["node_link"], self.places["link"][knot]))
+                    entries.append((row["network_link"], self.places["wire"][knot]))
+                    entries.append((row["hop"], self.places["hop"][0]))
                     if stepped:
-                        add(first + TERMS.index("node_link"), self.at["step"][len(PARTS)], 1.0)
-            for kind in range(2):
-                for knot, weight in weights:
-                    add((i + 1) * ROW - 2 + kind, self.at["work"][kind, knot], weight)
-        shape = (len(sizes) * ROW, self.count)
-        return sparse.csr_array((values, (rows, columns)), shape=shape)
+                        entries.append((row["node_link"], self.places["step"][len(PARTS)]))
+            entries += [((knot + 1) * ROW - 2 + kind, self.places["work"][kind, knot]) for kind in range(2)]
+        return self._matrix(entries)
+
+    def _load_map(self) -> sparse.csr_array:
+        return self._matrix(
+            [
+                (
+                    knot * ROW + locality * len(TERMS) + TERMS.index(name),
+                    self.places["load"][int(locality == NETWORK), knot],
+                )
+                for knot in range(len(self.knots))
+                for locality in range(len(LOCALITIES))
+                for name in PARTS
+            ]
+        )
+
+    def _matrix(self, entries: Sequence[tuple[int, int]]) -> sparse.csr_array:
+        rows, columns = np.array(entries).T
+        shape = (len(self.knots) * ROW, self.count)
+        return sparse.csr_array((np.ones(len(entries)), (rows, columns)), shape=shape)
 
     def start(self, start: Start) -> Array:
         """Parameters to begin with, shape (count,)."""
@@ -155,16 +195,16 @@ class Layout:
         for knot, size_B in enumerate(self.knots):
             for locality in range(len(LOCALITIES)):
                 time_s = start.message_s(locality, float(size_B))
-                theta[self.at["base"][locality, :, knot]] = np.log(np.multiply(time_s, _SHARES))
-            theta[self.at["link"][knot]] = np.log(start.link_s(float(size_B)))
-            theta[self.at["wire"][knot]] = np.log(start.link_s(float(size_B)))
+                theta[self.places["base"][locality, :, knot]] = np.log(np.multiply(time_s, _SHARES))
+            theta[self.places["link"][knot]] = np.log(start.link_s(float(size_B)))
+            theta[self.places["wire"][knot]] = np.log(start.link_s(float(size_B)))
             # A copy or a reduction of nothing is not free: it is a call.
-            theta[self.at["work"][:, knot]] = np.log(2e-8 + start.work_s_per_B * float(size_B))
-            theta[self.at["insert"][0, knot]] = np.log(2e-8)
-            theta[self.at["insert"][1, knot]] = np.log(2e-9)
+            theta[self.places["work"][:, knot]] = np.log(2e-8 + start.work_s_per_B * float(size_B))
+            theta[self.places["insert"][0, knot]] = np.log(2e-8)
+            theta[self.places["insert"][1, knot]] = np.log(2e-9)
         for locality in range(len(LOCALITIES)):
-            theta[self.at["handshake"][locality]] = np.log(start.message_s(locality, 0.0))
-        theta[self.at["hop"]] = np.log(_HOP_S)
+            theta[self.places["handshake"][locality]] = np.log(start.message_s(locality, 0.0))
+        theta[self.places["hop"]] = np.log(_HOP_S)
         return theta
 
     def prior(self, begin: Array) -> tuple[sparse.csr_array, Array]:
@@ -181,22 +221,22 @@ class Layout:
             for knot in range(2, len(of) - 1):
                 pull([of[knot - 1], of[knot], of[knot + 1]], [1.0, -2.0, 1.0], _SMOOTH)
 
-        for of_locality in self.at["base"]:
+        for of_locality in self.places["base"]:
             for of_part in of_locality:
                 curve(of_part, _START)
                 pull([of_part[0], of_part[1]], [-1.0, 1.0], _EMPTY)
-        for one, other in zip(self.at["base"][NETWORK - 1, 0], self.at["base"][NETWORK, 0], strict=True):
+        for one, other in zip(self.places["base"][NETWORK - 1, 0], self.places["base"][NETWORK, 0], strict=True):
             rows.append(([one, other], [-1 / _ALIKE, 1 / _ALIKE], 0.0))
-        for of in (self.at["link"], self.at["wire"], *self.at["insert"], *self.at["work"]):
+        for of in (self.places["link"], self.places["wire"], *self.places["insert"], *self.places["work"]):
             curve(of, _LINK)
-        for of_label in self.at["algorithm"]:
+        for of_label in self.places["algorithm"]:
             for of_part in of_label:
                 curve(of_part, _ALGORITHM)
-        for of in self.at["load"]:
+        for of in self.places["load"]:
             curve(of, _LOAD)
-        for index in self.at["step"]:
+        for index in self.places["step"]:
             pull([index], [1.0], _STEP)
-        for index in (*self.at["handshake"], *self.at["hop"]):
+        for index in (*self.places["handshake"], *self.places["hop"]):
             pull([index], [1.0], _START)
         matrix = sparse.lil_array((len(rows), self.count))
         for i, (indices, factors, _) in enumerate(rows):
@@ -207,7 +247,7 @@ class Layout:
     def curves(self, theta: Array, label: str, shares_links: bool = False) -> CostCurves:
         """Costs at the knots for an unloaded node, to find the order in which messages pass shared links."""
         knots = self.knots.tolist()
-        of_label = theta[self.at["algorithm"][self.labels.index(label)]] if label in self.labels else None
+        of_label = theta[self.places["algorithm"][self.labels.index(label)]] if label in self.labels else None
 
         def line(of: NDArray[np.intp], part: int | None = None) -> Curve:
             values = theta[of].copy()
@@ -219,17 +259,17 @@ class Layout:
         above_B = self.rendezvous_above_B.get(label, np.inf)
         for locality in range(len(LOCALITIES)):
             terms: dict[str, Curve] = {
-                name: line(self.at["base"][locality, part], part) for part, name in enumerate(PARTS)
+                name: line(self.places["base"][locality, part], part) for part, name in enumerate(PARTS)
             }
-            terms["insert"] = line(self.at["insert"][int(locality == NETWORK)])
+            terms["insert"] = line(self.places["insert"][int(locality == NETWORK)])
             terms["handshake"] = EAGER
             if np.isfinite(above_B):
-                shake_s = float(np.exp(theta[self.at["handshake"][locality]]))
+                shake_s = float(np.exp(theta[self.places["handshake"][locality]]))
                 terms["handshake"] = ([above_B, above_B + 1, above_B + 2], [-1.0, shake_s, shake_s])
             if locality == NETWORK:
-                terms["node_link"] = line(self.at["link"])
+                terms["node_link"] = line(self.places["link"])
                 if shares_links:
-                    terms["network_link"] = line(self.at["wire"])
-                    terms["hop"] = ([0.0], [float(np.exp(theta[self.at["hop"][0]]))])
+                    terms["network_link"] = line(self.places["wire"])
+                    terms["hop"] = ([0.0], [float(np.exp(theta[self.places["hop"][0]]))])
             message.append([terms.get(term, NOTHING) for term in TERMS])
-        return CostCurves(message, line(self.at["work"][0]), line(self.at["work"][1]))
+        return CostCurves(message, line(self.places["work"][0]), line(self.places["work"][1]))

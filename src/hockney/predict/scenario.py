@@ -99,12 +99,11 @@ class Scenarios:
         """The scenario of a point (columns of `predict.points.POINT`); None where it has none: see `missing`."""
         name, ranks, size_B = str(point["algorithm"]), int(point["ranks"]), int(point["bytes"])
         nodes, ppn = _number(point["nodes"]), _number(point["ppn"])
-        try:
-            place = self._place(str(point["mapping"]), ranks, nodes, ppn)
-        except RequestError as error:
-            self.missing[name] = error.message
+        if ranks < 2 or (size_B == 0 and point["operation"] != "barrier"):
+            self.missing[name] = "a single rank sends no message" if ranks < 2 else "0 B are sent in no message"
             return None
         try:
+            place = self._place(str(point["mapping"]), ranks, nodes, ppn)
             call, label = self._call(point, name, ranks, size_B, len(set(place.node)))
         except RequestError as error:
             self.missing[name] = error.message
@@ -193,6 +192,8 @@ def _is_small(run: Run) -> bool:
 
 
 def _phase(operation: str, choice: Choice, ranks: int, size_B: int, element_B: int, root: int = 0) -> Phase:
+    if (operation, choice.algorithm) not in _known():
+        raise RequestError(f"there is no schedule {operation} {choice.algorithm}", "")
     segment_B = choice.segment_B or 0
     problem = Problem(
         ranks=ranks,

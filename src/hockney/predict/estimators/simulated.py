@@ -6,8 +6,8 @@ calibration explains all algorithms of the table; each schedule has a small corr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,8 @@ from hockney.predict.discrepancy import Discrepancy, Groups, Where
 from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
 from hockney.predict.parameters import Layout, Start
 from hockney.predict.point_to_point import message_times
+from hockney.predict.points import positions
+from hockney.predict.procedures.base import procedures
 from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
 
 _MOST = 4000
@@ -34,6 +36,8 @@ _RENDEZVOUS_B = (8192.0, 131072.0)
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
 _QUANTILE = 0.95
+_NORMAL = 1.96
+"""Standard deviations on either side that hold 95 % of a normal distribution."""
 _FEWEST = 20
 """Points below which nothing is said about how errors grow."""
 _UNKNOWN_GROWTH = 0.5
@@ -42,16 +46,17 @@ _BATCH = 512
 Index = NDArray[np.intp]
 
 
-def procedure_of(training: Training, system: System) -> str:
-    """Which benchmark measured the points: the system file's word, the column `source`, or what the statistic
+APART = ("mpi", "source", "variant", "cache", "oversubscribed")
+"""Points that differ in one of these were measured under other conditions: each set has its own calibration."""
+
+
+def procedure_of(source: str, statistic: str, system: System) -> str:
+    """Which benchmark measured the points: the column `source`, the system file's word, or what the statistic
     suggests."""
-    if system.procedure:
-        return system.procedure
-    sources = set(training.points["source"].astype(str)) - {""}
-    known = [name for name in ("osu", "imb", "pico", "hockney") if any(name in s.lower() for s in sources)]
-    if len(known) == 1:
-        return known[0]
-    return {"completion": "hockney", "max_over_ranks": "pico"}.get(training.statistic, "osu")
+    named = [name for name in procedures.names() if name in source.lower()]
+    if len(named) == 1:
+        return named[0]
+    return system.procedure or {"completion": "hockney", "max_over_ranks": "pico"}.get(statistic, "osu")
 
 
 @estimators.register("simulated")
@@ -59,18 +64,65 @@ def simulated(training: Training) -> Fitted:
     """Calibrates on the training points; RequestError where none of them can be simulated."""
     if training.statistic not in STATISTICS:
         raise RequestError(f"{training.statistic} cannot be simulated", f"known: {', '.join(STATISTICS)}")
+    names = sorted(set(training.points["system"]) - {""})
+    if len(names) > 1:
+        raise RequestError(
+            f"the training points are of {len(names)} systems: {', '.join(names)}",
+            f"choose one of them: --train \"system == '{names[0]}'\"",
+        )
     system = training.system if isinstance(training.system, System) else system_of_table(training.points)
-    scenarios = Scenarios(system, procedure_of(training, system))
-    made = scenarios.of_points(training.points)
-    usable = [index for index, scenario in enumerate(made) if scenario is not None]
-    if not usable:
-        reasons = "; ".join(f"{name}: {why}" for name, why in sorted(scenarios.missing.items()))
-        raise RequestError(f"no training point can be simulated: {reasons}", "describe the system with --system")
-    chosen = [scenario for scenario in made if scenario is not None]
-    measured_s = training.points["time_s"].to_numpy(np.float64)[usable]
-    mappings = training.points["mapping"].astype(str).to_numpy(dtype=object)[usable].tolist()
-    fit = _Fit(training, system, chosen, mappings, measured_s)
-    return fit.run(scenarios)
+    fitted: dict[Hashable, _Simulated] = {}
+    reasons: dict[str, str] = {}
+    for key, index in positions(training.points, APART).items():
+        points = training.points.iloc[index].reset_index(drop=True)
+        words = dict(zip(APART, key, strict=True))  # type: ignore[call-overload]
+        scenarios = Scenarios(system, procedure_of(str(words["source"]), training.statistic, system))
+        made = scenarios.of_points(points)
+        usable = [i for i, scenario in enumerate(made) if scenario is not None]
+        reasons |= scenarios.missing
+        if not usable:
+            continue
+        fit = _Fit(
+            replace(training, points=points, point_to_point=_alike(training.point_to_point, words)),
+            system,
+            [scenario for scenario in made if scenario is not None],
+            points["mapping"].astype(str).to_numpy(dtype=object)[usable].tolist(),
+            points["time_s"].to_numpy(np.float64)[usable],
+        )
+        fitted[key] = fit.run(scenarios)
+    if not fitted:
+        why = "; ".join(f"{name}: {reason}" for name, reason in sorted(reasons.items()))
+        raise RequestError(f"no training point can be simulated: {why}", "describe the system with --system")
+    return _Apart(fitted)
+
+
+def _alike(pairs: pd.DataFrame, words: Mapping[str, object]) -> pd.DataFrame:
+    """Ping-pongs of the same library and variant."""
+    for name in ("mpi", "variant"):
+        if name in pairs.columns:
+            pairs = pairs[pairs[name].astype(object).fillna("").astype(str) == words[name]]
+    return pairs
+
+
+@dataclass(frozen=True)
+class _Apart:
+    """A calibration for each set of conditions."""
+
+    fitted: dict[Hashable, _Simulated]
+
+    def predict(self, points: pd.DataFrame) -> Prediction:
+        made = unknown(len(points))
+        notes: list[str] = []
+        for key, index in positions(points, APART).items():
+            words = ", ".join(str(word) for word in key if word)  # type: ignore[attr-defined]
+            if key not in self.fitted:
+                notes.append(f"{words or 'conditions not told'}: nothing was trained")
+                continue
+            part = self.fitted[key].predict(points.iloc[index].reset_index(drop=True))
+            made.time_s[index], made.low_s[index], made.high_s[index] = part.time_s, part.low_s, part.high_s
+            told = f"{words}: " if len(self.fitted) > 1 else ""
+            notes += [f"{told}{note}" for note in part.note or []]
+        return Prediction(made.time_s, made.low_s, made.high_s, notes)
 
 
 @dataclass
@@ -136,7 +188,7 @@ class _Fit:
                 best, found = loss, float(candidate)
         return found
 
-    def run(self, scenarios: Scenarios) -> Fitted:
+    def run(self, scenarios: Scenarios) -> _Simulated:
         above_B = self.rendezvous()
         step_from = self.step(above_B)
         layout = self.layout(step_from, above_B)
@@ -144,7 +196,9 @@ class _Fit:
         whole = self.fitted(layout, index, 10)
         groups = Groups()
         missed = Discrepancy(
-            _where([self.chosen[i] for i in index], [self.mappings[i] for i in index], groups), whole.residual
+            _where([self.chosen[i] for i in index], [self.mappings[i] for i in index], groups),
+            whole.residual,
+            whole.leverage,
         )
         return _Simulated(
             scenarios,
@@ -224,16 +278,18 @@ class _Simulated:
             if some:
                 self._batch([i for i, _ in some], [one for _, one in some], mappings, made)
         missing = sorted(self.scenarios.missing.items())
-        notes = [*self.notes, *(f"{name} is not simulated: {why}" for name, why in missing)]
+        notes = [*self.notes, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
         return Prediction(made.time_s, made.low_s, made.high_s, notes)
 
     def _batch(self, index: list[int], scenarios: list[Scenario], mappings: list[str], made: Prediction) -> None:
         fit = self.calibration
         played = play_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
-        simulated_s = np.array([one.time_s(fit.theta) for one in played])
+        slopes = [one.slope(fit.theta) for one in played]
+        simulated_s = np.exp([value for value, _ in slopes])
+        open_ln = _NORMAL * fit.deviation([slope for _, slope in slopes])
         missed, deviation = self.missed.at(_where(scenarios, [mappings[i] for i in index], self.groups))
         beyond = np.maximum(np.log2([one.ranks / self.most_ranks for one in scenarios]), 0.0)
         made.time_s[index] = simulated_s * np.exp(missed)
-        width = np.exp(np.hypot(self.missed.factor * deviation, self.growth * beyond))
+        width = np.exp(np.sqrt((self.missed.factor * deviation) ** 2 + (self.growth * beyond) ** 2 + open_ln**2))
         made.low_s[index] = made.time_s[index] / width
         made.high_s[index] = made.time_s[index] * width

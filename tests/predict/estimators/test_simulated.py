@@ -1,0 +1,235 @@
+"""simulated: a machine that is what the simulator says comes back, far beyond training, with honest intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hockney.errors import RequestError
+from hockney.machine.system import System
+from hockney.predict.calibrate import Played, play_all
+from hockney.predict.estimators import simulated as module
+from hockney.predict.estimators.base import Prediction, Training
+from hockney.predict.estimators.simulated import procedure_of, simulated
+from hockney.predict.points import points
+from hockney.predict.scenario import Scenario
+
+Table = Callable[..., pd.DataFrame]
+OPEN_MPI = "Open MPI 4.1.5"
+NOISE = 0.03
+RANKS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+FAR = (48, 96, 128)
+"""Four times the ranks of training, and less."""
+
+
+def training(
+    table: pd.DataFrame, system: System | None, pairs: pd.DataFrame | None = None, statistic: str = ""
+) -> Training:
+    operation = str(table["operation"].iloc[0])
+    made = points(table, operation, statistic)
+    return Training(made.frame, table[:0] if pairs is None else pairs, system, operation, made.statistic)
+
+
+def asked(table: pd.DataFrame) -> pd.DataFrame:
+    return points(table, str(table["operation"].iloc[0])).frame
+
+
+def errors(made: Prediction, table: pd.DataFrame) -> np.ndarray:
+    return np.asarray(np.abs(made.time_s / asked(table)["time_s"].to_numpy() - 1))
+
+
+def inside(made: Prediction, table: pd.DataFrame) -> float:
+    true_s = asked(table)["time_s"].to_numpy()
+    return float(((made.low_s <= true_s) & (true_s <= made.high_s)).mean())
+
+
+@pytest.fixture(scope="module")
+def table(simulated_table: Table) -> pd.DataFrame:
+    return simulated_table(
+        ranks=(*RANKS, *FAR), statistic="mean_over_ranks", mpi=OPEN_MPI, noise=NOISE, sizes=(8, 512, 16384)
+    )
+
+
+def test_four_times_the_ranks(table: pd.DataFrame, system: System) -> None:
+    seen, far = table[table["ranks"] <= max(RANKS)], table[table["ranks"] > max(RANKS)]
+    made = simulated(training(seen, system)).predict(asked(far))
+    # The noise of a point is 3 %; two thirds of it is what a perfect model would be off in the median.
+    assert np.median(errors(made, far)) < 2 * NOISE
+    assert np.quantile(errors(made, far), 0.95) < 6 * NOISE
+    assert inside(made, far) >= 0.9
+    assert (made.low_s < made.time_s).all()
+    assert (made.time_s < made.high_s).all()
+
+
+def test_points_among_training_are_covered_as_claimed(table: pd.DataFrame, system: System) -> None:
+    left_out = np.random.default_rng(7).random(len(table)) < 0.3
+    made = simulated(training(table[~left_out], system)).predict(asked(table[left_out]))
+    # About 45 points: 95 % less two standard deviations of such a share. Times are predicted within their noise.
+    assert inside(made, table[left_out]) >= 0.88
+    assert np.median(errors(made, table[left_out])) < 1.5 * NOISE
+    assert np.median(made.high_s / made.low_s) < np.exp(2 * 6 * NOISE)
+
+
+def ping_pongs(simulated_table: Table) -> pd.DataFrame:
+    """Half of what a broadcast among two takes is not asked: it is one message, one way."""
+    near = simulated_table(algorithms=["linear"], ranks=(2,), mappings=["core"], sizes=(8, 128, 1024, 16384))
+    far = simulated_table(algorithms=["linear"], ranks=(2,), mappings=["node"], sizes=(8, 128, 1024, 16384))
+    joined = pd.concat([near.assign(locality="cache"), far.assign(locality="network")], ignore_index=True)
+    return joined.assign(operation="pingpong", statistic="one_way")
+
+
+def test_ping_pongs_and_a_few_collectives(simulated_table: Table, system: System) -> None:
+    few = simulated_table(ranks=(8, 16), sizes=(8, 16384), mappings=["half"])
+    other = simulated_table(ranks=(12, 32), sizes=(1024,), mappings=["half"])
+    with_pairs = simulated(training(few, system, ping_pongs(simulated_table))).predict(asked(other))
+    without = simulated(training(few, system)).predict(asked(other))
+    # Neither the size nor the ranks were measured.
+    assert np.median(errors(with_pairs, other)) < 0.15
+    assert np.median(errors(with_pairs, other)) < np.median(errors(without, other))
+    assert inside(with_pairs, other) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("few", "limit"),
+    [({"sizes": (512,)}, 0.1), ({"ranks": (16,)}, 0.5)],
+    ids=["a single size", "a single number of ranks"],
+)
+def test_little_is_enough_to_run(
+    simulated_table: Table, system: System, few: dict[str, Any], limit: float
+) -> None:
+    seen = simulated_table(**({"ranks": RANKS, "sizes": (8, 512)} | few))
+    far = simulated_table(ranks=(48,), sizes=(512,))
+    made = simulated(training(seen, system)).predict(asked(far))
+    assert np.median(errors(made, far)) < limit
+    assert inside(made, far) >= 0.5
+
+
+def test_a_table_without_placement_says_what_to_do(simulated_table: Table) -> None:
+    bare = simulated_table(ranks=(4, 8), mappings=["core"]).assign(mapping="")
+    with pytest.raises(RequestError, match="does not say where its ranks were") as caught:
+        simulated(training(bare, None))
+    assert "--system" in (caught.value.hint or "")
+
+
+def test_a_table_alone_is_enough_where_it_says_nodes_and_ppn(simulated_table: Table) -> None:
+    alone = simulated_table(ranks=(8, 16, 32, 64), mappings=["half"]).assign(mapping="core", ppn=8)
+    alone["nodes"] = alone["ranks"] // 8
+    seen, far = alone[alone["ranks"] <= 32], alone[alone["ranks"] > 32]
+    made = simulated(training(seen, None)).predict(asked(far))
+    assert np.median(errors(made, far)) < 0.1
+
+
+def test_several_systems_are_refused_in_words(simulated_table: Table, system: System) -> None:
+    two = pd.concat([simulated_table(ranks=(4, 8)), simulated_table(ranks=(4, 8)).assign(system="t")])
+    with pytest.raises(RequestError, match="of 2 systems: s, t") as caught:
+        simulated(training(two, system))
+    assert "system == 's'" in (caught.value.hint or "")
+
+
+def test_libraries_are_calibrated_apart(simulated_table: Table, system: System) -> None:
+    """One is three times slower than the other: a fit to both would be off by √3 for each."""
+    fast = simulated_table(ranks=(4, 8, 16, 32), sizes=(8, 512))
+    slow = fast.assign(mpi="Other 1", time_us=fast["time_us"] * 3)
+    both = pd.concat([fast, slow], ignore_index=True)
+    made = simulated(training(both, system)).predict(asked(both))
+    assert np.median(errors(made, both)) < 0.03
+    stranger = simulated(training(both, system)).predict(asked(fast.assign(mpi="Third 1")))
+    assert np.isnan(stranger.time_s).all()
+    assert stranger.note == ["Third 1: nothing was trained"]
+
+
+def test_an_unknown_library_needs_names_of_schedules(simulated_table: Table, system: System) -> None:
+    seen = simulated_table(ranks=(4, 8, 16)).assign(mpi="Unheard MPI 1")
+    named = simulated(training(seen, system)).predict(asked(seen))
+    assert np.isfinite(named.time_s).all()
+    with pytest.raises(RequestError, match="magic: there is no schedule bcast magic"):
+        simulated(training(seen.assign(algorithm="magic"), system))
+
+
+def test_the_librarys_own_choice_is_simulated(simulated_table: Table, system: System) -> None:
+    table = simulated_table(
+        operation="allreduce", algorithms=["default"], ranks=RANKS, sizes=(8, 512, 65536), mpi=OPEN_MPI,
+        statistic="mean_over_ranks",
+    )  # fmt: skip
+    far = table["ranks"] == max(RANKS)
+    made = simulated(training(table[~far], system)).predict(asked(table[far]))
+    assert np.median(errors(made, table[far])) < 0.1
+
+
+def test_points_that_cannot_be_simulated_are_left_out_with_a_reason(
+    simulated_table: Table, system: System
+) -> None:
+    seen = simulated_table(ranks=(2, 4, 8), mappings=["core"])
+    odd = pd.concat(
+        [
+            seen,
+            seen.head(1).assign(ranks=1),
+            seen.head(1).assign(bytes=0),
+            seen.head(1).assign(algorithm="magic"),
+        ],
+        ignore_index=True,
+    )
+    made = simulated(training(odd, system)).predict(asked(odd))
+    assert np.isfinite(made.time_s).tolist() == [True] * len(seen) + [False] * 3
+    assert any("magic" in note for note in made.note or [])
+    assert any("0 B are sent in no message" in note for note in made.note or [])
+
+
+def test_batches_change_nothing(simulated_table: Table, system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand points are not in memory at once, and none is lost between two batches."""
+    seen = simulated_table(ranks=(2, 4, 8), mappings=["core"])
+    fitted = simulated(training(seen, system))
+    whole = fitted.predict(asked(seen))
+    most: list[int] = []
+
+    def counted(some: list[Scenario], *rest: Any) -> list[Played]:
+        most.append(len(some))
+        return play_all(some, *rest)
+
+    monkeypatch.setattr(module, "_BATCH", 5)
+    monkeypatch.setattr(module, "play_all", counted)
+    parts = fitted.predict(asked(seen))
+    assert max(most) == 5
+    assert (parts.time_s == whole.time_s).all()
+    assert (parts.high_s == whole.high_s).all()
+
+
+def test_the_same_table_gives_the_same_answer(simulated_table: Table, system: System) -> None:
+    seen = simulated_table(ranks=(2, 4, 8, 16), noise=NOISE)
+    once, again = (simulated(training(seen, system)).predict(asked(seen)) for _ in range(2))
+    assert (once.time_s == again.time_s).all()
+    assert (once.low_s == again.low_s).all()
+
+
+def test_more_points_than_are_needed_are_drawn(
+    simulated_table: Table, system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST", 10)
+    seen = simulated_table(ranks=(2, 4, 8), mappings=["core"])
+    made = simulated(training(seen, system)).predict(asked(seen))
+    assert "calibrated on 10 of 18 training points, chosen at random" in (made.note or [])
+
+
+@pytest.mark.parametrize(
+    ("source", "statistic", "told", "expected"),
+    [
+        ("OSU 7.3", "mean_over_ranks", "imb", "osu"),
+        ("Intel MPI Benchmarks (imb)", "max_over_ranks", None, "imb"),
+        ("", "mean_over_ranks", "imb", "imb"),
+        ("", "completion", None, "hockney"),
+        ("", "max_over_ranks", None, "pico"),
+        ("somebody's", "mean_over_ranks", None, "osu"),
+    ],
+)
+def test_which_procedure(system: System, source: str, statistic: str, told: str | None, expected: str) -> None:
+    assert procedure_of(source, statistic, system.model_copy(update={"procedure": told})) == expected
+
+
+def test_rates_are_not_simulated(simulated_table: Table, system: System) -> None:
+    odd = training(simulated_table(ranks=(2, 4)), system)
+    with pytest.raises(RequestError, match="jitter cannot be simulated"):
+        simulated(Training(odd.points, odd.point_to_point, system, "bcast", "jitter"))

@@ -1,0 +1,140 @@
+"""The layout of parameters: weights between sizes, what each cost depends on, and a pull for every parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hockney._core import Network as Links
+from hockney._core import Problem, simulate
+from hockney.machine.system import System
+from hockney.predict.costs import TERMS
+from hockney.predict.parameters import NETWORK, PARTS, ROW, Layout, Start
+from hockney.predict.points import points
+from hockney.predict.scenario import LOCALITIES, Scenario, Scenarios
+
+KNOTS = np.array([0.0, 1, 2, 4, 8, 16, 32])
+START = Start(
+    lambda locality, size_B: (1 + locality) * 1e-6 + size_B * 1e-9, lambda size_B: 1e-7 + size_B * 1e-10
+)
+
+
+@pytest.fixture(scope="module")
+def layout() -> Layout:
+    return Layout(KNOTS, ("bcast binomial", "bcast linear"), 16)
+
+
+@pytest.fixture(scope="module")
+def scenario(system: System, bcast: Callable[..., pd.DataFrame]) -> Scenario:
+    table = bcast(lambda *_: 1.0, algorithms=["linear"], ranks=[32], sizes=[8], mappings=["core"], mpi="")
+    made = Scenarios(system, "hockney").of_points(points(table, "bcast").frame)[0]
+    assert made is not None
+    return made
+
+
+@pytest.mark.parametrize("size_B", [0, 1, 3, 5.5, 8, 31, 32, 100, 1e6])
+def test_weights_sum_to_one_and_are_straight_log_log(layout: Layout, size_B: float) -> None:
+    weights = layout.weights(size_B)
+    assert sum(weight for _, weight in weights) == pytest.approx(1.0)
+    if size_B == 0:
+        assert weights == [(0, 1.0)]
+        return
+    # A power law through the knots comes back at every size, beyond the last too.
+    power = np.concatenate([[np.nan], 3 * np.log(KNOTS[1:]) - 2])
+    assert sum(weight * power[knot] for knot, weight in weights if weight) == pytest.approx(
+        3 * np.log(size_B) - 2
+    )
+
+
+def test_a_single_size_is_all_there_is() -> None:
+    assert Layout(np.array([0.0, 1.0]), (), 1).weights(64) == [(1, 1.0)]
+
+
+def test_every_parameter_has_its_place_and_a_pull(layout: Layout) -> None:
+    places = np.concatenate([at.ravel() for at in layout.places.values()])
+    assert sorted(places) == list(range(layout.count))
+    matrix, target = layout.prior(layout.start(START))
+    assert target.shape == (matrix.shape[0],)
+    # Positive definite: measurements that say nothing leave one answer.
+    assert np.linalg.eigvalsh((matrix.T @ matrix).toarray()).min() > 0.1
+
+
+def test_the_start_is_pulled_nowhere_but_where_localities_are_alike(layout: Layout) -> None:
+    begin = layout.start(START)
+    matrix, target = layout.prior(begin)
+    strained = np.flatnonzero(np.abs(matrix @ begin - target) > 1e-9)
+    one, other = layout.places["base"][NETWORK - 1, 0], layout.places["base"][NETWORK, 0]
+    for row in strained:
+        assert set(matrix[[row]].indices) in [{a, b} for a, b in zip(one, other, strict=True)]
+
+
+def test_the_start_is_the_time_of_a_message(layout: Layout) -> None:
+    begin = layout.start(START)
+    for locality in range(len(LOCALITIES)):
+        time_s = np.exp(begin[layout.places["base"][locality]]).sum(axis=0)
+        assert time_s == pytest.approx([START.message_s(locality, size_B) for size_B in KNOTS])
+
+
+def ln_costs(layout: Layout, scenario: Scenario, theta: np.ndarray, sizes: list[int]) -> np.ndarray:
+    table = layout.shares(sizes) @ (layout.at_knots(scenario).forward @ theta).reshape(-1, ROW)
+    return np.where(layout.empty(scenario, sizes), np.nan, table)
+
+
+def column(locality: int, term: str) -> int:
+    return locality * len(TERMS) + TERMS.index(term)
+
+
+@pytest.mark.parametrize("locality", range(len(LOCALITIES)))
+@pytest.mark.parametrize("part", PARTS)
+def test_the_formula_of_a_cost(scenario: Scenario, locality: int, part: str) -> None:
+    layout = Layout(KNOTS, ("bcast binomial", "bcast linear"), 16, step_from=30)
+    theta = np.random.default_rng(1).normal(size=layout.count)
+    p, at, k = PARTS.index(part), layout.places, 4  # knot 4 is 8 B
+    outside = locality == NETWORK
+    expected = theta[at["base"][locality, p, k]] + theta[at["algorithm"][1, p, k]]
+    expected += theta[at["load"][int(outside), k]] * scenario.place.ppn / 16
+    expected += theta[at["step"][p]] if outside else 0.0
+    assert ln_costs(layout, scenario, theta, [8])[0, column(locality, part)] == pytest.approx(expected)
+    # An empty message is of no algorithm; fewer ranks than the step do not climb it.
+    below = replace(scenario, ranks=29)
+    expected = theta[at["base"][locality, p, 0]] + theta[at["load"][int(outside), 0]] * scenario.place.ppn / 16
+    assert ln_costs(layout, below, theta, [0])[0, column(locality, part)] == pytest.approx(expected)
+
+
+def test_terms_that_messages_do_not_have(scenario: Scenario) -> None:
+    layout = Layout(KNOTS, ("bcast linear",), 16, rendezvous_above_B={"bcast linear": 8.0})
+    empty = layout.empty(scenario, [8, 9])
+    for locality in range(len(LOCALITIES)):
+        assert empty[:, column(locality, "gap")].all()
+        assert empty[:, column(locality, "drain")].all()
+        assert empty[:, column(locality, "handshake")].tolist() == [True, False]
+        assert empty[0, column(locality, "node_link")] == (locality != NETWORK)
+    torus = replace(scenario, place=replace(scenario.place, torus=(2,)))
+    assert empty[:, column(NETWORK, "network_link")].all()
+    assert not layout.empty(torus, [8])[0, column(NETWORK, "network_link")]
+
+
+def test_derivatives_go_back_the_way_that_costs_came(layout: Layout, scenario: Scenario) -> None:
+    forward, backward = layout.at_knots(scenario)
+    assert (forward.toarray() == backward.toarray().T).all()
+
+
+def test_curves_are_the_costs_without_load(layout: Layout, scenario: Scenario) -> None:
+    """The order in which messages pass links is found with what is fitted, not with something else."""
+    theta = np.random.default_rng(2).normal(size=layout.count)
+    theta[layout.places["load"]] = 0.0
+    table = np.exp(ln_costs(layout, scenario, theta, [8]))
+    curves = Layout(KNOTS, ("bcast binomial", "bcast linear"), 16).curves(theta, "bcast linear")
+
+    outcome = simulate(
+        [("bcast", "linear", Problem(ranks=2, bytes=8))],
+        curves,
+        levels=np.array([[0, 1]] * (len(LOCALITIES) - 1), dtype=np.int32),
+        network=Links(node_of_rank=(0, 1)),
+    )
+    terms = [table[0, column(NETWORK, term)] for term in ("send", "insert", "transfer", "receive")]
+    assert outcome.finish_s.max() == pytest.approx(sum(terms))

@@ -1,0 +1,65 @@
+"""Point-to-point times by locality: what was measured, where, and what is taken where nothing was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from hockney.machine.system import Channel, System
+from hockney.predict.point_to_point import message_times
+from hockney.predict.scenario import LOCALITIES
+
+NODE, NETWORK = LOCALITIES.index("node"), LOCALITIES.index("network")
+ROW = {"operation": "pingpong", "statistic": "one_way", "mapping": "", "repetition": 0, "locality": "node"}
+
+
+def pairs(*rows: dict[str, Any]) -> pd.DataFrame:
+    return pd.DataFrame([ROW | row for row in rows])
+
+
+def test_medians_at_the_sizes_and_straight_log_log_between(system: System) -> None:
+    table = pairs(
+        *({"bytes": 16, "time_us": time} for time in (1.0, 2.0, 90.0)),
+        {"bytes": 64, "time_us": 8.0},
+    )
+    time_s = message_times(table, system)
+    assert time_s(NODE, 16) == pytest.approx(2e-6)
+    assert time_s(NODE, 32) == pytest.approx(4e-6)
+    # In proportion beyond the last size, constant below the first.
+    assert time_s(NODE, 640) == pytest.approx(8e-5)
+    assert time_s(NODE, 0) == pytest.approx(2e-6)
+
+
+def test_an_empty_message_counts_as_one_byte(system: System) -> None:
+    time_s = message_times(pairs({"bytes": 0, "time_us": 3.0}, {"bytes": 8, "time_us": 3.0}), system)
+    assert time_s(NODE, 0) == time_s(NODE, 1) == pytest.approx(3e-6)
+
+
+def test_the_network_is_what_the_system_file_says(system: System) -> None:
+    time_s = message_times(pairs()[:0].reindex(columns=[*ROW, "bytes", "time_us"]), system)
+    assert time_s(NETWORK, 10_000) == pytest.approx(1e-6 + 1e-6)
+    for nearer, farther in zip(range(NETWORK), range(1, NETWORK), strict=False):
+        assert time_s(nearer, 8) < time_s(farther, 8)
+
+
+def test_other_statistics_and_times_that_are_none_are_left_out(system: System) -> None:
+    table = pairs(
+        {"bytes": 8, "time_us": 1.0},
+        {"bytes": 8, "time_us": 50.0, "statistic": "max_over_ranks"},
+        {"bytes": 8, "time_us": 60.0, "operation": "pingping"},
+        {"bytes": 8, "time_us": 0.0},
+    )
+    assert message_times(table, system)(NODE, 8) == pytest.approx(1e-6)
+
+
+def test_channels_say_where_a_pair_was(system: System) -> None:
+    described = system.model_copy(update={"channels": {"far": Channel(sender_core=0, receiver_offset=16)}})
+    table = pairs(
+        {"bytes": 8, "time_us": 5.0, "mapping": "far", "repetition": 1},
+        {"bytes": 8, "time_us": 9.0, "mapping": "no channel", "repetition": 1},
+    ).drop(columns=["locality"])
+    time_s = message_times(table, described)
+    assert time_s(NETWORK, 8) == pytest.approx(5e-6)
+    assert time_s(NODE, 8) < 5e-6
