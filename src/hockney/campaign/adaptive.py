@@ -1,4 +1,4 @@
-"""A campaign that measures what its decisions hang on: the order of the collectives' points, and when they are enough.
+"""A campaign that measures what its decisions hang on: the order of collectives' points, and when to stop.
 
 The points are those of the first pass. What is known is kept nowhere but in the measurements themselves, in their
 order: a resumed campaign comes to the same next point.

@@ -1,10 +1,10 @@
 """Which points to measure next, and when to stop: what a measurement is expected to save, per core-second.
 
-An *instance* is everything but what a library may choose (operation, placement, ranks, bytes, …); its *contenders*
-are the points to choose from there. With ln T of each contender normal about the prediction, as the 95 % interval
-says, the choice of the smallest median is expected to lose E[max(0, T(chosen)/T(other) − 1)] against another one;
-measuring either of the two would tell. (Expected improvement: Jones, Schonlau and Welch 1998; the regret is that of
-`hockney evaluate`.)
+An *instance* is everything but what a library may choose (operation, placement, ranks, bytes, …); its
+*contenders* are the points to choose from there. With ln T of each contender normal about the prediction, as the
+95 % interval says, the choice of the smallest median is expected to lose E[max(0, T(chosen)/T(other) − 1)]
+against another one; measuring either of the two would tell. (Expected improvement: Jones, Schonlau and Welch
+1998; the regret is that of `hockney evaluate`.)
 """
 
 from __future__ import annotations
@@ -36,21 +36,29 @@ _SURFACE = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
 
 @dataclass(frozen=True)
 class Candidates:
-    """Points that may be measured: columns `predict.points.POINT`, one row each.
+    """Points that may be measured: n rows with the columns `predict.points.POINT`.
 
-    `instances` holds the positions of the contenders of each instance that has several; `surfaces` those of each
-    algorithm and placement, whatever the ranks and bytes.
+    `contenders`: positions of the points to choose from, a row for each instance that has several, −1 where it
+    has fewer than the widest one. `surfaces`: positions of each algorithm and placement, whatever the ranks and
+    bytes; `tells`: for each surface, the share of another point's uncertainty that a point takes away, (m, m).
     """
 
     points: pd.DataFrame
-    instances: list[Index]
+    contenders: Index
     surfaces: list[Index]
+    tells: list[NDArray[np.float32]]
 
     @classmethod
     def of(cls, points: pd.DataFrame) -> Candidates:
         """Group the points; an instance with a single contender has nothing to decide."""
         instances = [index for index in positions(points, INSTANCE).values() if index.size > 1]
-        return cls(points, instances, list(positions(points, _SURFACE).values()))
+        widest = max((index.size for index in instances), default=0)
+        contenders = np.full((len(instances), widest), -1, dtype=np.intp)
+        for row, index in zip(contenders, instances, strict=True):
+            row[: index.size] = index
+        surfaces = list(positions(points, _SURFACE).values())
+        at = _places(points)
+        return cls(points, contenders, surfaces, [_tells(at[index]) for index in surfaces])
 
 
 @dataclass(frozen=True)
@@ -81,9 +89,12 @@ class Belief:
 
 @dataclass(frozen=True)
 class Stakes:
-    """`choice`: the best contender of each instance, shape (instances,); `regret`: what choosing it is expected to
-    lose against the most dangerous other contender, as T/T − 1; `saving`: for each candidate, shape (n,), what
-    knowing its time would save at its own instance."""
+    """What hangs on the decisions as they stand.
+
+    `choice`: position of the best contender of each instance, shape (instances,); `regret`: what choosing it is
+    expected to lose against the most dangerous other one, T/T − 1; `saving`: for each candidate, shape (n,), what
+    knowing its time would save at its own instance.
+    """
 
     choice: Index
     regret: Array
@@ -91,30 +102,32 @@ class Stakes:
 
 
 def stakes(candidates: Candidates, belief: Belief) -> Stakes:
-    """Decisions as they stand and what hangs on each."""
-    choice = np.empty(len(candidates.instances), dtype=np.intp)
-    regret = np.zeros(len(candidates.instances))
+    """Choose the smallest median everywhere, and see how sure that is."""
+    index = candidates.contenders
     saving = np.zeros(len(candidates.points))
-    for number, index in enumerate(candidates.instances):
-        mean, deviation = belief.mean[index], belief.deviation[index]
-        best = int(np.argmin(mean))
-        others = np.arange(index.size) != best
-        apart = mean[best] - mean[others]
-        loss = _expected_loss(apart, np.hypot(deviation[best], deviation[others]))
-        choice[number] = index[best]
-        regret[number] = loss.max()
-        # Knowing one time only: the other's own uncertainty stays.
-        saving[index[others]] = _expected_loss(apart, deviation[others])
-        saving[index[best]] = _expected_loss(apart, np.full(apart.size, deviation[best])).max()
-    return Stakes(choice, regret, saving)
+    if not len(index):
+        return Stakes(np.empty(0, dtype=np.intp), np.empty(0), saving)
+    absent = index < 0
+    mean = np.where(absent, np.inf, belief.mean[index])
+    deviation = np.where(absent, 0.0, belief.deviation[index])
+    rows = np.arange(len(index))
+    best = np.argmin(mean, axis=1)
+    others = ~absent
+    others[rows, best] = False
+    apart = np.where(others, mean[rows, best][:, None] - np.where(absent, 0.0, mean), -np.inf)
+    both = _expected_loss(apart, np.hypot(deviation[rows, best][:, None], deviation))
+    # Knowing one of the two only: the other's own uncertainty stays.
+    saving[index[others]] = _expected_loss(apart, deviation)[others]
+    saving[index[rows, best]] = _expected_loss(apart, deviation[rows, best][:, None]).max(axis=1)
+    return Stakes(index[rows, best], both.max(axis=1), saving)
 
 
 def _expected_loss(apart: Array, deviation: Array) -> Array:
     """E[max(0, exp d − 1)] for d normal with mean `apart` and that deviation (as of Black and Scholes 1973)."""
     wide = np.maximum(deviation, 1e-9)
-    with np.errstate(over="ignore"):
-        made = np.exp(apart + wide**2 / 2) * ndtr(apart / wide + wide) - ndtr(apart / wide)
-    return np.asarray(np.maximum(made, 0.0))
+    made = np.exp(apart + wide**2 / 2) * ndtr(apart / wide + wide) - ndtr(apart / wide)
+    loss: Array = np.maximum(made, 0.0)
+    return loss
 
 
 def next_points(
@@ -122,22 +135,19 @@ def next_points(
 ) -> list[int]:
     """Positions of up to `count` candidates to measure, of those that are `open_`, the best first.
 
-    `cost`: core-seconds of each, shape (n,); together they cost no more than `allowance`. The saving of a point is
-    that at all instances within its reach; what one point of the batch will tell is not counted again for the next.
+    `cost`: core-seconds of each, shape (n,); together they cost no more than `allowance`. The saving of a point
+    is that at all instances within its reach; what one point of the batch will tell is not counted for the next.
     """
     saving = stakes(candidates, belief).saving
-    at = _places(candidates.points)
     surface_of = np.empty(len(candidates.points), dtype=np.intp)
-    tells: list[Array] = []
     left = np.zeros(len(candidates.points))
     for number, index in enumerate(candidates.surfaces):
         surface_of[index] = number
-        tells.append(_tells(at[index]))
-        left[index] = tells[number] @ saving[index]
+        left[index] = candidates.tells[number] @ saving[index]
     chosen: list[int] = []
-    possible = open_ & (left > 0)
+    possible = open_.copy()
     while len(chosen) < count:
-        possible &= cost <= allowance
+        possible &= (cost <= allowance) & (left > 0)
         if not possible.any():
             break
         best = int(np.argmax(np.where(possible, left / cost, -1.0)))
@@ -146,9 +156,9 @@ def next_points(
         allowance -= float(cost[best])
         number = surface_of[best]
         index = candidates.surfaces[number]
-        own = int(np.flatnonzero(index == best)[0])
-        saving[index] *= 1 - tells[number][own]
-        left[index] = tells[number] @ saving[index]
+        tells = candidates.tells[number]
+        saving[index] *= 1 - tells[np.flatnonzero(index == best)[0]]
+        left[index] = tells @ saving[index]
     return chosen
 
 
@@ -157,22 +167,22 @@ def _places(points: pd.DataFrame) -> Array:
     return np.log(np.column_stack([ranks, np.maximum(size, 0.5)])) / (REACH_RANKS, REACH_BYTES)
 
 
-def _tells(at: Array) -> Array:
-    """The share of its own uncertainty that a point takes from another, shape (n, n)."""
+def _tells(at: Array) -> NDArray[np.float32]:
     distance = np.abs(at[:, None, :] - at[None, :, :]).sum(axis=2)
-    return np.asarray(np.exp(-2 * distance))
+    made: NDArray[np.float32] = np.exp(-2 * distance).astype(np.float32)
+    return made
 
 
 def settled(candidates: Candidates, beliefs: Sequence[Belief], tolerance: float) -> bool:
     """Whether the decisions no longer change: `beliefs` after each of the last batches, the newest last.
 
-    True when the expected regret, averaged over the instances, is below `tolerance` and no earlier belief would
-    choose a contender that the newest holds to be slower than its own choice by more than that, at more than that
-    share of the instances.
+    True when the expected regret, averaged over the instances, is below `tolerance`, and none of the earlier
+    beliefs would have chosen, at more than that share of the instances, a contender that is now held to be slower
+    than the choice by more than that.
     """
-    if not candidates.instances:
-        return True
     now = stakes(candidates, beliefs[-1])
+    if not now.choice.size:
+        return True
     if float(now.regret.mean()) > tolerance:
         return False
     mean = beliefs[-1].mean

@@ -118,7 +118,7 @@ class Work:
 
     def _worth_most(self, adaptive: Adaptive) -> tuple[Key, int] | None:
         """Pairs of ranks as ever; of collectives what the decisions hang on, until they no longer change."""
-        pairs = [key for key in self.largest_B if not isinstance(key, CollectiveKey)]
+        pairs: list[Key] = [key for key in self.largest_B if not isinstance(key, CollectiveKey)]
         if (coarse := next((one for one in self._coarse() if one[0] in pairs), None)) is not None:
             return coarse
         given = {key: self._given(key) for key in self.largest_B if isinstance(key, CollectiveKey)}

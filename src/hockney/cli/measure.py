@@ -232,7 +232,8 @@ def _finish(output: Path, plan: Plan, outcome: Outcome, records: list[Record], a
         )
     else:
         out.print(
-            f"{outcome.measured} visits of points measured, {len(records)} records in {output}, {core_seconds:.3g} core-seconds; "
+            f"{outcome.measured} visits of points measured, {len(records)} records in {output}, "
+            f"{core_seconds:.3g} core-seconds; "
             f"next: `hockney {'report' if plan.collective else 'fit'} {output}`",
             soft_wrap=True,
         )

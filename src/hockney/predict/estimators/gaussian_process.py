@@ -1,9 +1,9 @@
 """The time as a smooth surface over ranks and bytes, with nothing known of schedules or machines.
 
 Every algorithm and placement has a surface of its own: ln time is a trend that all surfaces share plus a Gaussian
-process over (ln ranks, ln bytes) with a long and a short Matérn-3/2 part (Rasmussen and Williams 2006, eq. 2.25–2.26
-and 4.17). Deviations and lengths are those of largest posterior density over all surfaces at once. It costs
-milliseconds where a simulation costs seconds, which is what choosing the next measurement needs.
+process over (ln ranks, ln bytes) with a long and a short Matérn-3/2 part (Rasmussen and Williams 2006, eq.
+2.25–2.26 and 4.17). Deviations and lengths are those of largest posterior density over all surfaces at once. It
+costs milliseconds where a simulation costs seconds, which is what choosing the next measurement needs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _NORMAL_95 = 1.959964
 
 def _matern(a: Array, b: Array, lengths: Array) -> Array:
     scaled = np.sqrt(3.0) * np.abs(a[:, None, :] - b[None, :, :]) / lengths
-    return np.asarray(np.prod((1 + scaled) * np.exp(-scaled), axis=2))
+    made: Array = np.prod((1 + scaled) * np.exp(-scaled), axis=2)
+    return made
 
 
 def _kernel(a: Array, b: Array, parameters: Array) -> Array:
@@ -61,7 +62,8 @@ def _outlying(at: Array, residual: Array, parameters: Array) -> Array:
     inverse = linalg.inv(_noisy(at, np.zeros(len(at)), parameters), check_finite=False)
     variance = 1 / np.diag(inverse)
     miss = (inverse @ residual) * variance
-    return np.asarray(np.where(miss**2 > _OUTLIER**2 * variance, miss**2, 0.0))
+    made: Array = np.where(miss**2 > _OUTLIER**2 * variance, miss**2, 0.0)
+    return made
 
 
 def _loss(log_parameters: Array, surfaces: list[tuple[Array, Array, Array]]) -> float:
