@@ -118,7 +118,8 @@ def _contested(sizes_B: Mapping[CollectiveKey, Sequence[int]]) -> set[Collective
 
 
 def _corners(points: Sequence[Point]) -> list[Point]:
-    """Of each algorithm, with its segment and radix: fewest and most ranks, smallest and largest message."""
+    """Of each algorithm, with its segment and radix: fewest and most ranks, smallest and largest message, but for
+    the dearest of the four."""
     surfaces: dict[tuple[object, ...], list[Point]] = {}
     for key, size in points:
         name = (key.operation, key.algorithm, key.segment_B, key.radix, key.root, key.cache)
@@ -126,9 +127,11 @@ def _corners(points: Sequence[Point]) -> list[Point]:
     found: list[Point] = []
     for members in surfaces.values():
         ranks = {key.ranks for key, _ in members}
-        for count in dict.fromkeys((min(ranks), max(ranks))):
-            row = sorted((point for point in members if point[0].ranks == count), key=lambda point: point[1])
-            found += dict.fromkeys((row[0], row[-1]))
+        few, many = (
+            sorted((point for point in members if point[0].ranks == count), key=lambda point: point[1])
+            for count in (min(ranks), max(ranks))
+        )
+        found += dict.fromkeys((few[0], few[-1], many[0]))
     return found
 
 
