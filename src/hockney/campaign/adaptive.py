@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -76,11 +77,11 @@ class Adaptive:
         count = max(BATCH, len(seen) // GROWTH)
         # Before the corners were there nothing was decided.
         least = len(_corners(able))
-        prefixes = [len(seen) - count * back for back in range(BATCHES, -1, -1)]
+        lengths = [len(seen) - count * back for back in range(1, BATCHES + 1)]
         belief = self._belief(known, seen, where, measured)
-        if prefixes[0] >= least:
-            before = [self._belief(known, seen[:length], where, measured) for length in prefixes[:-1]]
-            if settled(known, [*before, belief], self.plan.decision_tolerance):
+        if lengths[-1] >= least:
+            before = (self._belief(known, seen[:length], where, measured) for length in lengths)
+            if settled(known, chain([belief], before), self.plan.decision_tolerance):
                 return []
         is_open = np.array([point not in measured for point in able], dtype=np.bool_)
         elapsed_s = [record.elapsed_s for record in measured.values() if record.elapsed_s]

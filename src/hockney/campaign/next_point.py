@@ -9,7 +9,7 @@ against another one; measuring either of the two would tell. (Expected improveme
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,7 +164,7 @@ def next_points(
 
 def _places(points: pd.DataFrame) -> Array:
     ranks, size = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes"))
-    return np.log(np.column_stack([ranks, np.maximum(size, 0.5)])) / (REACH_RANKS, REACH_BYTES)
+    return np.asarray(np.log(np.column_stack([ranks, np.maximum(size, 0.5)])) / (REACH_RANKS, REACH_BYTES))
 
 
 def _tells(at: Array) -> NDArray[np.float32]:
@@ -173,21 +173,23 @@ def _tells(at: Array) -> NDArray[np.float32]:
     return made
 
 
-def settled(candidates: Candidates, beliefs: Sequence[Belief], tolerance: float) -> bool:
-    """Whether the decisions no longer change: `beliefs` after each of the last batches, the newest last.
+def settled(candidates: Candidates, beliefs: Iterable[Belief], tolerance: float) -> bool:
+    """Whether the decisions no longer change: `beliefs` after each of the last batches, the newest first.
 
     True when the expected regret, averaged over the instances, is below `tolerance`, and none of the earlier
     beliefs would have chosen, at more than that share of the instances, a contender that is now held to be slower
-    than the choice by more than that.
+    than the choice by more than that. The earlier ones are not asked for where the newest is not sure.
     """
-    now = stakes(candidates, beliefs[-1])
-    if not now.choice.size:
-        return True
-    if float(now.regret.mean()) > tolerance:
-        return False
-    mean = beliefs[-1].mean
-    for before in beliefs[:-1]:
-        choice = stakes(candidates, before).choice
-        if float((mean[choice] - mean[now.choice] > tolerance).mean()) > tolerance:
-            return False
+    now: Stakes | None = None
+    mean = np.empty(0)
+    for belief in beliefs:
+        found = stakes(candidates, belief)
+        if now is None:
+            now, mean = found, belief.mean
+            if now.regret.size and float(now.regret.mean()) > tolerance:
+                return False
+        elif now.choice.size:
+            slower = mean[found.choice] - mean[now.choice] > tolerance
+            if float(slower.mean()) > tolerance:
+                return False
     return True

@@ -36,15 +36,14 @@ _NORMAL_95 = 1.959964
 
 
 def _matern(a: Array, b: Array, lengths: Array) -> Array:
-    scaled = np.sqrt(3.0) * np.abs(a[:, None, :] - b[None, :, :]) / lengths
-    made: Array = np.prod((1 + scaled) * np.exp(-scaled), axis=2)
-    return made
+    ranks, size = (np.sqrt(3.0) / lengths[i] * np.abs(a[:, i, None] - b[:, i]) for i in (0, 1))
+    return np.asarray((1 + ranks) * (1 + size) * np.exp(-(ranks + size)))
 
 
 def _kernel(a: Array, b: Array, parameters: Array) -> Array:
     """Covariance of places a (n, 2) and b (m, 2)."""
     long, short = parameters[0] ** 2, parameters[3] ** 2
-    return long * _matern(a, b, parameters[1:3]) + short * _matern(a, b, parameters[4:6])
+    return np.asarray(long * _matern(a, b, parameters[1:3]) + short * _matern(a, b, parameters[4:6]))
 
 
 def _noisy(at: Array, outlying: Array, parameters: Array) -> Array:
@@ -80,7 +79,7 @@ def _loss(log_parameters: Array, surfaces: list[tuple[Array, Array, Array]]) -> 
 def _places(points: pd.DataFrame) -> Array:
     """ln ranks and ln bytes, shape (n, 2); no byte counts as half of one."""
     ranks, size = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes"))
-    return np.log(np.column_stack([ranks, np.maximum(size, 0.5)]))
+    return np.asarray(np.log(np.column_stack([ranks, np.maximum(size, 0.5)])))
 
 
 def _trend(at: Array) -> Array:
@@ -150,7 +149,7 @@ def fit(training: Training) -> Fitted:
             args=(seen,),
             method="L-BFGS-B",
             bounds=[(start - 3, start + 3) for start in _BEGIN],
-            options={"maxiter": 20},
+            options={"maxiter": 12},
         )
         parameters = np.exp(found.x)
     surfaces: dict[Hashable, _Surface] = {}
