@@ -1,4 +1,4 @@
-"""Which point next: the expected loss is the integral it claims to be, and money goes where it decides something."""
+"""Which point next: the expected loss is the integral it claims to be; what decides something comes first."""
 
 from __future__ import annotations
 

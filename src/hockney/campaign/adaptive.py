@@ -151,7 +151,6 @@ def _frame(points: Sequence[Point], mapping: str) -> pd.DataFrame:
         }
     )
     frame = frame.assign(mapping=mapping, oversubscribed=False)
-    frame = frame.reindex(columns=list(POINT))
-    texts = [name for name in POINT if name not in (*NUMBERS, "oversubscribed")]
-    frame[texts] = frame[texts].fillna("")
-    return frame.astype(dict.fromkeys(NUMBERS, "Int64"))
+    # What all points of a launch share tells none from another.
+    unknown = {name: pd.NA if name in NUMBERS else "" for name in POINT if name not in frame.columns}
+    return frame.assign(**unknown)[list(POINT)].astype(dict.fromkeys(NUMBERS, "Int64"))

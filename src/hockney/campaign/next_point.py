@@ -176,9 +176,9 @@ def _tells(at: Array) -> NDArray[np.float32]:
 def settled(candidates: Candidates, beliefs: Iterable[Belief], tolerance: float) -> bool:
     """Whether the decisions no longer change: `beliefs` after each of the last batches, the newest first.
 
-    True when the expected regret, averaged over the instances, is below `tolerance`, and none of the earlier
-    beliefs would have chosen, at more than that share of the instances, a contender that is now held to be slower
-    than the choice by more than that. The earlier ones are not asked for where the newest is not sure.
+    True when the expected regret, averaged over the instances, is at most `tolerance`, and so is what the choices
+    of each earlier belief lose against the present ones as far as is known now. The earlier beliefs are not asked
+    for where the newest is not sure.
     """
     now: Stakes | None = None
     mean = np.empty(0)
@@ -188,8 +188,6 @@ def settled(candidates: Candidates, beliefs: Iterable[Belief], tolerance: float)
             now, mean = found, belief.mean
             if now.regret.size and float(now.regret.mean()) > tolerance:
                 return False
-        elif now.choice.size:
-            slower = mean[found.choice] - mean[now.choice] > tolerance
-            if float(slower.mean()) > tolerance:
-                return False
+        elif now.choice.size and float(np.expm1(mean[found.choice] - mean[now.choice]).mean()) > tolerance:
+            return False
     return True
