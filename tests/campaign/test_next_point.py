@@ -74,6 +74,7 @@ def test_the_cheaper_of_two_equal_gains_comes_first_and_the_allowance_is_kept(tw
     everything = np.ones(len(two.points), dtype=bool)
     cost = two.points["ranks"].to_numpy(np.float64)
     assert next_points(two, equal, cost, everything, 1) == [at(two, "linear", 2)]
+    assert next_points(two, equal, 66 - cost, everything, 1) == [at(two, "linear", 64)]
     assert next_points(two, equal, cost, everything, 9, allowance=65.0) == [at(two, "linear", 2)]
     assert at(two, "linear", 64) in next_points(two, equal, cost, everything, 9, allowance=66.0)
     shut = everything.copy()
