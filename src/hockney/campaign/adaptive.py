@@ -152,5 +152,7 @@ def _frame(points: Sequence[Point], mapping: str) -> pd.DataFrame:
     )
     frame = frame.assign(mapping=mapping, oversubscribed=False)
     # What all points of a launch share tells none from another.
-    unknown = {name: pd.NA if name in NUMBERS else "" for name in POINT if name not in frame.columns}
-    return frame.assign(**unknown)[list(POINT)].astype(dict.fromkeys(NUMBERS, "Int64"))
+    for name in POINT:
+        if name not in frame.columns:
+            frame[name] = pd.NA if name in NUMBERS else ""
+    return frame[list(POINT)].astype(dict.fromkeys(NUMBERS, "Int64"))
