@@ -187,6 +187,7 @@ def records(
                 "high": answer["high_s"],
                 "quantiles": answer["quantiles_s"],
                 "samples": answer["samples_s"],
+                "core_seconds": key.ranks * answer["elapsed_s"],
                 "batch": answer["batch"],
                 "disturbed": len(answer["disturbed_at"]),
                 "disturbed_at": answer["disturbed_at"],

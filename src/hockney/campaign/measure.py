@@ -387,6 +387,7 @@ class _Part:
             disturbed=len(answer["disturbed_at"]),
             disturbed_at=answer["disturbed_at"],
             elapsed_s=answer["elapsed_s"],
+            core_seconds=2 * answer["elapsed_s"],
             stop=answer["stop"],
             verified=answer["verified"],
             launch=self.id,

@@ -42,6 +42,10 @@ class Plan(BaseModel):
     segments_B: list[int] = Field(default=[0], description="0: not segmented")
     radices: list[int] = Field(default=[0], description="0: the algorithm's default")
     start: Start = "window"
+    adaptive: bool = Field(default=False, description="of collectives, measure what the decisions hang on")
+    decision_tolerance: float = Field(
+        default=0.02, gt=0, description="regret below which a choice of algorithm counts as right"
+    )
     time_s: float | None = Field(default=None, gt=0, description="for the whole campaign, launches included")
     sizes_B: list[int] = Field(default_factory=list, description="empty: chosen adaptively up to largest_B")
     largest_B: int = Field(default=4 * 2**20, ge=0)
@@ -62,6 +66,12 @@ class Plan(BaseModel):
     def collective(self) -> bool:
         """Whether it asks for collectives only."""
         return bool(self.operations) and all(name in COLLECTIVES for name in self.operations)
+
+    @model_validator(mode="after")
+    def _adapts_to_something(self) -> Plan:
+        if self.adaptive and not any(name in COLLECTIVES for name in self.operations):
+            raise ValueError("--adaptive chooses between algorithms of collectives; none was asked for")
+        return self
 
     @model_validator(mode="after")
     def _ranks_fit(self) -> Plan:

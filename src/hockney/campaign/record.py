@@ -68,6 +68,7 @@ class Record(BaseModel):
     disturbed: int | None = Field(default=None, description="samples recognised as disturbed and set aside")
     disturbed_at: list[int] = Field(default_factory=list, description="their indices in `samples`")
     elapsed_s: float | None = Field(default=None, description="time the point took, warm-up included")
+    core_seconds: float | None = Field(default=None, ge=0, description="elapsed_s × the ranks that took part")
     stop: str = Field(default="", description="criterion that ended the repetitions: interval, budget, …")
     selection: Selection = Field(
         default="", description="of a library's algorithm: whether it was seen at work, or only asked for"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
+from hockney.campaign.adaptive import Adaptive
 from hockney.campaign.events import Progress
 from hockney.campaign.keys import BLOCKS, CollectiveKey, Key, key_of, stored_key
 from hockney.campaign.plan import Plan
@@ -47,6 +48,10 @@ class Work:
     """Largest ratio between two visits of one point, from interval to interval."""
     largest_B: dict[Key, int] = field(default_factory=dict)
     """The series to measure, in order, with the largest size that makes sense (0: any)."""
+    adaptive: Adaptive | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.adaptive = Adaptive(self.plan) if self.plan.adaptive else None
 
     @classmethod
     def resume(
@@ -88,6 +93,8 @@ class Work:
         """Enter a visit of a point. The quietest counts: what disturbs a whole visit only ever lengthens it."""
         key = key_of(record)
         self.visits[key, record.bytes] += 1
+        if self.adaptive is not None and isinstance(key, CollectiveKey) and self.visits[key, record.bytes] == 1:
+            self.adaptive.order.append((key, record.bytes))
         before = self.done.setdefault(key, {}).setdefault(record.bytes, record)
         for one, other in ((before, record), (record, before)):
             self.level_change = max(self.level_change, _bound(one.low, one) / _bound(other.high, other))
@@ -100,16 +107,34 @@ class Work:
         What is cut short is coarse, not lopsided; and the visits of a point lie far apart, so that a neighbour
         who was busy for seconds has met one of them at most.
         """
+        if self.adaptive is not None and not self.reference:
+            return self._worth_most(self.adaptive)
         if (coarse := next(self._coarse(), None)) is not None:
             return coarse
         if (more := self._missing_ranks()) is not None:
             self.largest_B[more] = 0
             return self.next_point()
-        # One step for each series in turn.
-        for key in sorted(self.largest_B, key=lambda key: len(self.done.get(key, {}))):
+        return self._refined(list(self.largest_B)) or self._again()
+
+    def _worth_most(self, adaptive: Adaptive) -> tuple[Key, int] | None:
+        """Pairs of ranks as ever; of collectives what the decisions hang on, until they no longer change."""
+        pairs: list[Key] = [key for key in self.largest_B if not isinstance(key, CollectiveKey)]
+        if (coarse := next((one for one in self._coarse() if one[0] in pairs), None)) is not None:
+            return coarse
+        given = {key: self._given(key) for key in self.largest_B if isinstance(key, CollectiveKey)}
+        measured = {(key, size): self.done[key][size] for key in given for size in self.done.get(key, {})}
+        failed = {(key, size) for key, size in self.failed if isinstance(key, CollectiveKey)}
+        return adaptive.next_point(given, measured, failed) or self._refined(pairs) or self._again()
+
+    def _refined(self, keys: list[Key]) -> tuple[Key, int] | None:
+        """One step for each series in turn."""
+        for key in sorted(keys, key=lambda key: len(self.done.get(key, {}))):
             refined = self._refinement(key)
             if refined is not None and (key, refined) not in self.failed:
                 return key, refined
+        return None
+
+    def _again(self) -> tuple[Key, int] | None:
         for key in reversed(self.largest_B):
             for size in reversed(self.done.get(key, {})):
                 if self.visits[key, size] < self.plan.visits and (key, size) not in self.failed:
@@ -133,6 +158,8 @@ class Work:
             yield from (point for point in row if point is not None and self._is_open(point))
 
     def _is_open(self, point: tuple[Key, int]) -> bool:
+        if self.adaptive is not None and self.reference and point[1] not in self.reference.get(point[0], ()):
+            return False  # a later launch repeats what the first one chose
         return not self.visits[point] and point not in self.failed
 
     def coarse_left(self) -> int:

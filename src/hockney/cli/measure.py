@@ -42,6 +42,7 @@ hockney measure -o nodes --hosts n1:4,n2:4 --ranks 8 --map-by node --mpi /opt/op
 hockney measure --operations bcast,scatter,allreduce --algorithms all --ranks 2 -o c
 hockney measure --operations collectives --algorithms ours,default --time 10min -o c2
 hockney measure --operations bcast --algorithms pipeline,tuned:chain --segments none,4KiB --root rotate -o c3
+hockney measure --operations allreduce --algorithms all --adaptive -o c4
 hockney measure -o campaign --resume""",
 )
 def measure(
@@ -95,6 +96,10 @@ def measure(
     total: Annotated[
         str, typer.Option("--time", help="Time for the whole campaign; the most informative points come first.")
     ] = "",
+    adaptive: Annotated[
+        bool,
+        typer.Option("--adaptive", help="Of collectives, measure only what the choice of algorithm hangs on."),
+    ] = False,
     sizes: Annotated[str, typer.Option(help="Comma-separated sizes; default chosen adaptively.")] = "",
     largest: Annotated[str, typer.Option(help="Largest message.")] = "4MiB",
     off_cache: Annotated[
@@ -161,6 +166,7 @@ def measure(
                 "segments_B": [segment(word) for word in words(segments)] or [0],
                 "radices": [whole(word, "--radices") for word in words(radices)] or [0],
                 "start": start,
+                "adaptive": adaptive,
                 "time_s": _positive(parse_time(total), "--time") if total else None,
                 "localities": words(localities),
                 "pairs": pairs,
@@ -192,7 +198,7 @@ def measure(
         # An interrupt too leaves a table of what there is.
         if records := campaign.records():
             table.write(table.from_records(records), campaign.table)
-    _finish(output, plan, outcome, len(records), json)
+    _finish(output, plan, outcome, records, json)
 
 
 def _refuse_other_choices(context: typer.Context) -> None:
@@ -206,14 +212,16 @@ def _refuse_other_choices(context: typer.Context) -> None:
             )
 
 
-def _finish(output: Path, plan: Plan, outcome: Outcome, records: int, as_json: bool) -> None:
+def _finish(output: Path, plan: Plan, outcome: Outcome, records: list[Record], as_json: bool) -> None:
     if not records:
         raise _nothing(plan, outcome)
+    core_seconds = sum(record.core_seconds or 0.0 for record in records)
     if as_json:
         emit_json(
             {
                 "campaign": str(output),
-                "records": records,
+                "records": len(records),
+                "core_seconds": core_seconds,
                 "measured": outcome.measured,
                 "failures": outcome.failures,
                 "limitations": outcome.limitations,
@@ -224,7 +232,8 @@ def _finish(output: Path, plan: Plan, outcome: Outcome, records: int, as_json: b
         )
     else:
         out.print(
-            f"{outcome.measured} visits of points measured, {records} records in {output}; "
+            f"{outcome.measured} visits of points measured, {len(records)} records in {output}, "
+            f"{core_seconds:.3g} core-seconds; "
             f"next: `hockney {'report' if plan.collective else 'fit'} {output}`",
             soft_wrap=True,
         )
