@@ -212,10 +212,12 @@ class Evaluator {
         std::vector<Taken>& taken = ports_[rank];
         Time head = ready;
         auto next = taken.begin();
-        for (; next != taken.end() && head.s + costs_.time_s[gap] > next->from_s; ++next)
+        // What fits exactly must not be pushed behind by rounding.
+        const auto is_after = [](double a_s, double b_s) { return a_s > b_s * (1 + 1e-12); };
+        for (; next != taken.end() && is_after(head.s + costs_.time_s[gap], next->from_s); ++next)
             head = later(head, next->until);
         const Time until = plus(head, gap);
-        if (next != taken.begin() && std::prev(next)->until.s == head.s)
+        if (next != taken.begin() && !is_after(head.s, std::prev(next)->until.s))
             std::prev(next)->until = until;
         else
             taken.insert(next, {head.s, until});

@@ -51,13 +51,20 @@ def parse_rate(text: str) -> float:
     raise RequestError(f"{text!r} is not a rate", f"write for example {examples}")
 
 
+LONGEST_S = 1e10
+"""Three centuries."""
+
+
 def parse_time(text: str) -> float:
     """`2.5us` → 2.5e-6; a bare number is seconds."""
     examples = "2.5us, 30s, 2min"
     number, unit = _split(text, "time", examples)
     if unit not in _TIME_S and unit:
         raise RequestError(f"{text!r} is not a time", f"write for example {examples}")
-    return number * _TIME_S.get(unit, 1.0)
+    time_s = number * _TIME_S.get(unit, 1.0)
+    if time_s > LONGEST_S:
+        raise RequestError(f"{text!r} is longer than anybody waits", f"write for example {examples}")
+    return time_s
 
 
 def parse_per_byte(text: str) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ def predict_collective(request: Request, *, as_json: bool) -> None:
 def _names(request: Request, known: Sequence[str]) -> list[str]:
     if request.algorithm in ("all", "best"):
         return list(known)
-    return [name.strip() for name in request.algorithm.split(",")]
+    return list(dict.fromkeys(name.strip() for name in request.algorithm.split(",")))
 
 
 def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
@@ -67,6 +67,8 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     from hockney.predict.collective import lower_bound, predict_one
     from hockney.schedule.catalogue import algorithms, ask
 
+    if not 0 <= request.root < (request.ranks or 1):
+        raise RequestError(f"root {request.root} is none of the {request.ranks} ranks", "ranks count from 0")
     costs, place = _costs(request)
     names = _names(request, [one.name for one in algorithms(request.operation)])
     rows: list[Row] = []
@@ -108,21 +110,23 @@ def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
     else:
         costs = of_system(system) if system else usual()
     if system is None:
-        if request.mapping or request.nodes or request.ppn:
+        if request.mapping or request.nodes is not None or request.ppn is not None:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, None
     made = placement(system, request.mapping, request.ranks or 1, request.nodes, request.ppn)
+    if system.network.bandwidth_B_per_s:
+        costs = replace(costs, node_s_per_B=1 / system.network.bandwidth_B_per_s)
     return costs, place_of(made)
 
 
 def _calibrated(request: Request, size_B: int) -> dict[str, Any]:
     """From measured collectives: the estimator `simulated`, with intervals."""
-    import pandas as pd
+    import numpy as np
 
     from hockney.machine.system import find_system
     from hockney.predict.collective import Row
     from hockney.predict.estimators.base import Training, estimators
-    from hockney.predict.points import POINT, beyond, points
+    from hockney.predict.points import CHOICE, POINT, beyond, points
     from hockney.samples import table
     from hockney.samples.series import POINT_TO_POINT
 
@@ -137,24 +141,49 @@ def _calibrated(request: Request, size_B: int) -> dict[str, Any]:
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
     training = Training(learn, pairs, system, request.operation, pooled.statistic)
     fitted = estimators.get("simulated")(training)
-    names = _names(request, sorted(set(learn["algorithm"])))
-    like = learn.iloc[[0]]
-    mapping = request.mapping or str(like["mapping"].iloc[0])
-    asked = pd.concat([like] * len(names), ignore_index=True)
-    asked = asked.assign(algorithm=names, mapping=mapping, ranks=request.ranks, bytes=size_B)
+    known = sorted(set(learn["algorithm"]))
+    wanted = _names(request, known)
+    if strange := [name for name in wanted if name not in known]:
+        raise RequestError(
+            f"{request.table} has no {request.operation} by {strange[0]}", f"known: {', '.join(known)}"
+        )
+    # Each algorithm as it was measured: with its segments and its radix.
+    asked = learn[learn["algorithm"].isin(wanted)].drop_duplicates(list(CHOICE)).reset_index(drop=True)
+    if request.segment not in ("", "none"):
+        asked = asked[asked["segment_bytes"] == parse_bytes(request.segment)].reset_index(drop=True)
+        if asked.empty:
+            raise RequestError(f"nothing was measured with segments of {request.segment}", "leave out --segment")
+    names = [_title(row) for row in asked.to_dict("records")]
+    mapping = request.mapping or str(learn["mapping"].iloc[0])
+    asked = asked.assign(mapping=mapping, ranks=request.ranks, bytes=size_B)
     asked = asked.assign(nodes=request.nodes, ppn=request.ppn, root=request.root)
     asked[["nodes", "ppn", "root"]] = asked[["nodes", "ppn", "root"]].astype("Int64")
     found = fitted.predict(asked[[*POINT, "time_s"]])
     rows = []
     for i, name in enumerate(names):
-        known = found.time_s[i] == found.time_s[i]
-        if not known:
-            rows.append(Row(name, "none", None, note="not simulated: see the warnings"))
+        if not np.isfinite(found.time_s[i]):
+            reason = next(
+                (one for one in found.note or () if one.startswith(str(asked["algorithm"][i]))), "not simulated"
+            )
+            rows.append(Row(name, "none", None, note=reason))
             continue
         time_s, low_s, high_s = (float(values[i]) for values in (found.time_s, found.low_s, found.high_s))
         rows.append(Row(name, "simulated, calibrated", time_s, low_s, high_s))
     warnings = [*(found.note or []), *beyond(learn, asked)]
     return _answer(request, size_B, rows, f"{request.table} ({pooled.statistic})", warnings, {}, {})
+
+
+def _title(point: Mapping[Any, Any]) -> str:
+    """`chain, segments of 1 KiB, radix 4`."""
+    parts = [str(point["algorithm"])]
+    for name, words in (("segment_bytes", "segments of {}"), ("radix", "radix {}")):
+        try:
+            value = int(point[name])
+        except (TypeError, ValueError):
+            continue
+        if value:
+            parts.append(words.format(format_bytes(value) if name == "segment_bytes" else value))
+    return ", ".join(parts)
 
 
 def _answer(
@@ -216,6 +245,8 @@ def _show(request: Request, made: dict[str, Any]) -> None:
 
 
 def _verdict(made: dict[str, Any]) -> str:
+    if len(made["algorithms"]) > 1 and made["margin"] is None:
+        return "nothing is sent"
     if made["margin"] is None:
         return f"only {made['best']} was predicted"
     if made["told_apart"]:

@@ -73,6 +73,21 @@ def predict(
     """
     from hockney.campaign.keys import COLLECTIVES
 
+    of_collectives = {
+        "--ranks": ranks,
+        "--system": system,
+        "--mapping": mapping,
+        "--nodes": nodes,
+        "--ppn": ppn,
+        "--table": table,
+        "--statistic": statistic,
+    }
+    of_messages = {"--locality": locality, "--variant": variant, "--cache": cache, "--where": where}
+    strange = of_messages if operation in COLLECTIVES else of_collectives
+    if given := [name for name, value in strange.items() if value not in (None, "", [])]:
+        raise RequestError(f"{given[0]} means nothing for {operation}", "leave it out")
+    if statistic and table is None:
+        raise RequestError("--statistic needs --table", "leave it out, or give a table")
     if operation in COLLECTIVES:
         from hockney.cli._collective import Request, predict_collective
 

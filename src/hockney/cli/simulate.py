@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from hockney.schedule.catalogue import Asked
 
 PICTURES = (".svg", ".png", ".html")
+
+
+MOST_PLACES = 2**28
+"""Nodes and links that are held: a few gigabytes."""
 
 
 @verb(
@@ -92,8 +97,10 @@ def simulate(
     )
     shared = _shared(node_size, node_bandwidth, torus, fat_tree, link_bandwidth)
     noise_s = parse_time(noise)
-    if seed < 0:
-        raise RequestError(f"the seed must not be negative, and {seed} is", "choose a whole number from 0 on")
+    if not 0 <= seed < 2**64:
+        raise RequestError(
+            f"the seed must be at least 0 and below 2^64, and {seed} is not", "for example --seed 1"
+        )
     if trace and (shared or noise_s):
         raise RequestError("--trace shows neither shared links nor noise", "leave one of them out")
     outcome = run(
@@ -142,8 +149,11 @@ def _shared(node_size: int, node_bandwidth: str, torus: str, fat_tree: str, link
     from hockney.predict.simulation import Shared
     from hockney.units import parse_per_byte
 
-    if node_size < 1:
-        raise RequestError(f"a node must have at least one rank, not {node_size}", "for example --node-size 8")
+    if not 1 <= node_size <= MOST_PLACES:
+        raise RequestError(
+            f"a node must have at least one rank and at most {MOST_PLACES}, not {node_size}",
+            "for example --node-size 8",
+        )
     if torus and fat_tree:
         raise RequestError("a network is a torus or a fat tree, not both", "leave one of them out")
     if bool(torus or fat_tree) != bool(link_bandwidth):
@@ -167,7 +177,14 @@ def _shared(node_size: int, node_bandwidth: str, torus: str, fat_tree: str, link
 def _extents(text: str) -> tuple[int, ...]:
     if text and not re.fullmatch(r"[1-9]\d{0,6}(x[1-9]\d{0,6}){0,9}", text):
         raise RequestError(f"{text!r} is not a torus", "write its extents, for example 8x8x8")
-    return tuple(int(extent) for extent in text.split("x") if extent)
+    extents = tuple(int(extent) for extent in text.split("x") if extent)
+    _refuse_huge(math.prod(extents) * 2 * len(extents), text)
+    return extents
+
+
+def _refuse_huge(links: int, text: str) -> None:
+    if links > MOST_PLACES:
+        raise RequestError(f"{text!r} has {links:.3g} links, more than are held", "give a smaller network")
 
 
 def _levels(text: str) -> tuple[tuple[int, int], ...]:
@@ -175,7 +192,10 @@ def _levels(text: str) -> tuple[tuple[int, int], ...]:
     if text and not re.fullmatch(f"{level}(,{level}){{0,9}}", text):
         raise RequestError(f"{text!r} is not a fat tree", "write children:uplinks of each level, as 16:4,8:2")
     pairs = [one.split(":") for one in text.split(",") if one]
-    return tuple((int(children), int(uplinks)) for children, uplinks in pairs)
+    levels = tuple((int(children), int(uplinks)) for children, uplinks in pairs)
+    nodes = math.prod(children for children, _ in levels)
+    _refuse_huge(nodes * 2 * max((uplinks for _, uplinks in levels), default=0), text)
+    return levels
 
 
 def _write_files(

@@ -66,7 +66,12 @@ def _placed(frame: pd.DataFrame) -> pd.DataFrame:
     )
     for one, other in (("ppn", "nodes"), ("nodes", "ppn")):
         known[one] = known[one].where(known[one].notna(), np.ceil(known["ranks"] / known[other]))
-    return known.dropna()
+    known = known.dropna()
+    if not known.empty and known[["ranks", "nodes", "ppn"]].min().min() < 1:
+        raise RequestError(
+            "the table has rows with less than one rank, node or rank on a node", "correct or remove those rows"
+        )
+    return known
 
 
 def _mapping(word: str, rows: pd.DataFrame) -> Mapping:

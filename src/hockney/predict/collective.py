@@ -136,7 +136,7 @@ def _simulated(asked: Asked, costs: MachineCosts, place: Place | None, asymptoti
         # One rank stands for all only without copies, and algorithms are compared: all go without.
         costs.curves(localities, copies=place is not None),
         levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
-        network=Network(node_of_rank=[]),
+        network=Network(node_of_rank=place.node if place is not None and costs.node_s_per_B else ()),
         by_class=by_class,
         trace=True,
     )
@@ -165,11 +165,18 @@ def _log_line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
     """
     p = asked.problem
     enough = max(_LOG_LINE, 2 * p.bytes // p.element_B if p.bytes < p.element_B * p.ranks else _LOG_LINE)
-    few_ranks = p.ranks
-    while few_ranks >= 4 * enough or few_ranks > 8 * _LOG_LINE:
-        few_ranks = -(-few_ranks // 2)
-    few, more = (_fewer(asked, ranks, same_blocks=False) for ranks in (few_ranks, 2 * few_ranks))
-    return _along(few, more, math.log2(p.ranks / few_ranks), costs, asymptotic, "")
+    doublings = 0
+    while p.ranks >> (doublings + 1) >= enough:
+        doublings += 1
+
+    def alike(ranks: int) -> int:
+        """No power of two for what is none: those need a round more, or two."""
+        is_power, was_power = ranks & (ranks - 1) == 0, p.ranks & (p.ranks - 1) == 0
+        return ranks + 1 if is_power and not was_power else ranks
+
+    numbers = [alike(p.ranks >> doublings), alike(p.ranks >> max(doublings - 1, 0))]
+    few, more = (_fewer(asked, ranks, same_blocks=False) for ranks in numbers)
+    return _along(few, more, doublings, costs, asymptotic, "")
 
 
 def _along(few: Asked, more: Asked, share: float, costs: MachineCosts, asymptotic: str, note: str) -> Row:
@@ -239,9 +246,9 @@ def _terms(
 ) -> tuple[dict[str, float], dict[str, int]]:
     """Seconds of the critical path by cause, which add up to the time, and what it counts."""
     size_B = np.array(result.size_B, dtype=np.float64)
-    critical = result.critical.reshape(size_B.size, -1)
+    critical = result.critical.reshape(size_B.size, len(localities) * len(TERMS) + 2)
     parts = critical[:, :-2].reshape(size_B.size, len(localities), len(TERMS))
-    seconds = dict.fromkeys(("latency", "overhead", "bytes", "gap", "handshake"), 0.0)
+    seconds = dict.fromkeys(("latency", "overhead", "bytes", "gap", "handshake", "links"), 0.0)
     messages = overheads = gaps = moved_B = 0.0
     for column, locality in enumerate(localities):
         of_term = dict(zip(TERMS, costs.messages[costs.nearest(locality)].curves(), strict=True))
@@ -252,6 +259,7 @@ def _terms(
         for name, terms in (("overhead", ("send", "receive")), ("gap", ("gap", "drain"))):
             seconds[name] += sum(float(count[term] @ _at(of_term[term], size_B)) for term in terms)
         seconds["handshake"] += float(count["handshake"] @ np.maximum(_at(of_term["handshake"], size_B), 0.0))
+        seconds["links"] += float(count["node_link"] @ size_B) * costs.node_s_per_B
         messages += count["transfer"].sum()
         overheads += count["send"].sum() + count["receive"].sum()
         gaps += count["gap"].sum() + count["drain"].sum()
@@ -304,12 +312,16 @@ def _order(once: float, twice: float) -> str:
 
 
 def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
-    """No algorithm is faster: ⌈log₂P⌉ messages one after another, and the bytes that a rank must move."""
+    """No algorithm is faster than what one rank knows can be told to all, or a rank can move its bytes.
+
+    With d the time of an empty message and s the time between two of a rank, at most x^t ranks know by the time
+    t, where x^−s + x^−d = 1 (Karp, Sahay, Santos and Schauser 1993 count them exactly).
+    """
     farthest = costs.messages[max(costs.messages)]
     nearest = costs.messages[min(costs.messages)]
     p = asked.problem
-    rounds = (p.ranks - 1).bit_length()
-    empty_s = min(float(one.one_way_s[0]) for one in costs.messages.values())
+    told_s = min(float(one.one_way_s[0]) for one in costs.messages.values())
+    between_s = min(max(one.send_s, float(one.between_s[0])) for one in costs.messages.values())
     share = (p.ranks - 1) / p.ranks
     moved_B = {
         "bcast": p.bytes,
@@ -324,14 +336,29 @@ def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
     }[asked.algorithm.collective] * (p.ranks > 1)
     last = [float(one.one_way_s[-1] - one.one_way_s[-2]) for one in (farthest, nearest)]
     per_byte_s = min(last) / 2.0**29
-    return {"latency_s": rounds * empty_s, "volume_s": moved_B * per_byte_s}
+    return {"latency_s": _spread_s(p.ranks, told_s, between_s), "volume_s": moved_B * per_byte_s}
+
+
+def _spread_s(ranks: int, told_s: float, between_s: float) -> float:
+    """The least time in which one rank's knowledge reaches all."""
+    if ranks == 1 or told_s <= 0:
+        return 0.0
+    if between_s <= 0:
+        return told_s
+    from scipy.optimize import brentq
+
+    # In units of a message's time, so that the root is a number of ordinary size.
+    ratio = between_s / told_s
+    rate = brentq(lambda x: math.exp(-x * ratio) + math.exp(-x) - 1, 1e-9, 50 / min(ratio, 1.0))
+    return max(told_s, math.log(ranks) / rate * told_s)
 
 
 def verdict(rows: Sequence[Row]) -> dict[str, Any]:
     """The best of the rows, by what it wins over the next, and whether that can be told."""
     known = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
     if not known:
-        raise RequestError("no algorithm could be predicted", "ask for fewer ranks")
+        reasons = "; ".join(f"{row.algorithm}: {row.note}" for row in rows if row.note)
+        raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")
     best = known[0]
     if len(known) == 1:
         return {"best": best.algorithm, "margin": None, "told_apart": None, "not_told_apart_from": []}

@@ -23,6 +23,8 @@ _MOST_LEVERAGE = 0.9
 _TRIAL = 500
 """Points on which the lengths are found."""
 _BEGIN = np.log([0.05, 0.05, 0.5, 2.0, 0.03])
+_FARTHEST = 6.0
+"""A factor of 400 either way."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,13 @@ class Discrepancy:
             some = at[trial[index]]
             blocks.append((_Between.of(some, some), clipped[trial[index]]))
         self._parameters = optimize.minimize(
-            _loss, _BEGIN, args=(blocks,), method="L-BFGS-B", options={"maxiter": 40}
+            _loss,
+            _BEGIN,
+            args=(blocks,),
+            method="L-BFGS-B",
+            # Without residuals there is nothing to find, and the search would leave for infinity.
+            bounds=[(value - _FARTHEST, value + _FARTHEST) for value in _BEGIN],
+            options={"maxiter": 40},
         ).x
         self._blocks: dict[int, _Block] = {}
         scaled = np.empty(residual.size)

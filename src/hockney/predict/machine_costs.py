@@ -62,6 +62,8 @@ class MachineCosts:
     messages: dict[int, Messages]
     origin: str
     warnings: list[str] = field(default_factory=list)
+    node_s_per_B: float = 0.0
+    """Of a node's link into the network, which its ranks share; 0 where it is not known."""
 
     def nearest(self, locality: int) -> int:
         """Itself where it was measured, else the nearest measured one farther out, else farther in."""
@@ -71,6 +73,8 @@ class MachineCosts:
         """For the simulator, in the order of these localities; copies may be left out."""
         work = per_byte(_WORK_S_PER_B)
         messages = [self.messages[self.nearest(one)].curves() for one in localities]
+        if self.node_s_per_B and localities[-1] == len(LOCALITIES) - 1:
+            messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
         return CostCurves(messages, work if copies else NOTHING, work)
 
 

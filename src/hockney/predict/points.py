@@ -25,6 +25,8 @@ CHOICE = ("algorithm", "segment_bytes", "radix")
 DEFAULT = "default"
 """The algorithm of the library's own choice."""
 
+SHORTEST_S = 1e-12
+"""Shorter times are none."""
 CONTRADICTION = 3.0
 """Repetitions of one point that differ by more than this ratio are reported."""
 
@@ -100,10 +102,10 @@ def _usable(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     time = rows["time_s"].to_numpy(np.float64)
     reasons = {
         "without_a_time": ~np.isfinite(time),
-        "with_a_zero_time": time == 0,
+        "with_a_zero_time": (time >= 0) & (time < SHORTEST_S),
         "with_a_negative_time": np.isfinite(time) & (time < 0),
     }
-    bad = ~(np.isfinite(time) & (time > 0))
+    bad = ~(np.isfinite(time) & (time >= SHORTEST_S))
     reasons["without_ranks"] = ~bad & rows["ranks"].isna().to_numpy()
     bad |= reasons["without_ranks"]
     return rows[~bad], {name: int(mask.sum()) for name, mask in reasons.items()}
