@@ -59,6 +59,13 @@ def procedure_of(source: str, statistic: str, system: System) -> str:
     return system.procedure or {"completion": "hockney", "max_over_ranks": "pico"}.get(statistic, "osu")
 
 
+def _without_limit(system: System) -> System:
+    """A table does not tell how many ranks a node holds, only how many it held."""
+    return system.model_copy(
+        update={"node": system.node.model_copy(update={"cores_per_cache": 64 * system.node.cores_per_cache})}
+    )
+
+
 @estimators.register("simulated")
 def simulated(training: Training) -> Fitted:
     """Calibrates on the training points; RequestError where none of them can be simulated."""
@@ -70,7 +77,11 @@ def simulated(training: Training) -> Fitted:
             f"the training points are of {len(names)} systems: {', '.join(names)}",
             f"choose one of them: --train \"system == '{names[0]}'\"",
         )
-    system = training.system if isinstance(training.system, System) else system_of_table(training.points)
+    system = (
+        training.system
+        if isinstance(training.system, System)
+        else _without_limit(system_of_table(training.points))
+    )
     fitted: dict[Hashable, _Simulated] = {}
     reasons: dict[str, str] = {}
     for key, index in positions(training.points, APART).items():
