@@ -8,6 +8,7 @@ import pytest
 from hockney.predict import collective
 from hockney.predict.collective import LINEAR, LOGARITHMIC, Row, lower_bound, predict_one, verdict
 from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.scenario import Place
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, OVERHEAD_S, S_PER_B = 2e-6, 5e-7, 1e-9
@@ -101,3 +102,61 @@ def test_curves_give_the_one_way_time() -> None:
         for name in ("send", "receive", "transfer")
     ]
     assert sum(at_1024) == pytest.approx(LATENCY_S + 2 * OVERHEAD_S + 1024 * S_PER_B)
+
+
+ODD = [
+    ("allreduce", "rabenseifner"),
+    ("barrier", "recursive_doubling"),
+    ("barrier", "dissemination"),
+    ("bcast", "scatter_allgather"),
+]
+
+
+@pytest.mark.parametrize("ranks", [16383, 16385, 12000])
+@pytest.mark.parametrize(("operation", "algorithm"), ODD)
+def test_the_line_keeps_the_rounds_of_odd_numbers(
+    operation: str, algorithm: str, ranks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Just below a power of two there is a round more, or two, than for the power itself.
+    asked = ask(operation, algorithm, ranks=ranks, size_B=0 if operation == "barrier" else 2**20)
+    monkeypatch.setattr(collective, "MOST_STEPS", 0)
+    line = predict_one(asked, costs(), None)
+    monkeypatch.setattr(collective, "FEW_MESSAGES", 1e9)
+    monkeypatch.setattr(collective, "MOST_STEPS", 1e9)
+    whole = predict_one(asked, costs(), None)
+    assert line.method == "closed_form"
+    # Blocks that differ by one byte, and a tree's last level that is not full.
+    assert line.time_s == pytest.approx(whole.time_s, rel=0.03)
+
+
+def test_one_rank_and_nothing_take_no_time() -> None:
+    alone = predict_one(ask("bcast", "binomial", ranks=1, size_B=1000), costs(), None)
+    assert (alone.time_s, alone.formula) == (0.0, "0")
+    nothing = predict_one(ask("bcast", "binomial", ranks=8, size_B=0), costs(), None)
+    assert nothing.time_s == 0.0
+    assert verdict([alone, nothing])["margin"] is None
+
+
+def test_a_rank_that_is_told_tells_others_meanwhile() -> None:
+    # d = 2 s: who knows at t is who knew at t − s and who was told by those who knew at t − 2 s, as Fibonacci's
+    # numbers grow: by the golden ratio each s.
+    s = 1.0
+    made = MachineCosts(
+        {NETWORK: Messages(np.full(SIZES_B.size, 2 * s), s, 0.0, np.full(SIZES_B.size, s))}, "a test"
+    )
+    golden = (1 + 5**0.5) / 2
+    bound = lower_bound(ask("bcast", "binomial", ranks=1000, size_B=1), made)
+    assert bound["latency_s"] == pytest.approx(np.log(1000) / np.log(golden))
+
+
+def test_ranks_of_a_node_share_its_link() -> None:
+    # Two nodes of eight ranks; each rank sends a message of 1 MB to each of the other node: 64 MB pass the link.
+    one_way = 1e-6 + SIZES_B * 1e-12
+    message = Messages(one_way, 0.0, 0.0, np.zeros(SIZES_B.size))
+    shared = MachineCosts({NETWORK - 1: message, NETWORK: message}, "a test", node_s_per_B=1e-9)
+    node = np.arange(16, dtype=np.int32) // 8
+    alone = -1 - np.arange(16, dtype=np.int32)
+    place = Place(np.ascontiguousarray([alone, alone, alone, node]), tuple(int(n) for n in node), 8)
+    row = predict_one(ask("alltoall", "linear", ranks=16, size_B=1_000_000), shared, place)
+    assert row.time_s == pytest.approx(64e6 * 1e-9, rel=0.02)
+    assert row.dominant.startswith("links")
