@@ -7,7 +7,7 @@ distribution (ν = 4), so that outliers do not rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -140,7 +140,6 @@ def calibrate(
     begin: Array,
     *,
     steps: int = 10,
-    tell: Callable[[int, float], None] | None = None,
 ) -> Calibration:
     """Parameters from `begin` on that explain `measured_s`, shape (len(played),)."""
     theta = begin.copy()
@@ -164,8 +163,6 @@ def calibrate(
             misfit = float((importance * (_FREEDOM + 1) * np.log1p((missed / scale) ** 2 / _FREEDOM)).sum())
             return misfit + float(((penalty @ at - target) ** 2).sum())
 
-        if tell:
-            tell(step, float(np.median(np.abs(residual))))
         if step in _REORDER or objective(theta, residual) <= objective(best, best_residual):
             best, best_residual = theta, residual
             damping = max(damping / 3, _DAMPING / 9)

@@ -35,7 +35,6 @@ class Procedure:
     has_barrier: bool
     previous_call: bool
     element_B: int
-    description: str
 
     def run(self, call: list[Phase], barrier: list[Phase]) -> Run:
         """`barrier` empty: what the library does is not known, the ranks are taken to leave it together."""

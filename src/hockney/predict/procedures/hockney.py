@@ -7,6 +7,4 @@ from __future__ import annotations
 
 from hockney.predict.procedures.base import Procedure, procedures
 
-procedures.register("hockney")(
-    Procedure(has_barrier=False, previous_call=False, element_B=4, description=(__doc__ or "").split("\n", 1)[0])
-)
+procedures.register("hockney")(Procedure(has_barrier=False, previous_call=False, element_B=4))

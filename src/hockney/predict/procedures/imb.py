@@ -17,6 +17,4 @@ class _Repeated(Procedure):
         return Run(call * 3, 2 * len(call) - 1, 3 * len(call) - 1)
 
 
-procedures.register("imb")(
-    _Repeated(has_barrier=False, previous_call=True, element_B=4, description=(__doc__ or "").split("\n", 1)[0])
-)
+procedures.register("imb")(_Repeated(has_barrier=False, previous_call=True, element_B=4))

@@ -8,6 +8,4 @@ from __future__ import annotations
 
 from hockney.predict.procedures.base import Procedure, procedures
 
-procedures.register("osu")(
-    Procedure(has_barrier=True, previous_call=True, element_B=1, description=(__doc__ or "").split("\n", 1)[0])
-)
+procedures.register("osu")(Procedure(has_barrier=True, previous_call=True, element_B=1))
