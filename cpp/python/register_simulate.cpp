@@ -101,9 +101,11 @@ void register_simulate(nb::module_& module) {
         .def(
             "__init__",
             [](Network* self, std::vector<std::int32_t> node_of_rank, std::vector<std::int32_t> torus,
-               std::vector<std::int32_t> below, std::vector<std::int32_t> uplinks) {
+               std::vector<std::int32_t> below, std::vector<std::int32_t> uplinks,
+               std::vector<std::int32_t> memory_of_rank) {
                 new (self) Network;
                 self->node_of_rank = std::move(node_of_rank);
+                self->memory_of_rank = std::move(memory_of_rank);
                 self->torus = std::move(torus);
                 self->below = std::move(below);
                 self->uplinks = std::move(uplinks);
@@ -117,7 +119,8 @@ void register_simulate(nb::module_& module) {
                     throw std::invalid_argument("the torus has fewer places than there are nodes");
             },
             nb::kw_only(), "node_of_rank"_a, "torus"_a = std::vector<std::int32_t>{},
-            "below"_a = std::vector<std::int32_t>{}, "uplinks"_a = std::vector<std::int32_t>{})
+            "below"_a = std::vector<std::int32_t>{}, "uplinks"_a = std::vector<std::int32_t>{},
+            "memory_of_rank"_a = std::vector<std::int32_t>{})
         .def_prop_ro("links", &Network::links)
         .def("route", [](const Network& network, std::int32_t from, std::int32_t to) {
             std::vector<std::int32_t> links;

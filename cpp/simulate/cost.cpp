@@ -17,6 +17,7 @@ double Curve::at(Bytes size) const {
 void Costs::add(Bytes size_B, const CostCurves& curves) {
     for (const std::vector<Curve>& of_locality : curves.message)
         for (const Curve& curve : of_locality) time_s.push_back(curve.at(size_B));
+    this->size_B.push_back(size_B);
     time_s.push_back(curves.copy.at(size_B));
     time_s.push_back(curves.reduce.at(size_B));
 }

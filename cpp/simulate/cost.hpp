@@ -34,6 +34,9 @@ enum class Term : std::uint8_t {
 };
 constexpr std::size_t term_count = 10;
 
+// Handshakes that are none: the message is the sender's no more as soon as it is sent, or when it is out.
+constexpr double buffered = -1, held = -2;
+
 // Linear between its points, beyond the last on the line through the last two; constant before the first.
 struct Curve {
     std::vector<double> size_B, time_s;  // sizes increase; none at all is 0
@@ -64,6 +67,7 @@ class Costs {
     void add(Bytes size_B, const CostCurves& curves);
 
     std::vector<double> time_s;
+    std::vector<Bytes> size_B;  // of each size
 
   private:
     std::size_t localities_;

@@ -8,9 +8,11 @@
 #include <limits>
 #include <random>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cost.hpp"
+#include "fluid.hpp"
 #include "network.hpp"
 #include "order.hpp"
 
@@ -28,6 +30,7 @@ struct Traced {
 // Every traced time is an earlier one plus a cost.
 struct TraceNode {
     std::int32_t before, cost;
+    float times;
 };
 
 // Each act of a rank's processor takes longer by an exponentially distributed time.
@@ -64,7 +67,9 @@ class Evaluator {
     void share(const Network& network) {
         network_ = &network;
         nodes_ = static_cast<std::size_t>(network.nodes());
-        links_.resize(2 * nodes_ + static_cast<std::size_t>(network.links()));
+        memories_ = 2 * nodes_ + static_cast<std::size_t>(network.links());
+        links_.resize(memories_ + static_cast<std::size_t>(network.memories()));
+        fluid_.resize(links_.size());
     }
     void record(Timeline& timeline) { timeline_ = &timeline; }
 
@@ -73,6 +78,7 @@ class Evaluator {
     const std::vector<TraceNode>& trace() const { return trace_; }
 
     void take(const Event* events, std::size_t count) {
+        departures_.clear();
         if (count == 1) return take(*events);
         // Receives that are waited for together complete as they arrive.
         group_.assign(events, events + count);
@@ -82,14 +88,30 @@ class Evaluator {
         for (const Event& event : group_) take(event);
     }
 
+    // Messages that came to the links they share, by the last event, and when.
+    const std::vector<std::pair<double, Event>>& departures() const { return departures_; }
+    std::pair<double, std::int32_t> next_arrival() const { return fluid_.next(); }
+    // Whether the sender has its hands full until the message is out.
+    bool is_held(const Event& event) const { return cost_s(event, Term::handshake) != buffered; }
+    // Whether it shares its links fairly: it consists of many packets, which take turns.
+    bool flows(const Event& event) const {
+        return is_shared_link(event) && costs_.size_B[event.size] > packet_B;
+    }
+
     double now_s(int rank) const { return ranks_[static_cast<std::size_t>(rank)].processor.s; }
     bool is_shared(const Event& event) const {
-        if (cost_s(event, Term::insert) > 0) return true;
-        return network_ != nullptr &&
-               (node(event.rank) != node(event.peer) || cost_s(event, Term::node_link) > 0);
+        return cost_s(event, Term::insert) > 0 || is_shared_link(event);
     }
 
   private:
+    static constexpr Bytes packet_B = 4096;
+
+    bool is_shared_link(const Event& event) const {
+        if (network_ == nullptr) return false;
+        if (node(event.rank) == node(event.peer) && network_->memory_of_rank.empty()) return false;
+        return cost_s(event, Term::node_link) > 0 || cost_s(event, Term::network_link) > 0;
+    }
+
     struct Rank {
         Time processor, out;
     };
@@ -114,12 +136,12 @@ class Evaluator {
     }
     double cost_s(const Event& event, Term term) const { return costs_.time_s[entry(event, term)]; }
 
-    Time plus(const Time& time, std::size_t cost) {
+    Time plus(const Time& time, std::size_t cost, double times = 1) {
         if constexpr (std::is_same_v<Time, Traced>) {
-            trace_.push_back({time.node, static_cast<std::int32_t>(cost)});
-            return {time.s + costs_.time_s[cost], static_cast<std::int32_t>(trace_.size() - 1)};
+            trace_.push_back({time.node, static_cast<std::int32_t>(cost), static_cast<float>(times)});
+            return {time.s + times * costs_.time_s[cost], static_cast<std::int32_t>(trace_.size() - 1)};
         } else {
-            return {time.s + costs_.time_s[cost]};
+            return {time.s + times * costs_.time_s[cost]};
         }
     }
 
@@ -136,11 +158,17 @@ class Evaluator {
             case Op::sent:
                 if (cost_s(event, Term::handshake) >= 0)
                     me.processor = later(me.processor, arrival_[slot(event)]);
+                else if (cost_s(event, Term::handshake) == held)
+                    me.processor = later(me.processor, left_[slot(event)]);
                 return;
             case Op::copy:
                 return busy(event, me, costs_.work(event.size, false));
             case Op::reduce:
                 return busy(event, me, costs_.work(event.size, true));
+            case Op::enter:
+                return enter(event);
+            case Op::arrive:
+                return arrive(event);
             case Op::finish:
                 finish_[event.step * ranks_.size() + static_cast<std::size_t>(event.rank)] = me.processor;
         }
@@ -150,6 +178,7 @@ class Evaluator {
         if (slot >= arrival_.size()) arrival_.resize(slot + 1);
         if (!rendezvous_) return;
         if (slot >= meeting_.size()) meeting_.resize(slot + 1);
+        if (slot >= left_.size()) left_.resize(slot + 1);
         meeting_[slot] = {};
     }
 
@@ -196,7 +225,21 @@ class Evaluator {
 
     void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready) {
         Time head = leave(static_cast<std::size_t>(sender), ready, entry(event, Term::gap));
-        if (network_ != nullptr) head = pass(event, node(sender), node(receiver), head);
+        if (network_ != nullptr && flows(event)) {
+            if (slot(event) >= start_.size()) start_.resize(slot(event) + 1);
+            start_[slot(event)] = head;
+            Event entering = event;
+            entering.rank = sender;
+            entering.peer = receiver;
+            entering.op = Op::enter;
+            entering.is_first = false;
+            departures_.emplace_back(head.s, entering);
+            return;
+        }
+        if (network_ != nullptr) head = pass(event, sender, receiver, head);
+        if (rendezvous_)
+            left_[slot(event)] =
+                network_ != nullptr ? released_ : ranks_[static_cast<std::size_t>(sender)].out;
         arrival_[slot(event)] = plus(head, entry(event, Term::transfer));
     }
 
@@ -226,10 +269,19 @@ class Evaluator {
 
     // The head of a message goes on as soon as a link is free; the links behind it stay taken for as long as
     // the message needs to pass (cut-through).
-    Time pass(const Event& event, std::int32_t from, std::int32_t to, Time head) {
+    Time pass(const Event& event, std::int32_t sender, std::int32_t receiver, Time head) {
+        const std::int32_t from = node(sender), to = node(receiver);
+        released_ = head;
+        if (from == to && !network_->memory_of_rank.empty()) {
+            if (cost_s(event, Term::node_link) <= 0) return head;
+            head = take_link(memory_of(sender), head, entry(event, Term::node_link));
+            if (memory_of(sender) != memory_of(receiver))
+                head = take_link(memory_of(receiver), head, entry(event, Term::node_link));
+            return head;
+        }
+        if (from == to) return head;
         if (cost_s(event, Term::node_link) > 0)
             head = take_link(static_cast<std::size_t>(from), head, entry(event, Term::node_link));
-        if (from == to) return head;
         network_->route(from, to, route_);
         for (const std::int32_t link : route_) {
             head = take_link(2 * nodes_ + static_cast<std::size_t>(link), head,
@@ -241,9 +293,55 @@ class Evaluator {
         return head;
     }
 
+    void enter(const Event& event) {
+        const std::int32_t from = node(event.rank), to = node(event.peer);
+        path_.clear();
+        const auto take = [&](std::size_t link, std::uint8_t kind, Term term) {
+            if (cost_s(event, term) > 0)
+                path_.push_back({static_cast<std::int32_t>(link), kind, cost_s(event, term)});
+        };
+        if (from == to) {
+            take(memory_of(event.rank), 0, Term::node_link);
+            if (memory_of(event.rank) != memory_of(event.peer))
+                take(memory_of(event.peer), 0, Term::node_link);
+        } else {
+            take(static_cast<std::size_t>(from), 0, Term::node_link);
+            network_->route(from, to, route_);
+            for (const std::int32_t link : route_)
+                take(2 * nodes_ + static_cast<std::size_t>(link), 1, Term::network_link);
+            take(nodes_ + static_cast<std::size_t>(to), 0, Term::node_link);
+        }
+        const double own_s = cost_s(event, Term::transfer) - costs_.time_s[empty(event)];
+        fluid_.enter(slot(event), start_[slot(event)].s, std::max(own_s, 0.0), path_);
+    }
+
+    void arrive(const Event& event) {
+        Shares shares;
+        fluid_.leave(slot(event), shares);
+        Time time = plus(start_[slot(event)], entry(event, Term::node_link), shares.shared[0]);
+        if (shares.shared[1] > 0) time = plus(time, entry(event, Term::network_link), shares.shared[1]);
+        if (shares.own > 0) time = plus(time, entry(event, Term::transfer), shares.own);
+        if (rendezvous_) left_[slot(event)] = time;
+        if (shares.own < 1) time = plus(time, empty(event), 1 - shares.own);
+        const std::int32_t from = node(event.rank), to = node(event.peer);
+        if (from != to && cost_s(event, Term::hop) > 0) {
+            network_->route(from, to, route_);
+            time = plus(time, entry(event, Term::hop), static_cast<double>(route_.size()));
+        }
+        arrival_[slot(event)] = time;
+    }
+
+    std::size_t memory_of(std::int32_t rank) const {
+        return memories_ + static_cast<std::size_t>(network_->memory_of_rank[static_cast<std::size_t>(rank)]);
+    }
+    // What an empty message takes from end to end: sizes begin with 0 where links are shared.
+    std::size_t empty(const Event& event) const {
+        return costs_.entry(0, event.locality) + static_cast<std::size_t>(Term::transfer);
+    }
+
     Time take_link(std::size_t link, const Time& head, std::size_t cost) {
         const Time start = later(head, links_[link]);
-        links_[link] = plus(start, cost);
+        released_ = links_[link] = plus(start, cost);
         return start;
     }
 
@@ -269,8 +367,14 @@ class Evaluator {
     std::vector<Time> queue_;                // by rank, where senders wait for it
     std::vector<Time> arrival_;              // by slot
     std::vector<Meeting> meeting_;
+    std::vector<Time> left_;
+    Time released_;
+    Fluid fluid_;
+    std::vector<Time> start_;  // by slot: when the message came to the links
+    std::vector<std::pair<double, Event>> departures_;
+    std::vector<Fluid::Link> path_;
     std::vector<Time> links_;  // out of the nodes, into the nodes, between them
-    std::size_t nodes_ = 0;
+    std::size_t nodes_ = 0, memories_ = 0;
     const Network* network_ = nullptr;
     std::vector<std::mt19937_64> random_;
     std::vector<double> mean_noise_s_;

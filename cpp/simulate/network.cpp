@@ -9,6 +9,11 @@ std::int32_t Network::nodes() const {
     return *std::max_element(node_of_rank.begin(), node_of_rank.end()) + 1;
 }
 
+std::int32_t Network::memories() const {
+    if (memory_of_rank.empty()) return 0;
+    return *std::max_element(memory_of_rank.begin(), memory_of_rank.end()) + 1;
+}
+
 std::int32_t Network::links_of_level(std::size_t level) const {
     std::int32_t nodes_below = 1;
     for (std::size_t i = 0; i <= level; ++i) nodes_below *= below[i];

@@ -12,12 +12,14 @@ namespace hockney {
 struct Network {
     enum class Kind : std::uint8_t { crossbar, torus, tree };
 
-    std::vector<std::int32_t> node_of_rank;  // none: nothing is shared
+    std::vector<std::int32_t> node_of_rank;    // none: nothing is shared
+    std::vector<std::int32_t> memory_of_rank;  // none: nobody shares it
     Kind kind = Kind::crossbar;
     std::vector<std::int32_t> torus;           // extent of each dimension; the last varies fastest
     std::vector<std::int32_t> below, uplinks;  // of a switch of each level: children, parallel links upwards
 
     std::int32_t nodes() const;
+    std::int32_t memories() const;
     std::int32_t links() const;
     // The links between two nodes in the order in which a message passes them, numbered from 0.
     void route(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const;

@@ -71,18 +71,63 @@ class Order {
             ready_.push_back(nth(i));
             settle();
         }
-        while (!leaving_.empty()) {
-            const int rank = leaving_.top().second;
-            leaving_.pop();
-            at(rank).may_leave = true;
-            ready_.push_back(rank);
-            settle();
+        if constexpr (in_time) {
+            while (one_later()) settle();
         }
         if (finished_ != evaluated_) throw std::logic_error("the schedule blocks");
     }
 
   private:
     static constexpr std::int32_t none = -1;
+
+    // The next thing that happens at something shared: a message passes its links, comes to them, or is sent.
+    bool one_later() {
+        const auto [arrival_s, slot] = sink_.next_arrival();
+        const double entry_s = entering_.empty() ? never : entering_.top().first;
+        const double leaving_s = leaving_.empty() ? never : leaving_.top().first;
+        if (slot >= 0 && arrival_s <= std::min(entry_s, leaving_s)) {
+            arrive(slot);
+        } else if (!entering_.empty() && entry_s <= leaving_s) {
+            Event event = entering_.top().second;
+            entering_.pop();
+            sink_.take(&event, 1);
+            if (static_cast<std::size_t>(event.slot) >= under_way_.size())
+                under_way_.resize(static_cast<std::size_t>(event.slot) + 1);
+            event.op = Op::arrive;
+            under_way_[static_cast<std::size_t>(event.slot)] = event;
+        } else if (!leaving_.empty()) {
+            const int rank = leaving_.top().second;
+            leaving_.pop();
+            at(rank).may_leave = true;
+            ready_.push_back(rank);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    void arrive(std::int32_t slot) {
+        const Event event = under_way_[static_cast<std::size_t>(slot)];
+        sink_.take(&event, 1);
+        messages_[slot].is_sent = true;
+        const MessageKey message = messages_[slot].key;
+        wake(event.rank, message);
+        wake(event.peer, message);
+    }
+
+    void take(const Event& event) {
+        sink_.take(&event, 1);
+        if constexpr (in_time)
+            for (const auto& departure : sink_.departures()) entering_.push(departure);
+    }
+    bool flows(const Event& event) const {
+        if constexpr (in_time) return sink_.flows(event);
+        return false;
+    }
+    bool is_held(const Event& event) const {
+        if constexpr (in_time) return sink_.is_held(event);
+        return false;
+    }
 
     struct Running {
         std::vector<Act> acts;
@@ -213,8 +258,8 @@ class Order {
         const int box = box_of(act.peer);
         const MessageKey message = key(rank, act.peer, box, mine, act);
         event.slot = messages_.get(message, workload_.rendezvous ? 2 : 1, event.is_first);
-        messages_[event.slot].is_sent = true;
-        sink_.take(&event, 1);
+        messages_[event.slot].is_sent = !flows(event);
+        take(event);
         ++mine.next;
         wake(box, message);
         return true;
@@ -225,7 +270,7 @@ class Order {
         Event event = event_of(rank, act, none);
         event.slot = messages_.get(message, 2, event.is_first);
         messages_[event.slot].is_posted = true;
-        sink_.take(&event, 1);
+        take(event);
         ++mine.next;
         wake(box_of(act.peer), message);
     }
@@ -255,8 +300,9 @@ class Order {
     bool sent(int rank, Running& mine, const Act& act) {
         const MessageKey message = key(rank, act.peer, box_of(act.peer), mine, act);
         const std::int32_t slot = messages_.find(message);
-        if (!messages_[slot].is_posted) return wait_for(mine, message);
         const Event event = event_of(rank, act, slot);
+        if (!messages_[slot].is_posted || !(messages_[slot].is_sent || !is_held(event)))
+            return wait_for(mine, message);
         messages_.use(slot);
         sink_.take(&event, 1);
         ++mine.next;
@@ -287,8 +333,15 @@ class Order {
     std::vector<std::int32_t> free_;
     std::vector<int> ready_;
     std::vector<Event> group_;
+    static constexpr double never = std::numeric_limits<double>::infinity();
     using Leaving = std::pair<double, int>;
     std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving_;
+    using Entering = std::pair<double, Event>;
+    struct Later {
+        bool operator()(const Entering& a, const Entering& b) const { return a.first > b.first; }
+    };
+    std::priority_queue<Entering, std::vector<Entering>, Later> entering_;
+    std::vector<Event> under_way_;  // by slot
 };
 
 }  // namespace hockney

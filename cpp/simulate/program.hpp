@@ -15,7 +15,9 @@ enum class Op : std::uint8_t {
     sent,     // wait until a message is out of the sender's hands
     copy,
     reduce,
-    finish  // a phase
+    finish,  // a phase
+    enter,   // a message comes to the links that it shares
+    arrive   // and has passed them
 };
 
 struct Act {

@@ -27,7 +27,7 @@ Workload workload(const std::vector<Phase>& phases, Builder& builder) {
 bool has_rendezvous(const CostCurves& costs) {
     for (const std::vector<Curve>& of_locality : costs.message)
         for (const double time_s : of_locality[static_cast<std::size_t>(Term::handshake)].time_s)
-            if (time_s >= 0) return true;
+            if (time_s != buffered) return true;
     return false;
 }
 
@@ -56,6 +56,10 @@ class Stream {
         evaluator_.take(events, count);
     }
     double now_s(int rank) const { return evaluator_.now_s(rank); }
+    const auto& departures() const { return evaluator_.departures(); }
+    bool is_held(const Event& event) const { return evaluator_.is_held(event); }
+    auto next_arrival() const { return evaluator_.next_arrival(); }
+    bool flows(const Event& event) const { return evaluator_.flows(event); }
     bool is_shared(const Event& event) {
         while (rows_ < sizes_.all().size()) costs_.add(sizes_.all()[rows_++], curves_);
         return evaluator_.is_shared(event);
@@ -88,6 +92,10 @@ class Recorder {
         sink_.take(events, count);
     }
     double now_s(int rank) const { return sink_.now_s(rank); }
+    const auto& departures() const { return sink_.departures(); }
+    bool is_held(const Event& event) const { return sink_.is_held(event); }
+    auto next_arrival() const { return sink_.next_arrival(); }
+    bool flows(const Event& event) const { return sink_.flows(event); }
     bool is_shared(const Event& event) { return sink_.is_shared(event); }
 
   private:
@@ -100,7 +108,7 @@ void trace_back(const std::vector<TraceNode>& trace, std::vector<double>& weight
                 std::vector<double>& counts) {
     for (std::size_t i = trace.size(); i-- > 0;) {
         if (weight[i] == 0) continue;
-        counts[static_cast<std::size_t>(trace[i].cost)] += weight[i];
+        counts[static_cast<std::size_t>(trace[i].cost)] += weight[i] * static_cast<double>(trace[i].times);
         if (trace[i].before >= 0) weight[static_cast<std::size_t>(trace[i].before)] += weight[i];
     }
 }
@@ -113,6 +121,7 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     const auto evaluated = static_cast<std::size_t>(classes > 0 ? classes : work.ranks);
     Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases), costs, work.rendezvous);
     const bool is_shared = has_sharing(curves, options.network);
+    if (is_shared) sizes.index(0);
     if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
     Stream<Time> stream(curves, costs, sizes, evaluator);
@@ -204,6 +213,7 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
         Recorder<Nobody> recorder(events_, Nobody{});
         Order<Recorder<Nobody>>(work, sizes_, recorder).run();
     } else {
+        sizes_.index(0);
         Costs costs(localities_);
         Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
         if (!network_.node_of_rank.empty()) evaluator.share(network_);
@@ -226,7 +236,8 @@ void Tape::play(Evaluator<Time>& evaluator) const {
 }
 
 std::vector<double> Tape::finish_s(std::vector<double> table_s) const {
-    const Costs costs(localities_, std::move(table_s));
+    Costs costs(localities_, std::move(table_s));
+    costs.size_B = sizes_.all();
     Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
     play(evaluator);
     std::vector<double> times_s;
@@ -236,7 +247,8 @@ std::vector<double> Tape::finish_s(std::vector<double> table_s) const {
 
 std::vector<double> Tape::gradient(std::vector<double> table_s, const std::vector<double>& weights,
                                    std::vector<double>& finish_s) const {
-    const Costs costs(localities_, std::move(table_s));
+    Costs costs(localities_, std::move(table_s));
+    costs.size_B = sizes_.all();
     Evaluator<Traced> evaluator(ranks_, phases_, costs, rendezvous_);
     play(evaluator);
     std::vector<double> weight(evaluator.trace().size()), counts(costs.time_s.size());

@@ -159,6 +159,7 @@ class Network:
         torus: Sequence[int] = (),
         below: Sequence[int] = (),
         uplinks: Sequence[int] = (),
+        memory_of_rank: Sequence[int] = (),
     ) -> None: ...
     @property
     def links(self) -> int: ...

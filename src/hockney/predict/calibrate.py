@@ -44,17 +44,20 @@ class Played:
         self._map = layout.at_knots(scenario)
         self._empty = layout.empty(scenario, sizes)
         # Eager messages have no handshake, which is not one that takes no time.
-        self._fill = np.zeros(ROW)
-        self._fill[TERMS.index("handshake") : ROW - 2 : len(TERMS)] = -1.0
+        self._fill = np.zeros((len(sizes), ROW))
+        self._fill[:, TERMS.index("handshake") : ROW - 2 : len(TERMS)] = layout.without_handshake(sizes)[
+            :, np.newaxis
+        ]
 
     def order(self, curves: CostCurves) -> None:
         """Records anew what happens, with shared links passed as these costs would have it."""
         place = self.scenario.place
-        shared = place.node if place.is_spread else ()
-        network = (
-            Network(node_of_rank=shared, torus=place.torus, below=place.below, uplinks=place.uplinks)
-            if shared
-            else Network(node_of_rank=())
+        network = Network(
+            node_of_rank=place.node,
+            torus=place.torus,
+            below=place.below,
+            uplinks=place.uplinks,
+            memory_of_rank=place.memory,
         )
         self._tape = Tape(self.scenario.run.phases, curves, levels=place.levels, network=network)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from hockney._core import CostCurves
@@ -13,7 +14,8 @@ TERMS = ("send", "receive", "gap", "drain", "transfer", "handshake", "insert", "
 """The parts of the cost of a message, in the order of the core's `Term`."""
 
 NOTHING: Curve = ([], [])
-EAGER: Curve = ([0.0], [-1.0])
+BUFFERED, HELD = -1.0, -2.0
+"""Handshakes that are none: the message is out of the sender's hands when it is sent, or when it has left."""
 
 
 def line(at_first_byte_s: float, per_further_byte_s: float) -> Curve:
@@ -21,9 +23,20 @@ def line(at_first_byte_s: float, per_further_byte_s: float) -> Curve:
     return [1.0, 2.0], [at_first_byte_s, at_first_byte_s + per_further_byte_s]
 
 
-def step(above_B: float, time_s: float) -> Curve:
-    """Eager up to and including `above_B` bytes, with that handshake above."""
-    return [above_B, above_B + 1, above_B + 2], [-1.0, time_s, time_s]
+def protocols(
+    *, held_above_B: float = math.inf, rendezvous_above_B: float = math.inf, handshake_s: float = 0.0
+) -> Curve:
+    """The handshake by size: buffered, held by the sender until the message is out, or rendezvous, which goes
+    before the others. A size at a limit belongs to what is below it."""
+
+    def at(size_B: float) -> float:
+        if size_B > rendezvous_above_B:
+            return handshake_s
+        return HELD if size_B > held_above_B else BUFFERED
+
+    limits_B = [limit_B for limit_B in (held_above_B, rendezvous_above_B) if math.isfinite(limit_B)]
+    sizes_B = sorted({0.0, *(limit_B + beyond for limit_B in limits_B for beyond in (0.0, 1.0, 2.0))})
+    return sizes_B, [at(size_B) for size_B in sizes_B]
 
 
 def per_byte(time_s_per_B: float) -> Curve:
@@ -58,7 +71,10 @@ def loggp_message(
         "gap": line(gap_s, gap_s_per_B),
         "drain": line(gap_s, gap_s_per_B),
         "transfer": line(latency_s, gap_s_per_B),
-        "handshake": EAGER if rendezvous_above_B is None else step(rendezvous_above_B, latency_s),
+        "handshake": protocols(
+            rendezvous_above_B=math.inf if rendezvous_above_B is None else rendezvous_above_B,
+            handshake_s=latency_s,
+        ),
         "node_link": per_byte(node_gap_s_per_B),
         "network_link": per_byte(network_gap_s_per_B),
     }

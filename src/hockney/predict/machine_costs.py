@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,7 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.system import Mapping, Network, Node, System
 from hockney.models.base import Fit
 from hockney.models.base import predict as predict_fit
-from hockney.predict.costs import EAGER, NOTHING, TERMS, Curve, per_byte, step
+from hockney.predict.costs import NOTHING, TERMS, Curve, per_byte, protocols
 from hockney.predict.point_to_point import message_times
 from hockney.predict.scenario import LOCALITIES
 
@@ -48,10 +49,11 @@ class Messages:
             "gap": (sizes, self.between_s.tolist()),
             "drain": (sizes, self.between_s.tolist()),
             "transfer": (sizes, transfer.tolist()),
-            "handshake": EAGER,
+            "handshake": protocols(
+                rendezvous_above_B=math.inf if self.rendezvous_above_B is None else self.rendezvous_above_B,
+                handshake_s=float(transfer[0]),
+            ),
         }
-        if self.rendezvous_above_B is not None:
-            of_term["handshake"] = step(self.rendezvous_above_B, float(transfer[0]))
         return [of_term.get(term, NOTHING) for term in TERMS]
 
 

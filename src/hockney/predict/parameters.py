@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from hockney._core import CostCurves
-from hockney.predict.costs import EAGER, NOTHING, TERMS, Curve
+from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS, Curve, protocols
 from hockney.predict.scenario import LOCALITIES, Scenario
 
 Array = NDArray[np.float64]
@@ -34,11 +35,15 @@ _SHARES = (0.35, 0.3, 0.35)
 
 _SMOOTH = 0.4
 """How far, in ln, a curve usually bends where a size doubles."""
+_SLOPE = 0.2
+"""Per doubling of the size, of what a curve's level usually deviates."""
 _START = 1.5
 _EMPTY = 0.1
 """An empty message costs what the smallest costs."""
 _ALIKE = 0.15
 """The processor's part of sending is the same inside a node and into the network."""
+_MEMORY_B_PER_S = 3e10
+"""Of a NUMA domain's memory for messages, at the start."""
 _HOP_S = 1e-7
 """Of a switch, at the start."""
 _ALGORITHM, _LOAD, _STEP, _LINK = 0.4, 0.1, 0.5, 1.0
@@ -64,19 +69,22 @@ class KnotMap(NamedTuple):
 @dataclass
 class Layout:
     """Which parameters there are, and where: `knots` are sizes in bytes (0 first, then increasing), `labels` the
-    schedules that are corrected, `step_from` the number of ranks at which the network's step begins."""
+    schedules that are corrected, `step_from` the number of ranks at which the network's step begins,
+    `rendezvous_above_B` by label, `held_above_B`: larger messages are the sender's until they are out."""
 
     knots: Array
     labels: tuple[str, ...]
     cores: int
     step_from: float = np.inf
     rendezvous_above_B: Mapping[str, float] = field(default_factory=dict)
+    held_above_B: float = np.inf
 
     def __post_init__(self) -> None:
         k, a = len(self.knots), len(self.labels)
         blocks = {
             "base": (len(LOCALITIES), len(PARTS), k),
             "link": (k,),
+            "memory": (k,),
             "wire": (k,),
             "hop": (1,),
             "work": (2, k),
@@ -113,6 +121,15 @@ class Layout:
         """Whether messages of that size wait for their receiver in this schedule."""
         return size_B > self.rendezvous_above_B.get(label, np.inf)
 
+    def copied(self, label: str) -> int:
+        """The last knot up to whose size the sender's processor copies the message."""
+        limit_B = min(self.held_above_B, self.rendezvous_above_B.get(label, np.inf))
+        return int(np.searchsorted(self.knots, limit_B, side="right")) - 1
+
+    def without_handshake(self, sizes: Sequence[int]) -> Array:
+        """What stands in place of a handshake that messages of these sizes do not have, shape (len(sizes),)."""
+        return np.where(np.array(sizes) > self.held_above_B, HELD, BUFFERED)
+
     def shares(self, sizes: Sequence[int]) -> Array:
         """`weights` of each size, shape (len(sizes), knots)."""
         made = np.zeros((len(sizes), len(self.knots)))
@@ -128,7 +145,7 @@ class Layout:
         by_locality = made[:, :-2].reshape(len(sizes), len(LOCALITIES), len(TERMS))
         for name in (*PARTS, "insert"):
             by_locality[:, :, TERMS.index(name)] = False
-        by_locality[:, NETWORK, TERMS.index("node_link")] = False
+        by_locality[:, 1:, TERMS.index("node_link")] = False
         for name in ("network_link", "hop"):
             by_locality[:, NETWORK, TERMS.index(name)] = not scenario.place.shares_links
         waits = np.array([self.is_rendezvous(scenario.label, size_B) for size_B in sizes], dtype=np.bool_)
@@ -150,18 +167,22 @@ class Layout:
     def _map(self, schedule: str, stepped: bool) -> sparse.csr_array:
         label = self.labels.index(schedule) if schedule in self.labels else None
         entries: list[tuple[int, int]] = []
+        copied = self.copied(schedule)
         for knot in range(len(self.knots)):
             for locality in range(len(LOCALITIES)):
                 outside = locality == NETWORK
                 row = {name: knot * ROW + locality * len(TERMS) + position for position, name in enumerate(TERMS)}
                 for part, name in enumerate(PARTS):
-                    entries.append((row[name], self.places["base"][locality, part, knot]))
-                    if label is not None and knot > 0:
-                        entries.append((row[name], self.places["algorithm"][label, part, knot]))
+                    of = min(knot, copied) if name == "send" else knot
+                    entries.append((row[name], self.places["base"][locality, part, of]))
+                    if label is not None and of > 0:
+                        entries.append((row[name], self.places["algorithm"][label, part, of]))
                     if outside and stepped:
                         entries.append((row[name], self.places["step"][part]))
                 entries.append((row["insert"], self.places["insert"][int(outside), knot]))
                 entries.append((row["handshake"], self.places["handshake"][locality]))
+                if 0 < locality < NETWORK:
+                    entries.append((row["node_link"], self.places["memory"][knot]))
                 if outside:
                     entries.append((row["node_link"], self.places["link"][knot]))
                     entries.append((row["network_link"], self.places["wire"][knot]))
@@ -197,6 +218,7 @@ class Layout:
                 time_s = start.message_s(locality, float(size_B))
                 theta[self.places["base"][locality, :, knot]] = np.log(np.multiply(time_s, _SHARES))
             theta[self.places["link"][knot]] = np.log(start.link_s(float(size_B)))
+            theta[self.places["memory"][knot]] = np.log(1e-12 + float(size_B) / _MEMORY_B_PER_S)
             theta[self.places["wire"][knot]] = np.log(start.link_s(float(size_B)))
             # A copy or a reduction of nothing is not free: it is a call.
             theta[self.places["work"][:, knot]] = np.log(2e-8 + start.work_s_per_B * float(size_B))
@@ -216,8 +238,10 @@ class Layout:
             rows.append((indices, np.divide(factors, deviation).tolist(), target / deviation))
 
         def curve(of: NDArray[np.intp], deviation: float) -> None:
-            for index in of:
-                pull([index], [1.0], deviation)
+            # Its level is pulled once, however many knots it has; its slope and bends apart from that.
+            pull(of.tolist(), [1 / len(of)] * len(of), deviation)
+            for one, following in pairwise(of):
+                pull([one, following], [-1.0, 1.0], _SLOPE * deviation)
             for knot in range(2, len(of) - 1):
                 pull([of[knot - 1], of[knot], of[knot + 1]], [1.0, -2.0, 1.0], _SMOOTH)
 
@@ -227,7 +251,13 @@ class Layout:
                 pull([of_part[0], of_part[1]], [-1.0, 1.0], _EMPTY)
         for one, other in zip(self.places["base"][NETWORK - 1, 0], self.places["base"][NETWORK, 0], strict=True):
             rows.append(([one, other], [-1 / _ALIKE, 1 / _ALIKE], 0.0))
-        for of in (self.places["link"], self.places["wire"], *self.places["insert"], *self.places["work"]):
+        for of in (
+            self.places["link"],
+            self.places["memory"],
+            self.places["wire"],
+            *self.places["insert"],
+            *self.places["work"],
+        ):
             curve(of, _LINK)
         for of_label in self.places["algorithm"]:
             for of_part in of_label:
@@ -249,10 +279,14 @@ class Layout:
         knots = self.knots.tolist()
         of_label = theta[self.places["algorithm"][self.labels.index(label)]] if label in self.labels else None
 
+        copied = self.copied(label)
+
         def line(of: NDArray[np.intp], part: int | None = None) -> Curve:
             values = theta[of].copy()
             if part is not None and of_label is not None:
                 values[1:] += of_label[part][1:]
+            if part == 0:
+                values[copied:] = values[copied]
             return knots, np.exp(values).tolist()
 
         message = []
@@ -262,10 +296,12 @@ class Layout:
                 name: line(self.places["base"][locality, part], part) for part, name in enumerate(PARTS)
             }
             terms["insert"] = line(self.places["insert"][int(locality == NETWORK)])
-            terms["handshake"] = EAGER
-            if np.isfinite(above_B):
-                shake_s = float(np.exp(theta[self.places["handshake"][locality]]))
-                terms["handshake"] = ([above_B, above_B + 1, above_B + 2], [-1.0, shake_s, shake_s])
+            shake_s = float(np.exp(theta[self.places["handshake"][locality]]))
+            terms["handshake"] = protocols(
+                held_above_B=self.held_above_B, rendezvous_above_B=above_B, handshake_s=shake_s
+            )
+            if 0 < locality < NETWORK:
+                terms["node_link"] = line(self.places["memory"])
             if locality == NETWORK:
                 terms["node_link"] = line(self.places["link"])
                 if shares_links:

@@ -15,7 +15,7 @@ from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
-from hockney.machine.system import LEVELS, Network, System
+from hockney.machine.system import LEVELS, Node, System
 from hockney.predict.decisions.base import Choice, decisions_for
 from hockney.predict.procedures.base import Phase, Run, procedures
 
@@ -30,7 +30,11 @@ LOCALITIES = (*DOMAINS, "network")
 
 @dataclass(frozen=True)
 class Place:
-    """Where the ranks of a run are: ids of shape (levels, ranks), each rank's node, the most ranks on a node."""
+    """Where the ranks of a run are: ids of shape (levels, ranks), each rank's node, the most ranks on a node.
+
+    Links between nodes: extents of a torus, or nodes and uplinks of a tree's switches. `memory`: the NUMA domain
+    whose memory each rank uses; none: it is not shared.
+    """
 
     levels: NDArray[np.int32]
     node: tuple[int, ...]
@@ -38,6 +42,7 @@ class Place:
     torus: tuple[int, ...] = ()
     below: tuple[int, ...] = ()
     uplinks: tuple[int, ...] = ()
+    memory: tuple[int, ...] = ()
 
     @property
     def is_spread(self) -> bool:
@@ -61,8 +66,25 @@ class Scenario:
     size_B: int
 
 
-def place_of(made: Placement, network: Network | None = None) -> Place:
-    """Levels below the one that a rank is bound to are left out: there it moves, so that nobody is near."""
+def memory_of(made: Placement, node: Node) -> tuple[int, ...]:
+    """Whose memory each rank uses, numbered from 0: its NUMA domain's.
+
+    Ranks that may leave theirs are spread evenly over the domains of what they are bound to, as schedulers do.
+    """
+    domain = made.numa.astype(np.int64)
+    if made.binding in ("package", "node"):
+        each = node.numa_per_package * (node.packages if made.binding == "node" else 1)
+        outer = getattr(made, made.binding)
+        for one in np.unique(outer):
+            of = np.flatnonzero(outer == one)
+            domain[of] = one * each + np.arange(of.size) % each
+    return tuple(int(n) for n in np.unique(domain, return_inverse=True)[1])
+
+
+def place_of(made: Placement, system: System | None = None) -> Place:
+    """Where ranks are, and what they share where `system` is given.
+
+    Levels below the one that a rank is bound to are left out: there it moves, so that nobody is near."""
     ids = []
     nobody = -1 - np.arange(made.ranks, dtype=np.int32)
     for level in DOMAINS:
@@ -70,10 +92,11 @@ def place_of(made: Placement, network: Network | None = None) -> Place:
         ids.append(nobody if moves else getattr(made, level))
     node = np.unique(made.node, return_inverse=True)[1]
     levels, of_rank = np.ascontiguousarray(ids, dtype=np.int32), tuple(int(n) for n in node)
-    if network is None:
+    if system is None:
         return Place(levels, of_rank, made.ppn)
+    network, memory = system.network, memory_of(made, system.node)
     shape = [] if made.network_coordinates is None else network.shapes.get(made.nodes, network.shape)
-    return Place(levels, of_rank, made.ppn, tuple(shape), tuple(network.below), tuple(network.uplinks))
+    return Place(levels, of_rank, made.ppn, tuple(shape), tuple(network.below), tuple(network.uplinks), memory)
 
 
 class Scenarios:
@@ -88,7 +111,7 @@ class Scenarios:
         self._place = lru_cache(maxsize=4096)(self._placed)
 
     def _placed(self, mapping: str, ranks: int, nodes: int | None, ppn: int | None) -> Place:
-        return place_of(placement(self.system, mapping, ranks, nodes, ppn), self.system.network)
+        return place_of(placement(self.system, mapping, ranks, nodes, ppn), self.system)
 
     def of_points(self, points: pd.DataFrame) -> list[Scenario | None]:
         """The scenario of each row."""

@@ -33,6 +33,8 @@ _BELIEVE = 10.0
 """What a protocol must gain in log-likelihood over none."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Where libraries switch protocol for non-blocking and for blocking sends (UCX: 8 KiB and 256 KiB, exclusive)."""
+_HELD_B = 8192.0
+"""Where libraries stop to copy what they send (UCX's zero copy)."""
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
 _QUANTILE = 0.95
@@ -143,15 +145,18 @@ class _Fit:
     chosen: Sequence[Scenario]
     mappings: Sequence[str]
     measured_s: Array
+    held_above_B: float = _HELD_B
 
     def __post_init__(self) -> None:
         times = message_times(self.training.point_to_point, self.system)
         rate = self.system.network.bandwidth_B_per_s or 1e10
         self.start = Start(times, lambda size_B: 1e-7 + size_B / rate)
 
-    def layout(self, step_from: float, above_B: dict[str, float]) -> Layout:
+    def layout(self, step_from: float = np.inf, above_B: Mapping[str, float] | None = None) -> Layout:
         labels = tuple(sorted({scenario.label for scenario in self.chosen}))
-        return Layout(self.knots(), labels, self.system.node.cores, step_from, above_B)
+        return Layout(
+            self.knots(), labels, self.system.node.cores, step_from, above_B or {}, held_above_B=self.held_above_B
+        )
 
     def knots(self) -> Array:
         largest = max(max(scenario.size_B for scenario in self.chosen), 1)
@@ -165,6 +170,17 @@ class _Fit:
         played = play_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
         return calibrate(played, self.measured_s[index], layout, begin, steps=steps)
 
+    def hold(self) -> None:
+        """Has senders wait until larger messages are out, unless something speaks against it."""
+        sizes = np.array([scenario.size_B for scenario in self.chosen])
+        trial = _some(np.flatnonzero(sizes > _HELD_B), _TRIAL)
+        if trial.size < _FEWEST:
+            return
+        held = self.fitted(self.layout(), trial, 6).loss
+        self.held_above_B = np.inf
+        if self.fitted(self.layout(), trial, 6).loss > held - _BELIEVE:
+            self.held_above_B = _HELD_B
+
     def rendezvous(self) -> dict[str, float]:
         """Above how many bytes messages of a schedule wait for their receiver, where something speaks for it.
 
@@ -175,11 +191,11 @@ class _Fit:
         sizes = np.array([scenario.size_B for scenario in self.chosen])
         for label in sorted(set(labels)):
             trial = _some(np.flatnonzero(labels == label), _TRIAL // 2)
-            best = self.fitted(self.layout(np.inf, {}), trial, 6).loss
+            best = self.fitted(self.layout(), trial, 6).loss
             for candidate in _RENDEZVOUS_B:
                 if (sizes[trial] > candidate).sum() < _FEWEST or (sizes[trial] <= candidate).sum() < _FEWEST:
                     continue
-                loss = self.fitted(self.layout(np.inf, {label: candidate}), trial, 6).loss
+                loss = self.fitted(self.layout(above_B={label: candidate}), trial, 6).loss
                 if loss < best - _BELIEVE:
                     best, found[label] = loss, candidate
         return found
@@ -200,6 +216,7 @@ class _Fit:
         return found
 
     def run(self, scenarios: Scenarios) -> _Simulated:
+        self.hold()
         above_B = self.rendezvous()
         step_from = self.step(above_B)
         layout = self.layout(step_from, above_B)
@@ -219,7 +236,7 @@ class _Fit:
             missed,
             self.growth(layout),
             max(scenario.ranks for scenario in self.chosen),
-            _notes(above_B, step_from, index.size, len(self.chosen)),
+            _notes(layout, index.size, len(self.chosen)),
         )
 
     def growth(self, layout: Layout) -> float:
@@ -230,7 +247,7 @@ class _Fit:
         low, high = np.flatnonzero(ranks <= limit), np.flatnonzero(ranks > limit)
         if low.size < _FEWEST or high.size < _FEWEST:
             return _UNKNOWN_GROWTH
-        fewer = Layout(layout.knots, layout.labels, layout.cores, np.inf, layout.rendezvous_above_B)
+        fewer = self.layout(above_B=layout.rendezvous_above_B)
         fit = self.fitted(fewer, _some(low, _TRIAL), 8)
         asked = _some(high, _TRIAL)
         tried = [self.chosen[i] for i in asked]
@@ -258,12 +275,15 @@ def _where(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Group
     )
 
 
-def _notes(above_B: dict[str, float], step_from: float, used: int, points: int) -> list[str]:
+def _notes(layout: Layout, used: int, points: int) -> list[str]:
     found = [
-        f"{label}: messages above {size_B:.0f} B wait for their receiver" for label, size_B in above_B.items()
+        f"{label}: messages above {size_B:.0f} B wait for their receiver"
+        for label, size_B in layout.rendezvous_above_B.items()
     ]
-    if np.isfinite(step_from):
-        found.append(f"the network costs more from {step_from:.0f} ranks on")
+    if np.isfinite(layout.held_above_B):
+        found.append(f"senders of messages above {layout.held_above_B:.0f} B wait until they are out")
+    if np.isfinite(layout.step_from):
+        found.append(f"the network costs more from {layout.step_from:.0f} ranks on")
     if used < points:
         found.append(f"calibrated on {used} of {points} training points, chosen at random")
     return found
