@@ -125,6 +125,7 @@ def _collective(
     figure: Path | None,
     as_json: bool,
 ) -> None:
+    from hockney.cli._progress import shown
     from hockney.machine.system import find_system
     from hockney.predict.evaluate import evaluate as evaluate_estimators
     from hockney.predict.evaluate import table as predicted_table
@@ -138,16 +139,19 @@ def _collective(
         )
     if by not in ("", "algorithm", "mapping"):
         raise RequestError(f"--by {by!r} is unknown", "known: algorithm, mapping")
-    made = evaluate_estimators(
-        frame,
-        operation,
-        train,
-        test,
-        statistic=statistic,
-        names=model or (),
-        system=find_system(system) if system else None,
-        seed=seed,
-    )
+    described = find_system(system) if system else None
+    with shown(quiet=as_json) as progress:
+        made = evaluate_estimators(
+            frame,
+            operation,
+            train,
+            test,
+            statistic=statistic,
+            names=model or (),
+            system=described,
+            seed=seed,
+            progress=progress,
+        )
     if predictions:
         table.write(predicted_table(made), predictions)
     if figure:
