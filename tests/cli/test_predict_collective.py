@@ -83,7 +83,7 @@ def test_a_table_calibrates(run: Run, tmp_path: Path) -> None:
         (("bcast", "--ranks", "8", "--mapping", "core"), "--system"),
         (("bcast", "--ranks", "8", "--system", "nowhere"), "nowhere"),
         (("bcast", "--ranks", "100000000", "--system", "orfeo-epyc", "--mapping", "core"), "a place each"),
-        (("bcast", "--ranks", "100000000", "--table", "absent.csv"), "a place each"),
+        (("bcast", "--ranks", "100000000", "--table", "absent.csv"), "steps that are simulated"),
         (("bcast", "--ranks", "65", "--system", "alaska-ib"), "alaska-ib has 2 with 32 cores each"),
         (("bcast", "--ranks", "8", "--root", "9"), "root 9"),
         (("bcast", "--ranks", "8", "--machine", "absent.json"), "absent.json"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,11 +108,8 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
 
 def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
     from hockney.machine.file import load
-    from hockney.machine.placement import placement
     from hockney.machine.system import find_system
-    from hockney.predict.collective import MOST_MESSAGES
-    from hockney.predict.machine_costs import of_machine, of_system, usual
-    from hockney.predict.scenario import place_of
+    from hockney.predict.machine_costs import of_machine, of_system, placed, usual
 
     system = find_system(request.system) if request.system else None
     if request.machine.exists() or request.machine != Path("machine.json"):
@@ -123,19 +120,7 @@ def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
         if request.mapping or request.nodes is not None or request.ppn is not None:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, None
-    ranks = request.ranks or 1
-    # Every algorithm sends each rank a message, or has it send one.
-    _refuse_more(ranks, int(MOST_MESSAGES), "leave out --system: where all pairs cost the same, one rank may do")
-    made = placement(system, request.mapping, ranks, request.nodes, request.ppn)
-    if system.network.bandwidth_B_per_s:
-        costs = replace(costs, node_s_per_B=1 / system.network.bandwidth_B_per_s)
-    return costs, place_of(made)
-
-
-def _refuse_more(ranks: int, most: int, hint: str) -> None:
-    """Before each rank is given a place."""
-    if ranks > most:
-        raise RequestError(f"{ranks} ranks with a place each are more than the {most} that are simulated", hint)
+    return placed(costs, system, request.mapping, request.ranks or 1, request.nodes, request.ppn)
 
 
 def _calibrated(request: Request, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
@@ -147,7 +132,11 @@ def _calibrated(request: Request, sizes_B: Sequence[int], progress: Progress) ->
     from hockney.samples import table
     from hockney.samples.series import POINT_TO_POINT
 
-    _refuse_more(request.ranks or 1, MOST_STEPS, "ask for fewer, or leave out --table")
+    if (request.ranks or 1) > MOST_STEPS:
+        raise RequestError(
+            f"{request.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
+            "ask for fewer, or leave out --table",
+        )
     frame = table.load(request.table or Path())
     pooled = points(frame, request.operation, request.statistic)
     learn = pooled.frame
