@@ -1,8 +1,9 @@
-"""Extra-P as a peer: for each algorithm, size and mapping its model of time against ranks.
+"""Extra-P as a peer: for each algorithm and mapping its model of time against ranks and bytes.
 
 A. Calotoiu, T. Hoefler, M. Poke, F. Wolf, "Using automated performance modeling to find scalability bugs in
-complex codes", SC13; package `extrap`. Its single-parameter modeler chooses c₀ + c₁ · P^(i/j) · log₂ᵏP by
-cross-validation. It states no interval for a new point, so the prediction has none.
+complex codes", SC13; of several parameters: A. Calotoiu et al., "Fast multi-parameter performance modeling",
+CLUSTER 2016; package `extrap`. Its modeler chooses for each parameter c₀ + c₁ · x^(i/j) · log₂ᵏx by
+cross-validation, then how the two combine. It states no interval for a new point, so the prediction has none.
 """
 
 from __future__ import annotations
@@ -18,28 +19,47 @@ import pandas as pd
 
 from hockney.errors import EnvironmentLack
 from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
-from hockney.predict.estimators.linear_in_ranks import GROUP
-from hockney.predict.points import positions
+from hockney.predict.points import GROWING, POINT, positions
 
 ENOUGH = 5
 """Numbers of ranks that Extra-P asks for; it makes a model of fewer, with a warning."""
 
 
+GROUP = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
+"""What a model holds fixed."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """Extra-P's function of ranks, and of bytes where `size_B` is None; else it is for that size alone."""
+
+    function: Any
+    size_B: int | None
+
+    def time_s(self, ranks: Array, size_B: Array) -> Array:
+        """Seconds; NaN for other sizes than the one that was trained."""
+        if self.size_B is None:
+            return np.asarray(self.function.evaluate(np.array([ranks, size_B])), dtype=np.float64)
+        return np.where(size_B == self.size_B, self.function.evaluate(ranks), np.nan)
+
+
 @dataclass(frozen=True)
 class Models:
-    """Extra-P's functions of ranks by group; `few` of them saw fewer than `ENOUGH` numbers of ranks."""
+    """By group; `few` of them saw fewer than `ENOUGH` numbers of ranks or sizes."""
 
-    functions: dict[Hashable, Any]
+    models: dict[Hashable, Model]
     few: int
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times of the functions, extrapolated as far as asked; NaN for groups without one."""
         made = unknown(len(points))
+        ranks, size_B = (points[name].to_numpy(np.float64) for name in ("ranks", "bytes"))
         for key, index in positions(points, GROUP).items():
-            if key in self.functions:
-                ranks = points["ranks"].to_numpy(np.float64)[index]
-                made.time_s[index] = self.functions[key].evaluate(ranks)
-        note = f"{self.few} models rest on fewer than the {ENOUGH} numbers of ranks that Extra-P asks for"
+            if key in self.models:
+                made.time_s[index] = self.models[key].time_s(ranks[index], size_B[index])
+        note = (
+            f"{self.few} models rest on fewer than the {ENOUGH} numbers of ranks, or sizes, that Extra-P asks for"
+        )
         return Prediction(made.time_s, made.low_s, made.high_s, [note] if self.few else None)
 
 
@@ -47,36 +67,43 @@ class Models:
 def fit(training: Training) -> Fitted:
     """A function for each group with two numbers of ranks; EnvironmentLack without the package."""
     try:
-        modeling = importlib.import_module("extrap.modelers.single_parameter.basic")
-        entities = {
-            name: importlib.import_module(f"extrap.entities.{name}")
-            for name in ("callpath", "coordinate", "measurement", "metric")
+        package = {
+            name: importlib.import_module(f"extrap.{name}")
+            for name in (
+                "entities.callpath",
+                "entities.coordinate",
+                "entities.measurement",
+                "entities.metric",
+                "modelers.multi_parameter.multi_parameter_modeler",
+                "modelers.single_parameter.basic",
+            )
         }
     except ImportError as error:
         raise EnvironmentLack("Extra-P is not installed", "pip install 'hockney[extra-p]'") from error
-    callpath = entities["callpath"].Callpath(training.operation)
-    metric = entities["metric"].Metric("time")
-    modeler = modeling.SingleParameterModeler()
-    modeler.use_measure = entities["measurement"].Measure.MEDIAN
-    ranks = training.points["ranks"].to_numpy(np.float64)
-    time_s = training.points["time_s"].to_numpy(np.float64)
-    functions = {}
+    entity = package["entities.measurement"]
+    coordinate = package["entities.coordinate"].Coordinate
+    named = package["entities.callpath"].Callpath(training.operation), package["entities.metric"].Metric("time")
+    of_ranks = package["modelers.single_parameter.basic"].SingleParameterModeler()
+    of_both = package["modelers.multi_parameter.multi_parameter_modeler"].MultiParameterModeler()
+    of_ranks.use_measure = of_both.use_measure = entity.Measure.MEDIAN
+    groups = positions(training.points, GROUP)
+    models: dict[Hashable, Model] = {}
     few = 0
-    for key, index in positions(training.points, GROUP).items():
-        by_ranks = _by_ranks(ranks[index], time_s[index])
-        if len(by_ranks) < 2:
+    for done, (key, index) in enumerate(groups.items()):
+        training.progress(done / len(groups), "modelling")
+        times = training.points.iloc[index].groupby(["ranks", "bytes"])["time_s"].agg(list)
+        ranks, sizes = (times.index.get_level_values(name).unique() for name in ("ranks", "bytes"))
+        if len(ranks) < 2:
             continue
-        few += len(by_ranks) < ENOUGH
-        measurements = [
-            entities["measurement"].Measurement(entities["coordinate"].Coordinate(at), callpath, metric, times)
-            for at, times in by_ranks.items()
-        ]
+        alone = len(sizes) == 1
+        few += len(ranks) < ENOUGH or 1 < len(sizes) < ENOUGH
+        measurements = []
+        for at, size_B in sorted(times.index):
+            where = coordinate(float(at)) if alone else coordinate(float(at), float(size_B))
+            measurements.append(entity.Measurement(where, *named, times[at, size_B]))
         with warnings.catch_warnings():
             # Too few points are counted in the note instead of once for each model.
             warnings.simplefilter("ignore")
-            functions[key] = modeler.model([measurements])[0].hypothesis.function
-    return Models(functions, few)
-
-
-def _by_ranks(ranks: Array, time_s: Array) -> dict[float, list[float]]:
-    return {float(at): time_s[ranks == at].tolist() for at in np.unique(ranks)}
+            made = (of_ranks if alone else of_both).model([measurements])[0]
+        models[key] = Model(made.hypothesis.function, int(sizes[0]) if alone else None)
+    return Models(models, few)
