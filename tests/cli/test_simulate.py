@@ -135,6 +135,13 @@ def test_localities_by_placement(machine: Path) -> None:
     assert list(near["parameters"]) == ["cache", "numa", "package", "node", "network"]
 
 
+def test_messages_larger_than_the_measured_ones_are_said(machine: Path) -> None:
+    far = told("bcast", "--algorithm", "binomial", "--ranks", "2", "--bytes", "1MiB", "--machine", str(machine))
+    assert any("262144 B (4 times): extrapolated" in warning for warning in far["warnings"])
+    near = told(*PAIR, "--machine", str(machine))
+    assert not any("extrapolated" in warning for warning in near["warnings"])
+
+
 def test_parameters_that_are_given_are_told_as_such() -> None:
     (known,) = told(*PAIR, "--latency", "1us")["parameters"].values()
     assert known["latency_s"] == {"value": 1e-6, "from": "the command line"}

@@ -47,6 +47,22 @@ def test_a_known_law_is_scored_as_exact(bcast: Callable[..., pd.DataFrame]) -> N
     json.dumps(result, allow_nan=False)
 
 
+def test_progress_begins_with_each_estimator_and_goes_on(simulated_table: Callable[..., pd.DataFrame]) -> None:
+    told: list[tuple[float, str]] = []
+    frame = simulated_table(ranks=(2, 4, 8, 16), sizes=(8, 512))
+    operation = str(frame["operation"].iloc[0])
+    evaluate(
+        frame, operation, "ranks <= 8", "", names=["linear_in_ranks", "simulated"],
+        progress=lambda share, what: told.append((share, what)),
+    )  # fmt: skip
+    assert told[:2] == [(0.0, "linear_in_ranks"), (0.0, "simulated")]
+    steps = [share for share, what in told if what == "simulated: calibrating"]
+    assert len(steps) > 1
+    assert steps == sorted(steps)
+    assert 0 < steps[0] <= steps[-1] <= 1
+    assert told[-1] == (1.0, "simulated: predicting")
+
+
 def test_estimators_are_compared_where_both_predict(bcast: Callable[..., pd.DataFrame]) -> None:
     frame = bcast(straight, algorithms=["linear", "default"])
     result = evaluate(frame, "bcast", "ranks <= 16", "", names=BASELINES).result

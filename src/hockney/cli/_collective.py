@@ -50,6 +50,8 @@ def predict_collective(request: Request, *, as_json: bool) -> None:
         raise RequestError(
             f"the number of ranks must be at least 1, not {request.ranks}", "for example --ranks 64"
         )
+    if not 0 <= request.root < request.ranks:
+        raise RequestError(f"root {request.root} is none of the {request.ranks} ranks", "ranks count from 0")
     sizes = [0] if request.operation == "barrier" else [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
     if request.table:
         from hockney.cli._progress import shown
@@ -76,8 +78,6 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     from hockney.predict.collective import lower_bound, predict_one
     from hockney.schedule.catalogue import algorithms, ask
 
-    if not 0 <= request.root < (request.ranks or 1):
-        raise RequestError(f"root {request.root} is none of the {request.ranks} ranks", "ranks count from 0")
     costs, place = _costs(request)
     names = _names(request, [one.name for one in algorithms(request.operation)])
     rows: list[Row] = []
@@ -103,7 +103,7 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     if not rows:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
-    return _answer(request, size_B, rows, costs.origin, costs.warnings, refused, bound)
+    return _answer(request, size_B, rows, costs.origin, [*costs.warnings, *costs.beyond(size_B)], refused, bound)
 
 
 def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
@@ -198,7 +198,8 @@ def _of_size(asked: pd.DataFrame, learn: pd.DataFrame, fitted: Fitted) -> tuple[
         name = _title(point)
         if not np.isfinite(found.time_s[i]):
             reason = next(
-                (one for one in found.note or () if one.startswith(str(point["algorithm"]))), "not simulated"
+                (one.partition(": ")[2] for one in found.note or () if one.startswith(f"{point['algorithm']}, ")),
+                "not simulated",
             )
             rows.append(Row(name, "none", None, note=reason))
             continue
@@ -284,6 +285,10 @@ def _verdict(made: dict[str, Any]) -> str:
     if made["margin"] is None:
         return f"only {made['best']} was predicted"
     if made["told_apart"]:
-        return f"{made['best']} wins by {made['margin']:.0%} over the next"
+        return f"{made['best']} wins by {_by(made['margin'])} over the next"
     rivals = ", ".join(made["not_told_apart_from"])
-    return f"{made['best']} is predicted fastest, by {made['margin']:.0%}, but cannot be told from {rivals}"
+    return f"{made['best']} is predicted fastest, by {_by(made['margin'])}, but cannot be told from {rivals}"
+
+
+def _by(margin: float) -> str:
+    return f"{margin:.0%}" if margin < 1 else f"a factor of {1 + margin:.3g}"

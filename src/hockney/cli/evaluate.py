@@ -62,6 +62,8 @@ def evaluate(
     The error of a point is |predicted − measured| / measured; `coverage` is the share of held-out points inside
     the 95 % prediction interval.
     """
+    from hockney.models.base import models
+    from hockney.predict.estimators.base import estimators
     from hockney.samples import table
 
     frame = table.load(path)
@@ -74,6 +76,8 @@ def evaluate(
         return
     given = {"--system": system, "--by": by, "--predictions": predictions, "--figure": figure}
     if asked := [name for name, value in given.items() if value]:
+        raise RequestError(f"{asked[0]} needs --train or --test", "for example --train 'ranks <= 64'")
+    if asked := [name for name in model or () if name in estimators.names() and name not in models.names()]:
         raise RequestError(f"{asked[0]} needs --train or --test", "for example --train 'ranks <= 64'")
     _point_to_point(frame, operation, statistic, model, as_json)
 

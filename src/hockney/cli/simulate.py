@@ -109,7 +109,7 @@ def simulate(
     }
     given: dict[str, Any] = {name: parse(text) for name, (text, parse) in options.items() if text}
     shared = _shared(node_size, node_bandwidth, torus, fat_tree, link_bandwidth)
-    source, place, parameters, warnings = _source(given, machine, system, mapping, ranks, shared)
+    source, place, parameters, warnings = _source(given, machine, system, mapping, asked, shared)
     noise_s = parse_time(noise)
     if not 0 <= seed < 2**64:
         raise RequestError(
@@ -159,7 +159,7 @@ def _source(
     machine: Path | None,
     system: str,
     mapping: str,
-    ranks: int,
+    asked: Asked,
     shared: Shared | None,
 ) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
     """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and what is assumed."""
@@ -193,13 +193,14 @@ def _source(
         costs = of_machine(load(machine), str(machine)).replaced(given)
     elif described:
         costs = of_system(described).replaced(given)
+    warnings = [*costs.warnings, *costs.beyond(asked.problem.bytes)]
     if described is None:
         if mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
         localities = [FARTHEST] if shared is None else [FARTHEST - 1, FARTHEST]
-        return costs, None, costs.told(given, localities), costs.warnings
-    costs, place = placed(costs, described, mapping, ranks)
-    return costs, place, costs.told(given, range(len(LOCALITIES))), costs.warnings
+        return costs, None, costs.told(given, localities), warnings
+    costs, place = placed(costs, described, mapping, asked.problem.ranks)
+    return costs, place, costs.told(given, range(len(LOCALITIES))), warnings
 
 
 def _size(text: str, parse: Callable[[str], int], what: str) -> int | None:

@@ -123,6 +123,8 @@ class MachineCosts:
     """Of a node's link into the network, which its ranks share; 0 where it is not known."""
     copy_s_per_B: float = _WORK_S_PER_B
     reduce_s_per_B: float = _WORK_S_PER_B
+    largest_B: int | None = None
+    """Of the messages that were measured; None where none were."""
 
     def nearest(self, locality: int) -> int:
         """Itself where it was measured, else the nearest measured one farther out, else farther in."""
@@ -139,6 +141,15 @@ class MachineCosts:
         if self.node_s_per_B and localities[-1] == len(LOCALITIES) - 1:
             messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
         return Costs(messages, per_byte(self.copy_s_per_B), per_byte(self.reduce_s_per_B))
+
+    def beyond(self, size_B: int) -> list[str]:
+        """How far messages of that size lie beyond the measured ones, in words; empty inside."""
+        if not self.largest_B or size_B <= self.largest_B:
+            return []
+        return [
+            f"asked for {size_B} B, messages were measured up to {self.largest_B} B "
+            f"({size_B / self.largest_B:.3g} times): extrapolated"
+        ]
 
     def replaced(self, given: Mapping[str, float | None]) -> MachineCosts:
         """With LogGOPS parameters, and those of local work, in place of the machine's."""
@@ -192,17 +203,19 @@ def placed(
 def of_machine(machine: Machine, origin: str) -> MachineCosts:
     """From the ping-pongs of a machine file. RequestError where it has none of a known locality."""
     found: dict[int, Messages] = {}
+    largest_B: list[int] = []
     warnings = [f"reductions and copies were not measured: {1e-9 / _WORK_S_PER_B:.0f} GB/s is assumed"]
     for locality, name in enumerate(LOCALITIES):
         entry = _entry(machine, name)
         if entry is not None:
             found[locality] = _of_entry(entry, origin)
+            largest_B.append(max(point.size_B for point in entry.measurements.points))
     if not found:
         raise RequestError(
             f"{origin} has no ping-pong of a known locality",
             "measure one: `hockney measure`, `hockney fit`, or describe the system with --system",
         )
-    return MachineCosts(found, origin, warnings)
+    return MachineCosts(found, origin, warnings, largest_B=min(largest_B))
 
 
 def of_system(system: System) -> MachineCosts:

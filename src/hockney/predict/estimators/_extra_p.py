@@ -1,7 +1,7 @@
 """Extra-P's models of time against one or two parameters, by group.
 
-Package `extrap`. For each parameter its modeler chooses c₀ + c₁ · x^(i/j) · log₂ᵏx by cross-validation, then how two
-of them combine. It states no interval for a new point, so predictions have none.
+Package `extrap`. For each parameter its modeler chooses c₀ + c₁ · x^(i/j) · log₂ᵏx by cross-validation, then how
+two of them combine. It states no interval for a new point, so predictions have none.
 """
 
 from __future__ import annotations
