@@ -45,6 +45,14 @@ def test_of_few_numbers_of_ranks_half_of_the_points_are_left_out() -> None:
     assert (train, test) == ("sample(0.5, seed=1)", "not sample(0.5, seed=1)")
 
 
+def test_who_predicts_nothing_is_said() -> None:
+    # One number of ranks has no line.
+    made = judged(table((8,), sizes=tuple(2**power for power in range(20))), "bcast", lambda _: None)
+    assert made.drawing is not None
+    assert "linear_in_ranks predicted none of these points" in made.note
+    assert "linear_in_ranks" not in made.drawing.alt
+
+
 def test_of_many_points_some_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 40)
     made = judged(table(range(2, 66), sizes=(8, 64, 512)), "bcast", lambda _: None)

@@ -64,6 +64,11 @@ def judged(frame: pd.DataFrame, operation: str, system_of: Callable[[str], Syste
     unable = [
         f"{model} did not run: {row['skipped']}." for model, row in result["models"].items() if "skipped" in row
     ]
+    unable += [
+        f"{model} predicted none of these points: {'; '.join(row['notes'])}."
+        for model, row in rows
+        if row.get("failed") == result["n_test"]
+    ]
     unscored = [f"{algorithm} was not predicted: {why}." for algorithm, why in result["not_scored"].items()]
     return Judged(replace(drawing, caption=told), " ".join([*unable, *unscored]), result)
 
