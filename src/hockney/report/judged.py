@@ -61,9 +61,8 @@ def judged(frame: pd.DataFrame, operation: str, system_of: Callable[[str], Syste
         f"Models learned from {result['n_train']} points{chosen} ({train}) and were asked for {result['n_test']} "
         f"that they had not seen ({test}); in all there are {len(of_it)}. {drawing.caption}"
     )
-    unable = [
-        f"{model} did not run: {row['skipped']}." for model, row in result["models"].items() if "skipped" in row
-    ]
+    rows = result["models"].items()
+    unable = [f"{model} did not run: {row['skipped']}." for model, row in rows if "skipped" in row]
     unable += [
         f"{model} predicted none of these points: {'; '.join(row['notes'])}."
         for model, row in rows
