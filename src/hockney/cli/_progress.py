@@ -28,7 +28,7 @@ def shown(*, quiet: bool) -> Iterator[Progress]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Bar(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("", total=1.0)
+        task = bar.add_task("starting", total=1.0)
 
         def tell(share: float, what: str) -> None:
             # The pace of one piece of work says nothing about the next.
