@@ -123,6 +123,7 @@ def test_a_system_is_looked_up(hockney: Any) -> None:
         (["--train", "ranks <= 16", "--figure", "f.pdf"], "f.pdf"),
         (["--train", "ranks <= 16", "--predictions", "p.txt"], "p.txt"),
         (["--by", "mapping"], "--by needs --train"),
+        (["--model", "linear_in_ranks", "--train", " "], "linear_in_ranks needs --train"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(hockney: Any, arguments: list[str], word: str) -> None:

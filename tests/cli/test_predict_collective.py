@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -55,15 +56,31 @@ def test_best_is_the_first_of_all(run: Run) -> None:
     assert best["margin"] == everything["margin"]
 
 
+HEAD = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition,source"
+
+
+def measured(
+    path: Path,
+    *,
+    ranks: Iterable[int] = (2, 4, 8, 16),
+    sizes: Iterable[int] = (8, 512, 4096),
+    factors: Sequence[int] = (1,),
+    place: str = "",
+    time_us: str = "",
+) -> Path:
+    """Broadcasts of log₂P messages of 1 µs + 1 ns a byte, a repetition for each factor."""
+    rows = [HEAD]
+    for count, size_B, (number, factor) in product(ranks, sizes, enumerate(factors)):
+        where = place or f"node,{count},1"
+        time = time_us or factor * (count.bit_length() - 1) * (1 + size_B / 1000)
+        rows.append(f"s,,bcast,binomial,{where},{count},{size_B},completion,{time},{number},hockney")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
 def test_a_table_calibrates(run: Run, tmp_path: Path) -> None:
-    # Times of a law: log₂P messages of 1 µs + 1 ns a byte, on nodes with one rank each.
-    rows = ["system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition,source"]
-    for ranks in (2, 4, 8, 16, 32):
-        for size_B in (8, 64, 512, 4096, 32768):
-            time_us = (ranks.bit_length() - 1) * (1 + size_B / 1000)
-            rows.append(f"s,,bcast,binomial,node,{ranks},1,{ranks},{size_B},completion,{time_us},0,hockney")
-    table = tmp_path / "table.csv"
-    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    # On nodes with one rank each.
+    table = measured(tmp_path / "table.csv", ranks=(2, 4, 8, 16, 32), sizes=(8, 64, 512, 4096, 32768))
     words = ("bcast", "--ranks", "128", "--bytes", "512", "--table", str(table), "--nodes", "128", "--ppn", "1")
     code, made = run(*words)
     assert code == 0
@@ -74,6 +91,48 @@ def test_a_table_calibrates(run: Run, tmp_path: Path) -> None:
     assert any("extrapolated" in warning for warning in made["predictions"][0]["warnings"])
 
 
+ASKED = ("bcast", "--ranks", "64", "--bytes", "512", "--nodes", "64", "--ppn", "1", "--table")
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ({"place": ",,"}, "does not say where its ranks were"),
+        ({"time_us": "nan"}, "time_us"),
+        ({"time_us": "0"}, "not a positive time"),
+        ({"time_us": "-1"}, "not a positive time"),
+    ],
+)
+def test_tables_that_cannot_be_used(run: Run, tmp_path: Path, held: dict[str, Any], said: str) -> None:
+    code, made = run(*ASKED, str(measured(tmp_path / "table.csv", **held)))
+    assert code == 2
+    assert said in made["error"]["message"]
+    assert made["error"]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ({"sizes": (8,)}, "a single size (8 B)"),
+        ({"sizes": (8,)}, "512 B, training ends at 8 (64 times)"),
+        ({"sizes": (1024,)}, "512 B, training begins at 1024 (2 times)"),
+        ({"ranks": (8,)}, "a single number of ranks (8)"),
+        ({}, "64 ranks, training ends at 16 (4 times)"),
+        ({"factors": (1, 10)}, "differ by more than a factor of 3"),
+    ],
+)
+def test_limits_of_a_table_are_said(run: Run, tmp_path: Path, held: dict[str, Any], said: str) -> None:
+    code, made = run(*ASKED, str(measured(tmp_path / "table.csv", **held)))
+    assert code == 0
+    assert any(said in warning for warning in made["predictions"][0]["warnings"])
+
+
+def test_why_nothing_is_predicted_is_said_once(run: Run, tmp_path: Path) -> None:
+    table = measured(tmp_path / "table.csv")
+    _, made = run("bcast", "--ranks", "64", "--bytes", "0", "--table", str(table))
+    assert made["error"]["message"] == "no algorithm could be predicted: binomial: 0 B are sent in no message"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -82,6 +141,9 @@ def test_a_table_calibrates(run: Run, tmp_path: Path) -> None:
         (("bcast", "--ranks", "8", "--algorithm", "binomal"), "binomial"),
         (("bcast", "--ranks", "8", "--mapping", "core"), "--system"),
         (("bcast", "--ranks", "8", "--system", "nowhere"), "nowhere"),
+        (("bcast", "--ranks", "100000000", "--system", "orfeo-epyc", "--mapping", "core"), "a place each"),
+        (("bcast", "--ranks", "100000000", "--table", "absent.csv"), "steps that are simulated"),
+        (("bcast", "--ranks", "65", "--system", "alaska-ib"), "alaska-ib has 2 with 32 cores each"),
         (("bcast", "--ranks", "8", "--root", "9"), "root 9"),
         (("bcast", "--ranks", "8", "--machine", "absent.json"), "absent.json"),
         (("bcast", "--ranks", "8", "--table", "absent.csv"), "absent.csv"),

@@ -66,7 +66,7 @@ def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None
     )
     assert (code, err) == (0, "")
     said = json.loads(out)
-    assert set(said) == {"report", "figures", "csv", "headline", "warnings"}
+    assert set(said) == {"report", "figures", "csv", "headline", "evaluations", "warnings"}
     assert said["report"] == "page.html"
     for name in [said["report"], *said["figures"], *said["csv"]]:
         assert (tmp_path / name).stat().st_size > 0

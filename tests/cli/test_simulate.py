@@ -87,6 +87,87 @@ def test_words_for_people() -> None:
     assert "21.5%" in done.stdout, "2.5 of 11.638"
 
 
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fitted to messages of 1 µs + 1 ns a byte inside a package, 5 µs + 0.1 ns a byte between nodes."""
+    folder = tmp_path_factory.mktemp("machine")
+    rows = ["system,mpi,operation,algorithm,mapping,locality,nodes,ppn,ranks,bytes,statistic,time_us,repetition"]
+    for locality, empty_us, us_per_B in (("package", 1.0, 1e-3), ("network", 5.0, 1e-4)):
+        for size_B in (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144):
+            time_us = empty_us + us_per_B * size_B
+            rows.append(f"s,m,pingpong,default,{locality},{locality},1,2,2,{size_B},one_way,{time_us},0")
+    (folder / "table.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    words = ["fit", str(folder / "table.csv"), "-o", str(folder / "machine.json")]
+    subprocess.run([sys.executable, "-m", "hockney", *words], check=True, capture_output=True, timeout=120)
+    return folder / "machine.json"
+
+
+PAIR = ("bcast", "--algorithm", "binomial", "--ranks", "2", "--bytes", "1000")
+
+
+def test_parameters_of_a_machine_file(machine: Path) -> None:
+    outcome = told(*PAIR, "--machine", str(machine), "--critical-path")
+    # Without a system the farthest pair; the fit of a straight line has its rounding.
+    assert outcome["makespan_s"] == pytest.approx(5.1e-6, rel=1e-6)
+    assert sum(outcome["critical_path"]["terms_s"].values()) == pytest.approx(5.1e-6, rel=1e-6)
+    (known,) = outcome["parameters"].values()
+    assert "network: piecewise" in known["latency_s"]["from"]
+    assert known["latency_s"]["value"] == pytest.approx(5e-6 * (1 - 2 * 0.35), rel=1e-6)
+    assert "assumed" in known["overhead_s"]["from"]
+
+
+def test_what_is_given_overrides_the_machine(machine: Path) -> None:
+    given = ("--latency", "3us", "--overhead", "1us", "--gap-per-byte", "2ns")
+    outcome = told(*PAIR, "--machine", str(machine), *given)
+    assert outcome["makespan_s"] == pytest.approx(2 * 1e-6 + 3e-6 + 999 * 2e-9, rel=1e-9)
+    (known,) = outcome["parameters"].values()
+    told_here = [name for name, one in known.items() if one["from"] == "the command line"]
+    assert sorted(told_here) == ["gap_s_per_B", "latency_s", "overhead_s", "receive_overhead_s"]
+
+
+def test_localities_by_placement(machine: Path) -> None:
+    # On two nodes of one core each other ranks are far, on one node of orfeo near.
+    near = told(*PAIR, "--machine", str(machine), "--system", "orfeo-epyc", "--mapping", "core")
+    far = told(*PAIR, "--machine", str(machine), "--system", "orfeo-epyc", "--mapping", "node")
+    assert near["makespan_s"] == pytest.approx(1e-6 + 1000e-9, rel=1e-6)
+    # The link between the nodes is as fast as 12.5 GB/s at most, and has room.
+    assert far["makespan_s"] == pytest.approx(5.1e-6, rel=1e-6)
+    assert list(near["parameters"]) == ["cache", "numa", "package", "node", "network"]
+
+
+def test_messages_larger_than_the_measured_ones_are_said(machine: Path) -> None:
+    far = told("bcast", "--algorithm", "binomial", "--ranks", "2", "--bytes", "1MiB", "--machine", str(machine))
+    assert any("262144 B (4 times): extrapolated" in warning for warning in far["warnings"])
+    near = told(*PAIR, "--machine", str(machine))
+    assert not any("extrapolated" in warning for warning in near["warnings"])
+
+
+def test_parameters_that_are_given_are_told_as_such() -> None:
+    (known,) = told(*PAIR, "--latency", "1us")["parameters"].values()
+    assert known["latency_s"] == {"value": 1e-6, "from": "the command line"}
+    assert known["overhead_s"] == {"value": 0.0, "from": "default"}
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ([], "needs --latency, or --machine or --system"),
+        (["--machine", "absent.json"], "absent.json"),
+        (["--latency", "1us", "--mapping", "core"], "--mapping needs --system"),
+        (
+            ["--system", "orfeo-epyc", "--mapping", "core", "--node-size", "8", "--node-bandwidth", "1GB/s"],
+            "shared",
+        ),
+        (["--system", "orfeo-epyc", "--mapping", "core", "--trace", "x.csv"], "places"),
+        (["--system", "alaska-ib", "--ranks", "100000000"], "a place each"),
+    ],
+)
+def test_wrong_sources(words: list[str], what: str) -> None:
+    done = run(*PAIR, *words, "--json")
+    assert done.returncode == 2, done.stderr
+    assert what in json.loads(done.stdout)["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("words", "what"),
     [
@@ -111,7 +192,7 @@ def test_words_for_people() -> None:
         (["--fat-tree", "4", "--link-bandwidth", "1GB/s"], "not a fat tree"),
         (["--torus", "2x2", "--link-bandwidth", "1GB/s"], "need 8 nodes"),
         (["--torus", "8", "--fat-tree", "8:1", "--link-bandwidth", "1GB/s"], "not both"),
-        (["--noise", "1us", "--trace", "x.csv"], "neither shared links nor noise"),
+        (["--noise", "1us", "--trace", "x.csv"], "neither shared links nor places nor noise"),
         (["--trace", "x.txt"], "cannot write a trace"),
         (["--per-rank", "nowhere/x.csv"], "cannot write"),
     ],

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from hockney.errors import EnvironmentLack, RequestError
+from hockney.machine.system import System
 from hockney.predict.estimators.base import Fitted, Prediction, Training, estimators
 from hockney.predict.evaluate import evaluate, table
 from hockney.samples import table as tidy
@@ -45,6 +46,24 @@ def test_a_known_law_is_scored_as_exact(bcast: Callable[..., pd.DataFrame]) -> N
     assert set(row["by_mapping"]) == {"core", "node"}
     assert result["algorithms"] == ["binomial", "default", "linear"]
     json.dumps(result, allow_nan=False)
+
+
+def test_progress_begins_with_each_estimator_and_goes_on(
+    simulated_table: Callable[..., pd.DataFrame], system: System
+) -> None:
+    told: list[tuple[float, str]] = []
+    frame = simulated_table(ranks=(2, 4, 8, 16), sizes=(8, 512))
+    operation = str(frame["operation"].iloc[0])
+    evaluate(
+        frame, operation, "ranks <= 8", "", names=["linear_in_ranks", "simulated"], system=system,
+        progress=lambda share, what: told.append((share, what)),
+    )  # fmt: skip
+    assert told[:2] == [(0.0, "linear_in_ranks"), (0.0, "simulated")]
+    steps = [share for share, what in told if what == "simulated: calibrating"]
+    assert len(steps) > 1
+    assert steps == sorted(steps)
+    assert 0 < steps[0] <= steps[-1] <= 1
+    assert told[-1] == (1.0, "simulated: predicting")
 
 
 def test_estimators_are_compared_where_both_predict(bcast: Callable[..., pd.DataFrame]) -> None:

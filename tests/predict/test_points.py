@@ -124,9 +124,9 @@ def test_how_far_test_lies_beyond_training(bcast: Callable[..., pd.DataFrame]) -
     words = " ".join(beyond(train, made(ranks=[2, 256], sizes=[1, 2048])))
     for told in (
         "256 ranks, training ends at 64 (4 times)",
-        "2 ranks, training at 4",
+        "2 ranks, training begins at 4 (2 times)",
         "2048 B",
-        "1 B, training at 8",
+        "1 B, training begins at 8 (8 times)",
     ):
         assert told in words
     assert "ends at 0:" in beyond(made(sizes=[0]), made(sizes=[8]))[0]

@@ -41,6 +41,21 @@ def test_points_stand_where_they_belong() -> None:
     assert "1 not predicted" in drawing.alt
 
 
+def test_intervals_are_bars_and_coverage_is_told() -> None:
+    time_s = np.array([2e-6, 1e-5, 1e-3])
+    one = Prediction(time_s, np.array([0.5e-6, 2e-5, np.nan]), np.array([4e-6, 4e-5, np.nan]))
+    drawing = predicted("bcast", TEST, {"ours": one})
+    bars = [
+        [float(y) for _, y in segment]
+        for group in drawing.figure.axes[0].collections[1:]
+        for segment in group.get_segments()  # type: ignore[attr-defined]
+    ]
+    assert bars == [pytest.approx([0.5, 4.0]), pytest.approx([20, 40])]
+    # 1 µs lies in the first interval, 10 µs below the second; the third point has none.
+    assert "50 % in their 95 % interval" in drawing.alt
+    assert "no intervals" in predicted("bcast", TEST, {"ours": made(1e-6, 1e-5, 1e-3)}).alt
+
+
 def test_an_algorithm_keeps_its_colour_in_all_panels() -> None:
     drawing = predicted("bcast", TEST, {"a": made(1e-6, 1e-5, 1e-3), "b": made(np.nan, np.nan, 1e-3)})
     first, second = (dots(axes) for axes in drawing.figure.axes[:2])

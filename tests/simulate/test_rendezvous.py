@@ -37,7 +37,7 @@ def test_a_late_receive_is_waited_for() -> None:
     second = Problem(ranks=2, bytes=2000)
     result = _core.simulate(
         [("bcast", "linear", first), ("bcast", "linear", second)],
-        WITH.costs(),
+        WITH.at([0]).curves(),
         levels=np.zeros((0, 0), np.int32),
         network=Network(node_of_rank=[]),
     )

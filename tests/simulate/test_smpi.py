@@ -24,7 +24,7 @@ import pytest
 
 from hockney import _core
 from hockney._core import CostCurves, Network
-from hockney.predict.costs import EAGER, NOTHING, TERMS
+from hockney.predict.costs import NOTHING, TERMS, protocols
 from hockney.samples import table
 from hockney.schedule.catalogue import ask
 
@@ -68,7 +68,7 @@ def simulated_us(collective: str, algorithm: str, ranks: int, size_B: int) -> fl
         "send": ([0.0], [SEND_US]),
         "receive": ([0.0], [RECEIVE_US]),
         "transfer": ([0.0, 1.0], [LATENCY_US, LATENCY_US + US_PER_B]),
-        "handshake": EAGER,
+        "handshake": protocols(),
     }
 
     costs = CostCurves([[of_term.get(term, NOTHING) for term in TERMS]], NOTHING, NOTHING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,10 @@ from hockney.errors import RequestError
 from hockney.units import format_bytes, format_time, parse_bytes
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hockney.predict.collective import Row
+    from hockney.predict.estimators.base import Fitted, Progress
     from hockney.predict.machine_costs import MachineCosts
     from hockney.predict.scenario import Place
 
@@ -47,8 +50,16 @@ def predict_collective(request: Request, *, as_json: bool) -> None:
         raise RequestError(
             f"the number of ranks must be at least 1, not {request.ranks}", "for example --ranks 64"
         )
+    if not 0 <= request.root < request.ranks:
+        raise RequestError(f"root {request.root} is none of the {request.ranks} ranks", "ranks count from 0")
     sizes = [0] if request.operation == "barrier" else [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
-    made = [_calibrated(request, size_B) if request.table else _mechanistic(request, size_B) for size_B in sizes]
+    if request.table:
+        from hockney.cli._progress import shown
+
+        with shown(quiet=as_json) as progress:
+            made = _calibrated(request, sizes, progress)
+    else:
+        made = [_mechanistic(request, size_B) for size_B in sizes]
     if as_json:
         emit_json({"operation": request.operation, "ranks": request.ranks, "predictions": made})
         return
@@ -67,8 +78,6 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     from hockney.predict.collective import lower_bound, predict_one
     from hockney.schedule.catalogue import algorithms, ask
 
-    if not 0 <= request.root < (request.ranks or 1):
-        raise RequestError(f"root {request.root} is none of the {request.ranks} ranks", "ranks count from 0")
     costs, place = _costs(request)
     names = _names(request, [one.name for one in algorithms(request.operation)])
     rows: list[Row] = []
@@ -94,15 +103,13 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     if not rows:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
-    return _answer(request, size_B, rows, costs.origin, costs.warnings, refused, bound)
+    return _answer(request, size_B, rows, costs.origin, [*costs.warnings, *costs.beyond(size_B)], refused, bound)
 
 
 def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
     from hockney.machine.file import load
-    from hockney.machine.placement import placement
     from hockney.machine.system import find_system
-    from hockney.predict.machine_costs import of_machine, of_system, usual
-    from hockney.predict.scenario import place_of
+    from hockney.predict.machine_costs import of_machine, of_system, placed, usual
 
     system = find_system(request.system) if request.system else None
     if request.machine.exists() or request.machine != Path("machine.json"):
@@ -113,23 +120,23 @@ def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
         if request.mapping or request.nodes is not None or request.ppn is not None:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, None
-    made = placement(system, request.mapping, request.ranks or 1, request.nodes, request.ppn)
-    if system.network.bandwidth_B_per_s:
-        costs = replace(costs, node_s_per_B=1 / system.network.bandwidth_B_per_s)
-    return costs, place_of(made)
+    return placed(costs, system, request.mapping, request.ranks or 1, request.nodes, request.ppn)
 
 
-def _calibrated(request: Request, size_B: int) -> dict[str, Any]:
-    """From measured collectives: the estimator `simulated`, with intervals."""
-    import numpy as np
-
+def _calibrated(request: Request, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
+    """From measured collectives: the estimator `simulated`, with intervals; calibrated once for all sizes."""
     from hockney.machine.system import find_system
-    from hockney.predict.collective import Row
     from hockney.predict.estimators.base import Training, estimators
-    from hockney.predict.points import CHOICE, POINT, beyond, points
+    from hockney.predict.points import limits, points
+    from hockney.predict.scenario import MOST_STEPS
     from hockney.samples import table
     from hockney.samples.series import POINT_TO_POINT
 
+    if (request.ranks or 1) > MOST_STEPS:
+        raise RequestError(
+            f"{request.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
+            "ask for fewer, or leave out --table",
+        )
     frame = table.load(request.table or Path())
     pooled = points(frame, request.operation, request.statistic)
     learn = pooled.frame
@@ -137,40 +144,68 @@ def _calibrated(request: Request, size_B: int) -> dict[str, Any]:
         raise RequestError(
             f"{request.table} holds {len(kinds)} systems or MPIs", "keep the rows of one of them in a table"
         )
+    asked = _asked(request, learn)
     system = find_system(request.system) if request.system else None
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    training = Training(learn, pairs, system, request.operation, pooled.statistic)
+    training = Training(learn, pairs, system, request.operation, pooled.statistic, progress)
+    progress(0.0, "calibrating")
     fitted = estimators.get("simulated")(training)
+    told = [*pooled.warnings, *limits(learn)]
+    origin = f"{request.table} ({pooled.statistic})"
+    answers = []
+    for size_B in sizes_B:
+        rows, warnings = _of_size(asked.assign(bytes=size_B), learn, fitted)
+        answers.append(_answer(request, size_B, rows, origin, [*told, *warnings], {}, {}))
+    return answers
+
+
+def _asked(request: Request, learn: pd.DataFrame) -> pd.DataFrame:
+    """Each algorithm as it was measured, with its segments and its radix, on the ranks asked for."""
+    from hockney.predict.points import CHOICE
+
     known = sorted(set(learn["algorithm"]))
     wanted = _names(request, known)
     if strange := [name for name in wanted if name not in known]:
         raise RequestError(
             f"{request.table} has no {request.operation} by {strange[0]}", f"known: {', '.join(known)}"
         )
-    # Each algorithm as it was measured: with its segments and its radix.
     asked = learn[learn["algorithm"].isin(wanted)].drop_duplicates(list(CHOICE)).reset_index(drop=True)
     if request.segment not in ("", "none"):
         asked = asked[asked["segment_bytes"] == parse_bytes(request.segment)].reset_index(drop=True)
         if asked.empty:
             raise RequestError(f"nothing was measured with segments of {request.segment}", "leave out --segment")
-    names = [_title(row) for row in asked.to_dict("records")]
-    mapping = request.mapping or str(learn["mapping"].iloc[0])
-    asked = asked.assign(mapping=mapping, ranks=request.ranks, bytes=size_B)
-    asked = asked.assign(nodes=request.nodes, ppn=request.ppn, root=request.root)
+    asked = asked.assign(
+        mapping=request.mapping or str(learn["mapping"].iloc[0]),
+        ranks=request.ranks,
+        nodes=request.nodes,
+        ppn=request.ppn,
+        root=request.root,
+    )
     asked[["nodes", "ppn", "root"]] = asked[["nodes", "ppn", "root"]].astype("Int64")
+    return asked
+
+
+def _of_size(asked: pd.DataFrame, learn: pd.DataFrame, fitted: Fitted) -> tuple[list[Row], list[str]]:
+    """A row for each point, and what limits them."""
+    import numpy as np
+
+    from hockney.predict.collective import Row
+    from hockney.predict.points import POINT, beyond
+
     found = fitted.predict(asked[[*POINT, "time_s"]])
     rows = []
-    for i, name in enumerate(names):
+    for i, point in enumerate(asked.to_dict("records")):
+        name = _title(point)
         if not np.isfinite(found.time_s[i]):
             reason = next(
-                (one for one in found.note or () if one.startswith(str(asked["algorithm"][i]))), "not simulated"
+                (one.partition(": ")[2] for one in found.note or () if one.startswith(f"{point['algorithm']}, ")),
+                "not simulated",
             )
             rows.append(Row(name, "none", None, note=reason))
             continue
         time_s, low_s, high_s = (float(values[i]) for values in (found.time_s, found.low_s, found.high_s))
         rows.append(Row(name, "simulated, calibrated", time_s, low_s, high_s))
-    warnings = [*(found.note or []), *beyond(learn, asked)]
-    return _answer(request, size_B, rows, f"{request.table} ({pooled.statistic})", warnings, {}, {})
+    return rows, [*(found.note or []), *beyond(learn, asked)]
 
 
 def _title(point: Mapping[Any, Any]) -> str:
@@ -250,6 +285,10 @@ def _verdict(made: dict[str, Any]) -> str:
     if made["margin"] is None:
         return f"only {made['best']} was predicted"
     if made["told_apart"]:
-        return f"{made['best']} wins by {made['margin']:.0%} over the next"
+        return f"{made['best']} wins by {_by(made['margin'])} over the next"
     rivals = ", ".join(made["not_told_apart_from"])
-    return f"{made['best']} is predicted fastest, by {made['margin']:.0%}, but cannot be told from {rivals}"
+    return f"{made['best']} is predicted fastest, by {_by(made['margin'])}, but cannot be told from {rivals}"
+
+
+def _by(margin: float) -> str:
+    return f"{margin:.0%}" if margin < 1 else f"a factor of {1 + margin:.3g}"

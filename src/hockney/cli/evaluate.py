@@ -62,6 +62,8 @@ def evaluate(
     The error of a point is |predicted − measured| / measured; `coverage` is the share of held-out points inside
     the 95 % prediction interval.
     """
+    from hockney.models.base import models
+    from hockney.predict.estimators.base import estimators
     from hockney.samples import table
 
     frame = table.load(path)
@@ -74,6 +76,8 @@ def evaluate(
         return
     given = {"--system": system, "--by": by, "--predictions": predictions, "--figure": figure}
     if asked := [name for name, value in given.items() if value]:
+        raise RequestError(f"{asked[0]} needs --train or --test", "for example --train 'ranks <= 64'")
+    if asked := [name for name in model or () if name in estimators.names() and name not in models.names()]:
         raise RequestError(f"{asked[0]} needs --train or --test", "for example --train 'ranks <= 64'")
     _point_to_point(frame, operation, statistic, model, as_json)
 
@@ -125,6 +129,7 @@ def _collective(
     figure: Path | None,
     as_json: bool,
 ) -> None:
+    from hockney.cli._progress import shown
     from hockney.machine.system import find_system
     from hockney.predict.evaluate import evaluate as evaluate_estimators
     from hockney.predict.evaluate import table as predicted_table
@@ -138,16 +143,19 @@ def _collective(
         )
     if by not in ("", "algorithm", "mapping"):
         raise RequestError(f"--by {by!r} is unknown", "known: algorithm, mapping")
-    made = evaluate_estimators(
-        frame,
-        operation,
-        train,
-        test,
-        statistic=statistic,
-        names=model or (),
-        system=find_system(system) if system else None,
-        seed=seed,
-    )
+    described = find_system(system) if system else None
+    with shown(quiet=as_json) as progress:
+        made = evaluate_estimators(
+            frame,
+            operation,
+            train,
+            test,
+            statistic=statistic,
+            names=model or (),
+            system=described,
+            seed=seed,
+            progress=progress,
+        )
     if predictions:
         table.write(predicted_table(made), predictions)
     if figure:

@@ -69,6 +69,7 @@ def report(
                 "figures": [str(path) for path in drawn],
                 "csv": [str(path) for path in tables],
                 "headline": [head.as_json() for head in made.headlines],
+                "evaluations": made.evaluations,
                 "warnings": made.warnings,
             }
         )

@@ -253,6 +253,7 @@ def draw(
 ) -> None:
     """The tree, the rounds, or with LogGP parameters the space-time diagram."""
     from hockney.cli._loggp import loggp
+    from hockney.predict.costs import loggp_costs
     from hockney.report.schedules import draw as picture
     from hockney.report.schedules import page
     from hockney.report.svg import png_file, svg_file
@@ -267,7 +268,7 @@ def draw(
         raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
     if output.suffix not in (".svg", ".png", ".html"):
         raise RequestError(f"cannot draw {output.name}", "end the name in .svg, .png or .html")
-    figure = picture(asked, style, parameters)
+    figure = picture(asked, style, loggp_costs(**parameters) if parameters else None)
     if output.suffix == ".html":
         _write(output, page(figure, asked).encode())
     else:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, emit_json, err, out, verb
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
-    from hockney.predict.simulation import Outcome, Parameters, Shared
+    from hockney.predict.costs import Source
+    from hockney.predict.scenario import Place
+    from hockney.predict.simulation import Outcome, Shared
     from hockney.schedule.catalogue import Asked
 
 PICTURES = (".svg", ".png", ".html")
@@ -33,25 +35,33 @@ MOST_PLACES = 2**28
     "hockney simulate allreduce --algorithm ring --ranks 4096 --bytes 64MiB --latency 1us --overhead 0.3us "
     "--gap-per-byte 12.5GB/s --reduction 20GB/s --critical-path --json\n"
     "hockney simulate alltoall --algorithm pairwise --ranks 512 --bytes 64KiB --latency 2us --overhead 0.5us "
-    "--gap-per-byte 10GB/s --node-size 8 --node-bandwidth 12.5GB/s --torus 4x4x4 --link-bandwidth 10GB/s",
+    "--gap-per-byte 10GB/s --node-size 8 --node-bandwidth 12.5GB/s --torus 4x4x4 --link-bandwidth 10GB/s\n"
+    "hockney simulate bcast --algorithm binomial --ranks 64 --bytes 1KiB --machine machine.json --json",
 )
 def simulate(
     collective: Annotated[str, typer.Argument(help="bcast, allreduce, …", metavar="COLLECTIVE")],
     algorithm: Annotated[str, typer.Option(help="See `hockney schedule list`.")],
     ranks: Annotated[int, typer.Option(help="Number of ranks.")],
-    latency: Annotated[str, typer.Option(help="L: a time, as 2.5us.")],
     size: Annotated[
         str,
         typer.Option("--bytes", help="The vector (bcast, reduce, allreduce), or one rank's block (the others)."),
     ] = "1KiB",
-    overhead: Annotated[str, typer.Option(help="o: the processor's time to send, and to receive.")] = "0s",
+    latency: Annotated[str, typer.Option(help="L: a time, as 2.5us; needed without --machine or --system.")] = "",
+    overhead: Annotated[str, typer.Option(help="o: the processor's time to send, and to receive.")] = "",
     receive_overhead: Annotated[str, typer.Option(help="o_r, where it differs from --overhead.")] = "",
-    overhead_per_byte: Annotated[str, typer.Option(help="O: a time, or a rate.")] = "0s",
-    gap: Annotated[str, typer.Option(help="g: between two messages of a rank.")] = "0s",
-    gap_per_byte: Annotated[str, typer.Option(help="G: a time, as 6ns, or a rate, as 10GB/s.")] = "0s",
-    reduction: Annotated[str, typer.Option(help="γ: to reduce a byte, or a rate.")] = "0s",
-    copy: Annotated[str, typer.Option(help="To copy a byte, or a rate.")] = "0s",
-    rendezvous_above: Annotated[str, typer.Option(help="Largest eager message; none: all are.")] = "none",
+    overhead_per_byte: Annotated[str, typer.Option(help="O: a time, or a rate.")] = "",
+    gap: Annotated[str, typer.Option(help="g: between two messages of a rank.")] = "",
+    gap_per_byte: Annotated[str, typer.Option(help="G: a time, as 6ns, or a rate, as 10GB/s.")] = "",
+    reduction: Annotated[str, typer.Option(help="γ: to reduce a byte, or a rate.")] = "",
+    copy: Annotated[str, typer.Option(help="To copy a byte, or a rate.")] = "",
+    rendezvous_above: Annotated[str, typer.Option(help="Largest eager message; none: all are.")] = "",
+    machine: Annotated[
+        Path | None, typer.Option(help="Machine file: its parameters where none are given here.")
+    ] = None,
+    system: Annotated[
+        str, typer.Option(help="Description of the system, where ranks are: a known name or a JSON file.")
+    ] = "",
+    mapping: Annotated[str, typer.Option(help="How the system's mapping puts ranks.")] = "",
     root: Annotated[int, typer.Option(help="The root, where the collective has one.")] = 0,
     segment: Annotated[str, typer.Option(help="Size of a segment, or none.")] = "none",
     radix: Annotated[int, typer.Option(help="Fan-out or radix; 0 for the algorithm's default.")] = 0,
@@ -68,8 +78,11 @@ def simulate(
     trace: Annotated[Path | None, typer.Option(help="Each step: .csv, or drawn: .svg, .png, .html.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """When each rank is done with a collective, under LogGOPS parameters."""
-    from hockney.predict.simulation import Parameters
+    """When each rank is done with a collective, under LogGOPS parameters.
+
+    They are given here, or are those of a machine file (or, roughly, of a system's description), by locality
+    where --system says where ranks are; what is given here replaces them everywhere.
+    """
     from hockney.predict.simulation import simulate as run
     from hockney.schedule.catalogue import ask
     from hockney.units import parse_bytes, parse_per_byte, parse_time
@@ -83,29 +96,31 @@ def simulate(
         segment_B=_size(segment, parse_bytes, "segment") or 0,
         radix=radix,
     )
-    overhead_s = parse_time(overhead)
-    parameters = Parameters(
-        latency_s=parse_time(latency),
-        overhead_s=overhead_s,
-        gap_s=parse_time(gap),
-        gap_s_per_B=parse_per_byte(gap_per_byte),
-        receive_overhead_s=parse_time(receive_overhead) if receive_overhead else overhead_s,
-        overhead_s_per_B=parse_per_byte(overhead_per_byte),
-        reduce_s_per_B=parse_per_byte(reduction),
-        copy_s_per_B=parse_per_byte(copy),
-        rendezvous_above_B=_size(rendezvous_above, parse_bytes, "limit"),
-    )
+    options = {
+        "latency_s": (latency, parse_time),
+        "overhead_s": (overhead, parse_time),
+        "receive_overhead_s": (receive_overhead or overhead, parse_time),
+        "overhead_s_per_B": (overhead_per_byte, parse_per_byte),
+        "gap_s": (gap, parse_time),
+        "gap_s_per_B": (gap_per_byte, parse_per_byte),
+        "reduce_s_per_B": (reduction, parse_per_byte),
+        "copy_s_per_B": (copy, parse_per_byte),
+        "rendezvous_above_B": (rendezvous_above, lambda text: _size(text, parse_bytes, "limit")),
+    }
+    given: dict[str, Any] = {name: parse(text) for name, (text, parse) in options.items() if text}
     shared = _shared(node_size, node_bandwidth, torus, fat_tree, link_bandwidth)
+    source, place, parameters, warnings = _source(given, machine, system, mapping, asked, shared)
     noise_s = parse_time(noise)
     if not 0 <= seed < 2**64:
         raise RequestError(
             f"the seed must be at least 0 and below 2^64, and {seed} is not", "for example --seed 1"
         )
-    if trace and (shared or noise_s):
-        raise RequestError("--trace shows neither shared links nor noise", "leave one of them out")
+    if trace and (shared or noise_s or place):
+        raise RequestError("--trace shows neither shared links nor places nor noise", "leave one of them out")
     outcome = run(
         asked,
-        parameters,
+        source,
+        place=place,
         shared=shared,
         noise_s=noise_s,
         seed=seed,
@@ -113,7 +128,7 @@ def simulate(
         by_class=by_class and per_rank is None,
         critical_path=critical_path,
     )
-    written = _write_files(asked, parameters, outcome, per_rank, trace)
+    written = _write_files(asked, source, outcome, per_rank, trace)
     if json:
         problem = asked.problem
         emit_json(
@@ -125,7 +140,8 @@ def simulate(
                 "root": root,
                 "segment_bytes": problem.segment_B or None,
                 "radix": radix or None,
-                "parameters": vars(parameters),
+                "parameters": parameters,
+                "warnings": warnings,
                 "noise_s": noise_s,
                 "seed": seed if noise_s else None,
                 **outcome.summary(),
@@ -133,7 +149,58 @@ def simulate(
             }
         )
         return
+    for warning in warnings:
+        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
     _print(asked, outcome, written)
+
+
+def _source(
+    given: dict[str, Any],
+    machine: Path | None,
+    system: str,
+    mapping: str,
+    asked: Asked,
+    shared: Shared | None,
+) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
+    """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and what is assumed."""
+    from hockney.machine.file import load
+    from hockney.machine.system import find_system
+    from hockney.predict.machine_costs import COMMAND_LINE, of_machine, of_system, placed
+    from hockney.predict.scenario import LOCALITIES
+    from hockney.predict.simulation import FARTHEST, Parameters
+
+    if machine is None and not system:
+        if "latency_s" not in given:
+            raise RequestError(
+                "a simulation needs --latency, or --machine or --system", "for example --latency 2.5us"
+            )
+        if mapping:
+            raise RequestError("--mapping needs --system", "say which system the ranks are on")
+        plain = Parameters(
+            **{"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0} | given
+        )
+        told = {
+            name: {"value": value, "from": COMMAND_LINE if name in given else "default"}
+            for name, value in vars(plain).items()
+        }
+        return plain, None, {"all": told}, []
+    described = find_system(system) if system else None
+    if described and shared:
+        raise RequestError(
+            "--system says what nodes and links are shared", "leave out --node-size, --node-bandwidth, networks"
+        )
+    if machine:
+        costs = of_machine(load(machine), str(machine)).replaced(given)
+    elif described:
+        costs = of_system(described).replaced(given)
+    warnings = [*costs.warnings, *costs.beyond(asked.problem.bytes)]
+    if described is None:
+        if mapping:
+            raise RequestError("--mapping needs --system", "say which system the ranks are on")
+        localities = [FARTHEST] if shared is None else [FARTHEST - 1, FARTHEST]
+        return costs, None, costs.told(given, localities), warnings
+    costs, place = placed(costs, described, mapping, asked.problem.ranks)
+    return costs, place, costs.told(given, range(len(LOCALITIES))), warnings
 
 
 def _size(text: str, parse: Callable[[str], int], what: str) -> int | None:
@@ -199,7 +266,7 @@ def _levels(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _write_files(
-    asked: Asked, parameters: Parameters, outcome: Outcome, per_rank: Path | None, trace: Path | None
+    asked: Asked, source: Source, outcome: Outcome, per_rank: Path | None, trace: Path | None
 ) -> dict[str, str]:
     from hockney.predict.simulation import trace as steps
 
@@ -209,9 +276,9 @@ def _write_files(
         written["per_rank"] = str(per_rank)
     if trace is not None:
         if trace.suffix in PICTURES:
-            _draw(asked, parameters, trace)
+            _draw(asked, source, trace)
         elif trace.suffix == ".csv":
-            _write_table(trace, steps(asked, parameters))
+            _write_table(trace, steps(asked, source))
         else:
             raise RequestError(
                 f"cannot write a trace as {trace.name}", "end the name in .csv, .svg, .png or .html"
@@ -233,11 +300,12 @@ def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
-def _draw(asked: Asked, parameters: Parameters, path: Path) -> None:
+def _draw(asked: Asked, source: Source, path: Path) -> None:
+    from hockney.predict.simulation import FARTHEST
     from hockney.report.schedules import draw, page
     from hockney.report.svg import png_file, svg_file
 
-    figure = draw(asked, "space-time", vars(parameters))
+    figure = draw(asked, "space-time", source.at([FARTHEST]))
     try:
         if path.suffix == ".html":
             path.write_text(page(figure, asked), encoding="utf-8")

@@ -87,6 +87,8 @@ def placement(
             raise RequestError(
                 f"{name} must be at least 1 and below {_MOST}, not {value}", f"for example {name} 2"
             )
+    # Before an array is made of them.
+    _enough(system, -(-ranks // system.node.cores), ranks, word)
     if rule.restricted:
         cores = _restricted(system, rule, ranks, word)
     else:
@@ -209,9 +211,14 @@ def _within(system: System, cores: NDArray[np.int64], word: str) -> None:
     needed = int(cores.max()) // system.node.cores + 1
     if int(cores.max()) >= _MOST:
         raise RequestError(f"{word} needs {needed} nodes: more cores than can be numbered", "ask for fewer ranks")
+    _enough(system, needed, cores.size, word)
+
+
+def _enough(system: System, needed: int, ranks: int, word: str) -> None:
+    """RequestError where the system has fewer than the `needed` nodes."""
     if system.nodes is not None and needed > system.nodes:
         raise RequestError(
-            f"{word} needs {needed} nodes for {cores.size} ranks; {system.name} has {system.nodes} "
+            f"{word} needs {needed} nodes for {ranks} ranks; {system.name} has {system.nodes} "
             f"with {system.node.cores} cores each",
             "ask for fewer ranks, or more on a node",
         )

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hockney import _core
 from hockney._core import Network, Problem, Simulated
 from hockney.campaign.keys import BLOCKS
 from hockney.errors import RequestError
-from hockney.predict.costs import TERMS
+from hockney.predict.costs import TERMS, value
 from hockney.predict.estimators import _formulas
 from hockney.predict.estimators._formulas import Case
 from hockney.predict.machine_costs import MachineCosts
@@ -134,7 +133,7 @@ def _simulated(asked: Asked, costs: MachineCosts, place: Place | None, asymptoti
     result = _core.simulate(
         [(asked.algorithm.collective, asked.algorithm.name, asked.problem)],
         # One rank stands for all only without copies, and algorithms are compared: all go without.
-        costs.curves(localities, copies=place is not None),
+        (costs if place is not None else replace(costs, copy_s_per_B=0.0)).at(localities).curves(),
         levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
         network=Network(node_of_rank=place.node if place is not None and costs.node_s_per_B else ()),
         by_class=by_class,
@@ -237,10 +236,6 @@ def _fewer(asked: Asked, ranks: int, *, same_blocks: bool = True) -> Asked:
     return Asked(asked.algorithm, problem, size_B, p.segment_B)
 
 
-def _at(curve: tuple[list[float], list[float]], size_B: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.interp(size_B, *curve) if curve[0] else np.zeros_like(size_B)
-
-
 def _terms(
     result: Simulated, costs: MachineCosts, localities: Sequence[int]
 ) -> tuple[dict[str, float], dict[str, int]]:
@@ -253,12 +248,12 @@ def _terms(
     for column, locality in enumerate(localities):
         of_term = dict(zip(TERMS, costs.messages[costs.nearest(locality)].curves(), strict=True))
         count = dict(zip(TERMS, parts[:, column].T, strict=True))
-        empty_s = _at(of_term["transfer"], np.zeros_like(size_B))
+        empty_s = value(of_term["transfer"], np.zeros_like(size_B))
         seconds["latency"] += float(count["transfer"] @ empty_s)
-        seconds["bytes"] += float(count["transfer"] @ (_at(of_term["transfer"], size_B) - empty_s))
+        seconds["bytes"] += float(count["transfer"] @ (value(of_term["transfer"], size_B) - empty_s))
         for name, terms in (("overhead", ("send", "receive")), ("gap", ("gap", "drain"))):
-            seconds[name] += sum(float(count[term] @ _at(of_term[term], size_B)) for term in terms)
-        seconds["handshake"] += float(count["handshake"] @ np.maximum(_at(of_term["handshake"], size_B), 0.0))
+            seconds[name] += sum(float(count[term] @ value(of_term[term], size_B)) for term in terms)
+        seconds["handshake"] += float(count["handshake"] @ np.maximum(value(of_term["handshake"], size_B), 0.0))
         seconds["links"] += float(count["node_link"] @ size_B) * costs.node_s_per_B
         messages += count["transfer"].sum()
         overheads += count["send"].sum() + count["receive"].sum()

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hockney._core import CostCurves
 
@@ -16,6 +21,44 @@ TERMS = ("send", "receive", "gap", "drain", "transfer", "handshake", "insert", "
 NOTHING: Curve = ([], [])
 BUFFERED, HELD = -1.0, -2.0
 """Handshakes that are none: the message is out of the sender's hands when it is sent, or when it has left."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """A curve for each of `TERMS` for messages of each locality, in the order asked for, and of local work."""
+
+    messages: list[list[Curve]]
+    copy: Curve
+    reduce: Curve
+
+    def curves(self) -> CostCurves:
+        """As the core takes them."""
+        return CostCurves(self.messages, self.copy, self.reduce)
+
+
+class Source(Protocol):
+    """What knows the costs of messages by locality."""
+
+    @property
+    def copies_cost(self) -> bool:
+        """Whether copies inside a rank take time."""
+        ...
+
+    def at(self, localities: Sequence[int]) -> Costs:
+        """Of messages at these localities (index into `scenario.LOCALITIES`)."""
+        ...
+
+
+def value(curve: Curve, size_B: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Seconds at these sizes, read as the core reads a curve."""
+    sizes, seconds = curve
+    if not sizes:
+        return np.zeros_like(size_B)
+    inside = np.interp(size_B, sizes, seconds)
+    if len(sizes) == 1:
+        return inside
+    slope = (seconds[-1] - seconds[-2]) / (sizes[-1] - sizes[-2])
+    return np.asarray(inside + slope * np.maximum(size_B - sizes[-1], 0.0))
 
 
 def line(at_first_byte_s: float, per_further_byte_s: float) -> Curve:
@@ -81,6 +124,11 @@ def loggp_message(
     return [of_term.get(term, NOTHING) for term in TERMS]
 
 
-def loggp(*, reduce_s_per_B: float = 0.0, copy_s_per_B: float = 0.0, **message: Any) -> CostCurves:
+def loggp_costs(*, reduce_s_per_B: float = 0.0, copy_s_per_B: float = 0.0, **message: Any) -> Costs:
     """LogGOPS where all messages have the costs of `loggp_message`, with local work for each byte."""
-    return CostCurves([loggp_message(**message)], per_byte(copy_s_per_B), per_byte(reduce_s_per_B))
+    return Costs([loggp_message(**message)], per_byte(copy_s_per_B), per_byte(reduce_s_per_B))
+
+
+def loggp(**parameters: Any) -> CostCurves:
+    """`loggp_costs` as the core takes them."""
+    return loggp_costs(**parameters).curves()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import accuracy
-from hockney.predict.estimators.base import Prediction, Training, estimators
+from hockney.predict.estimators.base import Prediction, Progress, Training, estimators, silent
 from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.split import split
 from hockney.samples.series import POINT_TO_POINT
@@ -36,11 +37,13 @@ def evaluate(
     names: Sequence[str] = (),
     system: object | None = None,
     seed: int = 1,
+    progress: Progress = silent,
 ) -> Evaluation:
     """Fit each estimator (all when no `names`) to training points of a tidy table, score it on the test points.
 
     `train` and `test` are expressions (see `split`); one of them may be empty and stands for the rest. An
-    estimator that cannot work here has a row that says `skipped` and why. RequestError for everything that is
+    estimator that cannot work here has a row that says `skipped` and why. `progress` hears of each one's
+    beginning, and what it says itself. RequestError for everything that is
     wrong with the table or the expressions.
     """
     chosen = {name: estimators.get(name) for name in names} if names else dict(estimators)
@@ -53,8 +56,10 @@ def evaluate(
     predictions: dict[str, Prediction] = {}
     skipped: dict[str, str] = {}
     for name, fit in chosen.items():
+        progress(0.0, name)
+        watched = replace(training, progress=partial(_named, progress, name))
         try:
-            predictions[name] = fit(training).predict(asked)
+            predictions[name] = fit(watched).predict(asked)
         except (RequestError, EnvironmentLack) as error:
             skipped[name] = f"{error.message} ({error.hint})" if error.hint else error.message
     scored, unscored = _scored(asked, predictions)
@@ -80,6 +85,10 @@ def evaluate(
         "references": accuracy.references(learn, asked),
     }
     return Evaluation(asked, predictions, result)
+
+
+def _named(progress: Progress, name: str, share: float, what: str) -> None:
+    progress(share, f"{name}: {what}")
 
 
 def _row(

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney._core import CostCurves
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
-from hockney.machine.system import Mapping, Network, Node, System
+from hockney.machine.placement import placement
+from hockney.machine.system import Mapping as Places
+from hockney.machine.system import Network, Node, System
 from hockney.models.base import Fit
 from hockney.models.base import predict as predict_fit
-from hockney.predict.costs import NOTHING, TERMS, Curve, per_byte, protocols
+from hockney.predict.costs import NOTHING, TERMS, Costs, Curve, per_byte, protocols
 from hockney.predict.point_to_point import message_times
-from hockney.predict.scenario import LOCALITIES
+from hockney.predict.scenario import LOCALITIES, Place, place_of
 
 Array = NDArray[np.float64]
 
@@ -25,27 +28,43 @@ SIZES_B = np.array([0.0, *2.0 ** np.arange(31)])
 
 _OVERHEAD_SHARE = 0.35
 """Of the time of an empty message, at either processor, where o_s and o_r were not measured (LogP fits)."""
+_OF_LOGGP = ("overhead_s", "receive_overhead_s", "gap_s")
+WORK = ("copy_s_per_B", "reduce_s_per_B")
+COMMAND_LINE = "the command line"
+ASSUMED = "assumed: 35 % of an empty message"
 _WORK_S_PER_B = 1e-10
 """A reduction or a copy, where it was not measured: 10 GB/s, one core of today."""
+
+MOST_PLACED = 6_000_000
+"""Ranks that are given a place: a gigabyte."""
 
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of one locality: time one way by size, the processors' times, time between two, limit of eager."""
+    """Messages of one locality: time one way by size, the processors' times, time between two, limit of eager.
+
+    `origins` says of LogGOPS parameters where they come from.
+    """
 
     one_way_s: Array
     send_s: float
     receive_s: float
     between_s: Array
     rendezvous_above_B: float | None = None
+    overhead_s_per_B: float = 0.0
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     def curves(self) -> list[Curve]:
         """By term, as the simulator takes them."""
         sizes = SIZES_B.tolist()
-        transfer = np.maximum(self.one_way_s - self.send_s - self.receive_s, 0.0)
+        transfer = self.transfer_s
+
+        def overhead(time_s: float) -> Curve:
+            return [0.0, 1.0], [time_s, time_s + self.overhead_s_per_B]
+
         of_term: dict[str, Curve] = {
-            "send": ([0.0], [self.send_s]),
-            "receive": ([0.0], [self.receive_s]),
+            "send": overhead(self.send_s),
+            "receive": overhead(self.receive_s),
             "gap": (sizes, self.between_s.tolist()),
             "drain": (sizes, self.between_s.tolist()),
             "transfer": (sizes, transfer.tolist()),
@@ -55,6 +74,44 @@ class Messages:
             ),
         }
         return [of_term.get(term, NOTHING) for term in TERMS]
+
+    @property
+    def transfer_s(self) -> Array:
+        """What a message takes besides the processors, at `SIZES_B`."""
+        return np.maximum(self.one_way_s - self.send_s - self.receive_s, 0.0)
+
+    def parameters(self) -> dict[str, float | None]:
+        """As LogGOPS: those of an empty message, and G of the largest."""
+        transfer = self.transfer_s
+        return {
+            "latency_s": float(transfer[0]),
+            "overhead_s": self.send_s,
+            "receive_overhead_s": self.receive_s,
+            "overhead_s_per_B": self.overhead_s_per_B,
+            "gap_s": float(self.between_s[0]),
+            "gap_s_per_B": float(transfer[-1] - transfer[-2]) / float(SIZES_B[-1] - SIZES_B[-2]),
+            "rendezvous_above_B": self.rendezvous_above_B,
+        }
+
+    def replaced(self, given: Mapping[str, float | None]) -> Messages:
+        """With the LogGOPS parameters that are given. L and g move their curves, G makes them straight lines."""
+        known = {**self.parameters(), **given}
+        send_s, receive_s = float(known["overhead_s"] or 0), float(known["receive_overhead_s"] or 0)
+        transfer, between = self.transfer_s, self.between_s
+        if "gap_s_per_B" in given:
+            further_s = np.maximum(SIZES_B - 1, 0) * float(known["gap_s_per_B"] or 0)
+            transfer, between = transfer[0] + further_s, between[0] + further_s
+        transfer = transfer + float(known["latency_s"] or 0) - transfer[0]
+        between = between + float(known["gap_s"] or 0) - between[0]
+        return Messages(
+            transfer + send_s + receive_s,
+            send_s,
+            receive_s,
+            between,
+            known["rendezvous_above_B"],
+            float(known["overhead_s_per_B"] or 0),
+            {**self.origins, **dict.fromkeys(given, COMMAND_LINE)},
+        )
 
 
 @dataclass(frozen=True)
@@ -66,34 +123,101 @@ class MachineCosts:
     warnings: list[str] = field(default_factory=list)
     node_s_per_B: float = 0.0
     """Of a node's link into the network, which its ranks share; 0 where it is not known."""
+    copy_s_per_B: float = _WORK_S_PER_B
+    reduce_s_per_B: float = _WORK_S_PER_B
+    largest_B: int | None = None
+    """Of the messages that were measured; None where none were."""
 
     def nearest(self, locality: int) -> int:
         """Itself where it was measured, else the nearest measured one farther out, else farther in."""
         return min(self.messages, key=lambda one: (one < locality, abs(one - locality)))
 
-    def curves(self, localities: list[int], *, copies: bool = True) -> CostCurves:
-        """For the simulator, in the order of these localities; copies may be left out."""
-        work = per_byte(_WORK_S_PER_B)
+    @property
+    def copies_cost(self) -> bool:
+        """Whether copies inside a rank take time."""
+        return self.copy_s_per_B > 0
+
+    def at(self, localities: Sequence[int]) -> Costs:
+        """Those of the nearest locality that was measured."""
         messages = [self.messages[self.nearest(one)].curves() for one in localities]
         if self.node_s_per_B and localities[-1] == len(LOCALITIES) - 1:
             messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
-        return CostCurves(messages, work if copies else NOTHING, work)
+        return Costs(messages, per_byte(self.copy_s_per_B), per_byte(self.reduce_s_per_B))
+
+    def beyond(self, size_B: int) -> list[str]:
+        """How far messages of that size lie beyond the measured ones, in words; empty inside."""
+        if not self.largest_B or size_B <= self.largest_B:
+            return []
+        return [
+            f"asked for {size_B} B, messages were measured up to {self.largest_B} B "
+            f"({size_B / self.largest_B:.3g} times): extrapolated"
+        ]
+
+    def replaced(self, given: Mapping[str, float | None]) -> MachineCosts:
+        """With LogGOPS parameters, and those of local work, in place of the machine's."""
+        of_message = {name: value for name, value in given.items() if name not in WORK}
+        return replace(
+            self,
+            messages={locality: one.replaced(of_message) for locality, one in self.messages.items()},
+            copy_s_per_B=float(given.get("copy_s_per_B", self.copy_s_per_B) or 0),
+            reduce_s_per_B=float(given.get("reduce_s_per_B", self.reduce_s_per_B) or 0),
+        )
+
+    def told(self, given: Mapping[str, float | None], localities: Sequence[int]) -> dict[str, Any]:
+        """{locality: {parameter: {value, from}}} as LogGOPS, where `given` were replaced; None: all are eager."""
+        told: dict[str, Any] = {}
+        for locality in localities:
+            messages = self.messages[self.nearest(locality)]
+            known = {
+                name: {"value": value, "from": messages.origins.get(name, "not measured")}
+                for name, value in messages.parameters().items()
+            }
+            for name in WORK:
+                told_by = COMMAND_LINE if name in given else f"assumed: {1e-9 / _WORK_S_PER_B:.0f} GB/s"
+                known[name] = {"value": getattr(self, name), "from": told_by}
+            told[LOCALITIES[locality]] = known
+        return told
+
+
+def placed(
+    costs: MachineCosts,
+    system: System,
+    mapping: str,
+    ranks: int,
+    nodes: int | None = None,
+    ppn: int | None = None,
+) -> tuple[MachineCosts, Place]:
+    """Where the system's mapping puts ranks, and costs that know the link they share.
+
+    RequestError for what the system does not hold.
+    """
+    if ranks > MOST_PLACED:
+        raise RequestError(
+            f"{ranks} ranks with a place each are more than the {MOST_PLACED} that are simulated",
+            "leave out --system: where all pairs cost the same, one rank may do for all",
+        )
+    made = placement(system, mapping, ranks, nodes, ppn)
+    if system.network.bandwidth_B_per_s:
+        costs = replace(costs, node_s_per_B=1 / system.network.bandwidth_B_per_s)
+    return costs, place_of(made)
 
 
 def of_machine(machine: Machine, origin: str) -> MachineCosts:
     """From the ping-pongs of a machine file. RequestError where it has none of a known locality."""
     found: dict[int, Messages] = {}
+    largest_B: list[int] = []
     warnings = [f"reductions and copies were not measured: {1e-9 / _WORK_S_PER_B:.0f} GB/s is assumed"]
     for locality, name in enumerate(LOCALITIES):
         entry = _entry(machine, name)
         if entry is not None:
-            found[locality] = _of_entry(entry)
+            found[locality] = _of_entry(entry, origin)
+            largest_B.append(max(point.size_B for point in entry.measurements.points))
     if not found:
         raise RequestError(
             f"{origin} has no ping-pong of a known locality",
             "measure one: `hockney measure`, `hockney fit`, or describe the system with --system",
         )
-    return MachineCosts(found, origin, warnings)
+    return MachineCosts(found, origin, warnings, largest_B=min(largest_B))
 
 
 def of_system(system: System) -> MachineCosts:
@@ -106,7 +230,11 @@ def of_system(system: System) -> MachineCosts:
     for locality in range(len(LOCALITIES)):
         one_way = np.array([times(locality, size_B) for size_B in SIZES_B])
         overhead_s = _OVERHEAD_SHARE * one_way[0]
-        found[locality] = Messages(one_way, overhead_s, overhead_s, one_way - one_way[0] + overhead_s)
+        origins = dict.fromkeys(("latency_s", "gap_s_per_B"), f"the description of {system.name}")
+        origins |= dict.fromkeys(_OF_LOGGP, ASSUMED)
+        found[locality] = Messages(
+            one_way, overhead_s, overhead_s, one_way - one_way[0] + overhead_s, origins=origins
+        )
     warning = f"nothing was measured: the description of {system.name} and usual latencies give a rough bound"
     return MachineCosts(found, f"the description of {system.name}", [warning])
 
@@ -119,7 +247,7 @@ def usual() -> MachineCosts:
         source="usual latencies and bandwidths",
         node=Node(packages=1, cores_per_cache=1),
         network=Network(topology="switch"),
-        mappings={"core": Mapping(order=["core", "cache", "numa", "package", "node"])},
+        mappings={"core": Places(order=["core", "cache", "numa", "package", "node"])},
     )
     found = of_system(system)
     warning = "no machine.json here, no --machine, --table or --system: usual latencies and bandwidths are taken"
@@ -137,14 +265,32 @@ def _entry(machine: Machine, locality: str) -> Entry | None:
     return next(iter(usual or of_it), None)
 
 
-def _of_entry(entry: Entry) -> Messages:
+def _of_entry(entry: Entry, origin: str) -> Messages:
     one_way = predict_fit(entry.fits["piecewise"], SIZES_B)
     loggp = entry.fits.get("loggp")
+    origin = f"{origin}, {entry.locality}"
+    origins = dict.fromkeys(("latency_s", "gap_s_per_B"), f"{origin}: piecewise")
+    if entry.eager_limit_B is not None:
+        origins["rendezvous_above_B"] = f"{origin}: eager limit of the library"
     if loggp is None:
         overhead_s = _OVERHEAD_SHARE * float(one_way[0])
-        return Messages(one_way, overhead_s, overhead_s, one_way - one_way[0] + overhead_s, entry.eager_limit_B)
+        return Messages(
+            one_way,
+            overhead_s,
+            overhead_s,
+            one_way - one_way[0] + overhead_s,
+            entry.eager_limit_B,
+            origins=origins | dict.fromkeys(_OF_LOGGP, ASSUMED),
+        )
     between = _value(loggp, "g") + np.maximum(SIZES_B - 1, 0) * _value(loggp, "G")
-    return Messages(one_way, _value(loggp, "o_s"), _value(loggp, "o_r"), between, entry.eager_limit_B)
+    return Messages(
+        one_way,
+        _value(loggp, "o_s"),
+        _value(loggp, "o_r"),
+        between,
+        entry.eager_limit_B,
+        origins=origins | dict.fromkeys(_OF_LOGGP, f"{origin}: loggp"),
+    )
 
 
 def _value(fit: Fit, name: str) -> float:

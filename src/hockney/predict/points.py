@@ -148,7 +148,8 @@ def beyond(train: pd.DataFrame, test: pd.DataFrame) -> list[str]:
         # The ratio to 0 B says nothing.
         if most > high:
             far = f" ({most / high:.3g} times)" if high else ""
-            found.append(f"test reaches {most} {unit}, training ends at {high}{far}: extrapolated")
+            found.append(f"asked for up to {most} {unit}, training ends at {high}{far}: extrapolated")
         if least < low:
-            found.append(f"test begins at {least} {unit}, training at {low}: extrapolated")
+            far = f" ({low / least:.3g} times)" if least else ""
+            found.append(f"asked for down to {least} {unit}, training begins at {low}{far}: extrapolated")
     return found

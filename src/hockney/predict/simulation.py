@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney import _core
-from hockney._core import CostCurves, Kind, Network, Problem, Simulated
+from hockney._core import Kind, Network, Problem, Simulated
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.predict.costs import TERMS, loggp, loggp_message, per_byte
+from hockney.predict.costs import NOTHING, TERMS, Costs, Source, loggp_costs, per_byte, value
+from hockney.predict.scenario import LOCALITIES, Place
 from hockney.schedule.catalogue import Asked
 
 RANK_B = 64
@@ -27,6 +28,10 @@ MOST_SEGMENTS = 64
 
 MOST_TRACED = 1_000_000
 """Steps: a table of more is no longer read by anybody."""
+
+
+FARTHEST = len(LOCALITIES) - 1
+NODE_LINK, NETWORK_LINK = TERMS.index("node_link"), TERMS.index("network_link")
 
 
 @dataclass(frozen=True)
@@ -43,14 +48,15 @@ class Parameters:
     copy_s_per_B: float = 0.0
     rendezvous_above_B: float | None = None
 
-    def message(self) -> dict[str, Any]:
-        """Those of a message."""
-        work = ("reduce_s_per_B", "copy_s_per_B")
-        return {name: value for name, value in vars(self).items() if name not in work}
+    @property
+    def copies_cost(self) -> bool:
+        """Whether copies inside a rank take time."""
+        return self.copy_s_per_B > 0
 
-    def costs(self) -> CostCurves:
-        """Where all ranks are equally far apart."""
-        return loggp(**vars(self))
+    def at(self, localities: Sequence[int]) -> Costs:
+        """The same at each locality."""
+        made = loggp_costs(**vars(self))
+        return replace(made, messages=[list(made.messages[0]) for _ in localities])
 
 
 @dataclass(frozen=True)
@@ -102,8 +108,9 @@ class Outcome:
 
 def simulate(
     asked: Asked,
-    parameters: Parameters,
+    source: Source,
     *,
+    place: Place | None = None,
     shared: Shared | None = None,
     noise_s: float = 0.0,
     seed: int = 0,
@@ -112,19 +119,20 @@ def simulate(
 ) -> Outcome:
     """Simulate one operation that all ranks enter at time 0.
 
+    With a `place`, each pair of ranks costs what its locality does, without one all are as far apart as can be.
     Noise is exponential with mean `noise_s`, for each time that a processor is busy. With `by_class`, one rank
     stands for all wherever all do and cost the same. EnvironmentLack where the memory would not do.
     """
     problem = asked.problem
     phase = (asked.algorithm.collective, asked.algorithm.name, problem)
-    is_plain = by_class and shared is None and noise_s == 0
-    alike = is_plain and _core.symmetric_classes(phase, parameters.copy_s_per_B > 0) > 0
+    is_plain = by_class and place is None and shared is None and noise_s == 0
+    alike = is_plain and _core.symmetric_classes(phase, source.copies_cost) > 0
     _refuse_what_does_not_fit(asked, by_class=alike, trace=critical_path)
-    costs, levels, network = _surroundings(parameters, shared, problem.ranks)
+    costs, levels, network = _surroundings(source, place, shared, problem.ranks)
     try:
         result = _core.simulate(
             [phase],
-            costs,
+            costs.curves(),
             levels=levels,
             network=network,
             noise_s=[noise_s] if noise_s else [],
@@ -134,25 +142,25 @@ def simulate(
         )
     except MemoryError as error:
         raise EnvironmentLack("the memory is full", "ask for fewer ranks or messages") from error
-    path = _critical_path(result, parameters, shared) if critical_path else None
+    path = _critical_path(result, costs) if critical_path else None
     method = "by_class" if alike else "simulated"
     return Outcome(result.finish_s, result.messages, result.engine_s, method, path)
 
 
 def _surroundings(
-    parameters: Parameters, shared: Shared | None, ranks: int
-) -> tuple[CostCurves, NDArray[np.int32], Network]:
+    source: Source, place: Place | None, shared: Shared | None, ranks: int
+) -> tuple[Costs, NDArray[np.int32], Network]:
+    if place is not None:
+        costs = source.at(range(len(LOCALITIES)))
+        is_shared = costs.messages[FARTHEST][NODE_LINK] != NOTHING
+        return costs, place.levels, Network(node_of_rank=place.node if is_shared else ())
     if shared is None:
-        return parameters.costs(), np.zeros((0, 0), np.int32), Network(node_of_rank=[])
+        return source.at([FARTHEST]), np.zeros((0, 0), np.int32), Network(node_of_rank=[])
     nodes = shared.nodes(ranks)
-    between = loggp_message(
-        **parameters.message(),
-        node_gap_s_per_B=shared.node_gap_s_per_B,
-        network_gap_s_per_B=shared.network_gap_s_per_B,
-    )
     # What stays inside a node takes nothing of its links.
-    message = [loggp_message(**parameters.message()), between]
-    costs = CostCurves(message, per_byte(parameters.copy_s_per_B), per_byte(parameters.reduce_s_per_B))
+    costs = source.at([FARTHEST - 1, FARTHEST])
+    costs.messages[1][NODE_LINK] = per_byte(shared.node_gap_s_per_B)
+    costs.messages[1][NETWORK_LINK] = per_byte(shared.network_gap_s_per_B)
     network = Network(
         node_of_rank=nodes.tolist(),
         torus=shared.torus,
@@ -162,34 +170,40 @@ def _surroundings(
     return costs, nodes[None, :], network
 
 
-def _critical_path(result: Simulated, parameters: Parameters, shared: Shared | None) -> dict[str, Any]:
+def _critical_path(result: Simulated, costs: Costs) -> dict[str, Any]:
     """Counts and seconds of each term on the way back from the last rank's finish; the seconds add up to it."""
     size_B = np.array(result.size_B, dtype=np.float64)
-    localities = 1 if shared is None else 2
-    critical = result.critical.reshape(len(size_B), localities * len(TERMS) + 2)
-    of_message = critical[:, :-2].reshape(len(size_B), localities, len(TERMS))
+    critical = result.critical.reshape(len(size_B), len(costs.messages) * len(TERMS) + 2)
+    of_message = critical[:, :-2].reshape(len(size_B), len(costs.messages), len(TERMS))
     count = dict(zip(TERMS, of_message.sum(axis=1).T, strict=True))
+    empty_s, further_s = dict.fromkeys(TERMS, 0.0), dict.fromkeys(TERMS, 0.0)
+    for here, curves in enumerate(costs.messages):
+        for term, curve in enumerate(curves):
+            times = of_message[:, here, term]
+            at_zero_s, whole_s = value(curve, np.zeros_like(size_B)), value(curve, size_B)
+            # A message without a handshake has a negative one.
+            seconds = np.maximum(whole_s, 0.0) if TERMS[term] == "handshake" else whole_s - at_zero_s
+            empty_s[TERMS[term]] += float(times @ at_zero_s)
+            further_s[TERMS[term]] += float(times @ seconds)
+    ported = count["gap"] + count["drain"]
     copied, reduced = critical[:, -2], critical[:, -1]
-    further_B = np.maximum(size_B - 1, 0)
-    ported, overheads = count["gap"] + count["drain"], count["send"] + count["receive"]
     terms_s = {
-        "latency": count["transfer"].sum() * parameters.latency_s,
-        "send_overhead": count["send"].sum() * parameters.overhead_s,
-        "receive_overhead": count["receive"].sum() * parameters.receive_overhead_s,
-        "overhead_bytes": overheads @ size_B * parameters.overhead_s_per_B,
-        "gap": ported.sum() * parameters.gap_s,
-        "bytes": (count["transfer"] + ported) @ further_B * parameters.gap_s_per_B,
-        "handshake": count["handshake"].sum() * parameters.latency_s,
-        "node_links": count["node_link"] @ size_B * (shared.node_gap_s_per_B if shared else 0.0),
-        "network_links": count["network_link"] @ size_B * (shared.network_gap_s_per_B if shared else 0.0),
-        "copy": copied @ size_B * parameters.copy_s_per_B,
-        "reduction": reduced @ size_B * parameters.reduce_s_per_B,
+        "latency": empty_s["transfer"],
+        "send_overhead": empty_s["send"],
+        "receive_overhead": empty_s["receive"],
+        "overhead_bytes": further_s["send"] + further_s["receive"],
+        "gap": empty_s["gap"] + empty_s["drain"],
+        "bytes": further_s["transfer"] + further_s["gap"] + further_s["drain"],
+        "handshake": further_s["handshake"],
+        "node_links": further_s["node_link"],
+        "network_links": further_s["network_link"],
+        "copy": float(copied @ value(costs.copy, size_B)),
+        "reduction": float(reduced @ value(costs.reduce, size_B)),
     }
-    known_s = {name: float(value) for name, value in terms_s.items()}
     makespan_s = float(result.finish_s.max())
-    noise_s = makespan_s - sum(known_s.values())
+    noise_s = makespan_s - sum(terms_s.values())
     # What is left without noise is rounding.
-    known_s["noise"] = noise_s if abs(noise_s) > 1e-9 * makespan_s else 0.0
+    terms_s["noise"] = noise_s if abs(noise_s) > 1e-9 * makespan_s else 0.0
     return {
         "latencies": round(count["transfer"].sum()),
         "send_overheads": round(count["send"].sum()),
@@ -199,16 +213,16 @@ def _critical_path(result: Simulated, parameters: Parameters, shared: Shared | N
         "bytes": round(float(count["transfer"] @ size_B)),
         "reduced_bytes": round(float(reduced @ size_B)),
         "copied_bytes": round(float(copied @ size_B)),
-        "terms_s": known_s,
+        "terms_s": terms_s,
     }
 
 
-def trace(asked: Asked, parameters: Parameters) -> Iterator[dict[str, Any]]:
+def trace(asked: Asked, source: Source) -> Iterator[dict[str, Any]]:
     """When every rank is busy with which step, in seconds. RequestError for more than a reader could use."""
     if (steps := 2 * expected_messages(asked)) > MOST_TRACED:
         raise RequestError(f"about {steps:.2g} steps are too many for a trace", "trace fewer ranks")
     schedule = asked.generate()
-    times = _core.timeline(schedule, parameters.costs())
+    times = _core.timeline(schedule, source.at([FARTHEST]).curves())
     for rank, mine in enumerate(schedule):
         for number, step in enumerate(mine.steps):
             moved = step.source if step.kind == Kind.send else step.target

@@ -22,6 +22,7 @@ from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation,
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
+from hockney.report.judged import judged
 from hockney.report.marks import Peak, SizeMark, cache_marks
 from hockney.report.page import MEANING, Part, Section, render
 from hockney.report.places import Places
@@ -50,6 +51,8 @@ class Report:
     launches: list[dict[str, Any]]
     context: Context
     table: pd.DataFrame
+    evaluations: dict[str, dict[str, Any]]
+    """Of each collective, what its models predicted of points left out."""
 
 
 def make(
@@ -83,6 +86,7 @@ def make(
     told = warnings(every, records, launches, found)
     first = next(iter(by_operation(every).values()), [])
     headlines = [head for curve in first if (head := headline(curve, peaks))][: 2 * CROWD]
+    results: dict[str, dict[str, Any]] = {}
     with drawing_style():
         sections = []
         for operation, mine in by_operation(every).items():
@@ -90,7 +94,13 @@ def make(
             sections.append(_section(operation, mine, context))
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
-            sections.append(collectives.section(frame, operation, places))
+            section = collectives.section(frame, operation, places)
+            progress(f"judging predictions of {operation}")
+            tried = judged(frame, operation, places.system)
+            section.figures += [tried.drawing] if tried.drawing else []
+            section.note = tried.note
+            results |= {operation: tried.result} if tried.result else {}
+            sections.append(section)
         told += places.notes
         subject = "point to point" if every and not collectives_in(frame) else "communication"
         system = machine.system.name if machine is not None else next(iter(frame["system"]), "")
@@ -103,7 +113,7 @@ def make(
             provenance=provenance.tables(launches),
             origin=origin,
         )
-    return Report(html, headlines, told, every, sections, launches, context, frame)
+    return Report(html, headlines, told, every, sections, launches, context, frame, results)
 
 
 def write_html(report: Report, path: Path) -> None:

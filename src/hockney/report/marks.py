@@ -90,8 +90,10 @@ def draw_peaks(
 
 
 def percent(share: float) -> str:
-    """0.873 → `87 %`, 0.0042 → `0.42 %`."""
+    """0.873 → `87 %`, 0.0042 → `0.42 %`, 1e-9 → `< 0.01 %`."""
     value = 100 * share
+    if 0 < value < 0.01:
+        return "< 0.01 %"
     return f"{value:.0f} %" if abs(value) >= 10 else f"{value:.2g} %"
 
 

@@ -37,12 +37,16 @@ class Places:
         # A launch does not tell its system: of several it could be any one's.
         self._launches = [launch for launch in launches if launch.get("ranks")] if len(names) == 1 else []
 
+    def system(self, name: str) -> System | None:
+        """Its description, where one was given."""
+        return self._only or self._systems.get(name)
+
     def boundaries(self, configuration: Configuration, curve: pd.DataFrame) -> list[Boundary]:
         """Of a curve as `analyse.points.curves` makes them."""
         ranks = [int(value) for value in curve["ranks"]]
         nodes = dict(zip(ranks, map(_count, curve["nodes"]), strict=True))
         ppn = dict(zip(ranks, map(_count, curve["ppn"]), strict=True))
-        system = self._only or self._systems.get(configuration["system"])
+        system = self.system(configuration["system"])
         launch = self._launch(configuration)
         found: dict[int, Domains] = {}
         try:

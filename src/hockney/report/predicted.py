@@ -25,6 +25,8 @@ COLUMNS = 3
 NAMED = 10
 """Algorithms with a colour of their own, those with most points; all others are grey."""
 BAND = 0.1
+WITH_INTERVALS = 400
+"""Points of more than these hide each other's bars."""
 OTHERS = Style(QUIET, (), ".")
 
 
@@ -32,7 +34,8 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
     """A panel for each estimator: predicted against measured time of the test points that it predicts.
 
     Axes are logarithmic and the same in all panels; the line is equality, the band ±10 %. Open symbols lie
-    beyond the frame. RequestError where no estimator predicts anything.
+    beyond the frame. Of few points the 95 % intervals are drawn. RequestError where no estimator predicts
+    anything.
     """
     measured_us = test["time_s"].to_numpy(np.float64) * 1e6
     shown = {name: one for name, one in predictions.items() if np.isfinite(one.time_s).any()}
@@ -42,7 +45,7 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
     looks = styles([str(name) for name in test["algorithm"].value_counts().index[:NAMED]])
     columns = min(COLUMNS, len(shown))
     rows = -(-len(shown) // columns)
-    figure = Figure(figsize=(WIDTH_IN * columns / COLUMNS, 0.6 + 3.4 * rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN * columns / COLUMNS, 0.7 + 3.5 * rows), layout="constrained")
     panels = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
     low, high = float(measured_us.min()), float(measured_us.max())
     words = []
@@ -50,13 +53,18 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
         _frame(axes, low, high)
         for label in dict.fromkeys([*looks, *algorithm]):
             mask = (algorithm == label) & np.isfinite(one.time_s)
-            _points(axes, measured_us[mask], one.time_s[mask] * 1e6, looks.get(label, OTHERS))
+            look = looks.get(label, OTHERS)
+            if len(test) <= WITH_INTERVALS:
+                _intervals(axes, measured_us[mask], one.low_s[mask] * 1e6, one.high_s[mask] * 1e6, look)
+            _points(axes, measured_us[mask], one.time_s[mask] * 1e6, look)
         numbers = errors(one, test["time_s"].to_numpy(np.float64))
         median, p95 = (percent(float(numbers[f"{part}_relative_error"] or 0)) for part in ("median", "p95"))
+        covered = numbers["coverage_95"]
+        told = "no intervals" if covered is None else f"{percent(covered)} in their 95 % interval"
         failed = f", {numbers['failed']} not predicted" if numbers["failed"] else ""
         axes.set_xlabel("measured (µs)")
-        axes.set_title(f"{name}\nmedian {median}, P95 {p95}{failed}", fontsize=8.5)
-        words.append(f"{name} median {median} and P95 {p95}{failed}")
+        axes.set_title(f"{name}\nerror: median {median}, P95 {p95}\n{told}{failed}", fontsize=8.5)
+        words.append(f"{name} median {median} and P95 {p95}, {told}{failed}")
     for axes in panels[len(shown) :]:
         axes.set_visible(False)
     for axes in panels[::columns]:
@@ -67,7 +75,8 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
         f"{operation}: predicted against measured.",
         f"{operation}: predicted against measured time of {len(test)} points the models have not seen. "
         f"Error: {'; '.join(words)}.",
-        "The line is equality, the band ±10 %. Open symbols lie beyond the frame.",
+        "The line is equality, the band ±10 %. Open symbols lie beyond the frame."
+        + (" Bars are 95 % intervals of the predictions." if len(test) <= WITH_INTERVALS else ""),
         figure,
     )
 
@@ -82,6 +91,18 @@ def _frame(axes: Axes, low_us: float, high_us: float) -> None:
     ends = np.array(axes.get_ylim())
     axes.fill_between(ends, ends * (1 - BAND), ends * (1 + BAND), color="#e3e3e3", linewidth=0, zorder=1)
     axes.plot(ends, ends, color=QUIET, linewidth=0.8, zorder=2)
+
+
+def _intervals(
+    axes: Axes,
+    measured_us: NDArray[np.float64],
+    low_us: NDArray[np.float64],
+    high_us: NDArray[np.float64],
+    style: Style,
+) -> None:
+    known = np.isfinite(low_us) & np.isfinite(high_us)
+    low, high = (np.clip(one[known], *axes.get_ylim()) for one in (low_us, high_us))
+    axes.vlines(measured_us[known], low, high, colors=style.colour, alpha=0.35, linewidth=0.6, zorder=2.5)
 
 
 def _points(axes: Axes, measured_us: NDArray[np.float64], time_us: NDArray[np.float64], style: Style) -> None:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from html import escape
 
+import numpy as np
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -14,7 +15,7 @@ from matplotlib.patches import Patch, Rectangle
 from hockney import _core
 from hockney._core import Kind, Schedule
 from hockney.errors import RequestError
-from hockney.predict.costs import loggp
+from hockney.predict.costs import TERMS, Costs, value
 from hockney.report.style import QUIET, drawing_style
 from hockney.report.svg import Inliner
 from hockney.schedule.catalogue import Asked
@@ -35,10 +36,10 @@ OUTWARD = ("bcast", "scatter")
 INWARD = ("gather", "reduce")
 
 
-def draw(asked: Asked, style: str, machine: Mapping[str, float] | None = None) -> Figure:
+def draw(asked: Asked, style: str, costs: Costs | None = None) -> Figure:
     """`style`: tree, steps or space-time. RequestError for what cannot be drawn.
 
-    `machine`: LogGP parameters in seconds and bytes, as `hockney._core.timeline` takes them (space-time only).
+    `costs`: those of messages between any two ranks (space-time only).
     """
     if asked.problem.ranks > MOST_RANKS:
         raise RequestError(
@@ -55,12 +56,12 @@ def draw(asked: Asked, style: str, machine: Mapping[str, float] | None = None) -
             return _tree(asked, schedule)
         if style == "steps":
             return _steps(asked, schedule)
-        if machine is None:
+        if costs is None:
             raise RequestError(
                 "a space-time diagram needs LogGP parameters",
                 "give --machine, or --latency, --overhead, --gap and --bandwidth",
             )
-        return _space_time(asked, schedule, machine)
+        return _space_time(asked, schedule, costs)
 
 
 def page(figure: Figure, asked: Asked) -> str:
@@ -207,9 +208,9 @@ def _steps(asked: Asked, schedule: Schedule) -> Figure:
     return figure
 
 
-def _space_time(asked: Asked, schedule: Schedule, machine: Mapping[str, float]) -> Figure:
+def _space_time(asked: Asked, schedule: Schedule, costs: Costs) -> Figure:
     """Per rank what its processor does, and the messages between."""
-    line = _core.timeline(schedule, loggp(**machine))
+    line = _core.timeline(schedule, costs.curves())
     end_s = max(line.finish_s, default=0.0)
     unit, scale = next(
         ((name, factor) for name, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)) if end_s * factor >= 1),
@@ -222,14 +223,15 @@ def _space_time(asked: Asked, schedule: Schedule, machine: Mapping[str, float]) 
         for index, step in enumerate(mine.steps):
             start, end = line.start_s[rank][index] * scale, line.end_s[rank][index] * scale
             boxes[step.kind].append(Rectangle((start, rank - 0.28), end - start, 0.56))
-    # A message leaves the network interface L + (m − 1)G before it has arrived.
+    transfer = costs.messages[0][TERMS.index("transfer")]
+
+    def under_way_s(size_B: int) -> float:
+        """From the sender's network interface to the receiver's: L + (m − 1)G."""
+        return float(value(transfer, np.array([size_B], dtype=np.float64))[0])
+
     lines = [
         [
-            (
-                (arrival_s - machine["latency_s"] - max(0, step.target.length_B - 1) * machine["gap_s_per_B"])
-                * scale,
-                step.peer,
-            ),
+            ((arrival_s - under_way_s(step.target.length_B)) * scale, step.peer),
             (arrival_s * scale, rank),
         ]
         for rank, mine in enumerate(schedule)

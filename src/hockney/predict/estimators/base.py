@@ -15,6 +15,14 @@ from hockney.registry import Registry
 Array = NDArray[np.float64]
 
 
+Progress = Callable[[float, str], None]
+"""Told the share of a piece of work that is done, 0 to 1, and what the work is; a new piece begins at 0."""
+
+
+def silent(_share: float, _what: str) -> None:
+    """Progress that nobody watches."""
+
+
 @dataclass(frozen=True)
 class Prediction:
     """Times in seconds of n points with 95 % intervals, arrays of shape (n,).
@@ -48,7 +56,7 @@ class Training:
 
     `points` has the columns of `predict.points.POINT`, `time_s` and `repetitions`; `point_to_point` is rows of
     the tidy table, maybe none; `system` describes the machine where a description was given. Operation and
-    statistic are the same for all points.
+    statistic are the same for all points. An estimator that takes long says how far it is, also when it predicts.
     """
 
     points: pd.DataFrame
@@ -56,6 +64,7 @@ class Training:
     system: object | None
     operation: str
     statistic: str
+    progress: Progress = silent
 
 
 Estimator = Callable[[Training], Fitted]

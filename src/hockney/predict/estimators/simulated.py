@@ -6,6 +6,7 @@ calibration explains all algorithms of the table; each schedule has a small corr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,15 @@ from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
 from hockney.predict.calibrate import Calibration, calibrate, play_all
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
-from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
+from hockney.predict.estimators.base import (
+    Array,
+    Fitted,
+    Prediction,
+    Progress,
+    Training,
+    estimators,
+    unknown,
+)
 from hockney.predict.parameters import Layout, Start
 from hockney.predict.point_to_point import message_times
 from hockney.predict.points import positions
@@ -148,6 +157,7 @@ class _Fit:
     held_above_B: float = _HELD_B
 
     def __post_init__(self) -> None:
+        self._played = 0
         times = message_times(self.training.point_to_point, self.system)
         rate = self.system.network.bandwidth_B_per_s or 1e10
         self.start = Start(times, lambda size_B: 1e-7 + size_B / rate)
@@ -168,7 +178,21 @@ class _Fit:
         scenarios = [self.chosen[int(i)] for i in index]
         begin = layout.start(self.start)
         played = play_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
-        return calibrate(played, self.measured_s[index], layout, begin, steps=steps)
+        made = calibrate(played, self.measured_s[index], layout, begin, steps=steps)
+        self._played += index.size * steps
+        self.training.progress(min(self._played / self.work(), 1.0), "calibrating")
+        return made
+
+    def work(self) -> float:
+        """At most so many points are played, each step counted."""
+        points = len(self.chosen)
+        of_label = (Counter(scenario.label for scenario in self.chosen)).values()
+        protocols = (
+            sum(min(n, _TRIAL // 2) * (1 + len(_RENDEZVOUS_B)) for n in of_label)
+            + 4 * min(points, 2 * _TRIAL)
+            + 2 * min(points, _TRIAL)
+        )
+        return 6 * protocols + 10 * min(points, _MOST) + 8 * min(points, _TRIAL)
 
     def hold(self) -> None:
         """Has senders wait until larger messages are out, unless something speaks against it."""
@@ -237,6 +261,7 @@ class _Fit:
             self.growth(layout),
             max(scenario.ranks for scenario in self.chosen),
             _notes(layout, index.size, len(self.chosen)),
+            self.training.progress,
         )
 
     def growth(self, layout: Layout) -> float:
@@ -299,6 +324,7 @@ class _Simulated:
     growth: float
     most_ranks: int
     notes: list[str]
+    progress: Progress
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         made = unknown(len(points))
@@ -308,6 +334,7 @@ class _Simulated:
             some = [(first + i, one) for i, one in enumerate(asked[first : first + _BATCH]) if one is not None]
             if some:
                 self._batch([i for i, _ in some], [one for _, one in some], mappings, made)
+            self.progress(min((first + _BATCH) / len(asked), 1.0), "predicting")
         missing = sorted(self.scenarios.missing.items())
         notes = [*self.notes, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
         return Prediction(made.time_s, made.low_s, made.high_s, notes)
