@@ -4,6 +4,8 @@
 #include <chrono>
 #include <functional>
 
+#include "rounds.hpp"
+
 namespace hockney {
 namespace {
 
@@ -11,16 +13,16 @@ bool flows_inward(const Phase& phase) {
     return phase.algorithm->collective == "reduce" || phase.algorithm->collective == "gather";
 }
 
-Workload workload(const std::vector<Phase>& phases, Builder& builder) {
+// `copies_count`: whether it matters who copies, though it may cost nothing.
+Workload workload(const std::vector<Phase>& phases, Builder& builder, bool copies_count) {
     Workload work;
     work.ranks = phases.front().problem.ranks;
-    work.phases = static_cast<int>(phases.size());
     work.steps = [&](int phase, int rank) -> const RankSchedule& {
         const Phase& asked = phases[static_cast<std::size_t>(phase)];
         return generate(*asked.algorithm, asked.problem, rank, builder);
     };
-    work.first = phases.front().problem.root;
-    work.is_inward = flows_inward(phases.front());
+    for (const Phase& phase : phases)
+        work.courses.push_back({phase.problem.root, flows_inward(phase), symmetry(phase, copies_count)});
     return work;
 }
 
@@ -111,15 +113,12 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     Costs costs(work.domains.localities());
     const int classes = work.symmetry.classes;
     const auto evaluated = static_cast<std::size_t>(classes > 0 ? classes : work.ranks);
-    Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases), costs, work.rendezvous);
+    Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases()), costs, work.rendezvous);
     const bool is_shared = has_sharing(curves, options.network);
     if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
     Stream<Time> stream(curves, costs, sizes, evaluator);
-    if (is_shared)
-        Order<Stream<Time>, true>(work, sizes, stream).run();
-    else
-        Order<Stream<Time>>(work, sizes, stream).run();
+    take_all(work, is_shared, sizes, stream);
 
     Simulated result;
     result.size_B = sizes.all();
@@ -158,7 +157,8 @@ Symmetry symmetry(const Phase& phase, bool copies_cost) {
 Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options) {
     const auto begin = std::chrono::steady_clock::now();
     Builder builder;
-    Workload work = workload(phases, builder);
+    const bool copies_count = cost_anything(costs.copy) || options.trace || !options.noise.mean_s.empty();
+    Workload work = workload(phases, builder, copies_count);
     work.rendezvous = has_rendezvous(costs);
     work.domains = options.domains;
     if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
@@ -180,12 +180,13 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
         return schedule[static_cast<std::size_t>(rank)];
     };
     work.rendezvous = has_rendezvous(curves);
+    work.courses.resize(1);
     Sizes sizes;
     Costs costs(1);
     Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous);
     evaluator.record(result);
     Stream<Plain> stream(curves, costs, sizes, evaluator);
-    Order<Stream<Plain>>(work, sizes, stream).run();
+    take_all(work, false, sizes, stream);
     for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
     return result;
 }
@@ -197,19 +198,19 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
       rendezvous_(has_rendezvous(curves)),
       network_(std::move(network)) {
     Builder builder;
-    Workload work = workload(phases, builder);
+    Workload work = workload(phases, builder, true);
     work.rendezvous = rendezvous_;
     work.domains = std::move(domains);
     if (!has_sharing(curves, network_)) {
         Recorder<Nobody> recorder(events_, Nobody{});
-        Order<Recorder<Nobody>>(work, sizes_, recorder).run();
+        take_all(work, false, sizes_, recorder);
     } else {
         Costs costs(localities_);
         Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
         if (!network_.node_of_rank.empty()) evaluator.share(network_);
         using Watched = Recorder<Stream<Plain>>;
         Watched recorder(events_, Stream<Plain>(curves, costs, sizes_, evaluator));
-        Order<Watched, true>(work, sizes_, recorder).run();
+        take_all(work, true, sizes_, recorder);
     }
     events_.shrink_to_fit();
 }

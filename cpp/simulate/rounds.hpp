@@ -1,0 +1,134 @@
+// Takes the steps of ranks that are alike, one step of all ranks after another. What one of them receives, all
+// have sent before: in a schedule that does not block, a step comes after the one it is matched with. So one
+// rank's steps tell what all do, messages are found by a table of one rank's, and memory is passed from end
+// to end. Only for eager messages over links that nobody shares.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "order.hpp"
+
+namespace hockney {
+
+template <class Sink>
+class Rounds {
+  public:
+    Rounds(const Workload& workload, int phase, Sizes& sizes, Sink& sink)
+        : workload_(workload), phase_(phase), sink_(sink) {
+        program_of(workload.steps(phase, 0), false, sizes, acts_);
+    }
+
+    void run() {
+        for (std::size_t i = 0; i < acts_.size();) {
+            if (acts_[i].op == Op::receive) {
+                i = receive(i);
+            } else if (acts_[i].op == Op::send) {
+                all(acts_[i], under_way_[{acts_[i].peer, acts_[i].tag}] = new_block());
+                ++i;
+            } else {
+                all(acts_[i++], none);
+            }
+        }
+        all({none, 0, static_cast<std::uint32_t>(phase_), 0, Op::finish}, none);
+    }
+
+  private:
+    static constexpr std::int32_t none = -1;
+    // Of the slots of one message of every rank, by sender: not a multiple of a large power of two, so that
+    // those of one rank are not all in the same few places of the caches.
+    static constexpr std::int32_t beside = 8;
+
+    bool is_shifted() const { return likeness() == Symmetry::Kind::translation; }
+    Symmetry::Kind likeness() const { return workload_.course(phase_).alike.kind; }
+    // `of_first`: a peer of rank 0.
+    std::int32_t peer_of(std::int32_t rank, std::int32_t of_first) const {
+        if (!is_shifted()) return rank ^ of_first;
+        const std::int32_t to_last = workload_.ranks - of_first;
+        return rank < to_last ? rank + of_first : rank - to_last;
+    }
+
+    std::int32_t new_block() {
+        if (!free_.empty()) {
+            const std::int32_t block = free_.back();
+            free_.pop_back();
+            return block;
+        }
+        const std::int64_t first = blocks_++ * (std::int64_t{workload_.ranks} + beside);
+        if (first + workload_.ranks > std::numeric_limits<std::int32_t>::max())
+            throw std::length_error("more than 2^31 messages are under way at once");
+        return static_cast<std::int32_t>(first);
+    }
+
+    Event event_of(const Act& act, std::int32_t rank, std::int32_t block) const {
+        Event event{rank, act.peer, none, act.step, act.size, 0, act.op, act.op == Op::send, act.is_last};
+        if (act.peer == none) return event;
+        event.peer = peer_of(rank, act.peer);
+        event.locality = static_cast<std::uint8_t>(workload_.domains.locality(rank, event.peer));
+        event.slot = block + (act.op == Op::send ? rank : event.peer);
+        return event;
+    }
+
+    void all(const Act& act, std::int32_t block) {
+        for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
+            const Event event = event_of(act, rank, block);
+            sink_.take(&event, 1);
+        }
+    }
+
+    // Those that are waited for together. Returns where the next act is.
+    std::size_t receive(std::size_t first) {
+        std::size_t end = first;
+        arrived_.clear();
+        do {
+            const Act& act = acts_[end];
+            const std::int32_t sent_to = is_shifted() ? workload_.ranks - act.peer : act.peer;
+            const auto sent = under_way_.find({sent_to, act.tag});
+            if (sent == under_way_.end()) throw std::logic_error("the schedule blocks");
+            arrived_.push_back(sent->second);
+            under_way_.erase(sent);
+        } while (!acts_[end++].is_last);
+        if (arrived_.size() == 1) {
+            all(acts_[first], arrived_.front());
+        } else {
+            for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
+                group_.clear();
+                for (std::size_t i = first; i < end; ++i)
+                    group_.push_back(event_of(acts_[i], rank, arrived_[i - first]));
+                sink_.take(group_.data(), group_.size());
+            }
+        }
+        free_.insert(free_.end(), arrived_.begin(), arrived_.end());
+        return end;
+    }
+
+    const Workload& workload_;
+    int phase_;
+    Sink& sink_;
+    std::vector<Act> acts_;  // of rank 0
+    // By the distance that it goes and its tag: the first slot.
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> under_way_;
+    std::int64_t blocks_ = 0;
+    std::vector<std::int32_t> free_, arrived_;
+    std::vector<Event> group_;
+};
+
+// Eager messages over links that nobody shares come when they come, in whatever order ranks are looked at.
+template <class Sink>
+void take_all(const Workload& workload, bool is_shared, Sizes& sizes, Sink& sink) {
+    if (is_shared) return Order<Sink, true>(workload, sizes, sink, 0, workload.phases()).run();
+    if (workload.rendezvous || workload.symmetry.classes > 0)
+        return Order<Sink>(workload, sizes, sink, 0, workload.phases()).run();
+    for (int phase = 0; phase < workload.phases(); ++phase) {
+        if (workload.course(phase).alike.classes == 1)
+            Rounds<Sink>(workload, phase, sizes, sink).run();
+        else
+            Order<Sink>(workload, sizes, sink, phase, phase + 1).run();
+    }
+}
+
+}  // namespace hockney
