@@ -71,7 +71,8 @@ class Order {
           first_phase_(first_phase),
           end_phase_(end_phase),
           evaluated_(workload.symmetry.classes > 0 ? workload.symmetry.classes : workload.ranks),
-          running_(static_cast<std::size_t>(evaluated_), none) {}
+          running_(static_cast<std::size_t>(evaluated_), none),
+          messages_(static_cast<std::size_t>(evaluated_)) {}
 
     void run() {
         // Receives that are posted from the start: whose messages meet must not depend on which rank has its
