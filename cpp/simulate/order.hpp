@@ -46,8 +46,7 @@ struct Course {
 // What is simulated: one operation after another, each rank going on to the next by itself.
 struct Workload {
     int ranks = 0;
-    // Must stay valid until the next call.
-    std::function<const RankSchedule&(int phase, int rank)> steps;
+    std::function<void(int phase, int rank, std::vector<Act>& acts)> program;
     bool rendezvous = false;  // whether some message may be
     std::vector<Course> courses;  // by phase
     Domains domains;
@@ -64,9 +63,8 @@ template <class Sink, bool in_time = false>
 class Order {
   public:
     // From a phase to before another.
-    Order(const Workload& workload, Sizes& sizes, Sink& sink, int first_phase, int end_phase)
+    Order(const Workload& workload, Sink& sink, int first_phase, int end_phase)
         : workload_(workload),
-          sizes_(sizes),
           sink_(sink),
           first_phase_(first_phase),
           end_phase_(end_phase),
@@ -134,7 +132,7 @@ class Order {
 
     void load(int rank) {
         Running& mine = at(rank);
-        program_of(workload_.steps(mine.phase, rank), workload_.rendezvous, sizes_, mine.acts);
+        workload_.program(mine.phase, rank, mine.acts);
         mine.next = mine.found = 0;
     }
 
@@ -291,7 +289,6 @@ class Order {
     }
 
     const Workload& workload_;
-    Sizes& sizes_;
     Sink& sink_;
     int first_phase_, end_phase_, evaluated_, finished_ = 0;
     std::vector<std::int32_t> running_;  // by rank: where in the pool

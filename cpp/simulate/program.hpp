@@ -38,8 +38,31 @@ class Sizes {
     std::size_t latest_ = 0;
 };
 
-// A receive is waited for where a step needs it, the rest in the end, all that are needed at one place
-// together: just as the runner does. Without `rendezvous` there are no `post` and `sent`.
-void program_of(const RankSchedule& schedule, bool rendezvous, Sizes& sizes, std::vector<Act>& acts);
+// Writes one rank's program as its steps come. A receive is waited for where a step needs it, the rest in the
+// end, all that are needed at one place together: just as the runner does. Without `rendezvous` there are no
+// `post` and `sent`.
+class Writer final : public StepTaker {
+  public:
+    Writer(bool rendezvous, Sizes& sizes) : rendezvous_(rendezvous), sizes_(sizes) {}
+
+    void begin(std::vector<Act>& acts);
+    void take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) override;
+    void take(const RankSchedule& schedule);
+    void end();
+
+  private:
+    // What waiting for a step is.
+    struct Waiting {
+        Act act;
+        bool is_over;
+    };
+
+    std::size_t await(Waiting& step, Op op, std::size_t last);
+
+    bool rendezvous_;
+    Sizes& sizes_;
+    std::vector<Act>* acts_ = nullptr;
+    std::vector<Waiting> steps_;
+};
 
 }  // namespace hockney

@@ -18,9 +18,9 @@ namespace hockney {
 template <class Sink>
 class Rounds {
   public:
-    Rounds(const Workload& workload, int phase, Sizes& sizes, Sink& sink)
+    Rounds(const Workload& workload, int phase, Sink& sink)
         : workload_(workload), phase_(phase), sink_(sink) {
-        program_of(workload.steps(phase, 0), false, sizes, acts_);
+        workload.program(phase, 0, acts_);
     }
 
     void run() {
@@ -119,15 +119,15 @@ class Rounds {
 
 // Eager messages over links that nobody shares come when they come, in whatever order ranks are looked at.
 template <class Sink>
-void take_all(const Workload& workload, bool is_shared, Sizes& sizes, Sink& sink) {
-    if (is_shared) return Order<Sink, true>(workload, sizes, sink, 0, workload.phases()).run();
+void take_all(const Workload& workload, bool is_shared, Sink& sink) {
+    if (is_shared) return Order<Sink, true>(workload, sink, 0, workload.phases()).run();
     if (workload.rendezvous || workload.symmetry.classes > 0)
-        return Order<Sink>(workload, sizes, sink, 0, workload.phases()).run();
+        return Order<Sink>(workload, sink, 0, workload.phases()).run();
     for (int phase = 0; phase < workload.phases(); ++phase) {
         if (workload.course(phase).alike.classes == 1)
-            Rounds<Sink>(workload, phase, sizes, sink).run();
+            Rounds<Sink>(workload, phase, sink).run();
         else
-            Order<Sink>(workload, sizes, sink, phase, phase + 1).run();
+            Order<Sink>(workload, sink, phase, phase + 1).run();
     }
 }
 

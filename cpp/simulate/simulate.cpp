@@ -13,13 +13,29 @@ bool flows_inward(const Phase& phase) {
     return phase.algorithm->collective == "reduce" || phase.algorithm->collective == "gather";
 }
 
+// Generates ranks' steps and writes them down as programs.
+class Programs {
+  public:
+    Programs(bool rendezvous, Sizes& sizes) : writer_(rendezvous, sizes), builder_(writer_) {}
+
+    void write(const Phase& phase, int rank, std::vector<Act>& acts) {
+        writer_.begin(acts);
+        generate(*phase.algorithm, phase.problem, rank, builder_);
+        writer_.end();
+    }
+
+  private:
+    Writer writer_;
+    Builder builder_;
+};
+
 // `copies_count`: whether it matters who copies, though it may cost nothing.
-Workload workload(const std::vector<Phase>& phases, Builder& builder, bool copies_count) {
+Workload workload(const std::vector<Phase>& phases, Programs& programs, bool rendezvous, bool copies_count) {
     Workload work;
     work.ranks = phases.front().problem.ranks;
-    work.steps = [&](int phase, int rank) -> const RankSchedule& {
-        const Phase& asked = phases[static_cast<std::size_t>(phase)];
-        return generate(*asked.algorithm, asked.problem, rank, builder);
+    work.rendezvous = rendezvous;
+    work.program = [&](int phase, int rank, std::vector<Act>& acts) {
+        programs.write(phases[static_cast<std::size_t>(phase)], rank, acts);
     };
     for (const Phase& phase : phases)
         work.courses.push_back({phase.problem.root, flows_inward(phase), symmetry(phase, copies_count)});
@@ -108,8 +124,7 @@ void trace_back(const std::vector<TraceNode>& trace, std::vector<double>& weight
 }
 
 template <class Time>
-Simulated run(const Workload& work, const CostCurves& curves, const Options& options) {
-    Sizes sizes;
+Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes) {
     Costs costs(work.domains.localities());
     const int classes = work.symmetry.classes;
     const auto evaluated = static_cast<std::size_t>(classes > 0 ? classes : work.ranks);
@@ -118,7 +133,7 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
     Stream<Time> stream(curves, costs, sizes, evaluator);
-    take_all(work, is_shared, sizes, stream);
+    take_all(work, is_shared, stream);
 
     Simulated result;
     result.size_B = sizes.all();
@@ -156,13 +171,15 @@ Symmetry symmetry(const Phase& phase, bool copies_cost) {
 
 Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options) {
     const auto begin = std::chrono::steady_clock::now();
-    Builder builder;
+    const bool rendezvous = has_rendezvous(costs);
+    Sizes sizes;
+    Programs programs(rendezvous, sizes);
     const bool copies_count = cost_anything(costs.copy) || options.trace || !options.noise.mean_s.empty();
-    Workload work = workload(phases, builder, copies_count);
-    work.rendezvous = has_rendezvous(costs);
+    Workload work = workload(phases, programs, rendezvous, copies_count);
     work.domains = options.domains;
     if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
-    Simulated result = options.trace ? run<Traced>(work, costs, options) : run<Plain>(work, costs, options);
+    Simulated result = options.trace ? run<Traced>(work, costs, options, sizes)
+                                     : run<Plain>(work, costs, options, sizes);
     result.engine_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
 }
@@ -176,17 +193,20 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     }
     Workload work;
     work.ranks = static_cast<int>(schedule.size());
-    work.steps = [&](int, int rank) -> const RankSchedule& {
-        return schedule[static_cast<std::size_t>(rank)];
-    };
     work.rendezvous = has_rendezvous(curves);
     work.courses.resize(1);
     Sizes sizes;
+    Writer writer(work.rendezvous, sizes);
+    work.program = [&](int, int rank, std::vector<Act>& acts) {
+        writer.begin(acts);
+        writer.take(schedule[static_cast<std::size_t>(rank)]);
+        writer.end();
+    };
     Costs costs(1);
     Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous);
     evaluator.record(result);
     Stream<Plain> stream(curves, costs, sizes, evaluator);
-    take_all(work, false, sizes, stream);
+    take_all(work, false, stream);
     for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
     return result;
 }
@@ -197,20 +217,19 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
       localities_(domains.localities()),
       rendezvous_(has_rendezvous(curves)),
       network_(std::move(network)) {
-    Builder builder;
-    Workload work = workload(phases, builder, true);
-    work.rendezvous = rendezvous_;
+    Programs programs(rendezvous_, sizes_);
+    Workload work = workload(phases, programs, rendezvous_, true);
     work.domains = std::move(domains);
     if (!has_sharing(curves, network_)) {
         Recorder<Nobody> recorder(events_, Nobody{});
-        take_all(work, false, sizes_, recorder);
+        take_all(work, false, recorder);
     } else {
         Costs costs(localities_);
         Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
         if (!network_.node_of_rank.empty()) evaluator.share(network_);
         using Watched = Recorder<Stream<Plain>>;
         Watched recorder(events_, Stream<Plain>(curves, costs, sizes_, evaluator));
-        take_all(work, true, sizes_, recorder);
+        take_all(work, true, recorder);
     }
     events_.shrink_to_fit();
 }
