@@ -77,8 +77,9 @@ class Order {
         // turn first, because a rank's messages leave through one port.
         for (int i = 0; workload_.rendezvous && i < evaluated_; ++i) post_at_once(nth(i));
         for (int i = 0; i < evaluated_; ++i) {
-            if (!workload_.rendezvous) begin(nth(i));
-            ready_.push_back(nth(i));
+            const int rank = nth(i);
+            if (!workload_.rendezvous) begin(rank);
+            ready_.push_back(rank);
             settle();
         }
         while (!leaving_.empty()) {
@@ -120,7 +121,8 @@ class Order {
 
     int nth(int i) const {
         const Course& course = workload_.course(first_phase_);
-        return ((course.is_inward ? evaluated_ - 1 - i : i) + course.first) % evaluated_;
+        const int rank = (course.is_inward ? evaluated_ - 1 - i : i) + course.first % evaluated_;
+        return rank < evaluated_ ? rank : rank - evaluated_;
     }
 
     void post_at_once(int rank) {
@@ -250,6 +252,13 @@ class Order {
             if (slot == none || !messages_[slot].is_sent) return wait_for(mine, message);
             act.tag = slot;
             if (act.is_last) break;
+        }
+        if (mine.found == 0) {
+            const Act& act = mine.acts[mine.next++];
+            const Event event = event_of(rank, act, act.tag);
+            messages_.use(act.tag);
+            sink_.take(&event, 1);
+            return true;
         }
         group_.clear();
         for (std::size_t i = 0; i <= mine.found; ++i) {

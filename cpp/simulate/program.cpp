@@ -27,26 +27,25 @@ void Writer::take(Kind kind, int peer, int tag, Bytes length_B, const Steps& aft
         for (const int before : after)
             if (before >= 0) await(steps_[static_cast<std::size_t>(before)], Op::sent, SIZE_MAX);
     }
-    Act act{peer, tag, static_cast<std::uint32_t>(steps_.size()), sizes_.index(length_B), Op::send};
-    bool is_over = false;
+    const auto i = static_cast<std::uint32_t>(steps_.size());
+    const std::uint16_t size = sizes_.index(length_B);
+    Op waiting = Op::finish;
     switch (kind) {
         case Kind::send:
-            acts_->push_back(act);
-            act.op = Op::sent;
-            is_over = !rendezvous_;
+            acts_->emplace_back(peer, tag, i, size, Op::send);
+            if (rendezvous_) waiting = Op::sent;
             break;
         case Kind::receive:
-            act.op = Op::post;
-            if (rendezvous_) acts_->push_back(act);
-            act.op = Op::receive;
+            if (rendezvous_) acts_->emplace_back(peer, tag, i, size, Op::post);
+            waiting = Op::receive;
             break;
         case Kind::copy:
+            acts_->emplace_back(peer, tag, i, size, Op::copy);
+            break;
         case Kind::reduce:
-            act.op = kind == Kind::copy ? Op::copy : Op::reduce;
-            acts_->push_back(act);
-            is_over = true;
+            acts_->emplace_back(peer, tag, i, size, Op::reduce);
     }
-    steps_.push_back({act, is_over});
+    steps_.emplace_back(peer, tag, i, size, waiting);
 }
 
 void Writer::take(const RankSchedule& schedule) {
@@ -57,16 +56,16 @@ void Writer::take(const RankSchedule& schedule) {
 
 void Writer::end() {
     std::size_t last = SIZE_MAX;
-    for (Waiting& step : steps_) last = await(step, Op::receive, last);
-    for (Waiting& step : steps_) await(step, Op::sent, SIZE_MAX);
+    for (Act& step : steps_) last = await(step, Op::receive, last);
+    for (Act& step : steps_) await(step, Op::sent, SIZE_MAX);
 }
 
 // `last`: the receive so far that ends the group, SIZE_MAX before the first.
-std::size_t Writer::await(Waiting& step, Op op, std::size_t last) {
-    if (step.is_over || step.act.op != op) return last;
-    step.is_over = true;
+std::size_t Writer::await(Act& step, Op op, std::size_t last) {
+    if (step.op != op) return last;
     if (last != SIZE_MAX) (*acts_)[last].is_last = false;
-    acts_->push_back(step.act);
+    acts_->push_back(step);
+    step.op = Op::finish;
     return acts_->size() - 1;
 }
 

@@ -19,6 +19,9 @@ enum class Op : std::uint8_t {
 };
 
 struct Act {
+    Act(std::int32_t peer_, std::int32_t tag_, std::uint32_t step_, std::uint16_t size_, Op op_)
+        : peer(peer_), tag(tag_), step(step_), size(size_), op(op_) {}
+
     std::int32_t peer, tag;
     std::uint32_t step;
     std::uint16_t size;  // index into the sizes
@@ -51,18 +54,12 @@ class Writer final : public StepTaker {
     void end();
 
   private:
-    // What waiting for a step is.
-    struct Waiting {
-        Act act;
-        bool is_over;
-    };
-
-    std::size_t await(Waiting& step, Op op, std::size_t last);
+    std::size_t await(Act& step, Op op, std::size_t last);
 
     bool rendezvous_;
     Sizes& sizes_;
     std::vector<Act>* acts_ = nullptr;
-    std::vector<Waiting> steps_;
+    std::vector<Act> steps_;  // what waiting for each is; `finish` where there is nothing to wait for
 };
 
 }  // namespace hockney

@@ -34,7 +34,7 @@ class Rounds {
                 all(acts_[i++], none);
             }
         }
-        all({none, 0, static_cast<std::uint32_t>(phase_), 0, Op::finish}, none);
+        all(Act(none, 0, static_cast<std::uint32_t>(phase_), 0, Op::finish), none);
     }
 
   private:
