@@ -121,7 +121,8 @@ class Order {
 
     int nth(int i) const {
         const Course& course = workload_.course(first_phase_);
-        const int rank = (course.is_inward ? evaluated_ - 1 - i : i) + course.first % evaluated_;
+        if (evaluated_ < workload_.ranks) return i;
+        const int rank = (course.is_inward ? evaluated_ - 1 - i : i) + course.first;
         return rank < evaluated_ ? rank : rank - evaluated_;
     }
 
