@@ -64,18 +64,26 @@ class Rounds {
         return static_cast<std::int32_t>(first);
     }
 
-    Event event_of(const Act& act, std::int32_t rank, std::int32_t block) const {
-        Event event{rank, act.peer, none, act.step, act.size, 0, act.op, act.op == Op::send, act.is_last};
-        if (act.peer == none) return event;
+    // Field by field, where it stays: an event that is copied at once waits for what was just stored.
+    void write(Event& event, const Act& act, std::int32_t rank, std::int32_t block) const {
+        event.rank = rank;
+        event.peer = event.slot = none;
+        event.step = act.step;
+        event.size = act.size;
+        event.locality = 0;
+        event.op = act.op;
+        event.is_first = act.op == Op::send;
+        event.is_last = act.is_last;
+        if (act.peer == none) return;
         event.peer = peer_of(rank, act.peer);
         event.locality = static_cast<std::uint8_t>(workload_.domains.locality(rank, event.peer));
         event.slot = block + (act.op == Op::send ? rank : event.peer);
-        return event;
     }
 
     void all(const Act& act, std::int32_t block) {
+        Event event;
         for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
-            const Event event = event_of(act, rank, block);
+            write(event, act, rank, block);
             sink_.take(&event, 1);
         }
     }
@@ -95,10 +103,10 @@ class Rounds {
         if (arrived_.size() == 1) {
             all(acts_[first], arrived_.front());
         } else {
+            group_.resize(end - first);
             for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
-                group_.clear();
                 for (std::size_t i = first; i < end; ++i)
-                    group_.push_back(event_of(acts_[i], rank, arrived_[i - first]));
+                    write(group_[i - first], acts_[i], rank, arrived_[i - first]);
                 sink_.take(group_.data(), group_.size());
             }
         }
