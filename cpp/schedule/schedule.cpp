@@ -23,10 +23,7 @@ std::string too_many_bytes(const Collective& collective, const Problem& p) {
 }  // namespace
 
 Algorithm::Algorithm(const char* collective_, const char* name_, Generator generate_)
-    : collective(collective_),
-      name(name_),
-      operation(find_collective(collective_)),
-      generate(generate_) {}
+    : collective(collective_), name(name_), operation(find_collective(collective_)), generate(generate_) {}
 
 std::map<std::pair<std::string, std::string>, Algorithm>& algorithms() {
     static std::map<std::pair<std::string, std::string>, Algorithm> all;

@@ -144,8 +144,9 @@ class Tally {
     std::size_t count_ = 0;
 };
 
-// Takes a rank's steps as they come, for the simulator, which needs no memories. `after` may hold Builder::none,
-// and lacks the copy of an input that the output would overwrite: who takes steps in order has had it before.
+// Takes a rank's steps as they come, for the simulator, which needs no memories. `after` may hold
+// Builder::none, and lacks the copy of an input that the output would overwrite: who takes steps in order has
+// had it before.
 class StepTaker {
   public:
     virtual void take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) = 0;

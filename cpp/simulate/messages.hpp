@@ -1,6 +1,6 @@
-// The messages that are under way, found by who sends them to whom. The few of a rank stand in a chain; what is
-// too many for it in a hash table with linear probing, so that a rank with very many messages costs no more
-// for each.
+// The messages that are under way, found by who sends them to whom. The few of a rank stand in a chain; what
+// is too many for it in a hash table with linear probing, so that a rank with very many messages costs no
+// more for each.
 #pragma once
 
 #include <cstddef>

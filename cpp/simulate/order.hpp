@@ -36,7 +36,8 @@ struct Symmetry {
     int classes = 0;
 };
 
-// How a phase is gone through. Where to begin, and whether the data flows towards that rank, only spare memory.
+// How a phase is gone through. Where to begin, and whether the data flows towards that rank, only spare
+// memory.
 struct Course {
     int first = 0;
     bool is_inward = false;
@@ -47,7 +48,7 @@ struct Course {
 struct Workload {
     int ranks = 0;
     std::function<void(int phase, int rank, std::vector<Act>& acts)> program;
-    bool rendezvous = false;  // whether some message may be
+    bool rendezvous = false;      // whether some message may be
     std::vector<Course> courses;  // by phase
     Domains domains;
     Symmetry symmetry;  // ranks of which one is evaluated for all

@@ -1,7 +1,7 @@
-// Takes the steps of ranks that are alike, one step of all ranks after another. What one of them receives, all
-// have sent before: in a schedule that does not block, a step comes after the one it is matched with. So one
-// rank's steps tell what all do, messages are found by a table of one rank's, and memory is passed from end
-// to end. Only for eager messages over links that nobody shares.
+// Takes the steps of ranks that are alike, one step of all ranks after another. What one of them receives,
+// all have sent before: in a schedule that does not block, a step comes after the one it is matched with. So
+// one rank's steps tell what all do, messages are found by a table of one rank's, and memory is passed from
+// end to end. Only for eager messages over links that nobody shares.
 #pragma once
 
 #include <cstdint>

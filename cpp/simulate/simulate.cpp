@@ -178,8 +178,8 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     Workload work = workload(phases, programs, rendezvous, copies_count);
     work.domains = options.domains;
     if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
-    Simulated result = options.trace ? run<Traced>(work, costs, options, sizes)
-                                     : run<Plain>(work, costs, options, sizes);
+    Simulated result =
+        options.trace ? run<Traced>(work, costs, options, sizes) : run<Plain>(work, costs, options, sizes);
     result.engine_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
 }
