@@ -22,13 +22,16 @@ std::string too_many_bytes(const Collective& collective, const Problem& p) {
 
 }  // namespace
 
+Algorithm::Algorithm(const char* collective_, const char* name_, Generator generate_)
+    : collective(collective_), name(name_), operation(find_collective(collective_)), generate(generate_) {}
+
 std::map<std::pair<std::string, std::string>, Algorithm>& algorithms() {
     static std::map<std::pair<std::string, std::string>, Algorithm> all;
     return all;
 }
 
 std::string refusal(const Algorithm& algorithm, const Problem& p) {
-    const Collective& collective = *find_collective(algorithm.collective);
+    const Collective& collective = *algorithm.operation;
     if (p.ranks < 1) return "the number of ranks must be at least 1, not " + std::to_string(p.ranks);
     if (p.ranks > most_ranks)
         return "the number of ranks must be at most " + std::to_string(most_ranks) + " (2^30), not " +
@@ -59,7 +62,7 @@ std::string refusal(const Algorithm& algorithm, const Problem& p) {
 const RankSchedule& generate(const Algorithm& algorithm, const Problem& problem, int rank, Builder& builder) {
     Problem asked = problem;
     if (asked.radix == 0) asked.radix = algorithm.default_radix;
-    builder.begin(*find_collective(algorithm.collective), asked, rank);
+    builder.begin(*algorithm.operation, asked, rank);
     algorithm.generate(asked, rank, builder);
     return builder.schedule();
 }
@@ -124,6 +127,7 @@ void Builder::begin(const Collective& collective, const Problem& problem, int ra
     sent_.clear();
     received_.clear();
     schedule_.steps.clear();
+    latest_ = none;
     schedule_.scratch_B = 0;
     held_B_ = 0;
     staged_ = none;
@@ -154,56 +158,53 @@ Region Builder::scratch(Bytes length_B) {
     return region;
 }
 
-Step& Builder::add(Kind kind, int peer, int tag, const Steps& after) {
+int Builder::add(Kind kind, int peer, int tag, const Region& from, const Region& into, const Steps& after) {
+    held_B_ += static_cast<Bytes>(sizeof(Step)) + after.held_B();
+    expect_held(held_B_);
+    ++latest_;
+    if (taker_ != nullptr) {
+        taker_->take(kind, peer, tag, kind == Kind::send ? from.length_B : into.length_B, after);
+        return latest_;
+    }
     schedule_.steps.emplace_back();
     Step& step = schedule_.steps.back();
     step.kind = kind;
     step.peer = peer;
     step.tag = tag;
+    step.from = from;
+    step.into = into;
     for (const int before : after)
         if (before != none) step.after.push_back(before);
     if (staged_ != none) step.after.push_back(staged_);
-    held_B_ += static_cast<Bytes>(sizeof(Step)) + step.after.held_B();
-    expect_held(held_B_);
-    return step;
+    return latest_;
 }
 
 int Builder::send(int peer, const Region& from, const Steps& after) {
     if (from.length_B == 0) return none;
-    add(Kind::send, peer, sent_.next(peer), after).from = from;
-    return latest();
+    return add(Kind::send, peer, sent_.next(peer), from, {}, after);
 }
 
 int Builder::receive(int peer, const Region& into, const Steps& after) {
     if (into.length_B == 0) return none;
-    add(Kind::receive, peer, received_.next(peer), after).into = into;
-    return latest();
+    return add(Kind::receive, peer, received_.next(peer), {}, into, after);
 }
 
 int Builder::copy(const Region& from, const Region& into, const Steps& after) {
     if (from.length_B == 0 || from == into) return none;
-    Step& step = add(Kind::copy, -1, 0, after);
-    step.from = from;
-    step.into = into;
-    return latest();
+    return add(Kind::copy, -1, 0, from, into, after);
 }
 
 int Builder::reduce(const Region& from, const Region& into, const Steps& after) {
     if (from.length_B == 0) return none;
-    Step& step = add(Kind::reduce, -1, 0, after);
-    step.from = from;
-    step.into = into;
-    return latest();
+    return add(Kind::reduce, -1, 0, from, into, after);
 }
 
 int Builder::signal(int peer, const Steps& after) {
-    add(Kind::send, peer, sent_.next(peer), after);
-    return latest();
+    return add(Kind::send, peer, sent_.next(peer), {}, {}, after);
 }
 
 int Builder::await(int peer, const Steps& after) {
-    add(Kind::receive, peer, received_.next(peer), after);
-    return latest();
+    return add(Kind::receive, peer, received_.next(peer), {}, {}, after);
 }
 
 }  // namespace hockney

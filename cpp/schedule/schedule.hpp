@@ -144,12 +144,25 @@ class Tally {
     std::size_t count_ = 0;
 };
 
+// Takes a rank's steps as they come, for the simulator, which needs no memories. `after` may hold
+// Builder::none, and lacks the copy of an input that the output would overwrite: who takes steps in order has
+// had it before.
+class StepTaker {
+  public:
+    virtual void take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) = 0;
+
+  protected:
+    ~StepTaker() = default;
+};
+
 // The steps of one rank, as a generator writes them down.
 class Builder {
   public:
     static constexpr int none = -1;  // no step: depending on it means nothing
 
     Builder() = default;
+    // The steps go there, and into no schedule.
+    explicit Builder(StepTaker& taker) : taker_(&taker) {}
     // Begins a rank's schedule; memory of the last one is used again.
     void begin(const Collective& collective, const Problem& problem, int rank);
 
@@ -170,16 +183,18 @@ class Builder {
     int await(int peer, const Steps& after = {});
 
     // The latest step; `none` before the first.
-    int latest() const { return static_cast<int>(schedule_.steps.size()) - 1; }
+    int latest() const { return latest_; }
 
     const RankSchedule& schedule() const { return schedule_; }
     // Memory of its steps and their dependencies.
     Bytes held_B() const { return held_B_; }
 
   private:
-    Step& add(Kind kind, int peer, int tag, const Steps& after);
+    int add(Kind kind, int peer, int tag, const Region& from, const Region& into, const Steps& after);
 
+    StepTaker* taker_ = nullptr;
     RankSchedule schedule_;
+    int latest_ = none;
     Region input_, output_;  // where they begin
     int staged_ = none;      // the copy of an input that the output would overwrite
     Bytes held_B_ = 0;
@@ -196,6 +211,7 @@ enum class Likeness : std::uint8_t { none, shift, exclusive_or };
 
 struct Algorithm {
     std::string collective, name;
+    const Collective* operation = nullptr;
     Generator generate = nullptr;
     bool is_segmented = false;  // whether segment_B changes anything
     int default_radix = 0;      // 0: takes none
@@ -207,8 +223,7 @@ struct Algorithm {
     Constraint constraint = nullptr;
 
     Algorithm() = default;
-    Algorithm(const char* collective_, const char* name_, Generator generate_)
-        : collective(collective_), name(name_), generate(generate_) {}
+    Algorithm(const char* collective_, const char* name_, Generator generate_);
     Algorithm& segmented() { return is_segmented = true, *this; }
     Algorithm& radix(int standard, int least) { return default_radix = standard, least_radix = least, *this; }
     Algorithm& ordered() { return is_ordered = true, *this; }

@@ -10,8 +10,11 @@ namespace hockney {
 class Shift {
   public:
     Shift(int ranks, int root) : ranks_(ranks), root_(root) {}
-    int of(int rank) const { return (rank - root_ + ranks_) % ranks_; }
-    int back(int shifted) const { return (shifted + root_) % ranks_; }
+    int of(int rank) const { return rank < root_ ? rank - root_ + ranks_ : rank - root_; }
+    int back(int shifted) const {
+        const int rank = shifted + root_;
+        return rank < ranks_ ? rank : rank - ranks_;
+    }
 
   private:
     int ranks_, root_;

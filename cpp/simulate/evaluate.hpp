@@ -81,10 +81,12 @@ class Evaluator {
         departures_.clear();
         if (count == 1) return take(*events);
         // Receives that are waited for together complete as they arrive.
-        group_.assign(events, events + count);
-        std::stable_sort(group_.begin(), group_.end(), [&](const Event& a, const Event& b) {
+        const auto is_earlier = [&](const Event& a, const Event& b) {
             return arrival_[slot(a)].s < arrival_[slot(b)].s;
-        });
+        };
+        group_.assign(events, events + count);
+        if (!std::is_sorted(group_.begin(), group_.end(), is_earlier))
+            std::stable_sort(group_.begin(), group_.end(), is_earlier);
         for (const Event& event : group_) take(event);
     }
 

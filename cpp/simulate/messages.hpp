@@ -1,5 +1,6 @@
-// The messages that are under way, found by who sends them to whom: a hash table with linear probing, so that
-// a rank with very many messages costs no more for each.
+// The messages that are under way, found by who sends them to whom. The few of a rank stand in a chain; what
+// is too many for it in a hash table with linear probing, so that a rank with very many messages costs no
+// more for each.
 #pragma once
 
 #include <cstddef>
@@ -21,63 +22,85 @@ class Messages {
   public:
     struct Slot {
         MessageKey key;
-        std::uint32_t place;  // in the table; of a free slot, the next free one
+        std::int32_t next;   // in the chain, or among the free ones; of one in the table, its place
+        std::uint8_t chain;  // its length from here on; 0: in the table
         bool is_sent, is_posted;
         std::uint8_t uses;
     };
 
-    Slot& operator[](std::int32_t slot) { return at(static_cast<std::size_t>(slot)); }
+    explicit Messages(std::size_t boxes) : chains_(boxes, none) {}
+
+    Slot& operator[](std::int32_t slot) const {
+        const auto at = static_cast<std::size_t>(slot);
+        return blocks_[at / block][at % block];
+    }
 
     // -1 for none.
     std::int32_t find(const MessageKey& key) const {
-        if (table_.empty()) return none;
-        for (std::size_t place = home_of(key);; place = next(place))
+        for (std::int32_t slot = chain_of(key); slot != none; slot = (*this)[slot].next)
+            if ((*this)[slot].key == key) return slot;
+        if (in_table_ == 0) return none;
+        for (std::size_t place = home_of(key);; place = after(place))
             if (table_[place] == none || is_at(place, key)) return table_[place];
     }
 
     // Found, or new: it goes when it has been used `uses` times.
     std::int32_t get(const MessageKey& key, std::uint8_t uses, bool& is_new) {
-        if (2 * (taken_ + 1) > table_.size()) rebuild();
-        std::size_t place = home_of(key), free_place = table_.size();
-        for (; table_[place] != none; place = next(place)) {
-            if (is_at(place, key)) return is_new = false, table_[place];
-            if (table_[place] == gone && free_place == table_.size()) free_place = place;
+        if (uses > 1) {
+            const std::int32_t known = find(key);
+            is_new = known == none;
+            if (!is_new) return known;
         }
-        if (free_place == table_.size()) {
-            free_place = place;
-            ++taken_;
+        is_new = true;  // the one use of a message follows what is heard of it first
+        const std::int32_t slot = new_slot();
+        std::int32_t& first = chain_of(key);
+        const auto others = static_cast<std::uint8_t>(first == none ? 0 : (*this)[first].chain);
+        if (others < longest_chain) {
+            (*this)[slot] = {key, first, static_cast<std::uint8_t>(others + 1), false, false, uses};
+            return first = slot;
         }
-        is_new = true;
-        std::int32_t slot = static_cast<std::int32_t>(slot_count_);
-        if (free_ == none) {
-            if (slot_count_++ % block == 0) blocks_.push_back(std::make_unique<Slot[]>(block));
-        } else {
-            slot = free_;
-            free_ = static_cast<std::int32_t>((*this)[slot].place);
-            --free_slots_;
-        }
-        (*this)[slot] = {key, static_cast<std::uint32_t>(free_place), false, false, uses};
-        return table_[free_place] = slot;
+        (*this)[slot] = {key, 0, 0, false, false, uses};
+        insert(slot);
+        return slot;
     }
 
     void use(std::int32_t slot) {
-        if (--(*this)[slot].uses > 0) return;
-        table_[(*this)[slot].place] = gone;
-        (*this)[slot].place = static_cast<std::uint32_t>(free_);
+        Slot& used = (*this)[slot];
+        if (--used.uses > 0) return;
+        if (used.chain > 0) {
+            std::int32_t* link = &chain_of(used.key);
+            while (*link != slot) link = &(*this)[*link].next;
+            *link = used.next;
+        } else {
+            table_[static_cast<std::size_t>(used.next)] = gone;
+            --in_table_;
+        }
+        used.next = free_;
         free_ = slot;
-        ++free_slots_;
     }
 
   private:
     static constexpr std::int32_t none = -1, gone = -2;
+    static constexpr std::uint8_t longest_chain = 8;
     static constexpr std::uint32_t row = 16;
     static constexpr std::size_t block = 4096;
 
-    Slot& at(std::size_t slot) const { return blocks_[slot / block][slot % block]; }
+    std::int32_t& chain_of(const MessageKey& key) { return chains_[static_cast<std::size_t>(key.box)]; }
+    std::int32_t chain_of(const MessageKey& key) const { return chains_[static_cast<std::size_t>(key.box)]; }
 
-    std::size_t next(std::size_t place) const { return (place + 1) & (table_.size() - 1); }
+    std::int32_t new_slot() {
+        if (free_ == none) {
+            if (slot_count_ % block == 0) blocks_.push_back(std::make_unique<Slot[]>(block));
+            return static_cast<std::int32_t>(slot_count_++);
+        }
+        const std::int32_t slot = free_;
+        free_ = (*this)[slot].next;
+        return slot;
+    }
+
+    std::size_t after(std::size_t place) const { return (place + 1) & (table_.size() - 1); }
     bool is_at(std::size_t place, const MessageKey& key) const {
-        return table_[place] >= 0 && at(static_cast<std::size_t>(table_[place])).key == key;
+        return table_[place] >= 0 && (*this)[table_[place]].key == key;
     }
     // Neighbouring ranks mostly hear of ranks at the same distance: such messages lie side by side, but in
     // short rows only, which linear probing leaves soon.
@@ -88,28 +111,35 @@ class Messages {
         hash = (hash ^ (hash >> 32U) ^ (box / row)) * 0xD6E8FEB86659FD93U;
         return ((hash >> 32U) * row + box % row) & (table_.size() - 1);
     }
+    void insert(std::int32_t slot) {
+        if (2 * (taken_ + 1) > table_.size()) rebuild();
+        put(slot);
+        ++in_table_;
+    }
+    void put(std::int32_t slot) {
+        std::size_t place = home_of((*this)[slot].key);
+        while (table_[place] >= 0) place = after(place);
+        if (table_[place] == none) ++taken_;
+        table_[place] = slot;
+        (*this)[slot].next = static_cast<std::int32_t>(place);
+    }
     // Makes room, or clears away what is gone.
     void rebuild() {
-        const std::size_t count = slot_count_ - free_slots_;
         const std::vector<std::int32_t> old = std::move(table_);
-        table_.assign(old.empty() ? 64 : (4 * count > old.size() ? 2 : 1) * old.size(), none);
-        for (const std::int32_t slot : old) {
-            if (slot < 0) continue;
-            std::size_t place = home_of((*this)[slot].key);
-            while (table_[place] != none) place = next(place);
-            table_[place] = slot;
-            (*this)[slot].place = static_cast<std::uint32_t>(place);
-        }
-        taken_ = count;
+        table_.assign(old.empty() ? 64 : (4 * in_table_ > old.size() ? 2 : 1) * old.size(), none);
+        taken_ = 0;
+        for (const std::int32_t slot : old)
+            if (slot >= 0) put(slot);
     }
 
+    std::vector<std::int32_t> chains_;  // by box: the latest message
     // Slots grow without being copied: millions are in memory at once.
     std::vector<std::unique_ptr<Slot[]>> blocks_;
     std::size_t slot_count_ = 0;
     std::vector<std::int32_t> table_;
     std::int32_t free_ = none;
-    std::size_t free_slots_ = 0;
-    std::size_t taken_ = 0;  // places that are not empty
+    std::size_t in_table_ = 0;
+    std::size_t taken_ = 0;  // places of the table that are not empty
 };
 
 }  // namespace hockney

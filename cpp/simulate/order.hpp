@@ -36,17 +36,25 @@ struct Symmetry {
     int classes = 0;
 };
 
-// What is simulated: one operation after another, each rank going on to the next by itself.
-struct Workload {
-    int ranks = 0, phases = 1;
-    // Must stay valid until the next call.
-    std::function<const RankSchedule&(int phase, int rank)> steps;
-    bool rendezvous = false;  // whether some message may be
-    // Where to begin, and whether the data flows towards that rank: these only spare memory.
+// How a phase is gone through. Where to begin, and whether the data flows towards that rank, only spare
+// memory.
+struct Course {
     int first = 0;
     bool is_inward = false;
+    Symmetry alike;  // the ranks that do the same, whatever it costs them
+};
+
+// What is simulated: one operation after another, each rank going on to the next by itself.
+struct Workload {
+    int ranks = 0;
+    std::function<void(int phase, int rank, std::vector<Act>& acts)> program;
+    bool rendezvous = false;      // whether some message may be
+    std::vector<Course> courses;  // by phase
     Domains domains;
-    Symmetry symmetry;
+    Symmetry symmetry;  // ranks of which one is evaluated for all
+
+    int phases() const { return static_cast<int>(courses.size()); }
+    const Course& course(int phase) const { return courses[static_cast<std::size_t>(phase)]; }
 };
 
 // Sink: take(const Event*, count), one event or receives that are waited for together. `in_time`: messages
@@ -55,20 +63,24 @@ struct Workload {
 template <class Sink, bool in_time = false>
 class Order {
   public:
-    Order(const Workload& workload, Sizes& sizes, Sink& sink)
+    // From a phase to before another.
+    Order(const Workload& workload, Sink& sink, int first_phase, int end_phase)
         : workload_(workload),
-          sizes_(sizes),
           sink_(sink),
+          first_phase_(first_phase),
+          end_phase_(end_phase),
           evaluated_(workload.symmetry.classes > 0 ? workload.symmetry.classes : workload.ranks),
-          running_(static_cast<std::size_t>(evaluated_), none) {}
+          running_(static_cast<std::size_t>(evaluated_), none),
+          messages_(static_cast<std::size_t>(evaluated_)) {}
 
     void run() {
         // Receives that are posted from the start: whose messages meet must not depend on which rank has its
         // turn first, because a rank's messages leave through one port.
         for (int i = 0; workload_.rendezvous && i < evaluated_; ++i) post_at_once(nth(i));
         for (int i = 0; i < evaluated_; ++i) {
-            if (!workload_.rendezvous) begin(nth(i));
-            ready_.push_back(nth(i));
+            const int rank = nth(i);
+            if (!workload_.rendezvous) begin(rank);
+            ready_.push_back(rank);
             settle();
         }
         if constexpr (in_time) {
@@ -149,12 +161,15 @@ class Order {
         }
         running_[static_cast<std::size_t>(rank)] = free_.back();
         free_.pop_back();
-        at(rank).phase = 0;
+        at(rank).phase = first_phase_;
         load(rank);
     }
 
     int nth(int i) const {
-        return ((workload_.is_inward ? evaluated_ - 1 - i : i) + workload_.first) % evaluated_;
+        const Course& course = workload_.course(first_phase_);
+        if (evaluated_ < workload_.ranks) return i;
+        const int rank = (course.is_inward ? evaluated_ - 1 - i : i) + course.first;
+        return rank < evaluated_ ? rank : rank - evaluated_;
     }
 
     void post_at_once(int rank) {
@@ -166,7 +181,7 @@ class Order {
 
     void load(int rank) {
         Running& mine = at(rank);
-        program_of(workload_.steps(mine.phase, rank), workload_.rendezvous, sizes_, mine.acts);
+        workload_.program(mine.phase, rank, mine.acts);
         mine.next = mine.found = 0;
     }
 
@@ -197,7 +212,7 @@ class Order {
                 const Event end{rank,       none,  none, static_cast<std::uint32_t>(mine.phase), 0, 0,
                                 Op::finish, false, true};
                 sink_.take(&end, 1);
-                if (++mine.phase < workload_.phases) {
+                if (++mine.phase < end_phase_) {
                     load(rank);
                     continue;
                 }
@@ -285,6 +300,13 @@ class Order {
             act.tag = slot;
             if (act.is_last) break;
         }
+        if (mine.found == 0) {
+            const Act& act = mine.acts[mine.next++];
+            const Event event = event_of(rank, act, act.tag);
+            messages_.use(act.tag);
+            sink_.take(&event, 1);
+            return true;
+        }
         group_.clear();
         for (std::size_t i = 0; i <= mine.found; ++i) {
             const Act& act = mine.acts[mine.next + i];
@@ -324,9 +346,8 @@ class Order {
     }
 
     const Workload& workload_;
-    Sizes& sizes_;
     Sink& sink_;
-    int evaluated_, finished_ = 0;
+    int first_phase_, end_phase_, evaluated_, finished_ = 0;
     std::vector<std::int32_t> running_;  // by rank: where in the pool
     Messages messages_;
     std::vector<Running> pool_;

@@ -13,66 +13,60 @@ std::uint16_t Sizes::index(Bytes size_B) {
     return static_cast<std::uint16_t>(latest_);
 }
 
-namespace {
-
-class Writer {
-  public:
-    Writer(const RankSchedule& schedule, bool rendezvous, Sizes& sizes, std::vector<Act>& acts)
-        : steps_(schedule.steps), rendezvous_(rendezvous), sizes_(sizes), acts_(acts) {
-        static thread_local std::vector<char> done;
-        done_ = &done;
-        done.assign(steps_.size(), 0);
-    }
-
-    void write() {
-        for (std::uint32_t i = 0; i < steps_.size(); ++i) {
-            wait(steps_[i].after);
-            if (steps_[i].kind == Kind::send) add(Op::send, i);
-            if (steps_[i].kind == Kind::copy) add(Op::copy, i);
-            if (steps_[i].kind == Kind::reduce) add(Op::reduce, i);
-            if (steps_[i].kind == Kind::receive && rendezvous_) add(Op::post, i);
-        }
-        std::size_t last = SIZE_MAX;
-        for (std::uint32_t i = 0; i < steps_.size(); ++i) last = await(i, Kind::receive, last);
-        for (std::uint32_t i = 0; rendezvous_ && i < steps_.size(); ++i) await(i, Kind::send, SIZE_MAX);
-    }
-
-  private:
-    template <class Steps>
-    void wait(const Steps& steps) {
-        std::size_t last = SIZE_MAX;
-        for (const int before : steps) last = await(static_cast<std::uint32_t>(before), Kind::receive, last);
-        if (!rendezvous_) return;
-        for (const int before : steps) await(static_cast<std::uint32_t>(before), Kind::send, SIZE_MAX);
-    }
-
-    // `last`: the receive so far that ends the group, SIZE_MAX before the first.
-    std::size_t await(std::uint32_t step, Kind kind, std::size_t last) {
-        if (steps_[step].kind != kind || (*done_)[step] != 0) return last;
-        (*done_)[step] = 1;
-        if (last != SIZE_MAX) acts_[last].is_last = false;
-        add(kind == Kind::send ? Op::sent : Op::receive, step);
-        return acts_.size() - 1;
-    }
-
-    void add(Op op, std::uint32_t i) {
-        const Step& step = steps_[i];
-        const Bytes length_B = step.kind == Kind::send ? step.from.length_B : step.into.length_B;
-        acts_.push_back({step.peer, step.tag, i, sizes_.index(length_B), op, true});
-    }
-
-    const std::vector<Step>& steps_;
-    bool rendezvous_;
-    Sizes& sizes_;
-    std::vector<Act>& acts_;
-    std::vector<char>* done_;
-};
-
-}  // namespace
-
-void program_of(const RankSchedule& schedule, bool rendezvous, Sizes& sizes, std::vector<Act>& acts) {
+void Writer::begin(std::vector<Act>& acts) {
     acts.clear();
-    Writer(schedule, rendezvous, sizes, acts).write();
+    acts_ = &acts;
+    steps_.clear();
+}
+
+void Writer::take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) {
+    std::size_t last = SIZE_MAX;
+    for (const int before : after)
+        if (before >= 0) last = await(steps_[static_cast<std::size_t>(before)], Op::receive, last);
+    if (rendezvous_) {
+        for (const int before : after)
+            if (before >= 0) await(steps_[static_cast<std::size_t>(before)], Op::sent, SIZE_MAX);
+    }
+    const auto i = static_cast<std::uint32_t>(steps_.size());
+    const std::uint16_t size = sizes_.index(length_B);
+    Op waiting = Op::finish;
+    switch (kind) {
+        case Kind::send:
+            acts_->emplace_back(peer, tag, i, size, Op::send);
+            if (rendezvous_) waiting = Op::sent;
+            break;
+        case Kind::receive:
+            if (rendezvous_) acts_->emplace_back(peer, tag, i, size, Op::post);
+            waiting = Op::receive;
+            break;
+        case Kind::copy:
+            acts_->emplace_back(peer, tag, i, size, Op::copy);
+            break;
+        case Kind::reduce:
+            acts_->emplace_back(peer, tag, i, size, Op::reduce);
+    }
+    steps_.emplace_back(peer, tag, i, size, waiting);
+}
+
+void Writer::take(const RankSchedule& schedule) {
+    for (const Step& step : schedule.steps)
+        take(step.kind, step.peer, step.tag,
+             step.kind == Kind::send ? step.from.length_B : step.into.length_B, step.after);
+}
+
+void Writer::end() {
+    std::size_t last = SIZE_MAX;
+    for (Act& step : steps_) last = await(step, Op::receive, last);
+    for (Act& step : steps_) await(step, Op::sent, SIZE_MAX);
+}
+
+// `last`: the receive so far that ends the group, SIZE_MAX before the first.
+std::size_t Writer::await(Act& step, Op op, std::size_t last) {
+    if (step.op != op) return last;
+    if (last != SIZE_MAX) (*acts_)[last].is_last = false;
+    acts_->push_back(step);
+    step.op = Op::finish;
+    return acts_->size() - 1;
 }
 
 }  // namespace hockney

@@ -21,6 +21,9 @@ enum class Op : std::uint8_t {
 };
 
 struct Act {
+    Act(std::int32_t peer_, std::int32_t tag_, std::uint32_t step_, std::uint16_t size_, Op op_)
+        : peer(peer_), tag(tag_), step(step_), size(size_), op(op_) {}
+
     std::int32_t peer, tag;
     std::uint32_t step;
     std::uint16_t size;  // index into the sizes
@@ -40,8 +43,25 @@ class Sizes {
     std::size_t latest_ = 0;
 };
 
-// A receive is waited for where a step needs it, the rest in the end, all that are needed at one place
-// together: just as the runner does. Without `rendezvous` there are no `post` and `sent`.
-void program_of(const RankSchedule& schedule, bool rendezvous, Sizes& sizes, std::vector<Act>& acts);
+// Writes one rank's program as its steps come. A receive is waited for where a step needs it, the rest in the
+// end, all that are needed at one place together: just as the runner does. Without `rendezvous` there are no
+// `post` and `sent`.
+class Writer final : public StepTaker {
+  public:
+    Writer(bool rendezvous, Sizes& sizes) : rendezvous_(rendezvous), sizes_(sizes) {}
+
+    void begin(std::vector<Act>& acts);
+    void take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) override;
+    void take(const RankSchedule& schedule);
+    void end();
+
+  private:
+    std::size_t await(Act& step, Op op, std::size_t last);
+
+    bool rendezvous_;
+    Sizes& sizes_;
+    std::vector<Act>* acts_ = nullptr;
+    std::vector<Act> steps_;  // what waiting for each is; `finish` where there is nothing to wait for
+};
 
 }  // namespace hockney

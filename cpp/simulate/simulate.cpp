@@ -4,6 +4,8 @@
 #include <chrono>
 #include <functional>
 
+#include "rounds.hpp"
+
 namespace hockney {
 namespace {
 
@@ -11,16 +13,32 @@ bool flows_inward(const Phase& phase) {
     return phase.algorithm->collective == "reduce" || phase.algorithm->collective == "gather";
 }
 
-Workload workload(const std::vector<Phase>& phases, Builder& builder) {
+// Generates ranks' steps and writes them down as programs.
+class Programs {
+  public:
+    Programs(bool rendezvous, Sizes& sizes) : writer_(rendezvous, sizes), builder_(writer_) {}
+
+    void write(const Phase& phase, int rank, std::vector<Act>& acts) {
+        writer_.begin(acts);
+        generate(*phase.algorithm, phase.problem, rank, builder_);
+        writer_.end();
+    }
+
+  private:
+    Writer writer_;
+    Builder builder_;
+};
+
+// `copies_count`: whether it matters who copies, though it may cost nothing.
+Workload workload(const std::vector<Phase>& phases, Programs& programs, bool rendezvous, bool copies_count) {
     Workload work;
     work.ranks = phases.front().problem.ranks;
-    work.phases = static_cast<int>(phases.size());
-    work.steps = [&](int phase, int rank) -> const RankSchedule& {
-        const Phase& asked = phases[static_cast<std::size_t>(phase)];
-        return generate(*asked.algorithm, asked.problem, rank, builder);
+    work.rendezvous = rendezvous;
+    work.program = [&](int phase, int rank, std::vector<Act>& acts) {
+        programs.write(phases[static_cast<std::size_t>(phase)], rank, acts);
     };
-    work.first = phases.front().problem.root;
-    work.is_inward = flows_inward(phases.front());
+    for (const Phase& phase : phases)
+        work.courses.push_back({phase.problem.root, flows_inward(phase), symmetry(phase, copies_count)});
     return work;
 }
 
@@ -114,21 +132,17 @@ void trace_back(const std::vector<TraceNode>& trace, std::vector<double>& weight
 }
 
 template <class Time>
-Simulated run(const Workload& work, const CostCurves& curves, const Options& options) {
-    Sizes sizes;
+Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes) {
     Costs costs(work.domains.localities());
     const int classes = work.symmetry.classes;
     const auto evaluated = static_cast<std::size_t>(classes > 0 ? classes : work.ranks);
-    Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases), costs, work.rendezvous);
+    Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases()), costs, work.rendezvous);
     const bool is_shared = has_sharing(curves, options.network);
     if (is_shared) sizes.index(0);
     if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
     Stream<Time> stream(curves, costs, sizes, evaluator);
-    if (is_shared)
-        Order<Stream<Time>, true>(work, sizes, stream).run();
-    else
-        Order<Stream<Time>>(work, sizes, stream).run();
+    take_all(work, is_shared, stream);
 
     Simulated result;
     result.size_B = sizes.all();
@@ -166,12 +180,15 @@ Symmetry symmetry(const Phase& phase, bool copies_cost) {
 
 Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options) {
     const auto begin = std::chrono::steady_clock::now();
-    Builder builder;
-    Workload work = workload(phases, builder);
-    work.rendezvous = has_rendezvous(costs);
+    const bool rendezvous = has_rendezvous(costs);
+    Sizes sizes;
+    Programs programs(rendezvous, sizes);
+    const bool copies_count = cost_anything(costs.copy) || options.trace || !options.noise.mean_s.empty();
+    Workload work = workload(phases, programs, rendezvous, copies_count);
     work.domains = options.domains;
     if (options.by_class) work.symmetry = symmetry(phases.front(), cost_anything(costs.copy));
-    Simulated result = options.trace ? run<Traced>(work, costs, options) : run<Plain>(work, costs, options);
+    Simulated result =
+        options.trace ? run<Traced>(work, costs, options, sizes) : run<Plain>(work, costs, options, sizes);
     result.engine_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
 }
@@ -185,16 +202,20 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     }
     Workload work;
     work.ranks = static_cast<int>(schedule.size());
-    work.steps = [&](int, int rank) -> const RankSchedule& {
-        return schedule[static_cast<std::size_t>(rank)];
-    };
     work.rendezvous = has_rendezvous(curves);
+    work.courses.resize(1);
     Sizes sizes;
+    Writer writer(work.rendezvous, sizes);
+    work.program = [&](int, int rank, std::vector<Act>& acts) {
+        writer.begin(acts);
+        writer.take(schedule[static_cast<std::size_t>(rank)]);
+        writer.end();
+    };
     Costs costs(1);
     Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous);
     evaluator.record(result);
     Stream<Plain> stream(curves, costs, sizes, evaluator);
-    Order<Stream<Plain>>(work, sizes, stream).run();
+    take_all(work, false, stream);
     for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
     return result;
 }
@@ -205,13 +226,12 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
       localities_(domains.localities()),
       rendezvous_(has_rendezvous(curves)),
       network_(std::move(network)) {
-    Builder builder;
-    Workload work = workload(phases, builder);
-    work.rendezvous = rendezvous_;
+    Programs programs(rendezvous_, sizes_);
+    Workload work = workload(phases, programs, rendezvous_, true);
     work.domains = std::move(domains);
     if (!has_sharing(curves, network_)) {
         Recorder<Nobody> recorder(events_, Nobody{});
-        Order<Recorder<Nobody>>(work, sizes_, recorder).run();
+        take_all(work, false, recorder);
     } else {
         sizes_.index(0);
         Costs costs(localities_);
@@ -219,7 +239,7 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
         if (!network_.node_of_rank.empty()) evaluator.share(network_);
         using Watched = Recorder<Stream<Plain>>;
         Watched recorder(events_, Stream<Plain>(curves, costs, sizes_, evaluator));
-        Order<Watched, true>(work, sizes_, recorder).run();
+        take_all(work, true, recorder);
     }
     events_.shrink_to_fit();
 }

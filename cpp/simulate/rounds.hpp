@@ -1,0 +1,142 @@
+// Takes the steps of ranks that are alike, one step of all ranks after another. What one of them receives,
+// all have sent before: in a schedule that does not block, a step comes after the one it is matched with. So
+// one rank's steps tell what all do, messages are found by a table of one rank's, and memory is passed from
+// end to end. Only for eager messages over links that nobody shares.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "order.hpp"
+
+namespace hockney {
+
+template <class Sink>
+class Rounds {
+  public:
+    Rounds(const Workload& workload, int phase, Sink& sink)
+        : workload_(workload), phase_(phase), sink_(sink) {
+        workload.program(phase, 0, acts_);
+    }
+
+    void run() {
+        for (std::size_t i = 0; i < acts_.size();) {
+            if (acts_[i].op == Op::receive) {
+                i = receive(i);
+            } else if (acts_[i].op == Op::send) {
+                all(acts_[i], under_way_[{acts_[i].peer, acts_[i].tag}] = new_block());
+                ++i;
+            } else {
+                all(acts_[i++], none);
+            }
+        }
+        all(Act(none, 0, static_cast<std::uint32_t>(phase_), 0, Op::finish), none);
+    }
+
+  private:
+    static constexpr std::int32_t none = -1;
+    // Of the slots of one message of every rank, by sender: not a multiple of a large power of two, so that
+    // those of one rank are not all in the same few places of the caches.
+    static constexpr std::int32_t beside = 8;
+
+    bool is_shifted() const { return likeness() == Symmetry::Kind::translation; }
+    Symmetry::Kind likeness() const { return workload_.course(phase_).alike.kind; }
+    // `of_first`: a peer of rank 0.
+    std::int32_t peer_of(std::int32_t rank, std::int32_t of_first) const {
+        if (!is_shifted()) return rank ^ of_first;
+        const std::int32_t to_last = workload_.ranks - of_first;
+        return rank < to_last ? rank + of_first : rank - to_last;
+    }
+
+    std::int32_t new_block() {
+        if (!free_.empty()) {
+            const std::int32_t block = free_.back();
+            free_.pop_back();
+            return block;
+        }
+        const std::int64_t first = blocks_++ * (std::int64_t{workload_.ranks} + beside);
+        if (first + workload_.ranks > std::numeric_limits<std::int32_t>::max())
+            throw std::length_error("more than 2^31 messages are under way at once");
+        return static_cast<std::int32_t>(first);
+    }
+
+    // Field by field, where it stays: an event that is copied at once waits for what was just stored.
+    void write(Event& event, const Act& act, std::int32_t rank, std::int32_t block) const {
+        event.rank = rank;
+        event.peer = event.slot = none;
+        event.step = act.step;
+        event.size = act.size;
+        event.locality = 0;
+        event.op = act.op;
+        event.is_first = act.op == Op::send;
+        event.is_last = act.is_last;
+        if (act.peer == none) return;
+        event.peer = peer_of(rank, act.peer);
+        event.locality = static_cast<std::uint8_t>(workload_.domains.locality(rank, event.peer));
+        event.slot = block + (act.op == Op::send ? rank : event.peer);
+    }
+
+    void all(const Act& act, std::int32_t block) {
+        Event event;
+        for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
+            write(event, act, rank, block);
+            sink_.take(&event, 1);
+        }
+    }
+
+    // Those that are waited for together. Returns where the next act is.
+    std::size_t receive(std::size_t first) {
+        std::size_t end = first;
+        arrived_.clear();
+        do {
+            const Act& act = acts_[end];
+            const std::int32_t sent_to = is_shifted() ? workload_.ranks - act.peer : act.peer;
+            const auto sent = under_way_.find({sent_to, act.tag});
+            if (sent == under_way_.end()) throw std::logic_error("the schedule blocks");
+            arrived_.push_back(sent->second);
+            under_way_.erase(sent);
+        } while (!acts_[end++].is_last);
+        if (arrived_.size() == 1) {
+            all(acts_[first], arrived_.front());
+        } else {
+            group_.resize(end - first);
+            for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
+                for (std::size_t i = first; i < end; ++i)
+                    write(group_[i - first], acts_[i], rank, arrived_[i - first]);
+                sink_.take(group_.data(), group_.size());
+            }
+        }
+        free_.insert(free_.end(), arrived_.begin(), arrived_.end());
+        return end;
+    }
+
+    const Workload& workload_;
+    int phase_;
+    Sink& sink_;
+    std::vector<Act> acts_;  // of rank 0
+    // By the distance that it goes and its tag: the first slot.
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> under_way_;
+    std::int64_t blocks_ = 0;
+    std::vector<std::int32_t> free_, arrived_;
+    std::vector<Event> group_;
+};
+
+// Eager messages over links that nobody shares come when they come, in whatever order ranks are looked at.
+template <class Sink>
+void take_all(const Workload& workload, bool is_shared, Sink& sink) {
+    if (is_shared) return Order<Sink, true>(workload, sink, 0, workload.phases()).run();
+    if (workload.rendezvous || workload.symmetry.classes > 0)
+        return Order<Sink>(workload, sink, 0, workload.phases()).run();
+    for (int phase = 0; phase < workload.phases(); ++phase) {
+        if (workload.course(phase).alike.classes == 1)
+            Rounds<Sink>(workload, phase, sink).run();
+        else
+            Order<Sink>(workload, sink, phase, phase + 1).run();
+    }
+}
+
+}  // namespace hockney
