@@ -30,7 +30,7 @@ struct Traced {
 // Every traced time is an earlier one plus a cost.
 struct TraceNode {
     std::int32_t before, cost;
-    float times;
+    double times;
 };
 
 // Each act of a rank's processor takes longer by an exponentially distributed time.
@@ -140,7 +140,7 @@ class Evaluator {
 
     Time plus(const Time& time, std::size_t cost, double times = 1) {
         if constexpr (std::is_same_v<Time, Traced>) {
-            trace_.push_back({time.node, static_cast<std::int32_t>(cost), static_cast<float>(times)});
+            trace_.push_back({time.node, static_cast<std::int32_t>(cost), times});
             return {time.s + times * costs_.time_s[cost], static_cast<std::int32_t>(trace_.size() - 1)};
         } else {
             return {time.s + times * costs_.time_s[cost]};

@@ -126,9 +126,9 @@ class Rounds {
 };
 
 // Eager messages over links that nobody shares come when they come, in whatever order ranks are looked at.
-template <class Sink>
-void take_all(const Workload& workload, bool is_shared, Sink& sink) {
-    if (is_shared) return Order<Sink, true>(workload, sink, 0, workload.phases()).run();
+template <bool is_shared, class Sink>
+void take_all(const Workload& workload, Sink& sink) {
+    if constexpr (is_shared) return Order<Sink, true>(workload, sink, 0, workload.phases()).run();
     if (workload.rendezvous || workload.symmetry.classes > 0)
         return Order<Sink>(workload, sink, 0, workload.phases()).run();
     for (int phase = 0; phase < workload.phases(); ++phase) {

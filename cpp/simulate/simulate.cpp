@@ -95,8 +95,6 @@ class Stream {
 
 struct Nobody {
     static void take(const Event*, std::size_t) {}
-    static double now_s(int) { return 0; }
-    static bool is_shared(const Event&) { return false; }
 };
 
 // Writes down what another sink sees.
@@ -126,7 +124,7 @@ void trace_back(const std::vector<TraceNode>& trace, std::vector<double>& weight
                 std::vector<double>& counts) {
     for (std::size_t i = trace.size(); i-- > 0;) {
         if (weight[i] == 0) continue;
-        counts[static_cast<std::size_t>(trace[i].cost)] += weight[i] * static_cast<double>(trace[i].times);
+        counts[static_cast<std::size_t>(trace[i].cost)] += weight[i] * trace[i].times;
         if (trace[i].before >= 0) weight[static_cast<std::size_t>(trace[i].before)] += weight[i];
     }
 }
@@ -137,12 +135,13 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
     const int classes = work.symmetry.classes;
     const auto evaluated = static_cast<std::size_t>(classes > 0 ? classes : work.ranks);
     Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases()), costs, work.rendezvous);
-    const bool is_shared = has_sharing(curves, options.network);
-    if (is_shared) sizes.index(0);
     if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
     Stream<Time> stream(curves, costs, sizes, evaluator);
-    take_all(work, is_shared, stream);
+    if (has_sharing(curves, options.network))
+        take_all<true>(work, stream);
+    else
+        take_all<false>(work, stream);
 
     Simulated result;
     result.size_B = sizes.all();
@@ -182,6 +181,7 @@ Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, co
     const auto begin = std::chrono::steady_clock::now();
     const bool rendezvous = has_rendezvous(costs);
     Sizes sizes;
+    if (has_sharing(costs, options.network)) sizes.index(0);
     Programs programs(rendezvous, sizes);
     const bool copies_count = cost_anything(costs.copy) || options.trace || !options.noise.mean_s.empty();
     Workload work = workload(phases, programs, rendezvous, copies_count);
@@ -215,7 +215,7 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous);
     evaluator.record(result);
     Stream<Plain> stream(curves, costs, sizes, evaluator);
-    take_all(work, false, stream);
+    take_all<false>(work, stream);
     for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
     return result;
 }
@@ -231,7 +231,7 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
     work.domains = std::move(domains);
     if (!has_sharing(curves, network_)) {
         Recorder<Nobody> recorder(events_, Nobody{});
-        take_all(work, false, recorder);
+        take_all<false>(work, recorder);
     } else {
         sizes_.index(0);
         Costs costs(localities_);
@@ -239,7 +239,7 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
         if (!network_.node_of_rank.empty()) evaluator.share(network_);
         using Watched = Recorder<Stream<Plain>>;
         Watched recorder(events_, Stream<Plain>(curves, costs, sizes_, evaluator));
-        take_all(work, true, recorder);
+        take_all<true>(work, recorder);
     }
     events_.shrink_to_fit();
 }

@@ -30,18 +30,18 @@ def test_a_job_on_a_torus_takes_the_first_nodes_of_the_whole_machine() -> None:
     made = placement(torus, "node", 6)
     assert made.network_coordinates is not None
     assert made.network_coordinates.tolist()[5] == [0, 1, 1]
-    place = place_of(made, torus.network)
+    place = place_of(made, torus)
     assert place.torus == (4, 4, 4)
     assert place.shares_links
 
 
 def test_uplinks_of_a_fat_tree_are_shared() -> None:
     tree = system(topology="fat_tree", below=[16], uplinks=[4])
-    place = place_of(placement(tree, "node", 32), tree.network)
+    place = place_of(placement(tree, "node", 32), tree)
     assert (place.below, place.uplinks, place.torus) == ((16,), (4,), ())
     assert place.shares_links
     switch = system(topology="switch")
-    assert not place_of(placement(switch, "node", 32), switch.network).shares_links
+    assert not place_of(placement(switch, "node", 32), switch).shares_links
 
 
 @pytest.mark.parametrize(

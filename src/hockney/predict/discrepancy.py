@@ -140,7 +140,10 @@ class Discrepancy:
             # Leaving one out: Rasmussen and Williams, eq. 5.12, with the residual as it was measured.
             own = np.diag(inverse)
             left_out = weights / own + (residual - clipped)[index]
-            scaled[index] = np.abs(left_out) * np.sqrt(own) / (1 - np.minimum(leverage[index], _MOST_LEVERAGE))
+            share = np.minimum(leverage[index], _MOST_LEVERAGE)
+            # Without the point its parameters are less certain too, which an interval there would say.
+            expected = np.sqrt(1 / own + deviation**2 * share / (1 - share))
+            scaled[index] = np.abs(left_out) / (1 - share) / expected
         self.factor = float(np.quantile(scaled, 0.95))
         """95 % of the points left out one at a time lie within that many deviations."""
 

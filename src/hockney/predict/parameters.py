@@ -30,14 +30,14 @@ PARTS = ("send", "transfer", "receive")
 NETWORK = len(LOCALITIES) - 1
 ROW = len(LOCALITIES) * len(TERMS) + 2
 """Columns of a table of costs: terms of each locality, a copy, a reduction."""
-_SHARES = (0.35, 0.3, 0.35)
+_SENDER = _RECEIVER = 0.35
 """Of a point-to-point time at the start: half of it is the processors', about as LogP fits find it."""
 
 _SMOOTH = 0.4
 """How far, in ln, a curve usually bends where a size doubles."""
-_SLOPE = 0.2
+_SLOPE = 0.3
 """Per doubling of the size, of what a curve's level usually deviates."""
-_START = 1.5
+_START = 0.5
 _EMPTY = 0.1
 """An empty message costs what the smallest costs."""
 _ALIKE = 0.15
@@ -46,7 +46,7 @@ _MEMORY_B_PER_S = 3e10
 """Of a NUMA domain's memory for messages, at the start."""
 _HOP_S = 1e-7
 """Of a switch, at the start."""
-_ALGORITHM, _LOAD, _STEP, _LINK = 0.4, 0.1, 0.5, 1.0
+_ALGORITHM, _LOAD, _STEP, _LINK = 0.1, 0.1, 0.5, 1.0
 
 
 @dataclass(frozen=True)
@@ -213,10 +213,14 @@ class Layout:
     def start(self, start: Start) -> Array:
         """Parameters to begin with, shape (count,)."""
         theta = np.zeros(self.count)
+        copied_B = float(self.knots[self.copied("")])
         for knot, size_B in enumerate(self.knots):
             for locality in range(len(LOCALITIES)):
                 time_s = start.message_s(locality, float(size_B))
-                theta[self.places["base"][locality, :, knot]] = np.log(np.multiply(time_s, _SHARES))
+                send_s = _SENDER * start.message_s(locality, min(float(size_B), copied_B))
+                receive_s = _RECEIVER * time_s
+                of_parts = [send_s, max(time_s - send_s - receive_s, 0.1 * time_s), receive_s]
+                theta[self.places["base"][locality, :, knot]] = np.log(of_parts)
             theta[self.places["link"][knot]] = np.log(start.link_s(float(size_B)))
             theta[self.places["memory"][knot]] = np.log(1e-12 + float(size_B) / _MEMORY_B_PER_S)
             theta[self.places["wire"][knot]] = np.log(start.link_s(float(size_B)))

@@ -52,6 +52,8 @@ _NORMAL = 1.96
 _FEWEST = 20
 """Points below which nothing is said about how errors grow."""
 _UNKNOWN_GROWTH = 0.5
+_PARTS = (2, 4)
+"""Of the largest training run: from where on larger ones are predicted to see how errors grow."""
 _BATCH = 512
 
 Index = NDArray[np.intp]
@@ -192,7 +194,7 @@ class _Fit:
             + 4 * min(points, 2 * _TRIAL)
             + 2 * min(points, _TRIAL)
         )
-        return 6 * protocols + 10 * min(points, _MOST) + 8 * min(points, _TRIAL)
+        return 6 * protocols + 10 * min(points, _MOST) + 8 * len(_PARTS) * min(points, _TRIAL)
 
     def hold(self) -> None:
         """Has senders wait until larger messages are out, unless something speaks against it."""
@@ -265,22 +267,23 @@ class _Fit:
         )
 
     def growth(self, layout: Layout) -> float:
-        """How the error grows for each doubling of the ranks beyond training, in ln: a calibration on the lower
-        half of the ranks, held against the upper half."""
+        """How the error grows for each doubling of the ranks beyond training, in ln: calibrations on the lower half
+        and the lower quarter of the ranks, held against the rest."""
         ranks = np.array([scenario.ranks for scenario in self.chosen])
-        limit = ranks.max() / 2
-        low, high = np.flatnonzero(ranks <= limit), np.flatnonzero(ranks > limit)
-        if low.size < _FEWEST or high.size < _FEWEST:
-            return _UNKNOWN_GROWTH
         fewer = self.layout(above_B=layout.rendezvous_above_B)
-        fit = self.fitted(fewer, _some(low, _TRIAL), 8)
-        asked = _some(high, _TRIAL)
-        tried = [self.chosen[i] for i in asked]
-        played = play_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
-        error = np.array([np.log(one.time_s(fit.theta)) for one in played]) - np.log(self.measured_s[asked])
-        inside = np.quantile(np.abs(fit.residual), _QUANTILE)
-        more = np.sqrt(np.maximum(error**2 - inside**2, 0.0)) / np.log2(ranks[asked] / limit)
-        return float(np.quantile(more, _QUANTILE))
+        found: list[Array] = []
+        for limit in ranks.max() / np.array(_PARTS):
+            low, high = np.flatnonzero(ranks <= limit), np.flatnonzero(ranks > limit)
+            if low.size < _FEWEST or high.size < _FEWEST:
+                continue
+            fit = self.fitted(fewer, _some(low, _TRIAL), 8)
+            asked = _some(high, _TRIAL)
+            tried = [self.chosen[i] for i in asked]
+            played = play_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
+            error = np.array([np.log(one.time_s(fit.theta)) for one in played]) - np.log(self.measured_s[asked])
+            inside = np.quantile(np.abs(fit.residual), _QUANTILE)
+            found.append(np.sqrt(np.maximum(error**2 - inside**2, 0.0)) / np.log2(ranks[asked] / limit))
+        return float(np.quantile(np.concatenate(found), _QUANTILE)) if found else _UNKNOWN_GROWTH
 
 
 def _some(index: Index, most: int) -> Index:
