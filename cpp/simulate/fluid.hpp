@@ -33,28 +33,38 @@ class Fluid {
 
     void enter(std::size_t slot, double now_s, double own_s, const std::vector<Link>& links) {
         if (slot >= flows_.size()) flows_.resize(slot + 1);
-        advance(links, now_s);
         Flow& flow = flows_[slot];
         flow.links = links;
         flow.own_s = own_s;
         flow.last_s = now_s;
         flow.left = 1;
         flow.shares = {};
-        for (const Link& link : links) on_link_[at(link)].push_back(static_cast<std::int32_t>(slot));
+        for (const Link& link : links) {
+            std::vector<std::int32_t>& here = on_link_[at(link)];
+            here.push_back(static_cast<std::int32_t>(slot));
+            for (const std::int32_t other : here)
+                narrow(flows_[static_cast<std::size_t>(other)], link.link, now_s);
+        }
         active_.push_back(static_cast<std::int32_t>(slot));
-        rate(links);
+        rate(flow);
     }
 
     // When the message has passed.
     double leave(std::size_t slot, Shares& shares) {
         Flow& flow = flows_[slot];
         const double now_s = std::max(flow.end_s, flow.last_s);
-        advance(flow.links, now_s);
-        // What other messages' times, as they turned out, left of it.
         pass(flow, flow.left);
         for (const Link& link : flow.links) remove(on_link_[at(link)], slot);
         remove(active_, slot);
-        rate(flow.links);
+        // Faster are those that this one held up.
+        for (const Link& link : flow.links) {
+            for (const std::int32_t other : on_link_[at(link)]) {
+                Flow& behind = flows_[static_cast<std::size_t>(other)];
+                if (behind.narrowest < 0 || behind.narrowest_link() != link.link) continue;
+                advance(behind, now_s);
+                rate(behind);
+            }
+        }
         shares = flow.shares;
         return now_s;
     }
@@ -75,9 +85,12 @@ class Fluid {
         double whole_s = 0;  // at the pace of now
         int narrowest = -1;  // place in links; -1: its own
         Shares shares;
+
+        std::int32_t narrowest_link() const { return links[static_cast<std::size_t>(narrowest)].link; }
     };
 
     static std::size_t at(const Link& link) { return static_cast<std::size_t>(link.link); }
+    double count(const Link& link) const { return static_cast<double>(on_link_[at(link)].size()); }
     static void remove(std::vector<std::int32_t>& from, std::size_t slot) {
         const auto here = std::find(from.begin(), from.end(), static_cast<std::int32_t>(slot));
         *here = from.back();
@@ -94,27 +107,32 @@ class Fluid {
         flow.shares.shared[link.kind] += part * flow.whole_s / link.cost_s;
     }
 
-    void advance(const std::vector<Link>& links, double now_s) {
-        for (const Link& link : links) {
-            for (const std::int32_t slot : on_link_[at(link)]) {
-                Flow& flow = flows_[static_cast<std::size_t>(slot)];
-                if (now_s <= flow.last_s) continue;
-                if (flow.whole_s > 0) pass(flow, std::min(flow.left, (now_s - flow.last_s) / flow.whole_s));
-                flow.last_s = now_s;
-            }
+    void advance(Flow& flow, double now_s) {
+        if (now_s <= flow.last_s) return;
+        if (flow.whole_s > 0) pass(flow, std::min(flow.left, (now_s - flow.last_s) / flow.whole_s));
+        flow.last_s = now_s;
+    }
+
+    // One more message is on the link.
+    void narrow(Flow& flow, std::int32_t link, double now_s) {
+        for (std::size_t i = 0; i < flow.links.size(); ++i) {
+            if (flow.links[i].link != link) continue;
+            const double shared_s = flow.links[i].cost_s * count(flow.links[i]);
+            if (shared_s <= flow.whole_s) return;
+            advance(flow, now_s);
+            flow.whole_s = shared_s;
+            flow.narrowest = static_cast<int>(i);
+            flow.end_s = flow.last_s + flow.left * flow.whole_s;
+            return;
         }
     }
 
-    void rate(const std::vector<Link>& links) {
-        for (const Link& link : links)
-            for (const std::int32_t slot : on_link_[at(link)]) rate(flows_[static_cast<std::size_t>(slot)]);
-    }
     void rate(Flow& flow) {
         flow.whole_s = flow.own_s;
         flow.narrowest = -1;
         for (std::size_t i = 0; i < flow.links.size(); ++i) {
             const Link& link = flow.links[i];
-            const double shared_s = link.cost_s * static_cast<double>(on_link_[at(link)].size());
+            const double shared_s = link.cost_s * count(link);
             if (shared_s <= flow.whole_s) continue;
             flow.whole_s = shared_s;
             flow.narrowest = static_cast<int>(i);

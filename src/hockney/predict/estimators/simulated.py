@@ -42,6 +42,7 @@ _BELIEVE = 10.0
 """What a protocol must gain in log-likelihood over none."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Where libraries switch protocol for non-blocking and for blocking sends (UCX: 8 KiB and 256 KiB, exclusive)."""
+_OF_BLOCKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")
 _HELD_B = 8192.0
 """Where libraries stop to copy what they send (UCX's zero copy)."""
 _LATE = 0.8
@@ -167,11 +168,16 @@ class _Fit:
     def layout(self, step_from: float = np.inf, above_B: Mapping[str, float] | None = None) -> Layout:
         labels = tuple(sorted({scenario.label for scenario in self.chosen}))
         return Layout(
-            self.knots(), labels, self.system.node.cores, step_from, above_B or {}, held_above_B=self.held_above_B
+            self.knots(),
+            labels,
+            self.system.node.cores,
+            step_from,
+            above_B or {},
+            held_above_B=self.held_above_B,
         )
 
     def knots(self) -> Array:
-        largest = max(max(scenario.size_B for scenario in self.chosen), 1)
+        largest = max(max(_largest_message_B(scenario) for scenario in self.chosen), 1)
         return np.array(
             [0.0, *2.0 ** np.arange(int(np.ceil(np.log2(largest))) + 1), *([2.0] if largest < 2 else [])]
         )
@@ -267,8 +273,8 @@ class _Fit:
         )
 
     def growth(self, layout: Layout) -> float:
-        """How the error grows for each doubling of the ranks beyond training, in ln: calibrations on the lower half
-        and the lower quarter of the ranks, held against the rest."""
+        """How the error grows for each doubling of the ranks beyond training, in ln: calibrations on the lower
+        half and the lower quarter of the ranks, held against the rest."""
         ranks = np.array([scenario.ranks for scenario in self.chosen])
         fewer = self.layout(above_B=layout.rendezvous_above_B)
         found: list[Array] = []
@@ -291,6 +297,11 @@ def _some(index: Index, most: int) -> Index:
     if index.size <= most:
         return index
     return np.sort(np.random.default_rng(1).choice(index, most, replace=False))
+
+
+def _largest_message_B(scenario: Scenario) -> int:
+    """At most: blocks of all ranks may travel together."""
+    return scenario.size_B * (scenario.ranks if scenario.label.split()[0] in _OF_BLOCKS else 1)
 
 
 def _where(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Groups) -> Where:
