@@ -200,7 +200,7 @@ def load(path: Path) -> pd.DataFrame:
         return frame
     if not path.exists():
         raise RequestError(f"{path} does not exist", "give a tidy CSV or Parquet table, or a campaign folder")
-    raw, first_line = _read(path)
+    raw, first_line = read_text(path)
     missing = [name for name in COLUMNS if name not in raw.columns]
     if missing:
         raise RequestError(
@@ -210,7 +210,7 @@ def load(path: Path) -> pd.DataFrame:
     return _checked(raw, path, first_line)
 
 
-def _read(path: Path) -> tuple[pd.DataFrame, int]:
+def read_text(path: Path) -> tuple[pd.DataFrame, int]:
     """All values as text, and the number a person gives the first row."""
     try:
         if path.name.endswith((".parquet", ".pq")):
