@@ -1,1 +1,1 @@
-"""Ways to predict a collective's time from points of the same collective, one file each."""
+"""Laws of scaling, one file each."""
