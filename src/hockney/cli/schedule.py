@@ -270,7 +270,7 @@ def draw(
         raise RequestError(f"cannot draw {output.name}", "end the name in .svg, .png or .html")
     figure = picture(asked, style, loggp_costs(**parameters) if parameters else None)
     if output.suffix == ".html":
-        _write(output, page(figure, asked).encode())
+        _write(output, page(figure, asked))
     else:
         _write(output, svg_file(figure) if output.suffix == ".svg" else png_file(figure))
     if json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from html import escape
 
 import numpy as np
 from matplotlib.collections import LineCollection, PatchCollection
@@ -17,7 +16,7 @@ from hockney._core import Kind, Schedule
 from hockney.errors import RequestError
 from hockney.predict.costs import TERMS, Costs, value
 from hockney.report.style import QUIET, drawing_style
-from hockney.report.svg import Inliner
+from hockney.report.svg import html_file
 from hockney.schedule.catalogue import Asked
 from hockney.units import format_bytes, format_time
 
@@ -64,17 +63,9 @@ def draw(asked: Asked, style: str, costs: Costs | None = None) -> Figure:
         return _space_time(asked, schedule, costs)
 
 
-def page(figure: Figure, asked: Asked) -> str:
+def page(figure: Figure, asked: Asked) -> bytes:
     """A self-contained HTML page with the figure."""
-    inliner = Inliner()
-    title = _title(asked)
-    with drawing_style():
-        svg = inliner.inline(figure, title)
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>body{{font-family:sans-serif;margin:2em}}svg{{max-width:100%}}{inliner.css()}</style></head>"
-        f"<body><h1>{escape(title)}</h1>{svg}</body></html>\n"
-    )
+    return html_file(figure, _title(asked))
 
 
 def _title(asked: Asked) -> str:

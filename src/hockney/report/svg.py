@@ -10,6 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from hockney.report.style import drawing_style
+
 _ID = re.compile(r'\bid="([^"]+)"')
 _DIGITS = re.compile(r"(\d\.\d\d)\d+")
 _REFERENCE = re.compile(r'(?:xlink:)?href="#([^"]+)"|url\(#([^)]+)\)')
@@ -71,3 +73,15 @@ class Inliner:
 
 def _referred(text: str) -> list[str]:
     return list(dict.fromkeys(a or b for a, b in _REFERENCE.findall(text)))
+
+
+def html_file(figure: Figure, title: str) -> bytes:
+    """The figure as a self-contained HTML page under its title."""
+    inliner = Inliner()
+    with drawing_style():
+        svg = inliner.inline(figure, title)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>body{{font-family:sans-serif;margin:2em}}svg{{max-width:100%}}{inliner.css()}</style></head>"
+        f"<body><h1>{escape(title)}</h1>{svg}</body></html>\n"
+    ).encode()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.scaling.fit import TELLING, LawFit, fit_law
+from hockney.scaling.fit import MISFIT, TELLING, LawFit, fit_law
 from hockney.scaling.laws.base import laws
 from hockney.scaling.times import Times
 
@@ -116,7 +116,9 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
 def _prefer(fits: dict[str, LawFit], skipped: dict[str, str]) -> tuple[str | None, str]:
     if len(fits) == 1:
         name = next(iter(fits))
-        return name, f"{name} is the only law that was fitted" + (" (others were skipped)" if skipped else "")
+        if skipped:
+            return None, f"only {name} could be fitted: there is nothing to compare it with"
+        return name, f"{name} is the only law that was asked for"
     scores = {name: one.aicc for name, one in fits.items() if one.aicc is not None}
     if len(scores) < len(fits):
         return None, "too few times to compare the laws (AICc): they cannot be told apart"
@@ -127,5 +129,5 @@ def _prefer(fits: dict[str, LawFit], skipped: dict[str, str]) -> tuple[str | Non
         return None, f"{told}: they cannot be told apart"
     poor = fits[first].lack_of_fit_p
     return first, f"{told}: {first} is preferred" + (
-        ", although repetitions show that it is off too" if poor is not None and poor < 0.05 else ""
+        ", although repetitions show that it is off too" if poor is not None and poor < MISFIT else ""
     )

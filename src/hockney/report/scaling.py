@@ -1,0 +1,91 @@
+"""Speed-up and efficiency of measured times with the laws fitted to them and the ideal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from hockney.errors import RequestError
+from hockney.report.axes import log_axis, plain
+from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.style import MEASURED, QUIET, drawing_style, styles
+from hockney.report.svg import html_file, png_file, svg_file
+from hockney.scaling.study import Study
+from hockney.units import format_time
+
+ENDINGS = (".svg", ".png", ".html")
+MOST_TICKS = 9
+
+
+def scaling(study: Study) -> Drawing:
+    """Two panels over the processes: the speed-up (both axes logarithmic) and the efficiency.
+
+    Small dots are the times, large ones their medians, lines the laws, the grey line the ideal.
+    """
+    times = study.times
+    counts, medians_s = times.counts, times.medians_s()
+    curve = np.geomspace(1.0, float(counts[-1]), 200)
+    laws = {name: study.baseline_s / one.serial_time_s.value * one.speedup(curve) for name, one in study.fits.items()}
+    looks = styles(list(laws))
+    every, typical = study.speedups(times.processes, times.time_s), study.speedups(counts, medians_s)
+    figure = Figure(figsize=(WIDTH_IN, 3.7), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for axes, divided in ((left, False), (right, True)):
+        axes.plot(curve, np.ones_like(curve) if divided else curve, color=QUIET, linewidth=0.9, label="ideal")
+        for name, speedup in laws.items():
+            axes.plot(curve, speedup / curve if divided else speedup, label=name, **looks[name].line)
+        axes.plot(
+            times.processes, every / times.processes if divided else every, ".", color=MEASURED, alpha=0.35,
+            markersize=3, zorder=2.5,
+        )  # fmt: skip
+        axes.plot(
+            counts, typical / counts if divided else typical, "o", color=MEASURED, label="measured (median)", zorder=3
+        )
+        _processes(axes, counts)
+    log_axis(left, float(min(every.min(), *(one.min() for one in laws.values()))), float(max(curve[-1], every.max())))
+    left.set_ylabel("scaled speed-up" if study.is_weak else "speed-up")
+    right.set_ylim(0, 1.08 * max(1.0, float((every / times.processes).max())))
+    right.set_ylabel("efficiency")
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    kind = "weak" if study.is_weak else "strong"
+    base = "extrapolated" if study.is_extrapolated else "measured"
+    title = f"{kind.capitalize()} scaling from 1 to {plain(float(counts[-1]))} processes".replace("from 1 ", "", 1)
+    figure.suptitle(f"{title}; one process takes {format_time(study.baseline_s)} ({base})", fontsize=9)
+    return Drawing(
+        "scaling",
+        f"{title}.",
+        f"{title}: speed-up {typical[-1]:.3g} and efficiency {typical[-1] / counts[-1]:.3g} at "
+        f"{plain(float(counts[-1]))} processes. {study.comparison}.",
+        "Small dots are single times, large ones medians; the grey line is the ideal.",
+        figure,
+    )
+
+
+def _processes(axes: Axes, counts: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
+    shown = counts if counts.size <= MOST_TICKS else counts[:: -(-counts.size // MOST_TICKS)]
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator([float(count) for count in shown]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("processes")
+
+
+def write(path: Path, study: Study) -> None:
+    """Draw `scaling` into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
+    if path.suffix not in ENDINGS:
+        raise RequestError(f"cannot draw a figure as {path.name!r}", f"end the name in {', '.join(ENDINGS)}")
+    with drawing_style():
+        drawing = scaling(study)
+        if path.suffix == ".html":
+            content = html_file(drawing.figure, drawing.alt)
+        else:
+            content = svg_file(drawing.figure) if path.suffix == ".svg" else png_file(drawing.figure)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
