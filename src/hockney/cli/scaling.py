@@ -15,13 +15,15 @@ from hockney.cli._words import LARGEST, wholes
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
+    from hockney.models.base import Parameter
     from hockney.scaling.fit import LawFit
     from hockney.scaling.study import Study
 
 scaling = group("scaling", help="Laws of speed-up: amdahl, gustafson, usl, and fits of them to measured times.")
 
 Serial = Annotated[
-    float | None, typer.Option("--serial-fraction", help="s: the share of the time that does not run in parallel.")
+    float | None,
+    typer.Option("--serial-fraction", help="s: the share of the time that does not run in parallel."),
 ]
 Parallel = Annotated[float | None, typer.Option("--parallel-fraction", help="1 − s: the other way to say it.")]
 Efficiency = Annotated[
@@ -80,7 +82,9 @@ def usl(
     """Universal scalability law (Gunther): S = p/(1 + σ(p − 1) + κp(p − 1)), with its peak at √((1 − σ)/κ)."""
     _fraction(contention, "--contention")
     if not (math.isfinite(coherency) and coherency >= 0):
-        raise RequestError(f"--coherency {coherency:g} is not a number from 0", "for example 0.0001; 0 is Amdahl's law")
+        raise RequestError(
+            f"--coherency {coherency:g} is not a number from 0", "for example 0.0001; 0 is Amdahl's law"
+        )
     _law("usl", [contention, coherency], efficiency, processes, json)
 
 
@@ -117,10 +121,12 @@ def _law(name: str, theta: list[float], efficiency: float | None, processes: str
     if efficiency is not None:
         if not 0 < efficiency <= 1:
             raise RequestError(
-                f"--efficiency {efficiency:g} is not an efficiency", "give a number above 0, up to 1, for example 0.7"
+                f"--efficiency {efficiency:g} is not an efficiency",
+                "give a number above 0, up to 1, for example 0.7",
             )
         found = whole_processes(law, efficiency, theta)
-        data |= {"efficiency": efficiency, "max_processes": found and found[0], "max_processes_bound": found and found[1]}
+        most, bound = found or (None, None)
+        data |= {"efficiency": efficiency, "max_processes": most, "max_processes_bound": bound}
     counts = wholes(processes, "--processes", range(1, LARGEST + 1)) if processes else []
     exactly = [exact(one) for one in theta]
     speedups = [law.speedup(Fraction(count), exactly) for count in counts]
@@ -161,7 +167,8 @@ def fit(
     law: Annotated[str, typer.Option(help="amdahl, usl, gustafson (with --weak), or all that apply.")] = "all",
     weak: Annotated[bool, typer.Option("--weak", help="The work grew in proportion to the processes.")] = False,
     extrapolate: Annotated[
-        bool, typer.Option("--extrapolate-baseline", help="No time of 1 process: let the fit say what it would be.")
+        bool,
+        typer.Option("--extrapolate-baseline", help="No time of 1 process: let the fit say what it would be."),
     ] = False,
     figure: Annotated[Path | None, typer.Option(help="Draw speed-up and efficiency (.svg, .png, .html).")] = None,
     json: JsonOption = False,
@@ -188,12 +195,12 @@ def fit(
 
 
 def _show(made: Study) -> None:
+    from hockney.units import format_time
+
     data = made.as_data()
     weak = "scaled " if made.is_weak else ""
     headings = ("processes", "times", "median", f"{weak}speed-up", "efficiency", *made.fits)
     shown = Table(*headings, box=None)
-    from hockney.units import format_time
-
     for row in data["points"]:
         shown.add_row(
             str(row["processes"]),
@@ -213,10 +220,7 @@ def _show(made: Study) -> None:
 
 
 def _show_law(name: str, one: LawFit) -> None:
-    from hockney.report.tables import value_and_interval
-
-    parts = [f"{_word(key)} {_with_interval(value.value, value.low, value.high)}" for key, value in one.parameters.items()]
-    del value_and_interval
+    parts = [f"{_word(key)} {_with_interval(value)}" for key, value in one.parameters.items()]
     limits = [f"{_word(key)} {value:.4g}" for key, value in one.limits.items() if value is not None]
     scatter = "" if one.relative_scatter is None else f"; times scatter by {one.relative_scatter:.2%}"
     out.print(f"{name}: {', '.join([*parts, *limits])}{scatter}", markup=False, soft_wrap=True)
@@ -224,8 +228,9 @@ def _show_law(name: str, one: LawFit) -> None:
         out.print(f"  {note}", markup=False, soft_wrap=True)
 
 
-def _with_interval(value: float, low: float | None, high: float | None) -> str:
-    return f"{value:.3g}" if low is None or high is None else f"{value:.3g} (95 %: {low:.3g} to {high:.3g})"
+def _with_interval(one: Parameter) -> str:
+    known = one.low is not None and one.high is not None
+    return f"{one.value:.3g}" + (f" (95 %: {one.low:.3g} to {one.high:.3g})" if known else "")
 
 
 def _word(key: str) -> str:

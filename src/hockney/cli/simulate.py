@@ -308,7 +308,7 @@ def _draw(asked: Asked, source: Source, path: Path) -> None:
     figure = draw(asked, "space-time", source.at([FARTHEST]))
     try:
         if path.suffix == ".html":
-            path.write_text(page(figure, asked), encoding="utf-8")
+            path.write_bytes(page(figure, asked))
         else:
             path.write_bytes(svg_file(figure) if path.suffix == ".svg" else png_file(figure))
     except OSError as error:

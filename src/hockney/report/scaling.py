@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.report.axes import log_axis, plain
@@ -29,7 +30,9 @@ def scaling(study: Study) -> Drawing:
     times = study.times
     counts, medians_s = times.counts, times.medians_s()
     curve = np.geomspace(1.0, float(counts[-1]), 200)
-    laws = {name: study.baseline_s / one.serial_time_s.value * one.speedup(curve) for name, one in study.fits.items()}
+    laws = {
+        name: study.baseline_s / one.serial_time_s.value * one.speedup(curve) for name, one in study.fits.items()
+    }
     looks = styles(list(laws))
     every, typical = study.speedups(times.processes, times.time_s), study.speedups(counts, medians_s)
     figure = Figure(figsize=(WIDTH_IN, 3.7), layout="constrained")
@@ -42,11 +45,11 @@ def scaling(study: Study) -> Drawing:
             times.processes, every / times.processes if divided else every, ".", color=MEASURED, alpha=0.35,
             markersize=3, zorder=2.5,
         )  # fmt: skip
-        axes.plot(
-            counts, typical / counts if divided else typical, "o", color=MEASURED, label="measured (median)", zorder=3
-        )
+        middle = typical / counts if divided else typical
+        axes.plot(counts, middle, "o", color=MEASURED, label="measured (median)", zorder=3)
         _processes(axes, counts)
-    log_axis(left, float(min(every.min(), *(one.min() for one in laws.values()))), float(max(curve[-1], every.max())))
+    shown = np.concatenate([every, curve, *laws.values()])
+    log_axis(left, float(shown.min()), float(shown.max()))
     left.set_ylabel("scaled speed-up" if study.is_weak else "speed-up")
     right.set_ylim(0, 1.08 * max(1.0, float((every / times.processes).max())))
     right.set_ylabel("efficiency")
@@ -54,7 +57,7 @@ def scaling(study: Study) -> Drawing:
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     kind = "weak" if study.is_weak else "strong"
     base = "extrapolated" if study.is_extrapolated else "measured"
-    title = f"{kind.capitalize()} scaling from 1 to {plain(float(counts[-1]))} processes".replace("from 1 ", "", 1)
+    title = f"{kind.capitalize()} scaling to {plain(float(counts[-1]))} processes"
     figure.suptitle(f"{title}; one process takes {format_time(study.baseline_s)} ({base})", fontsize=9)
     return Drawing(
         "scaling",
@@ -66,7 +69,7 @@ def scaling(study: Study) -> Drawing:
     )
 
 
-def _processes(axes: Axes, counts: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
+def _processes(axes: Axes, counts: NDArray[np.float64]) -> None:
     shown = counts if counts.size <= MOST_TICKS else counts[:: -(-counts.size // MOST_TICKS)]
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator([float(count) for count in shown]))

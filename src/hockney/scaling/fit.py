@@ -39,7 +39,9 @@ class LawFit(BaseModel):
     limits: dict[str, float | None] = Field(description="what follows from the estimates, see the law")
     relative_scatter: float | None = Field(description="of the times about the law; None without freedom")
     degrees_of_freedom: int
-    lack_of_fit_p: float | None = Field(description="probability of this misfit by chance; None without repetitions")
+    lack_of_fit_p: float | None = Field(
+        description="probability of this misfit by chance; None without repetitions"
+    )
     aicc: float | None = Field(description="None where there are too few times for it")
     notes: list[str]
 
@@ -96,12 +98,15 @@ def fit_law(name: str, times: Times) -> LawFit:
         ),
         parameters={
             key: Parameter(
-                value=float(value), low=_finite(max(0.0, value - half)), high=_finite(min(top, value + half)), unit="1"
+                value=float(value),
+                low=_finite(max(0.0, value - half)),
+                high=_finite(min(top, value + half)),
+                unit="1",
             )
             for key, value, half, top in zip(law.upper, theta, width[1:], upper, strict=True)
         },
         limits=limits,
-        relative_scatter=noise if freedom > 0 else None,
+        relative_scatter=math.sqrt(squares / (points - unknowns)) if points > unknowns else None,
         degrees_of_freedom=freedom,
         lack_of_fit_p=misfit_p,
         aicc=_aicc(squares, points, unknowns + 1),
@@ -115,12 +120,12 @@ def _least_squares(law: Law, upper: Array, times: Times) -> tuple[Array, Array, 
     measured = np.log(times.time_s / work)
 
     def residuals(x: Array) -> Array:
-        return np.asarray(x[0] - np.log(law.speedup(times.processes, x[1:])) - measured)
+        return np.asarray(x[0] - np.log(law.speedup(times.processes, list(x[1:]))) - measured)
 
     bounds = (np.array([-np.inf, *np.zeros(upper.size)]), np.array([np.inf, *upper]))
     best = None
     for start in itertools.product(STARTS, repeat=upper.size):
-        first = float(np.mean(measured + np.log(law.speedup(times.processes, np.array(start)))))
+        first = float(np.mean(measured + np.log(law.speedup(times.processes, start))))
         found = optimize.least_squares(
             residuals, [first, *start], bounds=bounds, method="dogbox", jac="3-point", x_scale="jac",
             ftol=1e-14, xtol=1e-12, gtol=1e-14,
@@ -177,7 +182,8 @@ def _notes(
         notes.append("as many parameters as times: the law passes through them, and nothing supports an interval")
     if misfit_p is not None and misfit_p < MISFIT:
         notes.append(
-            "the law is off by more than repetitions scatter: intervals are from the misfit between numbers of processes"
+            "the law is off by more than repetitions scatter: intervals are from the misfit between numbers of "
+            "processes"
         )
     for key, value, half, top in zip(law.upper, theta, width, upper, strict=True):
         if value == 0:

@@ -76,13 +76,13 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
     """
     known = [name for name, one in laws if one.is_weak == is_weak]
     if law != "all" and law not in known:
-        kind = "weak" if laws.get(law).is_weak else "strong"
-        hint = "add --weak if the work grew with the processes" if kind == "weak" else "leave out --weak"
-        raise RequestError(f"{laws.get(law).title} is for {kind} scaling", f"{hint}, or choose {', '.join(known)}")
+        title = laws.get(law).title
+        kind, hint = ("strong", "leave out --weak") if is_weak else ("weak", "add --weak if the work grew too")
+        raise RequestError(f"{title} is for {kind} scaling", f"{hint}, or choose {', '.join(known)}")
     counts = times.counts
     if counts.size < 2:
         raise RequestError(
-            f"all times are of {counts[0]:.0f} process{'es' if counts[0] > 1 else ''}: they say nothing about scaling",
+            f"all times are of {counts[0]:.0f} process{'es' if counts[0] > 1 else ''}: that says nothing of scaling",
             "measure other numbers of processes too",
         )
     measured = counts[0] == 1
@@ -118,7 +118,7 @@ def _prefer(fits: dict[str, LawFit], skipped: dict[str, str]) -> tuple[str | Non
         name = next(iter(fits))
         if skipped:
             return None, f"only {name} could be fitted: there is nothing to compare it with"
-        return name, f"{name} is the only law that was asked for"
+        return name, f"{name} is the only law that was fitted"
     scores = {name: one.aicc for name, one in fits.items() if one.aicc is not None}
     if len(scores) < len(fits):
         return None, "too few times to compare the laws (AICc): they cannot be told apart"

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.samples.table import RATES, read_text
 
+Array = NDArray[np.float64]
+
 PROCESSES = ("ranks", "processes")
 UNITS_S = {"time_s": 1.0, "time_ms": 1e-3, "time_us": 1e-6, "time_ns": 1e-9}
 SAME = (
@@ -24,17 +26,17 @@ HINT = f"a column {' or '.join(PROCESSES)} and one of {', '.join(UNITS_S)}, a ro
 
 @dataclass(frozen=True)
 class Times:
-    """`processes` (N,) whole numbers of at least 1 and `time_s` (N,) positive; a number may occur several times."""
+    """`processes` (N,) whole numbers of at least 1, each once or several times, and `time_s` (N,) positive."""
 
-    processes: NDArray[np.float64]
-    time_s: NDArray[np.float64]
+    processes: Array
+    time_s: Array
 
     @property
-    def counts(self) -> NDArray[np.float64]:
+    def counts(self) -> Array:
         """The different numbers of processes, (M,), ascending."""
         return np.unique(self.processes)
 
-    def medians_s(self) -> NDArray[np.float64]:
+    def medians_s(self) -> Array:
         """The median time at each of `counts`, (M,)."""
         return np.array([np.median(self.time_s[self.processes == count]) for count in self.counts])
 
@@ -63,10 +65,9 @@ def load(path: Path) -> Times:
     if frame.empty:
         raise RequestError(f"{path} has no rows", f"give {HINT}")
     count = _positive(frame[processes], path, first_row)
-    if (uneven := count != count.round()).any():
-        _refuse(frame[processes], uneven, path, first_row, "is not a whole number of processes")
+    _refuse(frame[processes], count != count.round(), path, first_row, "is not a whole number of processes")
     time_s = _positive(frame[time], path, first_row) * UNITS_S[time]
-    return Times(count.to_numpy(np.float64), time_s.to_numpy(np.float64))
+    return Times(count, time_s)
 
 
 def _only(frame: pd.DataFrame, path: Path, names: tuple[str, ...], what: str) -> str:
@@ -74,7 +75,9 @@ def _only(frame: pd.DataFrame, path: Path, names: tuple[str, ...], what: str) ->
     if len(found) == 1:
         return str(found[0])
     if found:
-        raise RequestError(f"{path} has {len(found)} columns for the {what}: {', '.join(found)}", "keep one of them")
+        raise RequestError(
+            f"{path} has {len(found)} columns for the {what}: {', '.join(found)}", "keep one of them"
+        )
     if what == "time" and "time" in frame.columns:
         raise RequestError(
             f"{path}: the column time does not say its unit", f"name it one of {', '.join(UNITS_S)}"
@@ -84,16 +87,17 @@ def _only(frame: pd.DataFrame, path: Path, names: tuple[str, ...], what: str) ->
     )
 
 
-def _positive(text: pd.Series[str], path: Path, first_row: int) -> pd.Series[float]:
-    number = pd.to_numeric(text.str.strip(), errors="coerce").astype("float64")
+def _positive(text: pd.Series[str], path: Path, first_row: int) -> Array:
+    number = np.asarray(pd.to_numeric(text.str.strip(), errors="coerce"), dtype=np.float64)
     _refuse(text, ~np.isfinite(number), path, first_row, "is not a number")
-    _refuse(text, ~(number > 0), path, first_row, "is not positive")
+    _refuse(text, number <= 0, path, first_row, "is not positive")
     return number
 
 
-def _refuse(text: pd.Series[str], bad: pd.Series[bool], path: Path, first_row: int, what: str) -> None:
+def _refuse(text: pd.Series[str], bad: NDArray[np.bool_], path: Path, first_row: int, what: str) -> None:
     if bad.any():
-        index = int(bad.index[int(np.argmax(bad.to_numpy()))])
+        place = int(np.argmax(bad))
         raise RequestError(
-            f"{path}, row {index + first_row}: {text.name} {text.loc[index]!r} {what}", "correct or remove that row"
+            f"{path}, row {int(text.index[place]) + first_row}: {text.name} {text.iloc[place]!r} {what}",
+            "correct or remove that row",
         )

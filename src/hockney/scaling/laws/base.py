@@ -32,7 +32,7 @@ class Law(ABC):
 
     @abstractmethod
     def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
-        """What the speed-up or the efficiency cannot exceed and where it peaks; None where there is no such limit."""
+        """What speed-up or efficiency cannot pass, and where it peaks; None where there is no such limit."""
 
 
 laws: Registry[Law] = Registry("law", "hockney.scaling.laws")

@@ -1,4 +1,4 @@
-"""Universal scalability law (Gunther 2007): Amdahl's with a cost of coherency that grows with pairs of processes."""
+"""Universal scalability law (Gunther 2007): Amdahl's with a cost for each pair of processes that must agree."""
 
 from __future__ import annotations
 
