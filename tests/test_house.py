@@ -20,6 +20,7 @@ from hockney.predict.procedures.base import procedures
 from hockney.registry import Registry
 from hockney.runner.launchers.base import launchers
 from hockney.samples.importers.base import importers
+from hockney.scaling.laws.base import laws
 from hockney.schedule.formats.base import formats
 
 ROOT = Path(__file__).parents[1]
@@ -67,6 +68,7 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/predict/procedures",
         ROOT / "docs/reference/calibration.md",
     ),
+    "law": (SOURCE / "scaling/laws", ".py", ROOT / "tests/scaling/laws", ROOT / "docs/how-to/scaling.md"),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
 }
 REGISTRIES: dict[str, Registry[object]] = {
@@ -77,6 +79,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "format": formats,  # type: ignore[dict-item]
     "library": libraries,  # type: ignore[dict-item]
     "procedure": procedures,  # type: ignore[dict-item]
+    "law": laws,  # type: ignore[dict-item]
 }
 
 
@@ -179,6 +182,7 @@ LAYERS = {
     "predict": 4,
     "machine": 3,
     "models": 2,
+    "scaling": 2,
     "analyse": 2,
     "samples": 1,
     "runner": 1,

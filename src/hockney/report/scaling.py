@@ -19,7 +19,8 @@ from hockney.scaling.study import Study
 from hockney.units import format_time
 
 ENDINGS = (".svg", ".png", ".html")
-MOST_TICKS = 9
+LEAST_RATIO = 1.4
+"""Of neighbouring ticks: closer ones would touch."""
 
 
 def scaling(study: Study) -> Drawing:
@@ -30,9 +31,7 @@ def scaling(study: Study) -> Drawing:
     times = study.times
     counts, medians_s = times.counts, times.medians_s()
     curve = np.geomspace(1.0, float(counts[-1]), 200)
-    laws = {
-        name: study.baseline_s / one.serial_time_s.value * one.speedup(curve) for name, one in study.fits.items()
-    }
+    laws = {name: study.law_speedups(name, curve) for name in study.fits}
     looks = styles(list(laws))
     every, typical = study.speedups(times.processes, times.time_s), study.speedups(counts, medians_s)
     figure = Figure(figsize=(WIDTH_IN, 3.7), layout="constrained")
@@ -51,7 +50,8 @@ def scaling(study: Study) -> Drawing:
     shown = np.concatenate([every, curve, *laws.values()])
     log_axis(left, float(shown.min()), float(shown.max()))
     left.set_ylabel("scaled speed-up" if study.is_weak else "speed-up")
-    right.set_ylim(0, 1.08 * max(1.0, float((every / times.processes).max())))
+    highest = max(float((every / times.processes).max()), *(float((one / curve).max()) for one in laws.values()))
+    right.set_ylim(0, 1.08 * max(1.0, highest))
     right.set_ylabel("efficiency")
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
@@ -70,7 +70,9 @@ def scaling(study: Study) -> Drawing:
 
 
 def _processes(axes: Axes, counts: NDArray[np.float64]) -> None:
-    shown = counts if counts.size <= MOST_TICKS else counts[:: -(-counts.size // MOST_TICKS)]
+    shown = np.union1d(1.0, counts)
+    if np.any(shown[1:] < LEAST_RATIO * shown[:-1]):
+        shown = 2.0 ** np.arange(np.floor(np.log2(counts[-1])) + 1)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator([float(count) for count in shown]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))

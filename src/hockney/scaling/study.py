@@ -35,6 +35,11 @@ class Study:
         """T(1)/T(p), with weak scaling p·T(1)/T(p); shapes (N,)."""
         return self.baseline_s / time_s * (processes if self.is_weak else 1.0)
 
+    def law_speedups(self, law: str, processes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What `speedups` would be of the times that a fitted law says; same shape. Its T(1) need not be ours."""
+        one = self.fits[law]
+        return self.baseline_s / one.serial_time_s.value * one.speedup(processes)
+
     def as_data(self) -> dict[str, Any]:
         """All of it as JSON."""
         counts, medians_s = self.times.counts, self.times.medians_s()
@@ -51,7 +56,7 @@ class Study:
                     "speedup": float(speedup),
                     "efficiency": float(speedup / count),
                     "karp_flatt": None if self.is_weak or count == 1 else _karp_flatt(count, speedup),
-                    "law_speedup": {name: float(one.speedup(count)) for name, one in self.fits.items()},
+                    "law_speedup": {name: float(self.law_speedups(name, count)) for name in self.fits},
                 }
                 for count, time_s, speedup in rows
             ],
@@ -82,7 +87,7 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
     counts = times.counts
     if counts.size < 2:
         raise RequestError(
-            f"all times are of {counts[0]:.0f} process{'es' if counts[0] > 1 else ''}: that says nothing of scaling",
+            f"all times are of {counts[0]:.0f} process{'es' if counts[0] > 1 else ''}: that is no scaling",
             "measure other numbers of processes too",
         )
     measured = counts[0] == 1
