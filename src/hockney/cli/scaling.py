@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     from hockney.scaling.study import Study
 
 scaling = group("scaling", help="Laws of speed-up: amdahl, gustafson, usl, and fits of them to measured times.")
+
+LEAST = 1e-12
+MOST_COHERENCY = 1e6
+"""Beyond these the bounds leave the range of numbers."""
 
 Serial = Annotated[
     float | None,
@@ -81,10 +84,11 @@ def usl(
 ) -> None:
     """Universal scalability law (Gunther): S = p/(1 + σ(p − 1) + κp(p − 1)), with its peak at √((1 − σ)/κ)."""
     _fraction(contention, "--contention")
-    if not (math.isfinite(coherency) and coherency >= 0):
+    if not 0 <= coherency <= MOST_COHERENCY:
         raise RequestError(
             f"--coherency {coherency:g} is not a number from 0", "for example 0.0001; 0 is Amdahl's law"
         )
+    _not_tiny(coherency, "--coherency")
     _law("usl", [contention, coherency], efficiency, processes, json)
 
 
@@ -92,6 +96,12 @@ def _fraction(value: float, option: str) -> None:
     # Written so that NaN is refused.
     if not 0 <= value <= 1:
         raise RequestError(f"{option} {value:g} is not a fraction", "give a number from 0 to 1, for example 0.1")
+    _not_tiny(value, option)
+
+
+def _not_tiny(value: float, option: str) -> None:
+    if 0 < value < LEAST:
+        raise RequestError(f"{option} {value:g} is less than anybody can tell from 0", "give 0")
 
 
 def _serial_fraction(serial: float | None, parallel: float | None) -> float:
@@ -119,7 +129,7 @@ def _law(name: str, theta: list[float], efficiency: float | None, processes: str
         data["parallel_fraction"] = float(1 - exact(theta[0]))
     data |= law.limits(theta)
     if efficiency is not None:
-        if not 0 < efficiency <= 1:
+        if not LEAST <= efficiency <= 1:
             raise RequestError(
                 f"--efficiency {efficiency:g} is not an efficiency",
                 "give a number above 0, up to 1, for example 0.7",

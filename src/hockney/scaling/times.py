@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.samples.table import RATES, read_text
+from hockney.units import LONGEST_S
 
 Array = NDArray[np.float64]
 
 PROCESSES = ("ranks", "processes")
 UNITS_S = {"time_s": 1.0, "time_ms": 1e-3, "time_us": 1e-6, "time_ns": 1e-9}
+MOST_PROCESSES = 2**31 - 1
+SHORTEST_S = 1e-12
 SAME = (
     *("system", "mpi", "operation", "algorithm", "mapping", "bytes", "statistic", "source", "variant"),
     *("segment_bytes", "radix", "root", "pairs", "window", "cache", "locality"),
@@ -66,7 +69,10 @@ def load(path: Path) -> Times:
         raise RequestError(f"{path} has no rows", f"give {HINT}")
     count = _positive(frame[processes], path, first_row)
     _refuse(frame[processes], count != count.round(), path, first_row, "is not a whole number of processes")
+    _refuse(frame[processes], count > MOST_PROCESSES, path, first_row, "is more than MPI can count")
     time_s = _positive(frame[time], path, first_row) * UNITS_S[time]
+    unlikely = (time_s < SHORTEST_S) | (time_s > LONGEST_S)
+    _refuse(frame[time], unlikely, path, first_row, "is no time that can be measured")
     return Times(count, time_s)
 
 
