@@ -64,8 +64,8 @@ def test_intervals_are_those_of_curve_fit_with_students_t() -> None:
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     runs = 200
     fits = [fit_law("amdahl", Times(COUNTS, noisy(strong(COUNTS, 0.05), seed))) for seed in range(runs)]
-    inside = [(one.parameters["serial_fraction"].low or 0) <= 0.05 <= (one.parameters["serial_fraction"].high or 0)
-              for one in fits]  # fmt: skip
+    intervals = [one.parameters["serial_fraction"] for one in fits]
+    inside = [(one.low or 0) <= 0.05 <= (one.high or 0) for one in intervals]
     # Three standard deviations of a share of 200 at 95 %: 4.6 %.
     assert 0.904 <= sum(inside) / runs <= 0.996
 

@@ -99,8 +99,8 @@ def fit_law(name: str, times: Times) -> LawFit:
         parameters={
             key: Parameter(
                 value=float(value),
-                low=_finite(max(0.0, value - half)),
-                high=_finite(min(top, value + half)),
+                low=_finite(float(np.maximum(value - half, 0.0))),
+                high=_finite(float(np.minimum(value + half, top))),
                 unit="1",
             )
             for key, value, half, top in zip(law.upper, theta, width[1:], upper, strict=True)
