@@ -57,7 +57,7 @@ def test_ticks_do_not_touch(counts: list[int], ticks: list[int]) -> None:
 
 
 def test_only_files_that_can_be_drawn(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="cannot draw a figure as 'a.pdf'"):
+    with pytest.raises(RequestError, match="cannot draw a figure"):
         write(tmp_path / "a.pdf", made())
     write(tmp_path / "a.html", made())
     page = (tmp_path / "a.html").read_text(encoding="utf-8")

@@ -86,7 +86,8 @@ def usl(
     _fraction(contention, "--contention")
     if not 0 <= coherency <= MOST_COHERENCY:
         raise RequestError(
-            f"--coherency {coherency:g} is not a number from 0", "for example 0.0001; 0 is Amdahl's law"
+            f"--coherency {coherency:g} is not a number from 0 to {MOST_COHERENCY:g}",
+            "for example 0.0001; 0 is Amdahl's law",
         )
     _not_tiny(coherency, "--coherency")
     _law("usl", [contention, coherency], efficiency, processes, json)

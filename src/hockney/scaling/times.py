@@ -81,9 +81,7 @@ def _only(frame: pd.DataFrame, path: Path, names: tuple[str, ...], what: str) ->
     if len(found) == 1:
         return str(found[0])
     if found:
-        raise RequestError(
-            f"{path} has {len(found)} columns for the {what}: {', '.join(found)}", "keep one of them"
-        )
+        raise RequestError(f"{path} has several columns for the {what}: {', '.join(found)}", "keep one of them")
     if what == "time" and "time" in frame.columns:
         raise RequestError(
             f"{path}: the column time does not say its unit", f"name it one of {', '.join(UNITS_S)}"
