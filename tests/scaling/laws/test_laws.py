@@ -9,7 +9,7 @@ import pytest
 
 from hockney.scaling.laws.base import exact, laws, whole_processes
 
-THETA = {
+THETA: dict[str, list[tuple[float, ...]]] = {
     "amdahl": [(0.1,), (0.03,), (1.0,)],
     "gustafson": [(0.1,), (0.6,), (1.0,)],
     "usl": [(0.1, 0.002), (0, 0.01)],
