@@ -77,6 +77,7 @@ def test_the_document_keeps_70_percent_up_to_five_processes() -> None:
     [
         ("amdahl", 0.8, (0.25,), 2),  # (1.25 − 0.75)/0.25
         ("gustafson", 0.92, (0.1,), 5),  # 0.1/0.02, which is 4.99… in binary
+        ("usl", 0.25, (0.5994, 0.0001), 6),  # 5 · (0.5994 + 6 · 0.0001) = 3; the root is 5.99… in binary
         ("usl", 0.5, (0.05, 0.04), 5),  # 4 · (0.05 + 5 · 0.04) = 1 = 1/0.5 − 1
     ],
 )
