@@ -286,8 +286,10 @@ class Evaluator {
             head = take_link(static_cast<std::size_t>(from), head, entry(event, Term::node_link));
         network_->route(from, to, route_);
         for (const std::int32_t link : route_) {
-            head = take_link(2 * nodes_ + static_cast<std::size_t>(link), head,
-                             entry(event, Term::network_link));
+            // What takes nothing of a link comes in no order of time, and waits for nobody.
+            if (cost_s(event, Term::network_link) > 0)
+                head = take_link(2 * nodes_ + static_cast<std::size_t>(link), head,
+                                 entry(event, Term::network_link));
             if (cost_s(event, Term::hop) > 0) head = plus(head, entry(event, Term::hop));
         }
         if (cost_s(event, Term::node_link) > 0)
