@@ -39,28 +39,40 @@ class Fluid {
         flow.last_s = now_s;
         flow.left = 1;
         flow.shares = {};
-        for (const Link& link : links) {
-            std::vector<std::int32_t>& here = on_link_[at(link)];
-            here.push_back(static_cast<std::int32_t>(slot));
-            for (const std::int32_t other : here)
-                narrow(flows_[static_cast<std::size_t>(other)], link.link, now_s);
+        for (std::size_t place = 0; place < links.size(); ++place) {
+            std::vector<Visit>& here = on_link_[at(links[place])];
+            for (const Visit& other : here) narrow(other, static_cast<double>(here.size() + 1), now_s);
+            here.push_back({static_cast<std::int32_t>(slot), static_cast<std::int32_t>(place)});
         }
+        flow.place = active_.size();
         active_.push_back(static_cast<std::int32_t>(slot));
+        ends_s_.push_back(0);
         rate(flow);
     }
 
     // When the message has passed.
     double leave(std::size_t slot, Shares& shares) {
         Flow& flow = flows_[slot];
-        const double now_s = std::max(flow.end_s, flow.last_s);
+        const double now_s = std::max(ends_s_[flow.place], flow.last_s);
         pass(flow, flow.left);
-        for (const Link& link : flow.links) remove(on_link_[at(link)], slot);
-        remove(active_, slot);
+        for (const Link& link : flow.links) {
+            std::vector<Visit>& here = on_link_[at(link)];
+            *std::find_if(here.begin(), here.end(), [&](const Visit& visit) {
+                return visit.slot == static_cast<std::int32_t>(slot);
+            }) = here.back();
+            here.pop_back();
+        }
+        // The last of those under way takes its place.
+        flows_[static_cast<std::size_t>(active_.back())].place = flow.place;
+        active_[flow.place] = active_.back();
+        ends_s_[flow.place] = ends_s_.back();
+        active_.pop_back();
+        ends_s_.pop_back();
         // Faster are those that this one held up.
         for (const Link& link : flow.links) {
-            for (const std::int32_t other : on_link_[at(link)]) {
-                Flow& behind = flows_[static_cast<std::size_t>(other)];
-                if (behind.narrowest < 0 || behind.narrowest_link() != link.link) continue;
+            for (const Visit& other : on_link_[at(link)]) {
+                Flow& behind = flows_[static_cast<std::size_t>(other.slot)];
+                if (behind.narrowest != other.link) continue;
                 advance(behind, now_s);
                 rate(behind);
             }
@@ -71,32 +83,27 @@ class Fluid {
 
     // The next message that is through, and when; none: infinity.
     std::pair<double, std::int32_t> next() const {
-        std::pair<double, std::int32_t> first{std::numeric_limits<double>::infinity(), -1};
-        for (const std::int32_t slot : active_)
-            if (const double end_s = flows_[static_cast<std::size_t>(slot)].end_s; end_s < first.first)
-                first = {end_s, slot};
-        return first;
+        const auto first = std::min_element(ends_s_.begin(), ends_s_.end());
+        if (first == ends_s_.end()) return {std::numeric_limits<double>::infinity(), -1};
+        return {*first, active_[static_cast<std::size_t>(first - ends_s_.begin())]};
     }
 
   private:
     struct Flow {
         std::vector<Link> links;
-        double own_s = 0, last_s = 0, end_s = 0, left = 0;
-        double whole_s = 0;  // at the pace of now
-        int narrowest = -1;  // place in links; -1: its own
+        double own_s = 0, last_s = 0, left = 0;
+        double whole_s = 0;           // at the pace of now
+        std::int32_t narrowest = -1;  // place in links; -1: its own
+        std::size_t place = 0;        // among those under way
         Shares shares;
-
-        std::int32_t narrowest_link() const { return links[static_cast<std::size_t>(narrowest)].link; }
+    };
+    // A message on a link, which is so many-th of its links.
+    struct Visit {
+        std::int32_t slot, link;
     };
 
     static std::size_t at(const Link& link) { return static_cast<std::size_t>(link.link); }
     double count(const Link& link) const { return static_cast<double>(on_link_[at(link)].size()); }
-    static void remove(std::vector<std::int32_t>& from, std::size_t slot) {
-        const auto here = std::find(from.begin(), from.end(), static_cast<std::int32_t>(slot));
-        *here = from.back();
-        from.pop_back();
-    }
-
     void pass(Flow& flow, double part) {
         flow.left -= part;
         if (flow.narrowest < 0) {
@@ -113,18 +120,15 @@ class Fluid {
         flow.last_s = now_s;
     }
 
-    // One more message is on the link.
-    void narrow(Flow& flow, std::int32_t link, double now_s) {
-        for (std::size_t i = 0; i < flow.links.size(); ++i) {
-            if (flow.links[i].link != link) continue;
-            const double shared_s = flow.links[i].cost_s * count(flow.links[i]);
-            if (shared_s <= flow.whole_s) return;
-            advance(flow, now_s);
-            flow.whole_s = shared_s;
-            flow.narrowest = static_cast<int>(i);
-            flow.end_s = flow.last_s + flow.left * flow.whole_s;
-            return;
-        }
+    // There are now so many messages on the link.
+    void narrow(const Visit& visit, double messages, double now_s) {
+        Flow& flow = flows_[static_cast<std::size_t>(visit.slot)];
+        const double shared_s = flow.links[static_cast<std::size_t>(visit.link)].cost_s * messages;
+        if (shared_s <= flow.whole_s) return;
+        advance(flow, now_s);
+        flow.whole_s = shared_s;
+        flow.narrowest = visit.link;
+        ends_s_[flow.place] = flow.last_s + flow.left * flow.whole_s;
     }
 
     void rate(Flow& flow) {
@@ -135,14 +139,15 @@ class Fluid {
             const double shared_s = link.cost_s * count(link);
             if (shared_s <= flow.whole_s) continue;
             flow.whole_s = shared_s;
-            flow.narrowest = static_cast<int>(i);
+            flow.narrowest = static_cast<std::int32_t>(i);
         }
-        flow.end_s = flow.last_s + flow.left * flow.whole_s;
+        ends_s_[flow.place] = flow.last_s + flow.left * flow.whole_s;
     }
 
     std::vector<Flow> flows_;  // by slot
-    std::vector<std::vector<std::int32_t>> on_link_;
-    std::vector<std::int32_t> active_;
+    std::vector<std::vector<Visit>> on_link_;
+    std::vector<std::int32_t> active_;  // slots of the messages under way
+    std::vector<double> ends_s_;        // when each of them is through, as it is going
 };
 
 }  // namespace hockney

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -93,8 +95,8 @@ def test_a_head_takes_time_from_link_to_link() -> None:
     costs = CostCurves([[([0.0], [of_term.get(term, 0.0)]) for term in TERMS]], NOTHING, NOTHING)
     phase = ("bcast", "linear", Problem(ranks=6, bytes=SIZE_B))
 
-    def last_s(**links: list[int]) -> float:
-        network = Network(node_of_rank=list(range(6)), **links)
+    def last_s(torus: Sequence[int] = (), below: Sequence[int] = (), uplinks: Sequence[int] = ()) -> float:
+        network = Network(node_of_rank=list(range(6)), torus=torus, below=below, uplinks=uplinks)
         result = _core.simulate([phase], costs, levels=np.zeros((0, 0), np.int32), network=network)
         return float(result.finish_s.max())
 

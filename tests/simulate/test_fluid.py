@@ -1,0 +1,114 @@
+"""Messages of more than a packet share their links by turns, worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hockney import _core
+from hockney._core import CostCurves, Network, Problem, Tape
+from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS
+from hockney.predict.simulation import Parameters, Shared, simulate
+from hockney.schedule.catalogue import algorithms, ask
+
+LATENCY_S, LINK_S_PER_B = 5.0, 0.25
+PLAIN = Parameters(LATENCY_S, 0.0, 0.0, 0.0, receive_overhead_s=0.0)
+SIZE_B = 8192
+TAKEN_S = SIZE_B * LINK_S_PER_B
+
+
+def costs(**of_term: float) -> CostCurves:
+    """Constant terms, seconds; `link_s_per_B` and `own_s_per_B` for each byte."""
+    link, own = of_term.pop("link_s_per_B", 0.0), of_term.pop("own_s_per_B", 0.0)
+    known: dict[str, Any] = {term: ([0.0], [of_term.get(term, 0.0)]) for term in TERMS}
+    known["node_link"] = ([0.0, 1.0], [0.0, link])
+    known["transfer"] = ([0.0, 1.0], [LATENCY_S, LATENCY_S + own])
+    known["handshake"] = ([0.0], [of_term.get("handshake", BUFFERED)])
+    return CostCurves([[known[term] for term in TERMS]], NOTHING, NOTHING)
+
+
+def in_memory(ranks: int, domains: list[int], size_B: int = SIZE_B, **of_term: float) -> np.ndarray:
+    """When the ranks of one node finish a linear broadcast."""
+    network = Network(node_of_rank=[0] * ranks, memory_of_rank=domains)
+    phase = ("bcast", "linear", Problem(ranks=ranks, bytes=size_B))
+    made = costs(link_s_per_B=LINK_S_PER_B, **of_term)
+    return _core.simulate([phase], made, levels=np.zeros((0, 0), np.int32), network=network).finish_s
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 8])
+def test_messages_that_start_together_arrive_together(ranks: int) -> None:
+    """The k ranks of the second node send to rank 0: each has a kth of the link."""
+    shared = Shared(node_size=ranks, node_gap_s_per_B=LINK_S_PER_B)
+    outcome = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=SIZE_B), PLAIN, shared=shared)
+    assert outcome.finish_s[0] == pytest.approx(LATENCY_S + ranks * TAKEN_S)
+    small = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=4096), PLAIN, shared=shared)
+    # A packet's head goes on while the rest still passes: the last of them waits for k − 1.
+    assert small.finish_s[0] == pytest.approx(LATENCY_S + (ranks - 1) * TAKEN_S / 2)
+
+
+def test_the_smaller_one_leaves_the_rest_to_the_others() -> None:
+    """Rank 0 scatters 4, 2 and 1 blocks at once: a third each, then halves, then all."""
+    shared = Shared(node_size=1, node_gap_s_per_B=LINK_S_PER_B)
+    finish_s = simulate(ask("scatter", "binomial", ranks=8, size_B=SIZE_B), PLAIN, shared=shared).finish_s
+    to_1, to_2, to_4 = LATENCY_S + 3 * TAKEN_S, LATENCY_S + 5 * TAKEN_S, LATENCY_S + 7 * TAKEN_S
+    assert finish_s[[1, 2, 4]] == pytest.approx([to_1, to_2, to_4])
+    assert finish_s[3] == pytest.approx(to_2 + LATENCY_S + TAKEN_S)
+    assert finish_s[[5, 6]] == pytest.approx([to_4 + LATENCY_S + 2 * TAKEN_S, to_4 + LATENCY_S + 3 * TAKEN_S])
+
+
+@pytest.mark.parametrize(("own", "pace"), [(0.5, 4.0), (4.0, 4.0), (9.0, 9.0)])
+def test_who_is_slower_than_a_share_is_not_slowed(own: float, pace: float) -> None:
+    """Four copies out of one memory, each at the pace of its ends or at a quarter of the memory's."""
+    finish_s = in_memory(5, [0] * 5, own_s_per_B=own * LINK_S_PER_B)
+    assert finish_s[1:] == pytest.approx(np.full(4, LATENCY_S + pace * TAKEN_S))
+
+
+def test_a_copy_takes_of_both_memories() -> None:
+    """Three read from rank 0's memory, two of them write into one, the third has one to itself."""
+    finish_s = in_memory(4, [0, 1, 1, 2])
+    assert finish_s[1:] == pytest.approx(np.full(3, LATENCY_S + 3 * TAKEN_S)), "rank 0's memory has three"
+    assert in_memory(3, [0, 1, 2])[1:] == pytest.approx(np.full(2, LATENCY_S + 2 * TAKEN_S))
+
+
+def test_a_sender_that_holds_its_messages_is_through_when_they_are_out() -> None:
+    assert in_memory(5, [0] * 5, handshake=BUFFERED)[0] == 0
+    assert in_memory(5, [0] * 5, handshake=HELD)[0] == pytest.approx(4 * TAKEN_S)
+    rendezvous = in_memory(5, [0] * 5, handshake=1.0)
+    # Request and answer, then the data; the sender hears when it has arrived.
+    assert rendezvous == pytest.approx(np.full(5, 2.0 + LATENCY_S + 4 * TAKEN_S))
+
+
+@pytest.mark.parametrize("handshake", [BUFFERED, HELD, 1.0], ids=["buffered", "held", "rendezvous"])
+@pytest.mark.parametrize("one", algorithms(), ids=lambda one: f"{one.collective}-{one.name}")
+def test_terms_times_costs_are_the_time(one: _core.Algorithm, handshake: float) -> None:
+    """Twice all costs is twice the time (Euler): what the trace counts adds up, also where messages share."""
+    ranks = 6 if one.name not in ("recursive_doubling", "recursive_halving") else 8
+    phase = (one.collective, one.name, Problem(ranks=ranks, bytes=30000))
+    if _core.refusal(*phase):
+        pytest.skip(f"not for {ranks} ranks")
+    network = Network(
+        node_of_rank=[r // 2 for r in range(ranks)], memory_of_rank=[r // 2 for r in range(ranks)], torus=[2, 2]
+    )
+    made = costs(send=1.0, receive=0.5, handshake=handshake, link_s_per_B=0.01, own_s_per_B=0.015)
+    tape = Tape([phase], made, levels=np.zeros((0, 0), np.int32), network=network)
+    rng = np.random.default_rng(3)
+    table = np.array(
+        [[curve_at(term, size, handshake, rng) for term in TERMS] + [0.0, 0.0] for size in tape.size_B]
+    )
+    last = np.zeros(ranks)
+    last[int(np.argmax(tape.finish_s(table)[-1]))] = 1.0
+    finish_s, counts = tape.gradient(table, last)
+    signless = np.where(table < 0, 0.0, table)
+    assert (counts * signless).sum() == pytest.approx(finish_s.max())
+    assert finish_s.max() >= LATENCY_S
+
+
+def curve_at(term: str, size_B: int, handshake: float, rng: np.random.Generator) -> float:
+    """Some cost, more for more bytes."""
+    if term == "handshake":
+        return handshake
+    per_B = {"node_link": 0.01, "network_link": 0.01, "transfer": 0.015}.get(term, 0.0)
+    fixed = {"send": 1.0, "receive": 0.5, "transfer": LATENCY_S, "hop": 0.2}.get(term, 0.0)
+    return fixed + per_B * size_B * float(rng.uniform(0.9, 1.1))
