@@ -9,7 +9,7 @@ import pytest
 
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
-from hockney.predict.costs import NOTHING, TERMS
+from hockney.predict.costs import NOTHING, TERMS, per_byte, protocols
 from hockney.predict.simulation import Parameters, Shared, simulate
 from hockney.schedule.catalogue import ask
 
@@ -104,3 +104,26 @@ def test_a_head_takes_time_from_link_to_link() -> None:
     assert last_s(torus=[4, 4]) == pytest.approx(5 * OVERHEAD_S + 2 * 3.0 + LATENCY_S)
     assert last_s() == pytest.approx(5 * OVERHEAD_S + LATENCY_S)
     assert last_s(below=[2], uplinks=[1]) == pytest.approx(5 * OVERHEAD_S + 2 * 3.0 + LATENCY_S)
+
+
+@pytest.mark.parametrize("name", ["dissemination", "linear", "recursive_doubling"])
+@pytest.mark.parametrize("ranks", [9, 13])
+def test_what_takes_nothing_of_a_link_waits_for_nobody(name: str, ranks: int) -> None:
+    """Empty messages over links that are shared are as fast as over links that are not."""
+    of_term = {"send": 0.2, "receive": 0.26, "transfer": 1.0}
+    message = [([0.0], [of_term.get(term, 0.0)]) for term in TERMS]
+    message[TERMS.index("handshake")] = protocols()
+    message[TERMS.index("network_link")] = per_byte(1.0)
+    near = [([0.0], [curve[1][0] / 3]) if curve[1][0] > 0 else curve for curve in message]
+    nodes = np.arange(ranks, dtype=np.int32) // 4
+    phases = [("barrier", name, Problem(ranks=ranks))] * 2
+    finish_s = [
+        _core.simulate(
+            phases,
+            CostCurves([near, message], NOTHING, NOTHING),
+            levels=nodes[None, :],
+            network=Network(node_of_rank=nodes.tolist(), torus=torus),
+        ).finish_s
+        for torus in ([], [2, 2])
+    ]
+    assert finish_s[1] == pytest.approx(finish_s[0])
