@@ -240,8 +240,9 @@ class Evaluator {
         }
         if (network_ != nullptr) head = pass(event, sender, receiver, head);
         if (rendezvous_)
-            left_[slot(event)] =
-                network_ != nullptr ? released_ : ranks_[static_cast<std::size_t>(sender)].out;
+            left_[slot(event)] = network_ != nullptr
+                                     ? later(released_, ranks_[static_cast<std::size_t>(sender)].out)
+                                     : ranks_[static_cast<std::size_t>(sender)].out;
         arrival_[slot(event)] = plus(head, entry(event, Term::transfer));
     }
 
@@ -261,7 +262,7 @@ class Evaluator {
         const auto is_after = [](double a_s, double b_s) { return a_s > b_s * (1 + 1e-12); };
         for (; next != taken.end() && is_after(head.s + costs_.time_s[gap], next->from_s); ++next)
             head = later(head, next->until);
-        const Time until = plus(head, gap);
+        const Time until = ranks_[rank].out = plus(head, gap);
         if (next != taken.begin() && !is_after(head.s, std::prev(next)->until.s))
             std::prev(next)->until = until;
         else
