@@ -325,9 +325,12 @@ class Evaluator {
         fluid_.leave(slot(event), shares);
         Time time = plus(start_[slot(event)], entry(event, Term::node_link), shares.shared[0]);
         if (shares.shared[1] > 0) time = plus(time, entry(event, Term::network_link), shares.shared[1]);
-        if (shares.own > 0) time = plus(time, entry(event, Term::transfer), shares.own);
-        if (rendezvous_) left_[slot(event)] = time;
-        if (shares.own < 1) time = plus(time, empty(event), 1 - shares.own);
+        if (shares.own > 0) {
+            time = plus(time, entry(event, Term::transfer), shares.own);
+            time = plus(time, empty(event), -shares.own);
+        }
+        if (rendezvous_) left_[slot(event)] = time;  // its last byte is on its way
+        time = plus(time, empty(event));
         const std::int32_t from = node(event.rank), to = node(event.peer);
         if (from != to && cost_s(event, Term::hop) > 0) {
             network_->route(from, to, route_);

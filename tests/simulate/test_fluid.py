@@ -112,3 +112,11 @@ def curve_at(term: str, size_B: int, handshake: float, rng: np.random.Generator)
     per_B = {"node_link": 0.01, "network_link": 0.01, "transfer": 0.015}.get(term, 0.0)
     fixed = {"send": 1.0, "receive": 0.5, "transfer": LATENCY_S, "hop": 0.2}.get(term, 0.0)
     return fixed + per_B * size_B * float(rng.uniform(0.9, 1.1))
+
+
+@pytest.mark.parametrize("own", [0.5, 0.999, 1.001, 2.0])
+def test_the_latency_is_not_the_senders(own: float) -> None:
+    """Whether the link or its ends hold a message up, its sender is through when the last byte is on its way."""
+    finish_s = in_memory(2, [0, 0], handshake=HELD, own_s_per_B=own * LINK_S_PER_B)
+    out_s = max(own, 1.0) * TAKEN_S
+    assert finish_s == pytest.approx([out_s, out_s + LATENCY_S])
