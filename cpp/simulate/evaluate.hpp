@@ -95,6 +95,7 @@ class Evaluator {
     std::pair<double, std::int32_t> next_arrival() const { return fluid_.next(); }
     // Whether the sender has its hands full until the message is out.
     bool is_held(const Event& event) const { return cost_s(event, Term::handshake) != buffered; }
+    bool meets(const Event& event) const { return cost_s(event, Term::handshake) >= 0; }
     // Whether it shares its links fairly: it consists of many packets, which take turns.
     bool flows(const Event& event) const {
         return is_shared_link(event) && costs_.size_B[event.size] > packet_B;
@@ -158,7 +159,7 @@ class Evaluator {
             case Op::receive:
                 return receive(event, me);
             case Op::sent:
-                if (cost_s(event, Term::handshake) >= 0)
+                if (meets(event))
                     me.processor = later(me.processor, arrival_[slot(event)]);
                 else if (cost_s(event, Term::handshake) == held)
                     me.processor = later(me.processor, left_[slot(event)]);
@@ -205,7 +206,7 @@ class Evaluator {
             Time& queue = queue_[static_cast<std::size_t>(event.peer)];
             queue = me.processor = plus(later(me.processor, queue), entry(event, Term::insert));
         }
-        if (cost_s(event, Term::handshake) < 0) return transfer(event, event.rank, event.peer, me.processor);
+        if (!meets(event)) return transfer(event, event.rank, event.peer, me.processor);
         Meeting& meeting = meeting_[slot(event)];
         meeting.ready = me.processor;
         meeting.is_ready = true;
