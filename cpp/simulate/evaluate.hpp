@@ -15,23 +15,9 @@
 #include "fluid.hpp"
 #include "network.hpp"
 #include "order.hpp"
+#include "trace.hpp"
 
 namespace hockney {
-
-// A time, and where it comes from: the critical path is followed backwards from `node`.
-struct Plain {
-    double s = 0;
-};
-struct Traced {
-    double s = 0;
-    std::int32_t node = -1;
-};
-
-// Every traced time is an earlier one plus a cost.
-struct TraceNode {
-    std::int32_t before, cost;
-    double times;
-};
 
 // Each act of a rank's processor takes longer by an exponentially distributed time.
 struct Noise {
@@ -244,7 +230,11 @@ class Evaluator {
             left_[slot(event)] = network_ != nullptr
                                      ? later(released_, ranks_[static_cast<std::size_t>(sender)].out)
                                      : ranks_[static_cast<std::size_t>(sender)].out;
-        arrival_[slot(event)] = plus(head, entry(event, Term::transfer));
+        // Its end comes after its head at the pace of the ends, or of the slowest link.
+        const bool is_held_up = network_ != nullptr && released_.s + costs_.time_s[empty(event)] >
+                                                           head.s + cost_s(event, Term::transfer);
+        arrival_[slot(event)] =
+            is_held_up ? plus(released_, empty(event)) : plus(head, entry(event, Term::transfer));
     }
 
     // When the head of a message leaves its port. Eager messages do so in the order in which they are
@@ -292,7 +282,10 @@ class Evaluator {
             if (cost_s(event, Term::network_link) > 0)
                 head = take_link(2 * nodes_ + static_cast<std::size_t>(link), head,
                                  entry(event, Term::network_link));
-            if (cost_s(event, Term::hop) > 0) head = plus(head, entry(event, Term::hop));
+            if (cost_s(event, Term::hop) > 0) {
+                head = plus(head, entry(event, Term::hop));
+                released_ = plus(released_, entry(event, Term::hop));
+            }
         }
         if (cost_s(event, Term::node_link) > 0)
             head = take_link(nodes_ + static_cast<std::size_t>(to), head, entry(event, Term::node_link));
@@ -350,7 +343,8 @@ class Evaluator {
 
     Time take_link(std::size_t link, const Time& head, std::size_t cost) {
         const Time start = later(head, links_[link]);
-        released_ = links_[link] = plus(start, cost);
+        links_[link] = plus(start, cost);
+        released_ = later(released_, links_[link]);
         return start;
     }
 

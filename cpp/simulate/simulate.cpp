@@ -120,16 +120,6 @@ class Recorder {
     Sink sink_;
 };
 
-// Adds what lies on the way back from each seed; a node's own weight is passed on to the one before it.
-void trace_back(const std::vector<TraceNode>& trace, std::vector<double>& weight,
-                std::vector<double>& counts) {
-    for (std::size_t i = trace.size(); i-- > 0;) {
-        if (weight[i] == 0) continue;
-        counts[static_cast<std::size_t>(trace[i].cost)] += weight[i] * trace[i].times;
-        if (trace[i].before >= 0) weight[static_cast<std::size_t>(trace[i].before)] += weight[i];
-    }
-}
-
 template <class Time>
 Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes) {
     Costs costs(work.domains.localities());

@@ -45,8 +45,8 @@ def test_messages_that_start_together_arrive_together(ranks: int) -> None:
     outcome = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=SIZE_B), PLAIN, shared=shared)
     assert outcome.finish_s[0] == pytest.approx(LATENCY_S + ranks * TAKEN_S)
     small = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=4096), PLAIN, shared=shared)
-    # A packet's head goes on while the rest still passes: the last of them waits for k − 1.
-    assert small.finish_s[0] == pytest.approx(LATENCY_S + (ranks - 1) * TAKEN_S / 2)
+    # Packets pass one after another, which takes the last as long.
+    assert small.finish_s[0] == pytest.approx(LATENCY_S + ranks * TAKEN_S / 2)
 
 
 def test_the_smaller_one_leaves_the_rest_to_the_others() -> None:
