@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hockney.cli import emit_json, out
 from hockney.errors import RequestError
-from hockney.units import format_bytes, format_time, parse_rate, parse_time
+from hockney.units import format_time, parse_rate, parse_time
 
 if TYPE_CHECKING:
     from hockney.predict.apps.grids import Grid
@@ -131,29 +131,27 @@ def _show(ranked: Sequence[tuple[int, Prediction]]) -> None:
     for place, one in ranked:
         places.setdefault(place, []).append(one)
     shown = Table(box=None)
-    for heading in ("grid", "k", "halo", "MLUP/s", "time", "communication", "share", "efficiency"):
-        shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=True)
+    for heading in ("grid", "k", "MLUP/s", "time", "communication", "efficiency"):
+        shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=heading != "grid")
     for tied in places.values():
         one = tied[0]
         shown.add_row(
             _names(tied),
             str(one.k),
-            format_bytes(one.halo_B),
             f"{one.mlups:.3f}",
             f"{one.time_s:.6g} s",
             format_time(one.communication_s),
-            f"{one.communication_share:.3%}",
-            f"{one.efficiency:.3%}",
+            _percent(one.efficiency),
         )
-    out.print(shown, soft_wrap=True)
+    out.print(shown)
     first, *others = places.values()
     if len(first) > 1:
-        out.print(f"{_names(first)} tie: exactly the same time", markup=False, soft_wrap=True)
+        out.print(f"tie: {_names(first)} take exactly the same time", markup=False, soft_wrap=True)
     if others:
         margin = others[0][0].time_s / first[0].time_s - 1
         verb = "are" if len(first) > 1 else "is"
         out.print(
-            f"{_names(first)} {verb} fastest, by {margin:.2g} of the time over {_names(others[0])}",
+            f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}",
             markup=False,
             soft_wrap=True,
         )
@@ -165,17 +163,21 @@ def _names(tied: Sequence[Prediction]) -> str:
     return names if len(tied) <= SHOWN else f"{names} and {len(tied) - SHOWN} more"
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.5g} %"
+
+
 def _growth(steps: Sequence[Growth], matters: dict[float, Growth | None]) -> str:
     along = ", ".join(
-        f"{step.communication_share:.3%} along {step.directions} (from {step.ranks} ranks)" for step in steps
+        f"{_percent(step.communication_share)} along {step.directions} (from {step.ranks} ranks)"
+        for step in steps
     )
-    lines = [f"weak scaling, communication by directions with more than one process: {along}"]
+    lines = [f"weak scaling, share of communication by directions with more than one process: {along}"]
     for share, step in matters.items():
+        what = f"communication exceeds {_percent(share)} of the time"
         if step is None:
-            lines.append(f"communication exceeds {share:.0%} of the time on no number of ranks")
+            lines.append(f"{what} on no number of ranks")
         else:
-            lines.append(
-                f"communication exceeds {share:.0%} of the time from {step.ranks} ranks on, on grids of "
-                f"{step.directions} directions or more"
-            )
+            least = "any grid" if step.directions == 1 else f"grids of at least {step.directions} such directions"
+            lines.append(f"{what} from {step.ranks} ranks on, on {least}")
     return "\n".join(lines)

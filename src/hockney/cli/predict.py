@@ -10,6 +10,9 @@ import typer
 from hockney.cli import JsonOption, emit_json, out, verb
 from hockney.errors import RequestError
 
+MACHINE = Path("machine.json")
+"""The file that is read where none is named."""
+
 
 @verb(
     "predict",
@@ -29,14 +32,14 @@ def predict(
     operation: Annotated[
         str,
         typer.Argument(
-            help="pingpong, pingping, bandwidth, bidirectional, a collective such as bcast, or the application jacobi."
+            help="pingpong, pingping, bandwidth, bidirectional, a collective such as bcast, or jacobi."
         ),
     ],
     sizes: Annotated[
         list[str] | None,
         typer.Option("--bytes", help="Size, such as 64KiB; repeat for several. [default of collectives: 1KiB]"),
     ] = None,
-    machine: Annotated[Path, typer.Option(help="Machine file.")] = Path("machine.json"),
+    machine: Annotated[Path, typer.Option(help="Machine file.")] = MACHINE,
     locality: Annotated[
         str | None,
         typer.Option(help="core, cache, numa, package, node or network. [default: the nearest measured]"),
@@ -50,7 +53,7 @@ def predict(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Model to predict with. [default of messages: piecewise] Jacobi: document-000, document-001."
+            help="Model to predict with. [default of messages: piecewise] Jacobi: such as document-000."
         ),
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="Collectives, Jacobi: how many ranks.")] = None,
@@ -91,8 +94,8 @@ def predict(
     ranks are symmetric one stands for all (`by_class`); where each further rank adds the same round, the line is
     used (`closed_form`). The best algorithm is named with its margin, or that it cannot be told apart.
 
-    Jacobi: lattice updates per second under weak scaling, grids ranked by predicted time, and the ranks from which
-    communication matters. `--serial-time`, `--latency`, `--bandwidth`, `--subdomain` and `--grid` are all needed.
+    Jacobi: lattice updates per second under weak scaling, grids ranked by predicted time, and the ranks from
+    which communication matters. `--serial-time`, `--latency`, `--bandwidth`, `--subdomain` and `--grid` are needed.
     """
     from hockney.campaign.keys import COLLECTIVES
 
@@ -104,8 +107,12 @@ def predict(
         "--variant": (variant, ("message",)),
         "--cache": (cache, ("message",)),
         "--where": (where, ("message",)),
+        "--machine": (None if machine == MACHINE else machine, ("message", "collective")),
         "--model": (model, ("message", "jacobi")),
         "--ranks": (ranks, ("collective", "jacobi")),
+        "--algorithm": (None if algorithm == "all" else algorithm, ("collective",)),
+        "--root": (root or None, ("collective",)),
+        "--segment": (None if segment == "none" else segment, ("collective",)),
         "--system": (system, ("collective",)),
         "--mapping": (mapping, ("collective",)),
         "--nodes": (nodes, ("collective",)),

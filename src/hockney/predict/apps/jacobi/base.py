@@ -7,6 +7,7 @@ halos in T_c, so that P = L³N / (T_s + T_c) lattice updates are done per second
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -66,7 +67,7 @@ jacobi_models: Registry[Model] = Registry("model of jacobi", "hockney.predict.ap
 
 @dataclass(frozen=True)
 class Prediction:
-    """Of one grid. `time_s` = T_s + `communication_s`; `mlups`: 10⁶ lattice updates per second, all ranks together.
+    """Of one grid. `time_s` = T_s + `communication_s`; `mlups`: 10⁶ lattice updates per second of all ranks.
 
     `efficiency` = P / (N P₁), P₁ that of one rank alone. `communication_share` = T_c / (T_s + T_c).
     """
@@ -117,7 +118,7 @@ def rank(model: Model, case: Case, grids: Sequence[Grid]) -> list[tuple[int, Pre
         )
     ordered = sorted((predict(model, case, grid) for grid in grids), key=lambda one: one.time_s)
     times = [one.time_s for one in ordered]
-    return [(times.index(one.time_s) + 1, one) for one in ordered]
+    return [(bisect_left(times, one.time_s) + 1, one) for one in ordered]
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class Growth:
 
 
 def weak_scaling(model: Model, case: Case) -> list[Growth]:
-    """The three steps in which communication grows: for a cube per rank only the directions count, not the ranks."""
+    """The three steps in which communication grows: of cubes only directions count, not ranks."""
     steps = []
     for grid in (Grid(2, 1, 1), Grid(2, 2, 1), Grid(2, 2, 2)):
         share = predict(model, case, grid).communication_share
@@ -143,5 +144,5 @@ def weak_scaling(model: Model, case: Case) -> list[Growth]:
 
 
 def exceeds(steps: Sequence[Growth], share: float) -> Growth | None:
-    """The first step with more than this share of the time in communication; None where no number of ranks has."""
+    """The first step with more than this share of the time in communication; None where there is none."""
     return next((step for step in steps if step.communication_share > share), None)

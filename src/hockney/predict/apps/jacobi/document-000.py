@@ -1,7 +1,7 @@
 """The model of document 000, section 3, equations (14) to (16), as its tables use it.
 
-P = L³N / (T_s + T_c), T_c = c/B + k T_ℓ, c = L² · k · 2 · 8 bytes. The text calls k the number of directions with more
-than one process; tables VI to XI print and use twice that: both sides of each.
+P = L³N / (T_s + T_c), T_c = c/B + k T_ℓ, c = L² · k · 2 · 8 bytes. The text calls k the number of directions with
+more than one process; tables VI to XI print and use twice that: both sides of each.
 """
 
 from __future__ import annotations

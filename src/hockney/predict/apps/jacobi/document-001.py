@@ -1,7 +1,7 @@
 """The model of document 001, exercise 3.
 
-P = L³N / (T_s + T_c), T_c = C/B + 4kλ, C = L² · k · 2 · 2 · 8 bytes, k the directions with more than one process. The
-bytes are those of document 000; of latencies there are twice as many.
+P = L³N / (T_s + T_c), T_c = C/B + 4kλ, C = L² · k · 2 · 2 · 8 bytes, k the directions with more than one process.
+The bytes are those of document 000; of latencies there are twice as many.
 """
 
 from __future__ import annotations
