@@ -95,7 +95,8 @@ def predict(
     used (`closed_form`). The best algorithm is named with its margin, or that it cannot be told apart.
 
     Jacobi: lattice updates per second under weak scaling, grids ranked by predicted time, and the ranks from
-    which communication matters. `--serial-time`, `--latency`, `--bandwidth`, `--subdomain` and `--grid` are needed.
+    which communication matters. It needs `--serial-time`, `--latency`, `--bandwidth`, `--subdomain`, `--grid` and
+    `--model`.
     """
     from hockney.campaign.keys import COLLECTIVES
 

@@ -1,7 +1,7 @@
 """document-000 against the tables of document 000, copied from its print.
 
-Columns: grid, k, c in MB, P^com in MLUP/s, N P₁^com / P^com. L = 1200. The slips: the text counts k in directions while the tables print twice that, and table VI's header has the bandwidth of
-table VII.
+Columns: grid, k, c in MB, P^com in MLUP/s, N P₁^com / P^com. L = 1200. The slips: the text counts k in
+directions while the tables print twice that, and table VI's header has the bandwidth of table VII.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ MODEL = jacobi_models.get("document-001")
 GRIDS = [Grid(1, 1, 1), Grid(1, 4, 1), Grid(2, 1, 2), Grid(4, 3, 2)]
 
 
-@pytest.mark.parametrize(("grid", "k"), zip(GRIDS, [0, 1, 2, 3], strict=True))
+@pytest.mark.parametrize(("grid", "k"), list(zip(GRIDS, [0, 1, 2, 3], strict=True)))
 def test_the_equations_by_hand(grid: Grid, k: int) -> None:
     # L = 100: C = 32 k · 10⁴ B; at 1 GB/s 0.32 ms for each direction, and four latencies of 10 µs.
     one = predict(MODEL, Case(100, 0.01, 10e-6, 1e9), grid)
