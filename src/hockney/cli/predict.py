@@ -53,7 +53,7 @@ def predict(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Model to predict with. [default of messages: piecewise] Jacobi: such as document-000."
+            help="Model to predict with. Messages: piecewise unless said otherwise. Jacobi: such as document-000."
         ),
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="Collectives, Jacobi: how many ranks.")] = None,
