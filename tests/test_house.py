@@ -14,6 +14,7 @@ from hockney import _core
 from hockney._core import Algorithm
 from hockney.cli import application
 from hockney.models.base import models
+from hockney.predict.apps.jacobi.base import jacobi_models
 from hockney.predict.decisions.base import libraries
 from hockney.predict.estimators.base import estimators
 from hockney.predict.procedures.base import procedures
@@ -69,6 +70,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "docs/reference/calibration.md",
     ),
     "law": (SOURCE / "scaling/laws", ".py", ROOT / "tests/scaling/laws", ROOT / "docs/how-to/scaling.md"),
+    "model of jacobi": (
+        SOURCE / "predict/apps/jacobi",
+        ".py",
+        ROOT / "tests/predict/apps/jacobi",
+        ROOT / "docs/reference/jacobi.md",
+    ),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
 }
 REGISTRIES: dict[str, Registry[object]] = {
@@ -78,6 +85,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "estimator": estimators,  # type: ignore[dict-item]
     "format": formats,  # type: ignore[dict-item]
     "library": libraries,  # type: ignore[dict-item]
+    "model of jacobi": jacobi_models,  # type: ignore[dict-item]
     "procedure": procedures,  # type: ignore[dict-item]
     "law": laws,  # type: ignore[dict-item]
 }

@@ -104,7 +104,7 @@ void register_simulate(nb::module_& module) {
                std::vector<std::int32_t> below, std::vector<std::int32_t> uplinks,
                std::vector<std::int32_t> memory_of_rank) {
                 new (self) Network;
-                self->node_of_rank = std::move(node_of_rank);
+                self->place(std::move(node_of_rank));
                 self->memory_of_rank = std::move(memory_of_rank);
                 self->torus = std::move(torus);
                 self->below = std::move(below);

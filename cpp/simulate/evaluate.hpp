@@ -15,23 +15,9 @@
 #include "fluid.hpp"
 #include "network.hpp"
 #include "order.hpp"
+#include "trace.hpp"
 
 namespace hockney {
-
-// A time, and where it comes from: the critical path is followed backwards from `node`.
-struct Plain {
-    double s = 0;
-};
-struct Traced {
-    double s = 0;
-    std::int32_t node = -1;
-};
-
-// Every traced time is an earlier one plus a cost.
-struct TraceNode {
-    std::int32_t before, cost;
-    double times;
-};
 
 // Each act of a rank's processor takes longer by an exponentially distributed time.
 struct Noise {
@@ -95,6 +81,7 @@ class Evaluator {
     std::pair<double, std::int32_t> next_arrival() const { return fluid_.next(); }
     // Whether the sender has its hands full until the message is out.
     bool is_held(const Event& event) const { return cost_s(event, Term::handshake) != buffered; }
+    bool meets(const Event& event) const { return cost_s(event, Term::handshake) >= 0; }
     // Whether it shares its links fairly: it consists of many packets, which take turns.
     bool flows(const Event& event) const {
         return is_shared_link(event) && costs_.size_B[event.size] > packet_B;
@@ -158,7 +145,7 @@ class Evaluator {
             case Op::receive:
                 return receive(event, me);
             case Op::sent:
-                if (cost_s(event, Term::handshake) >= 0)
+                if (meets(event))
                     me.processor = later(me.processor, arrival_[slot(event)]);
                 else if (cost_s(event, Term::handshake) == held)
                     me.processor = later(me.processor, left_[slot(event)]);
@@ -205,7 +192,7 @@ class Evaluator {
             Time& queue = queue_[static_cast<std::size_t>(event.peer)];
             queue = me.processor = plus(later(me.processor, queue), entry(event, Term::insert));
         }
-        if (cost_s(event, Term::handshake) < 0) return transfer(event, event.rank, event.peer, me.processor);
+        if (!meets(event)) return transfer(event, event.rank, event.peer, me.processor);
         Meeting& meeting = meeting_[slot(event)];
         meeting.ready = me.processor;
         meeting.is_ready = true;
@@ -240,9 +227,14 @@ class Evaluator {
         }
         if (network_ != nullptr) head = pass(event, sender, receiver, head);
         if (rendezvous_)
-            left_[slot(event)] =
-                network_ != nullptr ? released_ : ranks_[static_cast<std::size_t>(sender)].out;
-        arrival_[slot(event)] = plus(head, entry(event, Term::transfer));
+            left_[slot(event)] = network_ != nullptr
+                                     ? later(released_, ranks_[static_cast<std::size_t>(sender)].out)
+                                     : ranks_[static_cast<std::size_t>(sender)].out;
+        // Its end comes after its head at the pace of the ends, or of the slowest link.
+        const bool is_held_up = network_ != nullptr && released_.s + costs_.time_s[empty(event)] >
+                                                           head.s + cost_s(event, Term::transfer);
+        arrival_[slot(event)] =
+            is_held_up ? plus(released_, empty(event)) : plus(head, entry(event, Term::transfer));
     }
 
     // When the head of a message leaves its port. Eager messages do so in the order in which they are
@@ -261,7 +253,7 @@ class Evaluator {
         const auto is_after = [](double a_s, double b_s) { return a_s > b_s * (1 + 1e-12); };
         for (; next != taken.end() && is_after(head.s + costs_.time_s[gap], next->from_s); ++next)
             head = later(head, next->until);
-        const Time until = plus(head, gap);
+        const Time until = ranks_[rank].out = plus(head, gap);
         if (next != taken.begin() && !is_after(head.s, std::prev(next)->until.s))
             std::prev(next)->until = until;
         else
@@ -286,9 +278,14 @@ class Evaluator {
             head = take_link(static_cast<std::size_t>(from), head, entry(event, Term::node_link));
         network_->route(from, to, route_);
         for (const std::int32_t link : route_) {
-            head = take_link(2 * nodes_ + static_cast<std::size_t>(link), head,
-                             entry(event, Term::network_link));
-            if (cost_s(event, Term::hop) > 0) head = plus(head, entry(event, Term::hop));
+            // What takes nothing of a link comes in no order of time, and waits for nobody.
+            if (cost_s(event, Term::network_link) > 0)
+                head = take_link(2 * nodes_ + static_cast<std::size_t>(link), head,
+                                 entry(event, Term::network_link));
+            if (cost_s(event, Term::hop) > 0) {
+                head = plus(head, entry(event, Term::hop));
+                released_ = plus(released_, entry(event, Term::hop));
+            }
         }
         if (cost_s(event, Term::node_link) > 0)
             head = take_link(nodes_ + static_cast<std::size_t>(to), head, entry(event, Term::node_link));
@@ -322,9 +319,12 @@ class Evaluator {
         fluid_.leave(slot(event), shares);
         Time time = plus(start_[slot(event)], entry(event, Term::node_link), shares.shared[0]);
         if (shares.shared[1] > 0) time = plus(time, entry(event, Term::network_link), shares.shared[1]);
-        if (shares.own > 0) time = plus(time, entry(event, Term::transfer), shares.own);
-        if (rendezvous_) left_[slot(event)] = time;
-        if (shares.own < 1) time = plus(time, empty(event), 1 - shares.own);
+        if (shares.own > 0) {
+            time = plus(time, entry(event, Term::transfer), shares.own);
+            time = plus(time, empty(event), -shares.own);
+        }
+        if (rendezvous_) left_[slot(event)] = time;  // its last byte is on its way
+        time = plus(time, empty(event));
         const std::int32_t from = node(event.rank), to = node(event.peer);
         if (from != to && cost_s(event, Term::hop) > 0) {
             network_->route(from, to, route_);
@@ -343,7 +343,8 @@ class Evaluator {
 
     Time take_link(std::size_t link, const Time& head, std::size_t cost) {
         const Time start = later(head, links_[link]);
-        released_ = links_[link] = plus(start, cost);
+        links_[link] = plus(start, cost);
+        released_ = later(released_, links_[link]);
         return start;
     }
 

@@ -1,12 +1,13 @@
 #include "network.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hockney {
 
-std::int32_t Network::nodes() const {
-    if (node_of_rank.empty()) return 0;
-    return *std::max_element(node_of_rank.begin(), node_of_rank.end()) + 1;
+void Network::place(std::vector<std::int32_t> nodes) {
+    node_of_rank = std::move(nodes);
+    nodes_ = node_of_rank.empty() ? 0 : *std::max_element(node_of_rank.begin(), node_of_rank.end()) + 1;
 }
 
 std::int32_t Network::memories() const {

@@ -18,7 +18,8 @@ struct Network {
     std::vector<std::int32_t> torus;           // extent of each dimension; the last varies fastest
     std::vector<std::int32_t> below, uplinks;  // of a switch of each level: children, parallel links upwards
 
-    std::int32_t nodes() const;
+    void place(std::vector<std::int32_t> nodes);
+    std::int32_t nodes() const { return nodes_; }
     std::int32_t memories() const;
     std::int32_t links() const;
     // The links between two nodes in the order in which a message passes them, numbered from 0.
@@ -28,6 +29,8 @@ struct Network {
     void over_torus(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const;
     void over_tree(std::int32_t from, std::int32_t to, std::vector<std::int32_t>& links) const;
     std::int32_t links_of_level(std::size_t level) const;
+
+    std::int32_t nodes_ = 0;
 };
 
 }  // namespace hockney

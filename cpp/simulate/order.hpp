@@ -136,9 +136,9 @@ class Order {
         if constexpr (in_time) return sink_.flows(event);
         return false;
     }
-    bool is_held(const Event& event) const {
+    bool waits(const Event& event) const {
         if constexpr (in_time) return sink_.is_held(event);
-        return false;
+        return true;
     }
 
     struct Running {
@@ -323,7 +323,7 @@ class Order {
         const MessageKey message = key(rank, act.peer, box_of(act.peer), mine, act);
         const std::int32_t slot = messages_.find(message);
         const Event event = event_of(rank, act, slot);
-        if (!messages_[slot].is_posted || !(messages_[slot].is_sent || !is_held(event)))
+        if (waits(event) && !(messages_[slot].is_posted && messages_[slot].is_sent))
             return wait_for(mine, message);
         messages_.use(slot);
         sink_.take(&event, 1);

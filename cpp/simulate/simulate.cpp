@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <stdexcept>
 
 #include "rounds.hpp"
 
@@ -118,16 +119,6 @@ class Recorder {
     std::vector<Event>& events_;
     Sink sink_;
 };
-
-// Adds what lies on the way back from each seed; a node's own weight is passed on to the one before it.
-void trace_back(const std::vector<TraceNode>& trace, std::vector<double>& weight,
-                std::vector<double>& counts) {
-    for (std::size_t i = trace.size(); i-- > 0;) {
-        if (weight[i] == 0) continue;
-        counts[static_cast<std::size_t>(trace[i].cost)] += weight[i] * trace[i].times;
-        if (trace[i].before >= 0) weight[static_cast<std::size_t>(trace[i].before)] += weight[i];
-    }
-}
 
 template <class Time>
 Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes) {
@@ -247,12 +238,20 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
 template <class Time>
 void Tape::play(Evaluator<Time>& evaluator) const {
     if (!network_.node_of_rank.empty()) evaluator.share(network_);
+    const std::invalid_argument changed(
+        "messages that share links, or wait for their receiver, must stay so");
+    std::size_t under_way = 0;
     for (std::size_t i = 0; i < events_.size();) {
+        const Event& event = events_[i];
         std::size_t end = i + 1;
         while (!events_[end - 1].is_last) ++end;
-        evaluator.take(&events_[i], end - i);
+        if (event.op == Op::enter && (under_way-- == 0 || !evaluator.flows(event))) throw changed;
+        if (event.op == Op::send && !rendezvous_ && evaluator.meets(event)) throw changed;
+        evaluator.take(&event, end - i);
+        under_way += evaluator.departures().size();
         i = end;
     }
+    if (under_way > 0) throw changed;
 }
 
 std::vector<double> Tape::finish_s(std::vector<double> table_s) const {

@@ -55,9 +55,10 @@ class Tape {
     std::size_t phases() const { return phases_; }
     std::size_t row() const { return Costs(localities_).row(); }
     // [phase × ranks + rank]; `table_s` has a row for each size. A message that was eager at the beginning
-    // stays eager.
+    // stays eager, one that shared links shares them, in the order of the beginning.
     std::vector<double> finish_s(std::vector<double> table_s) const;
-    // The derivative of Σ weight · finish by each cost: counts along the critical paths.
+    // The derivative of Σ weight · finish by each cost: counts along the critical paths. Of messages that
+    // share links the shares are held fixed, which is not quite the derivative.
     std::vector<double> gradient(std::vector<double> table_s, const std::vector<double>& weights,
                                  std::vector<double>& finish_s) const;
 

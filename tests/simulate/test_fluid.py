@@ -17,6 +17,7 @@ LATENCY_S, LINK_S_PER_B = 5.0, 0.25
 PLAIN = Parameters(LATENCY_S, 0.0, 0.0, 0.0, receive_overhead_s=0.0)
 SIZE_B = 8192
 TAKEN_S = SIZE_B * LINK_S_PER_B
+NO_LEVELS = np.zeros((0, 0), np.int32)
 
 
 def costs(**of_term: float) -> CostCurves:
@@ -34,7 +35,7 @@ def in_memory(ranks: int, domains: list[int], size_B: int = SIZE_B, **of_term: f
     network = Network(node_of_rank=[0] * ranks, memory_of_rank=domains)
     phase = ("bcast", "linear", Problem(ranks=ranks, bytes=size_B))
     made = costs(link_s_per_B=LINK_S_PER_B, **of_term)
-    return _core.simulate([phase], made, levels=np.zeros((0, 0), np.int32), network=network).finish_s
+    return _core.simulate([phase], made, levels=NO_LEVELS, network=network).finish_s
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 8])
@@ -44,8 +45,8 @@ def test_messages_that_start_together_arrive_together(ranks: int) -> None:
     outcome = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=SIZE_B), PLAIN, shared=shared)
     assert outcome.finish_s[0] == pytest.approx(LATENCY_S + ranks * TAKEN_S)
     small = simulate(ask("gather", "linear", ranks=2 * ranks, size_B=4096), PLAIN, shared=shared)
-    # A packet's head goes on while the rest still passes: the last of them waits for k − 1.
-    assert small.finish_s[0] == pytest.approx(LATENCY_S + (ranks - 1) * TAKEN_S / 2)
+    # Packets pass one after another, which takes the last as long.
+    assert small.finish_s[0] == pytest.approx(LATENCY_S + ranks * TAKEN_S / 2)
 
 
 def test_the_smaller_one_leaves_the_rest_to_the_others() -> None:
@@ -92,7 +93,7 @@ def test_terms_times_costs_are_the_time(one: _core.Algorithm, handshake: float) 
         node_of_rank=[r // 2 for r in range(ranks)], memory_of_rank=[r // 2 for r in range(ranks)], torus=[2, 2]
     )
     made = costs(send=1.0, receive=0.5, handshake=handshake, link_s_per_B=0.01, own_s_per_B=0.015)
-    tape = Tape([phase], made, levels=np.zeros((0, 0), np.int32), network=network)
+    tape = Tape([phase], made, levels=NO_LEVELS, network=network)
     rng = np.random.default_rng(3)
     table = np.array(
         [[curve_at(term, size, handshake, rng) for term in TERMS] + [0.0, 0.0] for size in tape.size_B]
@@ -112,3 +113,28 @@ def curve_at(term: str, size_B: int, handshake: float, rng: np.random.Generator)
     per_B = {"node_link": 0.01, "network_link": 0.01, "transfer": 0.015}.get(term, 0.0)
     fixed = {"send": 1.0, "receive": 0.5, "transfer": LATENCY_S, "hop": 0.2}.get(term, 0.0)
     return fixed + per_B * size_B * float(rng.uniform(0.9, 1.1))
+
+
+@pytest.mark.parametrize("own", [0.5, 0.999, 1.001, 2.0])
+def test_the_latency_is_not_the_senders(own: float) -> None:
+    """Whether the link or its ends hold a message up, its sender is through when the last byte is on its way."""
+    finish_s = in_memory(2, [0, 0], handshake=HELD, own_s_per_B=own * LINK_S_PER_B)
+    out_s = max(own, 1.0) * TAKEN_S
+    assert finish_s == pytest.approx([out_s, out_s + LATENCY_S])
+
+
+@pytest.mark.parametrize("recorded", [0.0, 1.0], ids=["alone", "shared"])
+def test_a_tape_refuses_costs_under_which_other_messages_share(recorded: float) -> None:
+    phase = ("bcast", "linear", Problem(ranks=3, bytes=SIZE_B))
+    network = Network(node_of_rank=[0, 1, 2])
+    tape = Tape([phase], costs(link_s_per_B=recorded), levels=NO_LEVELS, network=network)
+    table = np.zeros((len(tape.size_B), len(TERMS) + 2))
+    table[:, TERMS.index("handshake")] = BUFFERED
+    table[:, TERMS.index("node_link")] = 1.0 - recorded
+    with pytest.raises(ValueError, match="must stay so"):
+        tape.finish_s(table)
+    table[:, TERMS.index("node_link")] = recorded
+    assert tape.finish_s(table).max() == 2 * recorded
+    table[:, TERMS.index("handshake")] = 1.0
+    with pytest.raises(ValueError, match="must stay so"):
+        tape.finish_s(table)

@@ -9,7 +9,7 @@ import pytest
 
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
-from hockney.predict.costs import NOTHING, TERMS
+from hockney.predict.costs import NOTHING, TERMS, per_byte, protocols
 from hockney.predict.simulation import Parameters, Shared, simulate
 from hockney.schedule.catalogue import ask
 
@@ -21,10 +21,10 @@ TAKEN_S = SIZE_B * LINK_S_PER_B
 
 @pytest.mark.parametrize("node_size", [1, 2, 8])
 def test_the_ranks_of_a_node_send_one_after_another(node_size: int) -> None:
-    """The second node's k ranks send to rank 0 at once: the last head waits for k − 1 messages of m/B."""
+    """The second node's k ranks send to rank 0 at once: the last is through after k messages of m/B."""
     shared = Shared(node_size=node_size, node_gap_s_per_B=LINK_S_PER_B)
     outcome = simulate(ask("gather", "linear", ranks=2 * node_size, size_B=SIZE_B), PLAIN, shared=shared)
-    assert outcome.finish_s[0] == pytest.approx((node_size - 1) * TAKEN_S + OVERHEAD_S + LATENCY_S)
+    assert outcome.finish_s[0] == pytest.approx(node_size * TAKEN_S + OVERHEAD_S + LATENCY_S)
 
 
 @pytest.mark.parametrize("node_size", [1, 2, 8])
@@ -33,9 +33,9 @@ def test_the_root_takes_what_a_node_sends_through_its_own_port(node_size: int) -
     per_byte = Parameters(LATENCY_S, OVERHEAD_S, 0.0, LINK_S_PER_B, receive_overhead_s=RECEIVE_S)
     shared = Shared(node_size=node_size, node_gap_s_per_B=LINK_S_PER_B)
     outcome = simulate(ask("gather", "linear", ranks=2 * node_size, size_B=SIZE_B), per_byte, shared=shared)
-    assert outcome.finish_s[0] == pytest.approx(
-        OVERHEAD_S + LATENCY_S + (2 * node_size - 1) * (SIZE_B - 1) * LINK_S_PER_B
-    )
+    # The link takes m of a message, the port m − 1.
+    port_s = (2 * node_size - 1) * (SIZE_B - 1) * LINK_S_PER_B
+    assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + LATENCY_S + max(port_s, node_size * TAKEN_S))
 
 
 def test_messages_inside_a_node_take_nothing_of_its_links() -> None:
@@ -48,7 +48,7 @@ def test_a_link_into_a_node_is_shared_too() -> None:
     """Seven nodes send to rank 0 over links of their own, but into one."""
     shared = Shared(node_size=1, node_gap_s_per_B=LINK_S_PER_B)
     outcome = simulate(ask("gather", "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
-    assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + 6 * TAKEN_S + LATENCY_S)
+    assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + 7 * TAKEN_S + LATENCY_S)
 
 
 def test_a_torus_goes_the_shorter_way_dimension_by_dimension() -> None:
@@ -67,7 +67,7 @@ def test_a_line_of_nodes_shares_its_links() -> None:
     shared = Shared(network_gap_s_per_B=LINK_S_PER_B, torus=(8,))
     outcome = simulate(ask("gather", "linear", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
     # Three of the seven come from above, 5, 6 and 7 → 0; 1 to 4 come from below (of equal ways the forward one).
-    assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + 3 * TAKEN_S + LATENCY_S)
+    assert outcome.finish_s[0] == pytest.approx(OVERHEAD_S + 4 * TAKEN_S + LATENCY_S)
 
 
 def test_a_tree_goes_up_to_the_first_common_switch() -> None:
@@ -81,12 +81,12 @@ def test_a_tree_goes_up_to_the_first_common_switch() -> None:
     assert all(0 <= link < network.links for link in network.route(3, 14))
 
 
-@pytest.mark.parametrize(("uplinks", "waiting"), [(4, 0), (2, 1), (1, 3)])
-def test_fewer_uplinks_make_messages_wait(uplinks: int, waiting: int) -> None:
+@pytest.mark.parametrize(("uplinks", "passing"), [(4, 1), (2, 2), (1, 4)])
+def test_fewer_uplinks_make_messages_wait(uplinks: int, passing: int) -> None:
     """Four nodes of one switch exchange with the four of the other, each with one: alltoall's last round."""
     shared = Shared(network_gap_s_per_B=LINK_S_PER_B, tree=((4, uplinks), (2, 1)))
     outcome = simulate(ask("allreduce", "recursive_doubling", ranks=8, size_B=SIZE_B), PLAIN, shared=shared)
-    assert outcome.finish_s.max() == pytest.approx(3 * (OVERHEAD_S + LATENCY_S) + waiting * TAKEN_S)
+    assert outcome.finish_s.max() == pytest.approx(3 * (OVERHEAD_S + LATENCY_S) + passing * TAKEN_S)
 
 
 def test_a_head_takes_time_from_link_to_link() -> None:
@@ -104,3 +104,26 @@ def test_a_head_takes_time_from_link_to_link() -> None:
     assert last_s(torus=[4, 4]) == pytest.approx(5 * OVERHEAD_S + 2 * 3.0 + LATENCY_S)
     assert last_s() == pytest.approx(5 * OVERHEAD_S + LATENCY_S)
     assert last_s(below=[2], uplinks=[1]) == pytest.approx(5 * OVERHEAD_S + 2 * 3.0 + LATENCY_S)
+
+
+@pytest.mark.parametrize("name", ["dissemination", "linear", "recursive_doubling"])
+@pytest.mark.parametrize("ranks", [9, 13])
+def test_what_takes_nothing_of_a_link_waits_for_nobody(name: str, ranks: int) -> None:
+    """Empty messages over links that are shared are as fast as over links that are not."""
+    of_term = {"send": 0.2, "receive": 0.26, "transfer": 1.0}
+    message = [([0.0], [of_term.get(term, 0.0)]) for term in TERMS]
+    message[TERMS.index("handshake")] = protocols()
+    message[TERMS.index("network_link")] = per_byte(1.0)
+    near = [([0.0], [curve[1][0] / 3]) if curve[1][0] > 0 else curve for curve in message]
+    nodes = np.arange(ranks, dtype=np.int32) // 4
+    phases = [("barrier", name, Problem(ranks=ranks))] * 2
+    finish_s = [
+        _core.simulate(
+            phases,
+            CostCurves([near, message], NOTHING, NOTHING),
+            levels=nodes[None, :],
+            network=Network(node_of_rank=nodes.tolist(), torus=torus),
+        ).finish_s
+        for torus in ([], [2, 2])
+    ]
+    assert finish_s[1] == pytest.approx(finish_s[0])

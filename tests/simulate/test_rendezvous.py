@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from hockney import _core
-from hockney._core import Network, Problem
+from hockney._core import CostCurves, Network, Problem
+from hockney.predict.costs import HELD, NOTHING, TERMS, Curve, per_byte, protocols
 from hockney.predict.simulation import Parameters, simulate
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, OVERHEAD_S, RECEIVE_S, PER_B = 5.0, 1.0, 0.5, 0.01
 LIMIT_B = 1000
+NO_LEVELS = np.zeros((0, 0), np.int32)
 WITH = Parameters(LATENCY_S, OVERHEAD_S, 0.25, PER_B, receive_overhead_s=RECEIVE_S, rendezvous_above_B=LIMIT_B)
 
 
@@ -38,7 +40,7 @@ def test_a_late_receive_is_waited_for() -> None:
     result = _core.simulate(
         [("bcast", "linear", first), ("bcast", "linear", second)],
         WITH.at([0]).curves(),
-        levels=np.zeros((0, 0), np.int32),
+        levels=NO_LEVELS,
         network=Network(node_of_rank=[]),
     )
     posted_s = eager_s(1000)
@@ -85,3 +87,48 @@ def test_rounding_does_not_push_a_message_behind_another(ranks: int) -> None:
         p = Parameters(latency_s, 1e-7, 2e-7, 1e-10, receive_overhead_s=1e-7, rendezvous_above_B=1000)
         finish_s.append(simulate(asked, p, by_class=False).finish_s.max())
     assert finish_s[0] < finish_s[1]
+
+
+@pytest.mark.parametrize("is_shared", [False, True], ids=["alone", "node"])
+def test_a_held_message_is_the_senders_until_its_port_is_free(is_shared: bool) -> None:
+    held = replace(WITH, rendezvous_above_B=None).at([0])
+    held.messages[0][TERMS.index("handshake")] = ([0.0], [HELD])
+    network = Network(node_of_rank=[0, 0] if is_shared else [])
+    phase = ("bcast", "linear", Problem(ranks=2, bytes=2000))
+    finish_s = _core.simulate([phase], held.curves(), levels=NO_LEVELS, network=network).finish_s
+    assert finish_s[0] == pytest.approx(OVERHEAD_S + WITH.gap_s + 1999 * PER_B)
+
+
+NAMES = [("alltoall", "pairwise"), ("reduce_scatter", "pairwise"), ("barrier", "dissemination")]
+
+
+@pytest.mark.parametrize("ranks", [6, 9])
+@pytest.mark.parametrize("shape", [{}, {"torus": [2, 2]}, {"below": [2, 3], "uplinks": [1, 2]}])
+@pytest.mark.parametrize(("collective", "name"), NAMES)
+def test_a_limit_that_no_message_reaches_changes_nothing(
+    collective: str, name: str, shape: dict[str, list[int]], ranks: int
+) -> None:
+    """Messages come to what they share in the order of time, whatever it is that their sender might wait for."""
+    of_term: dict[str, Curve] = {
+        "send": ([0.0], [0.2]),
+        "transfer": ([0.0, 1.0], [1.0, 1.0002]),
+        "receive": ([0.0], [0.26]),
+        "node_link": per_byte(3e-4),
+        "network_link": per_byte(2e-4),
+        "hop": ([0.0], [0.2]),
+    }
+    nodes = np.arange(ranks, dtype=np.int32) // 4
+    network = Network(node_of_rank=nodes.tolist(), memory_of_rank=[rank // 2 for rank in range(ranks)], **shape)
+    size_B = 0 if collective == "barrier" else 5000
+    phases = [
+        ("barrier", "dissemination", Problem(ranks=ranks)),
+        (collective, name, Problem(ranks=ranks, bytes=size_B)),
+    ]
+    finish_s = []
+    for handshake in (protocols(), protocols(held_above_B=1e9), protocols(rendezvous_above_B=1e9)):
+        message = [{**of_term, "handshake": handshake}.get(term, NOTHING) for term in TERMS]
+        near = [NOTHING if term in ("network_link", "hop") else c for term, c in zip(TERMS, message, strict=True)]
+        curves = CostCurves([near, message], NOTHING, NOTHING)
+        finish_s.append(_core.simulate(phases, curves, levels=nodes[None, :], network=network).finish_s)
+    assert finish_s[1] == pytest.approx(finish_s[0])
+    assert finish_s[2] == pytest.approx(finish_s[0])

@@ -1,4 +1,4 @@
-"""`hockney predict`: the time of a message or a collective that was not measured."""
+"""`hockney predict`: the time of a message, a collective or an application that was not measured."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import typer
 
 from hockney.cli import JsonOption, emit_json, out, verb
 from hockney.errors import RequestError
+
+MACHINE = Path("machine.json")
+"""The file that is read where none is named."""
 
 
 @verb(
@@ -21,17 +24,22 @@ hockney predict pingpong --bytes 64KiB --where mapping=core --where mpi='Open MP
 hockney predict allreduce --ranks 1048576 --algorithm all
 hockney predict bcast --ranks 128 --bytes 8 --bytes 1MiB --system orfeo-epyc --mapping core
 hockney predict bcast --ranks 200 --bytes 64KiB --table table.csv.gz --system orfeo-epyc --mapping core
-""",
+hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --grid 24x1x1 --model document-000 --json
+hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model document-001
+""",  # noqa: E501 - an example is one line of a shell
 )
 def predict(
     operation: Annotated[
-        str, typer.Argument(help="pingpong, pingping, bandwidth, bidirectional, or a collective such as bcast.")
+        str,
+        typer.Argument(
+            help="pingpong, pingping, bandwidth, bidirectional, a collective such as bcast, or jacobi."
+        ),
     ],
     sizes: Annotated[
         list[str] | None,
         typer.Option("--bytes", help="Size, such as 64KiB; repeat for several. [default of collectives: 1KiB]"),
     ] = None,
-    machine: Annotated[Path, typer.Option(help="Machine file.")] = Path("machine.json"),
+    machine: Annotated[Path, typer.Option(help="Machine file.")] = MACHINE,
     locality: Annotated[
         str | None,
         typer.Option(help="core, cache, numa, package, node or network. [default: the nearest measured]"),
@@ -42,8 +50,13 @@ def predict(
         list[str] | None,
         typer.Option(help="NAME=WORD, where a file holds more: mapping, mpi, system, source, window, pairs."),
     ] = None,
-    model: Annotated[str, typer.Option(help="Model to predict with.")] = "piecewise",
-    ranks: Annotated[int | None, typer.Option(help="Collectives: how many ranks.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Model to predict with. Messages: piecewise unless said otherwise. Jacobi: such as document-000."
+        ),
+    ] = None,
+    ranks: Annotated[int | None, typer.Option(help="Collectives, Jacobi: how many ranks.")] = None,
     algorithm: Annotated[
         str, typer.Option(help="Collectives: names with commas, `all`, or `best` for the fastest alone.")
     ] = "all",
@@ -60,9 +73,19 @@ def predict(
         typer.Option(help="Collectives: calibrate on the collectives of this tidy table or campaign folder."),
     ] = None,
     statistic: Annotated[str, typer.Option(help="Collectives: which time of the table is predicted.")] = "",
+    serial_time: Annotated[str, typer.Option(help="Jacobi: what one rank takes for its subdomain alone.")] = "",
+    latency: Annotated[str, typer.Option(help="Jacobi: of a message, such as 0.98us.")] = "",
+    bandwidth: Annotated[str, typer.Option(help="Jacobi: of messages, such as 12185MB/s.")] = "",
+    subdomain: Annotated[int | None, typer.Option(help="Jacobi: cells along each side of a rank's cube.")] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Jacobi: processes along x, y and z, such as 4x3x2; repeat for several; `all` with --ranks."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Predict the time of one message or of a collective by every algorithm.
+    """Predict the time of one message, of a collective by every algorithm, or of an application on process grids.
 
     A message: with its 95 % interval, the formula used and the bandwidth.
 
@@ -70,25 +93,53 @@ def predict(
     of the system, as a rough bound), or, with --table, calibrated on measured collectives, with intervals. Where
     ranks are symmetric one stands for all (`by_class`); where each further rank adds the same round, the line is
     used (`closed_form`). The best algorithm is named with its margin, or that it cannot be told apart.
+
+    Jacobi: lattice updates per second under weak scaling, grids ranked by predicted time, and the ranks from
+    which communication matters. It needs `--serial-time`, `--latency`, `--bandwidth`, `--subdomain`, `--grid` and
+    `--model`.
     """
     from hockney.campaign.keys import COLLECTIVES
 
-    of_collectives = {
-        "--ranks": ranks,
-        "--system": system,
-        "--mapping": mapping,
-        "--nodes": nodes,
-        "--ppn": ppn,
-        "--table": table,
-        "--statistic": statistic,
+    kind = "jacobi" if operation == "jacobi" else "collective" if operation in COLLECTIVES else "message"
+    # Each option with the kinds of operation that it means something for.
+    meant: dict[str, tuple[object, tuple[str, ...]]] = {
+        "--bytes": (sizes, ("message", "collective")),
+        "--locality": (locality, ("message",)),
+        "--variant": (variant, ("message",)),
+        "--cache": (cache, ("message",)),
+        "--where": (where, ("message",)),
+        "--machine": (None if machine == MACHINE else machine, ("message", "collective")),
+        "--model": (model, ("message", "jacobi")),
+        "--ranks": (ranks, ("collective", "jacobi")),
+        "--algorithm": (None if algorithm == "all" else algorithm, ("collective",)),
+        "--root": (root or None, ("collective",)),
+        "--segment": (None if segment == "none" else segment, ("collective",)),
+        "--system": (system, ("collective",)),
+        "--mapping": (mapping, ("collective",)),
+        "--nodes": (nodes, ("collective",)),
+        "--ppn": (ppn, ("collective",)),
+        "--table": (table, ("collective",)),
+        "--statistic": (statistic, ("collective",)),
+        "--serial-time": (serial_time, ("jacobi",)),
+        "--latency": (latency, ("jacobi",)),
+        "--bandwidth": (bandwidth, ("jacobi",)),
+        "--subdomain": (subdomain, ("jacobi",)),
+        "--grid": (grid, ("jacobi",)),
     }
-    of_messages = {"--locality": locality, "--variant": variant, "--cache": cache, "--where": where}
-    strange = of_messages if operation in COLLECTIVES else of_collectives
-    if given := [name for name, value in strange.items() if value not in (None, "", [])]:
-        raise RequestError(f"{given[0]} means nothing for {operation}", "leave it out")
+    for name, (value, kinds) in meant.items():
+        if value not in (None, "", []) and kind not in kinds:
+            raise RequestError(f"{name} means nothing for {operation}", "leave it out")
+    if kind == "jacobi":
+        from hockney.cli._jacobi import Request as JacobiRequest
+        from hockney.cli._jacobi import predict_jacobi
+
+        predict_jacobi(
+            JacobiRequest(model, serial_time, latency, bandwidth, subdomain, grid or [], ranks), as_json=as_json
+        )
+        return
     if statistic and table is None:
         raise RequestError("--statistic needs --table", "leave it out, or give a table")
-    if operation in COLLECTIVES:
+    if kind == "collective":
         from hockney.cli._collective import Request, predict_collective
 
         request = Request(
@@ -120,12 +171,13 @@ def predict(
     asked = {"operation": operation, "locality": locality, "variant": variant, "cache": cache}
     whole = load(machine)
     entry = one(whole, asked | parse_where(where or []))
-    predictions = [predict_message(entry, length, model) for length in lengths]
+    named = model or "piecewise"
+    predictions = [predict_message(entry, length, named) for length in lengths]
     if as_json:
-        emit_json({"machine": str(machine), **as_data(entry, model, predictions)})
+        emit_json({"machine": str(machine), **as_data(entry, named, predictions)})
         return
     out.print(
-        as_text(f"{title(entry, whole.point_to_point)} — {model}", entry, predictions),
+        as_text(f"{title(entry, whole.point_to_point)} — {named}", entry, predictions),
         markup=False,
         soft_wrap=True,
     )

@@ -1,8 +1,8 @@
 """Calibration: parameters that explain measured times, found by Gauss–Newton on the simulation's own derivative.
 
-How often each cost lies on a critical path is its derivative (the simulator traces it), so a step needs one
-simulation for each point. Residuals are relative (ln predicted/measured) and weighted as those of a t
-distribution (ν = 4), so that outliers do not rule.
+How often each cost lies on a critical path is its derivative (the simulator traces it; shares of links are taken
+as they are), so a step needs one simulation for each point. Residuals are relative (ln predicted/measured) and
+weighted as those of a t distribution (ν = 4), so that outliers do not rule.
 """
 
 from __future__ import annotations

@@ -319,7 +319,7 @@ def _notes(layout: Layout, used: int, points: int) -> list[str]:
         f"{label}: messages above {size_B:.0f} B wait for their receiver"
         for label, size_B in layout.rendezvous_above_B.items()
     ]
-    if np.isfinite(layout.held_above_B):
+    if layout.knots[-1] > layout.held_above_B:
         found.append(f"senders of messages above {layout.held_above_B:.0f} B wait until they are out")
     if np.isfinite(layout.step_from):
         found.append(f"the network costs more from {layout.step_from:.0f} ranks on")

@@ -1,0 +1,1 @@
+"""Whole applications: what a process grid makes of their running time, one package each."""

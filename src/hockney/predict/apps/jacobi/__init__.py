@@ -1,0 +1,1 @@
+"""Models of a Jacobi solver on a three-dimensional process grid, one file each."""

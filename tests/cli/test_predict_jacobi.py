@@ -1,0 +1,157 @@
+"""`hockney predict jacobi`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney import cli
+
+GIVEN = {
+    "--serial-time": "15.3276s",
+    "--latency": "0.98us",
+    "--bandwidth": "12185MB/s",
+    "--subdomain": "1200",
+    "--model": "document-000",
+}
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run it with table X's numbers, some left out or others: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str, without: str = "", **other: str) -> tuple[int, str, str]:
+        options = {**GIVEN, **{f"--{name.replace('_', '-')}": value for name, value in other.items()}}
+        given = [word for name, value in options.items() if name != without for word in (name, value)]
+        monkeypatch.setattr(sys, "argv", ["hockney", "predict", "jacobi", *given, *words])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+def test_the_documents_row(run: Run) -> None:
+    code, out, err = run("--grid", "24x1x1", "--json")
+    assert (code, err) == (0, "")
+    made = json.loads(out)
+    # Document 000, table X.
+    assert f"{made['mlups']:.3f}" == "2705.040"
+    assert (made["grid"], made["ranks"], made["model"]) == ("24x1x1", 24, "document-000")
+    assert "c = 16·k·L² B" in made["formula"]
+    # 46.08 MB / 12185 MB/s + 2 · 0.98 µs
+    assert made["communication_s"] == pytest.approx(46.08 / 12185 + 1.96e-6)
+    assert made["time_s"] == pytest.approx(15.3276 + made["communication_s"])
+    assert made["efficiency"] == pytest.approx(15.3276 / made["time_s"])
+    assert made["tied"] == []
+
+
+def test_all_grids_are_ranked_and_ties_said(run: Run) -> None:
+    code, out, _ = run("--grid", "all", "--ranks", "48", "--json")
+    assert code == 0
+    made = json.loads(out)
+    assert (made["grid"], made["tied"]) == ("48x1x1", ["1x48x1", "1x1x48"])
+    assert len(made["grids"]) == 45
+    times = [one["time_s"] for one in made["grids"]]
+    assert times == sorted(times)
+    places = {one["grid"]: one["place"] for one in made["grids"]}
+    assert (places["24x2x1"], places["4x4x3"]) == (4, 28)
+
+
+def test_text(run: Run) -> None:
+    code, out, err = run("--grid", "4x3x2", "--grid", "24x1x1", "--grid", "1x24x1")
+    assert (code, err) == (0, "")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert lines[0] == "jacobi on 24 ranks, 1200³ cells each — document-000"
+    # Document 000, table X.
+    assert lines[3].startswith("24x1x1, 1x24x1 2 2705.040 ")
+    assert lines[4].startswith("4x3x2 6 2703.705 ")
+    assert lines[5] == "tie: 24x1x1, 1x24x1 take exactly the same time"
+    assert lines[6].startswith("24x1x1, 1x24x1 are fastest, by 0.0493")
+    assert lines[-2:] == [
+        "communication exceeds 10 % of the time on no number of ranks",
+        "communication exceeds 50 % of the time on no number of ranks",
+    ]
+
+
+def test_where_communication_matters(run: Run) -> None:
+    # C = 32 MB · k and 1 GB/s: 0.032 s for each direction, beside 0.3 s: 9.6 %, 17.6 %, 24.2 %.
+    other = {
+        "serial_time": "0.3s",
+        "latency": "0s",
+        "bandwidth": "1GB/s",
+        "subdomain": "1000",
+        "model": "document-001",
+    }
+    made = json.loads(run("--grid", "2x2x2", "--json", **other)[1])
+    assert [one["communication_share"] for one in made["weak_scaling"]] == pytest.approx(
+        [0.032 / 0.332, 0.064 / 0.364, 0.096 / 0.396]
+    )
+    assert made["communication_exceeds"] == [
+        {"share": 0.1, "ranks": 4, "directions": 2},
+        {"share": 0.5, "ranks": None, "directions": None},
+    ]
+    assert (
+        "exceeds 10 % of the time from 4 ranks on, on grids of at least 2" in run("--grid", "2x2x2", **other)[1]
+    )
+
+
+@pytest.mark.parametrize("name", [*GIVEN, "--grid"])
+def test_what_is_missing_is_named(run: Run, name: str) -> None:
+    grid = () if name == "--grid" else ("--grid", "24x1x1")
+    code, out, err = run(*grid, without=name)
+    assert (code, out) == (2, "")
+    assert f"needs {name}" in err.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--grid", "24x1x1", "--ranks", "48"], "has 24 processes, not 48"),
+        (["--grid", "24x1x1", "--ranks", "0"], "at least 1, not 0"),
+        (["--grid", "24x0x1"], "without processes"),
+        (["--grid", "24x-1x1"], "not a process grid"),
+        (["--grid", "24x1x1", "--grid", "48x1x1"], "not ranked together"),
+        (["--grid", "all"], "needs --ranks"),
+        (["--grid", "all", "--ranks", "-8"], "at least 1, not -8"),
+        (["--grid", "all", "--grid", "8x1x1", "--ranks", "8"], "holds every other"),
+        (["--grid", "24x1x1", "--subdomain", "0"], "not 0"),
+        (["--grid", "24x1x1", "--subdomain", "-1200"], "not -1200"),
+        (["--grid", "24x1x1", "--serial-time", "0s"], "serial time must be positive"),
+        (["--grid", "24x1x1", "--latency", "-1us"], "'-1us' is not a time"),
+        (["--grid", "24x1x1", "--bandwidth", "0GB/s"], "bandwidth must be positive"),
+        (["--grid", "24x1x1", "--bandwidth", "1e-320B/s"], "out of range"),
+        (["--grid", "24x1x1", "--model", "document-002"], "unknown model of jacobi 'document-002'"),
+        (["--grid", "24x1x1", "--bytes", "8"], "--bytes means nothing for jacobi"),
+        (["--grid", "24x1x1", "--machine", "m.json"], "--machine means nothing for jacobi"),
+        (["--grid", "24x1x1", "--algorithm", "ring"], "--algorithm means nothing for jacobi"),
+        (["--grid", "24x1x1", "--root", "3"], "--root means nothing for jacobi"),
+        (["--grid", "24x1x1", "--segment", "1KiB"], "--segment means nothing for jacobi"),
+    ],
+)
+def test_a_wrong_request_is_one_line(run: Run, words: list[str], message: str) -> None:
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert message in err.splitlines()[0]
+    code, out, _ = run(*words, "--json")
+    assert code == 2
+    assert message in json.loads(out)["error"]["message"]
+
+
+def test_its_options_mean_nothing_for_messages_and_collectives(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for operation in ("pingpong", "bcast"):
+        monkeypatch.setattr(sys, "argv", ["hockney", "predict", operation, "--grid", "2x2x2"])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        assert stop.value.code == 2
+        assert f"--grid means nothing for {operation}" in capsys.readouterr().err
