@@ -62,10 +62,12 @@ def loops(order: tuple[str, ...], nodes: int, ppn: int, ranks: int) -> list[int]
         ("socket", 256, 8, "numa"),
         ("socket", 256, 127, "node"),
         ("socket", 256, 128, "network"),
-        # Even ranks on node 0, odd ones on node 1; packages alternate inside.
+        # Even ranks on node 0, odd ones on node 1; inside, the next NUMA domain, those of package 0 first.
         ("node", 256, 1, "network"),
-        ("node", 256, 2, "node"),
-        ("node", 256, 4, "cache"),
+        ("node", 256, 2, "package"),
+        ("node", 256, 6, "package"),
+        ("node", 256, 8, "node"),
+        ("node", 256, 16, "cache"),
         ("node", 256, 255, "network"),
         # Flat trees: every receiver in the channel of its name.
         ("flat_tree_cache", 4, 1, "cache"),
