@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -94,6 +95,9 @@ class Evaluator {
 
   private:
     static constexpr Bytes packet_B = 4096;
+    // Kinds of links, and what a message takes of each.
+    static constexpr std::uint8_t of_node = 0, between = 1;
+    static constexpr std::array<Term, 2> link_terms{Term::node_link, Term::network_link};
 
     bool is_shared_link(const Event& event) const {
         if (network_ == nullptr) return false;
@@ -261,74 +265,68 @@ class Evaluator {
         return head;
     }
 
+    // What lies on a message's way: the memories of its ends inside a node, else its nodes' links and those
+    // between them.
+    void find_way(const Event& event, std::int32_t sender, std::int32_t receiver) {
+        const std::int32_t from = node(sender), to = node(receiver);
+        way_.clear();
+        const auto add = [&](std::size_t link, std::uint8_t kind) {
+            way_.push_back({static_cast<std::int32_t>(link), kind, cost_s(event, link_terms[kind])});
+        };
+        if (from == to) {
+            if (network_->memory_of_rank.empty()) return;
+            add(memory_of(sender), of_node);
+            if (memory_of(sender) != memory_of(receiver)) add(memory_of(receiver), of_node);
+            return;
+        }
+        add(static_cast<std::size_t>(from), of_node);
+        network_->route(from, to, route_);
+        for (const std::int32_t link : route_) add(2 * nodes_ + static_cast<std::size_t>(link), between);
+        add(nodes_ + static_cast<std::size_t>(to), of_node);
+    }
+
     // The head of a message goes on as soon as a link is free; the links behind it stay taken for as long as
     // the message needs to pass (cut-through).
     Time pass(const Event& event, std::int32_t sender, std::int32_t receiver, Time head) {
-        const std::int32_t from = node(sender), to = node(receiver);
         released_ = head;
-        if (from == to && !network_->memory_of_rank.empty()) {
-            if (cost_s(event, Term::node_link) <= 0) return head;
-            head = take_link(memory_of(sender), head, entry(event, Term::node_link));
-            if (memory_of(sender) != memory_of(receiver))
-                head = take_link(memory_of(receiver), head, entry(event, Term::node_link));
-            return head;
-        }
-        if (from == to) return head;
-        if (cost_s(event, Term::node_link) > 0)
-            head = take_link(static_cast<std::size_t>(from), head, entry(event, Term::node_link));
-        network_->route(from, to, route_);
-        for (const std::int32_t link : route_) {
+        find_way(event, sender, receiver);
+        for (const Fluid::Link& link : way_) {
             // What takes nothing of a link comes in no order of time, and waits for nobody.
-            if (cost_s(event, Term::network_link) > 0)
-                head = take_link(2 * nodes_ + static_cast<std::size_t>(link), head,
-                                 entry(event, Term::network_link));
-            if (cost_s(event, Term::hop) > 0) {
+            if (link.cost_s > 0)
+                head =
+                    take_link(static_cast<std::size_t>(link.link), head, entry(event, link_terms[link.kind]));
+            if (link.kind == between && cost_s(event, Term::hop) > 0) {
                 head = plus(head, entry(event, Term::hop));
                 released_ = plus(released_, entry(event, Term::hop));
             }
         }
-        if (cost_s(event, Term::node_link) > 0)
-            head = take_link(nodes_ + static_cast<std::size_t>(to), head, entry(event, Term::node_link));
         return head;
     }
 
     void enter(const Event& event) {
-        const std::int32_t from = node(event.rank), to = node(event.peer);
-        path_.clear();
-        const auto take = [&](std::size_t link, std::uint8_t kind, Term term) {
-            if (cost_s(event, term) > 0)
-                path_.push_back({static_cast<std::int32_t>(link), kind, cost_s(event, term)});
-        };
-        if (from == to) {
-            take(memory_of(event.rank), 0, Term::node_link);
-            if (memory_of(event.rank) != memory_of(event.peer))
-                take(memory_of(event.peer), 0, Term::node_link);
-        } else {
-            take(static_cast<std::size_t>(from), 0, Term::node_link);
-            network_->route(from, to, route_);
-            for (const std::int32_t link : route_)
-                take(2 * nodes_ + static_cast<std::size_t>(link), 1, Term::network_link);
-            take(nodes_ + static_cast<std::size_t>(to), 0, Term::node_link);
-        }
+        find_way(event, event.rank, event.peer);
         const double own_s = cost_s(event, Term::transfer) - costs_.time_s[empty(event)];
-        fluid_.enter(slot(event), start_[slot(event)].s, std::max(own_s, 0.0), path_);
+        fluid_.enter(slot(event), start_[slot(event)].s, std::max(own_s, 0.0), way_);
     }
 
     void arrive(const Event& event) {
         Shares shares;
         fluid_.leave(slot(event), shares);
-        Time time = plus(start_[slot(event)], entry(event, Term::node_link), shares.shared[0]);
-        if (shares.shared[1] > 0) time = plus(time, entry(event, Term::network_link), shares.shared[1]);
+        Time time = start_[slot(event)];
+        for (const std::uint8_t kind : {of_node, between})
+            if (shares.shared[kind] > 0)
+                time = plus(time, entry(event, link_terms[kind]), shares.shared[kind]);
         if (shares.own > 0) {
             time = plus(time, entry(event, Term::transfer), shares.own);
             time = plus(time, empty(event), -shares.own);
         }
         if (rendezvous_) left_[slot(event)] = time;  // its last byte is on its way
         time = plus(time, empty(event));
-        const std::int32_t from = node(event.rank), to = node(event.peer);
-        if (from != to && cost_s(event, Term::hop) > 0) {
-            network_->route(from, to, route_);
-            time = plus(time, entry(event, Term::hop), static_cast<double>(route_.size()));
+        if (cost_s(event, Term::hop) > 0) {
+            find_way(event, event.rank, event.peer);
+            const auto hops = std::count_if(way_.begin(), way_.end(),
+                                            [](const Fluid::Link& link) { return link.kind == between; });
+            time = plus(time, entry(event, Term::hop), static_cast<double>(hops));
         }
         arrival_[slot(event)] = time;
     }
@@ -370,12 +368,12 @@ class Evaluator {
     std::vector<Time> queue_;                // by rank, where senders wait for it
     std::vector<Time> arrival_;              // by slot
     std::vector<Meeting> meeting_;
-    std::vector<Time> left_;
-    Time released_;
+    std::vector<Time> left_;  // by slot: when a message is out of its sender's hands
+    Time released_;           // the last link that the latest message took
     Fluid fluid_;
     std::vector<Time> start_;  // by slot: when the message came to the links
     std::vector<std::pair<double, Event>> departures_;
-    std::vector<Fluid::Link> path_;
+    std::vector<Fluid::Link> way_;
     std::vector<Time> links_;  // out of the nodes, into the nodes, between them
     std::size_t nodes_ = 0, memories_ = 0;
     const Network* network_ = nullptr;

@@ -11,7 +11,7 @@ import pytest
 
 from hockney._core import CostCurves, Network, simulate
 from hockney.machine.placement import placement
-from hockney.machine.system import System
+from hockney.machine.system import System, find_system
 from hockney.predict.costs import NOTHING, loggp_message, per_byte
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.points import points
@@ -94,6 +94,18 @@ def test_a_package_that_ranks_move_in_has_no_near_neighbours(system: System) -> 
         assert (place.ppn, place.is_spread) == (16, False)
     # Nobody's number is nobody else's either.
     assert not set(free.levels[cache]) & set(free.levels[package])
+
+
+def test_ranks_use_the_memory_of_their_numa_domain_or_of_all_that_they_may_reach() -> None:
+    """Two packages of four domains of 16 cores."""
+    epyc = find_system("orfeo-epyc")
+    packed = place_of(placement(epyc, "core", 32), epyc).memory
+    assert packed == (0,) * 16 + (1,) * 16
+    free = np.array(place_of(placement(epyc, "socket", 32), epyc).memory)
+    # Bound to packages in turn: 16 on each, spread over its four domains.
+    assert np.bincount(free).tolist() == [4] * 8
+    assert not set(free[0::2]) & set(free[1::2])
+    assert place_of(placement(epyc, "core", 32)).memory == ()
 
 
 def test_nodes_and_ppn_of_the_table_go_first(system: System) -> None:

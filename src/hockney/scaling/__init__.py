@@ -1,0 +1,1 @@
+"""Laws of scaling, and fits of them to measured times."""

@@ -43,6 +43,7 @@ _BELIEVE = 10.0
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Where libraries switch protocol for non-blocking and for blocking sends (UCX: 8 KiB and 256 KiB, exclusive)."""
 _OF_BLOCKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")
+"""Collectives whose size is that of a block, or whose messages may carry the blocks of all ranks."""
 _HELD_B = 8192.0
 """Where libraries stop to copy what they send (UCX's zero copy)."""
 _LATE = 0.8
