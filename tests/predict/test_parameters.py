@@ -106,6 +106,15 @@ def test_the_formula_of_a_cost(scenario: Scenario, locality: int, part: str) -> 
     assert ln_costs(layout, below, theta, [0])[0, column(locality, part)] == pytest.approx(expected)
 
 
+def test_messages_of_a_node_take_memory_and_others_links(scenario: Scenario) -> None:
+    layout = Layout(KNOTS, ("bcast linear",), 16)
+    theta = np.random.default_rng(3).normal(size=layout.count)
+    taken = ln_costs(layout, scenario, theta, [8])[0]
+    for locality in range(1, len(LOCALITIES)):
+        of = layout.places["link" if locality == NETWORK else "memory"]
+        assert taken[column(locality, "node_link")] == theta[of[4]]
+
+
 def test_terms_that_messages_do_not_have(scenario: Scenario) -> None:
     layout = Layout(KNOTS, ("bcast linear",), 16, rendezvous_above_B={"bcast linear": 8.0})
     empty = layout.empty(scenario, [8, 9])
