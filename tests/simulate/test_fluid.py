@@ -30,10 +30,12 @@ def costs(**of_term: float) -> CostCurves:
     return CostCurves([[known[term] for term in TERMS]], NOTHING, NOTHING)
 
 
-def in_memory(ranks: int, domains: list[int], size_B: int = SIZE_B, **of_term: float) -> np.ndarray:
-    """When the ranks of one node finish a linear broadcast."""
+def in_memory(
+    ranks: int, domains: list[int], collective: str = "bcast", size_B: int = SIZE_B, **of_term: float
+) -> np.ndarray:
+    """When the ranks of one node finish a linear algorithm."""
     network = Network(node_of_rank=[0] * ranks, memory_of_rank=domains)
-    phase = ("bcast", "linear", Problem(ranks=ranks, bytes=size_B))
+    phase = (collective, "linear", Problem(ranks=ranks, bytes=size_B))
     made = costs(link_s_per_B=LINK_S_PER_B, **of_term)
     return _core.simulate([phase], made, levels=NO_LEVELS, network=network).finish_s
 
@@ -70,7 +72,9 @@ def test_a_copy_takes_of_both_memories() -> None:
     """Three read from rank 0's memory, two of them write into one, the third has one to itself."""
     finish_s = in_memory(4, [0, 1, 1, 2])
     assert finish_s[1:] == pytest.approx(np.full(3, LATENCY_S + 3 * TAKEN_S)), "rank 0's memory has three"
-    assert in_memory(3, [0, 1, 2])[1:] == pytest.approx(np.full(2, LATENCY_S + 2 * TAKEN_S))
+    # The other way round, each reads from its own and all write into one; packets as well, one after another.
+    assert in_memory(4, [0, 1, 2, 3], "gather")[0] == pytest.approx(LATENCY_S + 3 * TAKEN_S)
+    assert in_memory(4, [0, 1, 2, 3], "gather", SIZE_B // 2)[0] == pytest.approx(LATENCY_S + 1.5 * TAKEN_S)
 
 
 def test_a_sender_that_holds_its_messages_is_through_when_they_are_out() -> None:
