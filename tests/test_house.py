@@ -26,7 +26,7 @@ from hockney.schedule.formats.base import formats
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hockney"
-NOT_UNITS = {"__init__", "base"}
+NOT_UNITS = {"__init__", "__pycache__", "base", "app"}
 
 ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
     # kind: (folder of the units, suffix, folder of their tests, page that documents them)
@@ -50,6 +50,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "docs/how-to/choose-an-mpi.md",
     ),
     "kernel": (ROOT / "cpp/runner/kernels", ".cpp", ROOT / "tests/runner", ROOT / "docs/reference/kernels.md"),
+    "application": (
+        ROOT / "cpp/runner/apps",
+        ".cpp",
+        ROOT / "tests/runner/apps",
+        ROOT / "docs/reference/applications.md",
+    ),
     "criterion": (ROOT / "cpp/runner/stopping", ".cpp", ROOT / "tests/cpp", ROOT / "docs/reference/measuring.md"),
     "format": (
         SOURCE / "schedule/formats",
@@ -93,7 +99,9 @@ REGISTRIES: dict[str, Registry[object]] = {
 
 def units(kind: str) -> list[str]:
     folder, suffix, _, _ = ROOMS[kind]
-    stems = sorted(path.stem for path in folder.glob(f"*{suffix}"))
+    stems = sorted(
+        path.stem for path in folder.iterdir() if path.suffix == suffix or (path / "__init__.py").is_file()
+    )
     return [stem for stem in stems if stem not in NOT_UNITS and not stem.startswith("_")]
 
 
@@ -117,11 +125,12 @@ def test_a_verb_is_a_file() -> None:
     assert sorted(verbs()) == units("verb")
 
 
-def test_a_kernel_registers_itself_under_its_files_name() -> None:
-    folder, suffix, _, _ = ROOMS["kernel"]
-    for name in units("kernel"):
+@pytest.mark.parametrize(("kind", "word"), [("kernel", "RegisterKernel"), ("application", "RegisterApp")])
+def test_a_unit_of_the_runner_registers_itself_under_its_files_name(kind: str, word: str) -> None:
+    folder, suffix, _, _ = ROOMS[kind]
+    for name in units(kind):
         text = (folder / f"{name}{suffix}").read_text(encoding="utf-8")
-        assert f'RegisterKernel registered("{name}"' in text
+        assert f'{word} registered("{name}"' in text
 
 
 @pytest.mark.parametrize(("kind", "name"), ALL_UNITS)
@@ -185,6 +194,7 @@ def test_a_file_that_registers_a_schedule_is_in_the_registry() -> None:
 
 LAYERS = {
     "cli": 6,
+    "apps": 5,
     "campaign": 5,
     "report": 5,
     "predict": 4,
@@ -197,7 +207,15 @@ LAYERS = {
     "schedule": 1,
 }
 # The contract between the rooms: the record, the folder it is kept in, and what everything may use.
-SHARED = {"campaign.record", "campaign.keys", "campaign.folder", "errors", "units", "registry"}
+SHARED = {
+    "campaign.record",
+    "campaign.app_record",
+    "campaign.keys",
+    "campaign.folder",
+    "errors",
+    "units",
+    "registry",
+}
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))

@@ -7,6 +7,7 @@
 //   collective operation=bcast algorithm=binomial ranks=4 root=0 rotate=0 bytes=1024 segment_B=0 radix=0
 //   cache=warm
 //              start=window budget_s=1 tolerance=0.01 least_samples=30
+//   app operation=jacobi ranks=4 …            keys of its own: cpp/runner/apps/<operation>.cpp
 //   quit
 //
 // A conversation ends by `quit`, never by end-of-file alone: Open MPI 5 does not deliver one.
@@ -22,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/app.hpp"
 #include "clock.hpp"
 #include "collective/group.hpp"
 #include "collective/measure.hpp"
@@ -88,10 +90,13 @@ std::string hello(const std::vector<std::string>& placements, const std::string&
         operation.add("name", name).add("largest_B", kernel.largest_B).add("windowed", kernel.windowed);
         operations += (operations.empty() ? "" : ",") + operation.str();
     }
+    std::string programs;
+    for (const auto& [name, app] : apps()) programs += (programs.empty() ? "" : ",") + json_string(name);
     JsonObject object;
     object.add("type", "hello").add("protocol", 1).add("library", library);
     object.add("standard", std::to_string(version) + "." + std::to_string(subversion));
     object.raw("operations", "[" + operations + "]").raw("algorithms", algorithms_json());
+    object.raw("apps", "[" + programs + "]");
     object.raw("settings", settings);
 #ifdef HOCKNEY_NO_MPI_T
     object.add("mpi_t", false);
@@ -149,6 +154,22 @@ std::string answer_pair(const std::string& line, const Request& request, int ran
     return leader == 0 ? record : receive_text(leader, record_tag, comm);
 }
 
+void check_app(const Request& request, int ranks) {
+    if (apps().count(request.text("operation")) == 0)
+        throw BadRequest("unknown application '" + request.text("operation") + "'");
+    const long members = request.whole("ranks");
+    if (members < 1 || members > ranks)
+        throw BadRequest("ranks must be from 1 to " + std::to_string(ranks) + ", which were launched");
+}
+
+std::string answer_app(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
+                       Groups& groups) {
+    check_app(request, ranks);
+    const int members = static_cast<int>(request.whole("ranks"));
+    for (int other = 1; other < members; ++other) send_text(line, other, request_tag, comm);
+    return run_app(request, groups.of(members).comm);
+}
+
 std::string answer_collective(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
                               Groups& groups) {
     std::string refused = refuse_collective(request, ranks);
@@ -162,6 +183,10 @@ void serve(int ranks, MPI_Comm comm, Groups& groups) {
     for (std::string line; std::getline(std::cin, line) && line != "quit";) {
         try {
             const Request request(line);
+            if (request.word() == "app") {
+                answer(answer_app(line, request, ranks, comm, groups));
+                continue;
+            }
             check_common(request);
             if (request.word() == "measure")
                 answer(answer_pair(line, request, ranks, comm));
@@ -181,6 +206,10 @@ void follow_orders(int rank, MPI_Comm comm, Groups& groups) {
         const std::string line = receive_text(0, request_tag, comm);
         if (line == "quit") return;
         const Request request(line);
+        if (request.word() == "app") {
+            run_app(request, groups.of(static_cast<int>(request.whole("ranks"))).comm);
+            continue;
+        }
         if (request.word() == "collective") {
             measure_collective(request, groups.of(static_cast<int>(request.whole("ranks"))));
             continue;
@@ -215,7 +244,9 @@ int run() {
 }  // namespace hockney
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
+    // Threads of an application compute; MPI is called by the first one only.
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     int status = 1;
     try {
         status = hockney::run();

@@ -11,7 +11,8 @@ import pytest
 
 from hockney.campaign import collectives
 from hockney.campaign.folder import Campaign
-from hockney.campaign.measure import Described, Launch, Outcome, run
+from hockney.campaign.launch import Described, Launch
+from hockney.campaign.measure import Outcome, run
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import spread
 from hockney.errors import RequestError

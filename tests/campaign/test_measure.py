@@ -16,7 +16,8 @@ import pytest
 
 from hockney.campaign.events import Progress
 from hockney.campaign.folder import Campaign
-from hockney.campaign.measure import Described, Launch, Outcome, run
+from hockney.campaign.launch import Described, Launch
+from hockney.campaign.measure import Outcome, run
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Record
 from hockney.errors import RequestError

@@ -3,6 +3,7 @@
     plan.json        what was asked for
     launches.jsonl   provenance, one line per launch (or per imported file)
     records.jsonl    one measurement a line, written and synced as it completes
+    apps.jsonl       one run of an application a line
     failures.jsonl   points that could not be measured, with the reason
     samples.csv      the tidy table, made anew from the records
 
@@ -18,19 +19,23 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from hockney.campaign.app_record import AppRecord
 from hockney.campaign.record import Record
 from hockney.errors import RequestError
 
 PLAN = "plan.json"
 LAUNCHES = "launches.jsonl"
 RECORDS = "records.jsonl"
+APPS = "apps.jsonl"
 FAILURES = "failures.jsonl"
 TABLE = "samples.csv"
 LOCK = ".lock"
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class Campaign:
@@ -51,7 +56,7 @@ class Campaign:
 
         A plan without records or launches, left by a request that was refused, is replaced.
         """
-        if (path / RECORDS).exists() or (path / LAUNCHES).exists():
+        if any((path / name).exists() for name in (RECORDS, APPS, LAUNCHES)):
             raise RequestError(
                 f"{path} already holds a campaign",
                 "add --resume to go on with it, or choose another folder; nothing in it was changed",
@@ -68,7 +73,7 @@ class Campaign:
     @classmethod
     def open(cls, path: Path) -> Campaign:
         """RequestError where `path` is no campaign folder."""
-        if not (path / RECORDS).is_file() and not (path / PLAN).is_file():
+        if not any((path / name).is_file() for name in (RECORDS, APPS, PLAN)):
             raise RequestError(
                 f"{path} is not a campaign folder (no {RECORDS})",
                 "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`",
@@ -107,6 +112,10 @@ class Campaign:
         """Write many records to disk before returning, synced once (an import, a merge)."""
         self._append(RECORDS, *(record.model_dump_json(exclude_defaults=True) for record in records))
 
+    def append_app(self, record: AppRecord) -> None:
+        """Write one run of an application to disk before returning."""
+        self._append(APPS, record.model_dump_json(exclude_defaults=True))
+
     def append_launch(self, launch: Mapping[str, Any]) -> None:
         """Write the provenance of one launch to disk before returning; its `id` is what records refer to."""
         self._append(LAUNCHES, json.dumps(launch, ensure_ascii=False))
@@ -129,16 +138,23 @@ class Campaign:
 
     def records(self) -> list[Record]:
         """All whole records in the order measured; each damaged line becomes a warning."""
-        records = []
-        for number, line in self._lines(RECORDS):
+        return self._models(RECORDS, Record)
+
+    def apps(self) -> list[AppRecord]:
+        """All whole runs of applications in the order made; each damaged line becomes a warning."""
+        return self._models(APPS, AppRecord)
+
+    def _models(self, name: str, kind: type[Model]) -> list[Model]:
+        found = []
+        for number, line in self._lines(name):
             try:
-                records.append(Record.model_validate_json(line))
+                found.append(kind.model_validate_json(line))
             except ValidationError as error:
                 first = error.errors()[0]
                 where = ".".join(str(part) for part in first["loc"])
                 what = f"{where}: {first['msg']}" if where else first["msg"]
-                self.warnings.append(f"{self.path / RECORDS}:{number}: damaged line skipped ({what})")
-        return records
+                self.warnings.append(f"{self.path / name}:{number}: damaged line skipped ({what})")
+        return found
 
     def launches(self) -> list[dict[str, Any]]:
         """Provenance of all launches, oldest first."""

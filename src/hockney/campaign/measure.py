@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import platform
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
-from hockney import __version__
 from hockney.campaign import collectives
 from hockney.campaign.events import Watcher
 from hockney.campaign.folder import Campaign
 from hockney.campaign.keys import COLLECTIVES, Key, PairKey
+from hockney.campaign.launch import Launch, launch_line, utc_now
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Locality, Record
+from hockney.campaign.record import Record
 from hockney.campaign.work import Pace, Work
 from hockney.errors import HockneyError, RequestError
 from hockney.runner.session import LaunchFailed, Limitation, Operation, Refused, Session, operations
@@ -40,32 +38,6 @@ MOST_FAILURES = 3
 
 NOTABLE_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, that the user should know of."""
-
-
-@dataclass(frozen=True)
-class Described:
-    """What a launch turned out to be, from the runner's hello."""
-
-    localities: Mapping[tuple[int, int], Locality]
-    oversubscribed: bool
-    nodes: int
-    ppn: int
-    provenance: Mapping[str, Any]
-    warnings: list[str]
-
-
-@dataclass(frozen=True)
-class Launch:
-    """How to start the runner for one variant; made by the caller, who knows the MPI."""
-
-    variant: str
-    mpi_name: str
-    argv: list[str]
-    environment: Mapping[str, str]
-    provenance: Mapping[str, Any]
-    describe: Callable[[Mapping[str, Any]], Described]
-    only: tuple[str, str] | None = None
-    """(operation, algorithm): the launch selects this one algorithm, which the library takes for its default."""
 
 
 @dataclass
@@ -167,7 +139,7 @@ class _Run:
 
     def fail(self, error: HockneyError, variant: str, index: int, point: tuple[Key, int] | None) -> None:
         failure: dict[str, Any] = {
-            "time": _now(),
+            "time": utc_now(),
             "index": index,
             "variant": variant,
             "reason": error.message,
@@ -186,7 +158,7 @@ class _Run:
         self.outcome.limitations.append(text)
         if all(failure.get("limitation") != text for failure in self.campaign.failures()):
             self.campaign.append_failure(
-                {"time": _now(), "index": index, "variant": variant, "limitation": text, **about}
+                {"time": utc_now(), "index": index, "variant": variant, "limitation": text, **about}
             )
 
 
@@ -239,25 +211,7 @@ class _Part:
                     key = PairKey(name, locality, leader, follower, cache)
                     self.work.largest_B[key] = operation.largest_B
         self.work.largest_B.update(dict.fromkeys(self.collectives, 0))
-        self.run.campaign.append_launch(
-            {
-                "id": self.id,
-                "index": self.index,
-                "time": _now(),
-                "hockney": __version__,
-                "python": platform.python_version(),
-                "variant": self.launch.variant,
-                "argv": self.launch.argv,
-                **self.launch.provenance,
-                **described.provenance,
-                "settings": hello["settings"],
-                "clock_granularity_s": hello["clock_granularity_s"],
-                "ranks": hello["ranks"],
-                "localities": {f"{a}-{b}": name for (a, b), name in described.localities.items()},
-                "oversubscribed": described.oversubscribed,
-                "warnings": described.warnings,
-            }
-        )
+        self.run.campaign.append_launch(launch_line(self.id, self.index, self.launch, hello, described))
         for text in described.warnings:
             self.run.warn(text)
         for text in self.ignored:
@@ -338,7 +292,7 @@ class _Part:
             repetition=self.index,
             launch=self.id,
             visit=uuid.uuid4().hex[:12],
-            time=_now(),
+            time=utc_now(),
             selection=choice,
             selection_why=why,
         )
@@ -391,9 +345,5 @@ class _Part:
             stop=answer["stop"],
             verified=answer["verified"],
             launch=self.id,
-            time=_now(),
+            time=utc_now(),
         )
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

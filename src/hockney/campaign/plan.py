@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -14,22 +14,44 @@ from hockney.errors import RequestError
 from hockney.runner.launchers.base import BindTo, MapBy
 
 
-class Plan(BaseModel):
-    """Every choice that decides what is measured. Stored whole, so that a resumed campaign asks the same."""
+class Launching(BaseModel):
+    """How ranks are started: with which MPI, where, and with which settings."""
 
     model_config = ConfigDict(extra="forbid")
 
-    schema_version: Literal[1] = 1
     system: str = ""
     mpi: str = "auto"
     launcher: str = ""
-    ranks: int = Field(ge=2)
+    ranks: int = Field(ge=1)
     hosts: list[str] = Field(default_factory=list, description="'name' or 'name:slots'")
     hostfile: str = ""
     platform: str = Field(default="", description="SimGrid platform file, for a simulated cluster")
     map_by: MapBy = "core"
     bind_to: BindTo = "core"
     variants: list[str] = Field(default_factory=list, description="'name: launcher arguments and NAME=VALUE'")
+    time_limit_s: float = Field(default=120.0, gt=0, description="an answer later than this ends the launch")
+
+    @classmethod
+    def asked(cls, choices: Mapping[str, Any], verb: str = "measure") -> Self:
+        """From a user's choices of this verb; RequestError names the first that is wrong."""
+        try:
+            return cls.model_validate(choices)
+        except ValidationError as error:
+            first = error.errors()[0]
+            if not first["loc"]:
+                what = first["msg"].removeprefix("Value error, ")
+                raise RequestError(what, f"see `hockney {verb} --help`") from error
+            option = "--" + "-".join(str(part) for part in first["loc"][:1]).replace("_", "-")
+            raise RequestError(
+                f"{option} {first['input']!r}: {first['msg']}", f"see `hockney {verb} --help`"
+            ) from error
+
+
+class Plan(Launching):
+    """Every choice that decides what is measured. Stored whole, so that a resumed campaign asks the same."""
+
+    schema_version: Literal[1] = 1
+    ranks: int = Field(ge=2)
     operations: list[str] = Field(default_factory=list, description="empty: all that the runner knows")
     localities: list[str] = Field(default_factory=list, description="empty: all that the placement has")
     pairs: int = Field(default=1, ge=1, description="pairs of ranks measured in each locality")
@@ -60,7 +82,6 @@ class Plan(BaseModel):
     budget_s: float = Field(default=1.0, gt=0, description="time a point, all visits together, warm-up excluded")
     tolerance: float = Field(default=0.01, gt=0, description="half-width of the 95 % interval that ends a point")
     least_samples: int = Field(default=60, ge=6)
-    time_limit_s: float = Field(default=120.0, gt=0, description="an answer later than this ends the launch")
 
     @property
     def collective(self) -> bool:
@@ -81,21 +102,6 @@ class Plan(BaseModel):
         if self.root is not None and self.root >= min(self.rank_counts or [self.ranks]):
             raise ValueError(f"root {self.root} is none of {min(self.rank_counts or [self.ranks])} ranks")
         return self
-
-    @classmethod
-    def asked(cls, choices: Mapping[str, Any]) -> Plan:
-        """A plan from a user's choices; RequestError names the first that is wrong."""
-        try:
-            return cls.model_validate(choices)
-        except ValidationError as error:
-            first = error.errors()[0]
-            if not first["loc"]:
-                what = first["msg"].removeprefix("Value error, ")
-                raise RequestError(what, "see `hockney measure --help`") from error
-            option = "--" + "-".join(str(part) for part in first["loc"][:1]).replace("_", "-")
-            raise RequestError(
-                f"{option} {first['input']!r}: {first['msg']}", "see `hockney measure --help`"
-            ) from error
 
     @classmethod
     def stored(cls, data: Mapping[str, Any], where: Path) -> Plan:

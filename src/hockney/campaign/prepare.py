@@ -12,8 +12,8 @@ from typing import Any
 
 from hockney.campaign.collectives import KINDS
 from hockney.campaign.keys import COLLECTIVES
-from hockney.campaign.measure import Described, Launch
-from hockney.campaign.plan import Plan
+from hockney.campaign.launch import Described, Launch
+from hockney.campaign.plan import Launching, Plan
 from hockney.campaign.record import Locality
 from hockney.errors import RequestError
 from hockney.runner.build import runner_binary
@@ -68,6 +68,36 @@ def launches(plan: Plan) -> list[Launch]:
 
     EnvironmentLack where the MPI or its compiler is missing.
     """
+    mpi, binary, variants = _found(plan)
+    # Without it the library's own algorithms could not be told apart; its own choices stay as they are.
+    needed = {} if set(plan.algorithms) <= {"ours", *KINDS["default"]} else launch_environment(mpi)
+    made = [_launch(plan, mpi, binary, one, {**needed, **one.environment}) for one in variants]
+    collectives = [name for name in plan.operations if name in COLLECTIVES]
+    library = {"all", "library"} & set(plan.algorithms)
+    for one in launch_variants(mpi, collectives):
+        if library or one.algorithm in plan.algorithms:
+            made += [
+                _launch(
+                    plan,
+                    mpi,
+                    binary,
+                    variant,
+                    {**needed, **variant.environment, **one.environment},
+                    (one.operation, one.algorithm),
+                )
+                for variant in variants
+            ]
+    return made
+
+
+def app_launches(plan: Launching) -> list[Launch]:
+    """One launch per variant, for applications. EnvironmentLack where the MPI or its compiler is missing."""
+    mpi, binary, variants = _found(plan)
+    return [_launch(plan, mpi, binary, variant, variant.environment) for variant in variants]
+
+
+def _found(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
+    """The MPI, the runner that is built for it, and the variants to launch."""
     variants = [parse_variant(text) for text in plan.variants] or [Variant("default", (), {})]
     names = [variant.name for variant in variants]
     if len(set(names)) < len(names):
@@ -75,29 +105,17 @@ def launches(plan: Plan) -> list[Launch]:
     if plan.mpi != "smpi":
         _refuse_far_too_many(plan)
     mpi = find(plan.mpi, plan.launcher or None)
-    binary = runner_binary(mpi)
-    made = [_launch(plan, mpi, binary, variant) for variant in variants]
-    collectives = [name for name in plan.operations if name in COLLECTIVES]
-    library = {"all", "library"} & set(plan.algorithms)
-    for one in launch_variants(mpi, collectives):
-        if library or one.algorithm in plan.algorithms:
-            made += [
-                _launch(plan, mpi, binary, variant, one.environment, (one.operation, one.algorithm))
-                for variant in variants
-            ]
-    return made
+    return mpi, runner_binary(mpi), variants
 
 
 def _launch(
-    plan: Plan,
+    plan: Launching,
     mpi: Mpi,
     binary: Path,
     variant: Variant,
-    selected: Mapping[str, str] | None = None,
+    environment: Mapping[str, str],
     only: tuple[str, str] | None = None,
 ) -> Launch:
-    # Without it the library's own algorithms could not be told apart; its own choices stay as they are.
-    needed = {} if set(plan.algorithms) <= {"ours", *KINDS["default"]} else launch_environment(mpi)
     request = LaunchRequest(
         ranks=plan.ranks,
         map_by=plan.map_by,
@@ -105,12 +123,12 @@ def _launch(
         hosts=tuple(plan.hosts),
         hostfile=Path(plan.hostfile) if plan.hostfile else None,
         arguments=variant.arguments,
-        environment={**needed, **variant.environment, **(selected or {})},
+        environment=environment,
         # Simulated ranks need no cores.
         oversubscribe=mpi.kind != "smpi" and _more_ranks_than_cores(plan),
         platform=Path(plan.platform) if plan.platform else None,
     )
-    argv, environment = command(mpi, request)
+    argv, added = command(mpi, request)
 
     def describe(hello: Mapping[str, Any]) -> Described:
         return _describe(hello, mpi, variant)
@@ -119,7 +137,7 @@ def _launch(
         variant=variant.name,
         mpi_name=mpi.describe(),
         argv=[*argv, str(binary)],
-        environment=environment,
+        environment=added,
         provenance={
             "launcher": mpi.launcher_kind,
             "mapping": plan.map_by,
@@ -128,7 +146,7 @@ def _launch(
             **_platform(plan),
             "environment": {
                 name: value
-                for name, value in sorted({**os.environ, **environment}.items())
+                for name, value in sorted({**os.environ, **added}.items())
                 if name.startswith(SPEAKING)
             },
         },
@@ -137,7 +155,7 @@ def _launch(
     )
 
 
-def _platform(plan: Plan) -> dict[str, str]:
+def _platform(plan: Launching) -> dict[str, str]:
     """The simulated cluster, whole: times mean nothing without it."""
     if not plan.platform:
         return {}
@@ -145,7 +163,7 @@ def _platform(plan: Plan) -> dict[str, str]:
     return {"platform": text, "platform_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
-def _refuse_far_too_many(plan: Plan) -> None:
+def _refuse_far_too_many(plan: Launching) -> None:
     """RequestError for ranks that this host, the only one named, cannot run in any useful time."""
     cpus = inventory().cpus
     most = max(LEAST_REFUSED_RANKS, MOST_RANKS_PER_CPU * cpus)
@@ -157,7 +175,7 @@ def _refuse_far_too_many(plan: Plan) -> None:
         )
 
 
-def _more_ranks_than_cores(plan: Plan) -> bool:
+def _more_ranks_than_cores(plan: Launching) -> bool:
     """Known beforehand for this host only; what other hosts have is their launcher's business."""
     if plan.hosts or plan.hostfile:
         return False

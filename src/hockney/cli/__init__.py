@@ -88,9 +88,9 @@ def _plain(text: str) -> str:
 
 
 def application() -> typer.Typer:
-    """The whole command line: every module of this package enters its verb when it is imported."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    """The whole command line: every module below this package enters its verb when it is imported."""
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
     return app
 
 

@@ -64,34 +64,50 @@ class Session:
         LaunchFailed: the launch is over. Refused: this point cannot be measured, the next may. RequestError: the
         runner does not understand the request.
         """
-        return self._ask("measure", request, time_limit_s)
+        return self._ask_point("measure", request, time_limit_s)
 
     def collective(self, time_limit_s: float, **request: object) -> dict[str, Any]:
         """Measure one point of a collective; keys as in cpp/runner/main.cpp, failures as for `measure`.
 
         Limitation: the algorithm does not do this; the next point may be measured.
         """
-        return self._ask("collective", request, time_limit_s)
+        return self._ask_point("collective", request, time_limit_s)
 
-    def _ask(self, word: str, request: Mapping[str, object], time_limit_s: float) -> dict[str, Any]:
-        words = " ".join(f"{key}={value}" for key, value in request.items())
+    def app(self, time_limit_s: float, **request: object) -> dict[str, Any]:
+        """Run an application; keys as in cpp/runner/apps/<operation>.cpp, failures as for `collective`."""
+        what = f"{request['operation']} on {request['ranks']} ranks"
+        return self._ask("app", request, what, time_limit_s, "choose a smaller problem")
+
+    def _ask_point(self, word: str, request: Mapping[str, object], time_limit_s: float) -> dict[str, Any]:
         what = " ".join(
             str(part)
             for part in (request["operation"], request.get("algorithm", ""), "of", request["bytes"], "B")
         ).replace("  ", " ")
-        self._process.send(f"{word} {words}")
         # The time a point was given is its own; the limit is for what goes wrong beyond it.
-        answer = self._answer(what, 2 * float(str(request["budget_s"])) + time_limit_s)
+        limit_s = 2 * float(str(request["budget_s"])) + time_limit_s
+        return self._ask(word, request, what, limit_s, "choose a smaller --largest")
+
+    def _ask(
+        self, word: str, request: Mapping[str, object], what: str, limit_s: float, smaller: str
+    ) -> dict[str, Any]:
+        words = " ".join(f"{key}={value}" for key, value in request.items())
+        self._process.send(f"{word} {words}")
+        answer = self._answer(what, limit_s)
         if answer["type"] == "refused" and answer["reason"] == "memory":
             need, have = answer["needed_B"] / 2**30, answer["available_B"] / 2**30
             raise Refused(
                 f"{what} needs {need:.3g} GiB for its buffers, {have:.3g} GiB of memory is free",
-                "choose a smaller --largest",
+                smaller,
             )
         if answer["type"] == "refused":
-            raise Limitation(str(answer["message"]), "see `hockney schedule list`")
+            raise Limitation(
+                str(answer["message"]), "see `hockney schedule list`" if word == "collective" else ""
+            )
         if answer["type"] == "error":
-            raise RequestError(f"the runner refused {what}: {answer['message']}", "see `hockney measure --help`")
+            raise RequestError(
+                f"the runner refused {what}: {answer['message']}",
+                f"see `hockney {'run' if word == 'app' else 'measure'} --help`",
+            )
         return answer
 
     def _answer(self, what: str, limit_s: float) -> dict[str, Any]:

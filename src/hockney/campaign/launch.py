@@ -1,0 +1,66 @@
+"""A launch of the runner: how it is started, what it turned out to be, and the line that is kept of it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from hockney import __version__
+from hockney.campaign.record import Locality
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a launch turned out to be, from the runner's hello."""
+
+    localities: Mapping[tuple[int, int], Locality]
+    oversubscribed: bool
+    nodes: int
+    ppn: int
+    provenance: Mapping[str, Any]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How to start the runner for one variant; made by the caller, who knows the MPI."""
+
+    variant: str
+    mpi_name: str
+    argv: list[str]
+    environment: Mapping[str, str]
+    provenance: Mapping[str, Any]
+    describe: Callable[[Mapping[str, Any]], Described]
+    only: tuple[str, str] | None = None
+    """(operation, algorithm): the launch selects this one algorithm, which the library takes for its default."""
+
+
+def launch_line(
+    id_: str, index: int, launch: Launch, hello: Mapping[str, Any], described: Described
+) -> dict[str, Any]:
+    """The provenance of a launch, as `launches.jsonl` keeps it."""
+    return {
+        "id": id_,
+        "index": index,
+        "time": utc_now(),
+        "hockney": __version__,
+        "python": platform.python_version(),
+        "variant": launch.variant,
+        "argv": launch.argv,
+        **launch.provenance,
+        **described.provenance,
+        "settings": hello["settings"],
+        "clock_granularity_s": hello["clock_granularity_s"],
+        "ranks": hello["ranks"],
+        "localities": {f"{a}-{b}": name for (a, b), name in described.localities.items()},
+        "oversubscribed": described.oversubscribed,
+        "warnings": described.warnings,
+    }
+
+
+def utc_now() -> str:
+    """To the second, ISO 8601."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

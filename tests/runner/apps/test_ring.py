@@ -1,0 +1,1 @@
+"""The program `ring`, on every MPI."""
