@@ -31,7 +31,9 @@ def session(mpi: Mpi) -> Iterator[Session]:
         yield started
 
 
-def ask(session: Session, cells: tuple[int, int, int], grid: tuple[int, int, int], **choices: Any) -> dict[str, Any]:
+def ask(
+    session: Session, cells: tuple[int, int, int], grid: tuple[int, int, int], **choices: Any
+) -> dict[str, Any]:
     request: dict[str, Any] = {
         "operation": "jacobi",
         "ranks": math.prod(grid),
@@ -68,16 +70,17 @@ def reference(cells: tuple[int, int, int], sweeps: int) -> dict[str, Any]:
     x, y, z = (np.arange(n + 2, dtype=float) for n in cells)
     nx, ny, nz = x[None, None, :], y[None, :, None], z[:, None, None]
     limit = h * h * (nx * nx + ny * ny - 2 * nz * nz) + h * h * h * (nx * ny * nz)
-    sines = [
-        np.array([0.0, *(math.sin(math.pi * i / (n + 1)) for i in range(1, n + 1)), 0.0]) for n in cells
-    ]
+    sines = [np.array([0.0, *(math.sin(math.pi * i / (n + 1)) for i in range(1, n + 1)), 0.0]) for n in cells]
     mode = sines[0][None, None, :] * sines[1][None, :, None] * sines[2][:, None, None]
     u = limit + mode
     inner = (slice(1, -1),) * 3
     for _ in range(sweeps):
         before = u.copy()
         u[inner] = (1.0 / 6.0) * (
-            ((before[1:-1, 1:-1, :-2] + before[1:-1, 1:-1, 2:]) + (before[1:-1, :-2, 1:-1] + before[1:-1, 2:, 1:-1]))
+            (
+                (before[1:-1, 1:-1, :-2] + before[1:-1, 1:-1, 2:])
+                + (before[1:-1, :-2, 1:-1] + before[1:-1, 2:, 1:-1])
+            )
             + (before[:-2, 1:-1, 1:-1] + before[2:, 1:-1, 1:-1])
         )
     number = np.arange(math.prod(cells), dtype=U64).reshape(cells[::-1])

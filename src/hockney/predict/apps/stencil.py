@@ -90,8 +90,8 @@ class Stencil:
 class Script:
     """Steps of all ranks, stage after stage; `schedule` makes them what the simulator takes.
 
-    Lengths of work are picoseconds: the simulator charges local work by `Costs.reduce`, which is to be 1 ps for each
-    (`WORK`).
+    Lengths of work are picoseconds: the simulator charges local work by `Costs.reduce`, which is to be 1 ps for
+    each (`WORK`).
     """
 
     ranks: int

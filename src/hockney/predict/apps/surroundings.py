@@ -24,8 +24,9 @@ SCALED = ("send", "receive", "gap", "drain", "transfer", "handshake")
 class Tuned:
     """What measured runs change in the machine's costs: factors of them, and what no ping-pong shows.
 
-    `latency` stretches what an empty message takes, `per_byte` what its bytes take, `compute` the computation. A
-    message takes `network_s_per_B` of each link that it passes between the nodes and `hop_s` from one to the next.
+    `latency` stretches what an empty message takes, `per_byte` what its bytes take, `compute` the computation.
+    A message takes `network_s_per_B` of each link that it passes between the nodes, and `hop_s` from one to the
+    next.
     """
 
     latency: float = 1.0
