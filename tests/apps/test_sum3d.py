@@ -79,7 +79,7 @@ def test_a_summary_without_a_machine_predicts_nothing() -> None:
 
 def test_predictions_stand_beside_what_was_measured() -> None:
     made = summary(PROBLEM, record(), usual())["predicted"]
-    # Rank 0 waits in its gather for the slowest sum, 1 s longer than its own: 24 B at its rate for each of 6 sums.
+    # Rank 0 waits in its gather for the slowest sum, 1 s longer than its own: 24 B for each of 6 sums.
     assert made["parts"]["compute_s"]["predicted_s"] == pytest.approx(6 * 24 / 1e9)
     assert [made["parts"][name]["measured_s"] for name in (*PARTS, "time_s")] == [6.0, 2.0, 1.0, 1.0, 10.0]
     expected = predict_sum3d(PROBLEM.size, PROBLEM.grid, PROBLEM.split, usual(), 2e9, sum_bandwidth_B_per_s=1e9)
