@@ -297,9 +297,7 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
     )
 
 
-def _with_rate(
-    messages: Messages, machine: Machine, locality: str, origin: str, *, both_ways: bool
-) -> Messages:
+def _with_rate(messages: Messages, machine: Machine, locality: str, origin: str, *, both_ways: bool) -> Messages:
     """With the time between messages that were measured many in a row, which bounds the processors' part too."""
     operation = "bidirectional" if both_ways else "bandwidth"
     entry = _entry(machine, locality, operation)

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.errors import HockneyError, RequestError
 from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
-from hockney.runner.session import Limitation, Refused, Session
+from hockney.runner.session import Limitation, Session
 
 LIMIT_S = 120.0
 MOST_RANKS = 8
@@ -25,7 +24,7 @@ U64 = np.uint64
 
 @pytest.fixture(scope="module")
 def session(mpi: Mpi) -> Iterator[Session]:
-    request = LaunchRequest(ranks=MOST_RANKS, oversubscribe=MOST_RANKS > len(os.sched_getaffinity(0)))
+    request = LaunchRequest(ranks=MOST_RANKS, oversubscribe=len(os.sched_getaffinity(0)) < MOST_RANKS)
     argv, environment = command(mpi, request)
     with Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S) as started:
         yield started

@@ -1,4 +1,4 @@
-"""One iteration of Jacobi or CG as what is simulated: exchanges of halos, computation, sums over all ranks."""
+"""Jacobi and CG as what is simulated: exchanges of halos, computation, sums over all ranks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,23 @@ Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 SUM_B = 8
 """Of one inner product."""
-APPLY_SHARE = 0.25
-"""Of CG's computation, what is done between the exchange and the first sum: bytes of the operator over all."""
+BEFORE_SUM: dict[Variant, float] = {
+    "reference": 40 / 120,
+    "fused": 24 / 96,
+    "joint": 24 / 88,
+    "single_sweep": 56 / 80,
+    "pipelined": 24 / 128,
+}
+"""Of an iteration's memory traffic, what passes before its first sum (docs/reference/cg.md)."""
+AROUND: dict[Variant, float] = {
+    "reference": 24 / 120,
+    "fused": 24 / 96,
+    "joint": 32 / 88,
+    "single_sweep": 48 / 80,
+    "pipelined": 72 / 128,
+}
+"""What a whole solution computes beside its iterations, in iterations: the first residual, less what the last
+iteration leaves out."""
 FOLLOWING = 3
 """Iterations that are simulated after the first: what the ranks wait for each other has settled by then."""
 
@@ -62,10 +77,12 @@ def iteration(step: Step, surroundings: Surroundings) -> Iteration:
     factor = surroundings.tuned.compute
     if step.stencil.ranks == 1:
         alone_s = step.compute_s * factor
-        return Iteration(alone_s, alone_s, alone_s)
+        around = 0.0 if step.sums is None else AROUND[step.variant]
+        return Iteration(alone_s * (1 + around), alone_s, alone_s)
     build = _jacobi if step.sums is None else _pipelined if step.variant == "pipelined" else _cg
     first_s, all_s = (build(step, surroundings, count) for count in (1, 1 + FOLLOWING))
-    return Iteration(first_s, (all_s - first_s) / FOLLOWING, step.compute_s * factor)
+    around_s = 0.0 if step.sums is None else _around(step, surroundings)
+    return Iteration(first_s + around_s, (all_s - first_s) / FOLLOWING, step.compute_s * factor)
 
 
 def _computed(step: Step, surroundings: Surroundings, share: float = 1.0) -> list[Array]:
@@ -97,8 +114,8 @@ def _jacobi(step: Step, surroundings: Surroundings, iterations: int) -> float:
 def _cg(step: Step, surroundings: Surroundings, iterations: int) -> float:
     """Exchange, operator, sum, updates, sum: in whichever sweeps they are done."""
     ranks = step.stencil.ranks
-    before = _exchanged(step, _computed(step, surroundings, APPLY_SHARE))
-    after = _worked(ranks, sum(_computed(step, surroundings, 1 - APPLY_SHARE), np.zeros(ranks)))
+    before = _exchanged(step, _computed(step, surroundings, BEFORE_SUM[step.variant]))
+    after = _worked(ranks, sum(_computed(step, surroundings, 1 - BEFORE_SUM[step.variant]), np.zeros(ranks)))
     total = _sum(step, ranks)
     return surroundings.finish_s([before, total, after, total] * iterations, ranks)[-1]
 
@@ -106,10 +123,16 @@ def _cg(step: Step, surroundings: Surroundings, iterations: int) -> float:
 def _pipelined(step: Step, surroundings: Surroundings, iterations: int) -> float:
     """The sum travels while halos are exchanged and the operator is applied (Ghysels and Vanroose 2014)."""
     ranks = step.stencil.ranks
-    before = _exchanged(step, _computed(step, surroundings, APPLY_SHARE))
-    after = (1 - APPLY_SHARE) * step.compute_s * surroundings.tuned.compute
+    before = _exchanged(step, _computed(step, surroundings, BEFORE_SUM[step.variant]))
+    after = (1 - BEFORE_SUM[step.variant]) * step.compute_s * surroundings.tuned.compute
     beside_s = max(surroundings.finish_s([one], ranks)[-1] for one in (before, _sum(step, ranks)))
     return iterations * (beside_s + after)
+
+
+def _around(step: Step, surroundings: Surroundings) -> float:
+    """The first residual with its exchange and sum, and what the last iteration leaves out."""
+    schedule = _exchanged(step, _computed(step, surroundings, AROUND[step.variant]))
+    return surroundings.finish_s([schedule, _sum(step, step.stencil.ranks)], step.stencil.ranks)[-1]
 
 
 def _sum(step: Step, ranks: int) -> Phase:
