@@ -48,11 +48,11 @@ def test_every_launcher_is_documented() -> None:
     [
         (OMPI5, {}, "/m/openmpi -n 4 --map-by core --bind-to core"),
         (OMPI4, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by socket --bind-to core"),
-        (OMPI5, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by package --bind-to core"),
+        (OMPI5, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by package --bind-to core --rank-by slot"),
         (
             OMPI5,
             {"map_by": "socket", "bind_to": "socket"},
-            "/m/openmpi -n 4 --map-by package --bind-to package",
+            "/m/openmpi -n 4 --map-by package --bind-to package --rank-by slot",
         ),
         (OMPI4, {"bind_to": "socket"}, "/m/openmpi -n 4 --map-by core --bind-to socket"),
         (OMPI5, {"map_by": "node"}, "/m/openmpi -n 4 --map-by node --bind-to core"),
