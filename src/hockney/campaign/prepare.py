@@ -124,6 +124,7 @@ def _launch(
         hostfile=Path(plan.hostfile) if plan.hostfile else None,
         threads=plan.threads,
         cpus=tuple(tuple(one) for one in plan.cpus),
+        slots=tuple(tuple(one) for one in plan.slots),
         arguments=variant.arguments,
         environment=environment,
         # Simulated ranks need no cores.

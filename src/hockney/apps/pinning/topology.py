@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from hockney.errors import RequestError
-from hockney.machine.system import System
+from hockney.machine.system import load_system
 from hockney.runner.inventory import placements
 
 Level = Literal["package", "numa", "cache", "core"]
@@ -65,14 +64,13 @@ class Topology:
         """The CPUs of each unit of a level, in the order of packages, then NUMA domains, caches, cores."""
         depth = LEVELS.index(level) + 1
         found: dict[tuple[int, ...], list[Cpu]] = {}
+        first: dict[tuple[int, ...], int] = {}
         for one in self.cpus:
-            found.setdefault(tuple(getattr(one, name) for name in LEVELS[:depth]), []).append(one)
-        first = {key: [min(c.cpu for c in self._sharing(key[: d + 1])) for d in range(depth)] for key in found}
-        return [found[key] for key in sorted(found, key=lambda key: first[key])]
-
-    def _sharing(self, key: Sequence[int]) -> Iterable[Cpu]:
-        names = LEVELS[: len(key)]
-        return (one for one in self.cpus if all(getattr(one, n) == k for n, k in zip(names, key, strict=True)))
+            key = tuple(getattr(one, name) for name in LEVELS[:depth])
+            found.setdefault(key, []).append(one)
+            for length in range(1, depth + 1):
+                first[key[:length]] = min(one.cpu, first.get(key[:length], one.cpu))
+        return [found[k] for k in sorted(found, key=lambda k: [first[k[: n + 1]] for n in range(depth)])]
 
     def within(self, members: Iterable[Cpu]) -> Topology:
         """Of these CPUs only."""
@@ -100,15 +98,14 @@ def of_placements(places: Iterable[Mapping[str, Any]]) -> Topology:
     """From what `hockney.runner.inventory` reads of a machine."""
     return Topology(
         tuple(
-            Cpu(one["cpu"], min(one["siblings"]), _last_cache(one), one["numa"], one["package"])
-            for one in places
+            Cpu(one["cpu"], min(one["siblings"]), _last_cache(one), one["numa"], one["package"]) for one in places
         )
     )
 
 
 def _last_cache(place: Mapping[str, Any]) -> int:
     data = [one for one in place["caches"] if one["type"] != "Instruction" and one["shared"]]
-    return min(max(data, key=lambda one: one["level"])["shared"]) if data else int(place["cpu"])
+    return min(max(data, key=lambda one: one["level"])["shared"]) if data else int(place["numa"])
 
 
 def of_report(host: Mapping[str, Any]) -> Topology:
@@ -171,35 +168,27 @@ def read(given: str) -> Topology:
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{given} cannot be read as text", _HINT) from error
     if text.lstrip().startswith("{"):
-        node = System.load(path).node
+        node = load_system(path).node
         return regular(node.packages, node.numa_per_package, node.caches_per_numa, node.cores_per_cache)
     return _lscpu(text, given) if "," in text else parse(text)
 
 
 def _lscpu(text: str, name: str) -> Topology:
-    """`lscpu -p`: CPU,Core,Socket,Node,,L1d,L1i,L2,L3 (lscpu(1)); the header says which columns there are."""
+    """`lscpu -p`: CPU, core, socket, node, then caches (lscpu(1)); the header says which columns there are."""
     columns = ["cpu", "core", "socket", "node"]
     rows: list[Cpu] = []
     for line in text.splitlines():
-        if line.startswith("# CPU,"):
-            columns = line.removeprefix("# ").lower().split(",")
+        if line.lower().startswith("# cpu,"):
+            columns = re.split("[,:]", line.removeprefix("# ").lower())
         if line.startswith("#") or not line.strip():
             continue
-        fields = line.strip().split(",")
-        # With few columns named, the caches follow in one field of their own: L1d:L1i:L2:L3.
-        fields = [part for field in fields for part in (field.split(":") if ":" in field else [field])]
-        if len(fields) < 4 or not all(x.isdigit() or not x for x in fields) or not (fields[0] and fields[1]):
+        values = dict(zip(columns, re.split("[,:]", line.strip()), strict=False))
+        numbers = {key: int(value) for key, value in values.items() if value.isdecimal()}
+        if not {"cpu", "core"} <= set(numbers):
             raise RequestError(f"{name}: {line!r} is no line of `lscpu -p`", "make it with `lscpu -p`")
-        values = dict(zip(columns, fields, strict=False))
-        caches = [v for k, v in values.items() if k in ("l2", "l3") and v]
-        numa = int(values.get("node") or 0)
-        package = int(values.get("socket") or 0)
-        rows.append(Cpu(int(fields[0]), int(fields[1]), int(caches[-1]) if caches else numa, numa, package))
+        numa = numbers.get("node", 0)
+        cache = numbers.get("l3", numbers.get("l2", numa))
+        rows.append(Cpu(numbers["cpu"], numbers["core"], cache, numa, numbers.get("socket", 0)))
     if not rows or len({one.cpu for one in rows}) < len(rows):
         raise RequestError(f"{name} has no CPUs, or one of them twice", "make it with `lscpu -p`")
     return Topology(tuple(rows))
-
-
-def as_data(topology: Topology) -> str:
-    """Compact JSON of it, for a digest or a test's message."""
-    return json.dumps([vars(one) for one in topology.cpus])

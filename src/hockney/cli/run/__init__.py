@@ -75,6 +75,7 @@ def run_app(
     system: str,
     threads: int | None = None,
     cpus: Sequence[Sequence[int]] = (),
+    slots: Sequence[Sequence[int]] = (),
 ) -> list[AppRecord]:
     """Launch as the options say and collect what `do` runs on each launch; warnings go to standard error."""
     from socket import gethostname
@@ -97,6 +98,7 @@ def run_app(
         "bind_to": bind_to,
         "threads": threads,
         "cpus": [list(one) for one in cpus],
+        "slots": [list(one) for one in slots],
         "variants": variants or [],
         "time_limit_s": parse_time(time_limit),
     }

@@ -30,7 +30,8 @@ class LaunchRequest:
 
     `threads` are the OpenMP threads of a rank, each of which gets a core of its own (a hardware thread where
     ranks are bound to those); None leaves their number to the environment. `cpus` pins each rank of this one
-    host to these CPUs, as the operating system numbers them, in place of `map_by` and `bind_to`.
+    host to these CPUs, as the operating system numbers them, in place of `map_by`; `slots` says the same by
+    numbers of cores (of hardware threads where `bind_to` says so) in hwloc's order, which Open MPI counts in.
     """
 
     ranks: int
@@ -44,6 +45,7 @@ class LaunchRequest:
     oversubscribe: bool = False
     threads: int | None = None
     cpus: tuple[tuple[int, ...], ...] = ()
+    slots: tuple[tuple[int, ...], ...] = ()
     platform: Path | None = None
     """Of a simulated cluster."""
 

@@ -48,7 +48,7 @@ def _mapping(mpi: Mpi, request: LaunchRequest, five: bool) -> list[str]:
 def _rankfile(request: LaunchRequest, five: bool) -> list[str]:
     """A file of the CPUs of each rank, kept under the digest of its text; EnvironmentLack where it cannot be."""
     text = "".join(
-        f"rank {rank}=localhost slot={','.join(map(str, cpus))}\n" for rank, cpus in enumerate(request.cpus)
+        f"rank {rank}=localhost slot={','.join(map(str, cpus))}\n" for rank, cpus in enumerate(request.slots)
     )
     folder = cache_root() / "rankfiles"
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}.txt"
@@ -59,7 +59,8 @@ def _rankfile(request: LaunchRequest, five: bool) -> list[str]:
         raise EnvironmentLack(
             f"cannot keep a rank file in {folder}: {error.strerror}", "set HOCKNEY_CACHE to a writable folder"
         ) from error
-    return ["--map-by", f"rankfile:FILE={path}"] if five else ["--rankfile", str(path)]
+    argv = ["--map-by", f"rankfile:FILE={path}"] if five else ["--rankfile", str(path)]
+    return [*argv, "--use-hwthread-cpus"] if request.binding == "hwthread" else argv
 
 
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
@@ -69,7 +70,7 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     if os.geteuid() == 0:
         argv.append("--allow-run-as-root")
     argv += ["-n", str(request.ranks)]
-    argv += _rankfile(request, five) if request.cpus else _mapping(mpi, request, five)
+    argv += _rankfile(request, five) if request.slots else _mapping(mpi, request, five)
     if request.hosts:
         argv += ["--host", ",".join(host_slots(request))]
     if request.hostfile is not None:
