@@ -87,6 +87,4 @@ def test_the_launcher_maps_as_planned(mpi: Mpi, node: str, ranks: int, threads: 
     if target_of(mpi) == "openmpi4" and is_listed(made, "openmpi4"):
         pytest.skip("Open MPI 4 reads no rank file for a synthetic node")
     mapped = _mapped(mpi, made, node)
-    assert mapped == {rank: set(made.cpus(rank)) for rank in range(ranks)}, os.linesep + str(
-        request(made, target_of(mpi))
-    )
+    assert mapped == {rank: set(made.cpus(rank)) for rank in range(ranks)}, str(request(made, target_of(mpi)))
