@@ -30,7 +30,7 @@ def _answer(*ranks: list[tuple[list[int], list[int]]], openmp: bool = True) -> d
                         "allowed": allowed,
                         "cpus": cpus,
                         "looks": [5] * len(cpus),
-                        "migrations": len(cpus) - 1,
+                        "migrations": max(0, len(cpus) - 1),
                         "processor_s": 1.0,
                         "passed_s": 2.0,
                     }
@@ -91,14 +91,14 @@ def test_a_simulated_host_is_known_by_its_cores() -> None:
 
 
 def test_picture() -> None:
-    # Two cores of two hardware threads, drawn by hand.
+    # Cells as wide as the widest, 9; a core has two, 19; two cores with a bar between, 40; each box adds 4.
     assert picture("a", NODE, {0: ["0.0"], 3: ["0.1", "1.0"]}).splitlines() == [
         "a",
-        "┌ package 0 ──────────────────────────────────────┐",
-        "│ ┌ NUMA 0 ─────────────────────────────────────┐ │",
-        "│ │ ┌ cache 0 ────────────────────────────────┐ │ │",
+        "┌ package 0 " + "─" * 39 + "┐",
+        "│ ┌ NUMA 0 " + "─" * 38 + "┐ │",
+        "│ │ ┌ cache 0 " + "─" * 33 + "┐ │ │",
         "│ │ │ 0:0.0     1:       │ 2:        3:0.1,1.0 │ │ │",
-        "│ │ └─────────────────────────────────────────┘ │ │",
-        "│ └─────────────────────────────────────────────┘ │",
-        "└─────────────────────────────────────────────────┘",
+        "│ │ └" + "─" * 42 + "┘ │ │",
+        "│ └" + "─" * 46 + "┘ │",
+        "└" + "─" * 50 + "┘",
     ]

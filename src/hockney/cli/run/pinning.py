@@ -99,7 +99,14 @@ def pinning(
     from hockney.apps.pinning.figure import write_figure
     from hockney.apps.pinning.judge import findings, sight
     from hockney.apps.pinning.recipes import recipe, request, target_of
-    from hockney.apps.pinning.show import plan_data, recipe_data, seen_nodes, sight_data, sight_text
+    from hockney.apps.pinning.show import (
+        plan_data,
+        recipe_data,
+        recipe_text,
+        seen_nodes,
+        sight_data,
+        sight_text,
+    )
 
     target, names = "", hosts
     cpus: tuple[tuple[int, ...], ...] = ()
@@ -153,7 +160,7 @@ def pinning(
         )
     else:
         if made:
-            typer.echo(f"{recipe(made, target, words(hosts)).line}")
+            typer.echo(recipe_text([recipe(made, target, words(hosts))]))
         for one, wrong in zip(seen, found, strict=True):
             typer.echo(sight_text(one, wrong))
     if made and any(found):
