@@ -114,7 +114,10 @@ def sight_text(seen: Sight, found: Sequence[Finding]) -> str:
         rows.append(f"rank {rank} launched with CPUs {cpu_ranges(cpus) or 'unknown'}")
     if not seen.openmp:
         rows.append("the runner was built without OpenMP: one thread in each rank")
+    fine = "every thread has a core of its own and stays on it"
     if nodes := seen_nodes(seen):
         rows.append(pictures(nodes))
-    rows += [f"! {one.text}" for one in found] or ["every thread has a core of its own and stays on it"]
+    else:
+        fine = "the hosts are simulated, and none has more ranks than cores"
+    rows += [f"! {one.text}" for one in found] or [fine]
     return "\n".join(rows)
