@@ -107,11 +107,23 @@ std::string hello(const std::vector<std::string>& placements, const std::string&
     return object.str();
 }
 
-// The groups of ranks that have measured a collective, by their size. They stay until the end: a library may
-// keep resources for each communicator that was ever made.
+// The groups of ranks that have measured a collective, by their size, and the communicators of those that
+// have run an application, which need no clock. They stay until the end: a library may keep resources for
+// each communicator that was ever made.
 class Groups {
   public:
     explicit Groups(MPI_Comm world) : world_(world) {}
+    ~Groups() {
+        for (auto& [ranks, comm] : comms_) MPI_Comm_free(&comm);
+    }
+    Groups(const Groups&) = delete;
+    Groups& operator=(const Groups&) = delete;
+
+    // Collective over the first `ranks` ranks.
+    MPI_Comm comm_of(int ranks) {
+        const auto known = comms_.find(ranks);
+        return known != comms_.end() ? known->second : comms_[ranks] = first_ranks(world_, ranks);
+    }
     // Collective over the first `ranks` ranks.
     const Group& of(int ranks) {
         auto& group = groups_[ranks];
@@ -122,6 +134,7 @@ class Groups {
   private:
     MPI_Comm world_;
     std::map<int, std::unique_ptr<Group>> groups_;
+    std::map<int, MPI_Comm> comms_;
 };
 
 // Refuses what would crash further on; the message goes to the user.
@@ -167,7 +180,7 @@ std::string answer_app(const std::string& line, const Request& request, int rank
     check_app(request, ranks);
     const int members = static_cast<int>(request.whole("ranks"));
     for (int other = 1; other < members; ++other) send_text(line, other, request_tag, comm);
-    return run_app(request, groups.of(members).comm);
+    return run_app(request, groups.comm_of(members));
 }
 
 std::string answer_collective(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
@@ -207,7 +220,7 @@ void follow_orders(int rank, MPI_Comm comm, Groups& groups) {
         if (line == "quit") return;
         const Request request(line);
         if (request.word() == "app") {
-            run_app(request, groups.of(static_cast<int>(request.whole("ranks"))).comm);
+            run_app(request, groups.comm_of(static_cast<int>(request.whole("ranks"))));
             continue;
         }
         if (request.word() == "collective") {

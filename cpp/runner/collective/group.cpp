@@ -2,8 +2,9 @@
 
 namespace hockney {
 
-Group::Group(MPI_Comm world, int ranks_) : ranks(ranks_) {
+MPI_Comm first_ranks(MPI_Comm world, int ranks) {
     constexpr int tag = 2;
+    MPI_Comm comm = MPI_COMM_NULL;
     MPI_Group everyone, first;
     MPI_Comm_group(world, &everyone);
     int range[1][3] = {{0, ranks - 1, 1}};
@@ -11,6 +12,10 @@ Group::Group(MPI_Comm world, int ranks_) : ranks(ranks_) {
     MPI_Comm_create_group(world, first, tag, &comm);
     MPI_Group_free(&first);
     MPI_Group_free(&everyone);
+    return comm;
+}
+
+Group::Group(MPI_Comm world, int ranks_) : comm(first_ranks(world, ranks_)), ranks(ranks_) {
     MPI_Comm_dup(comm, &control);
     MPI_Comm_rank(comm, &rank);
     clock = new GlobalClock(control);

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from hockney.runner.build import runner_binary
 from hockney.runner.eager import eager_limits_B
 from hockney.runner.find import find
 from hockney.runner.inventory import inventory
+from hockney.runner.launchers import smpi
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.library import launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
@@ -93,6 +95,8 @@ def launches(plan: Plan) -> list[Launch]:
 def app_launches(plan: Launching) -> list[Launch]:
     """One launch per variant, for applications. EnvironmentLack where the MPI or its compiler is missing."""
     mpi, binary, variants = _found(plan)
+    if mpi.kind == "smpi":
+        variants = [replace(one, arguments=(*smpi.QUICK, *one.arguments)) for one in variants]
     return [_launch(plan, mpi, binary, variant, variant.environment) for variant in variants]
 
 

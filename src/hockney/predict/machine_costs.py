@@ -202,15 +202,19 @@ def placed(
     return costs, place_of(made)
 
 
-def of_machine(machine: Machine, origin: str) -> MachineCosts:
-    """From the ping-pongs of a machine file. RequestError where it has none of a known locality."""
+def of_machine(machine: Machine, origin: str, *, both_ways: bool = False) -> MachineCosts:
+    """From the ping-pongs of a machine file. RequestError where it has none of a known locality.
+
+    The time between two messages is that of many in a row, where those were measured; with `both_ways`, of many in
+    either direction.
+    """
     found: dict[int, Messages] = {}
     largest_B: list[int] = []
     warnings = [f"reductions and copies were not measured: {1e-9 / _WORK_S_PER_B:.0f} GB/s is assumed"]
     for locality, name in enumerate(LOCALITIES):
         entry = _entry(machine, name)
         if entry is not None:
-            found[locality] = _of_entry(entry, origin)
+            found[locality] = _with_rate(_of_entry(entry, origin), machine, name, origin, both_ways=both_ways)
             largest_B.append(max(point.size_B for point in entry.measurements.points))
     if not found:
         raise RequestError(
@@ -254,12 +258,12 @@ def usual() -> MachineCosts:
     return MachineCosts(found.messages, "usual costs of a cluster", [warning])
 
 
-def _entry(machine: Machine, locality: str) -> Entry | None:
+def _entry(machine: Machine, locality: str, operation: str = "pingpong") -> Entry | None:
     """The ping-pong of a locality in the default variant and a warm cache, where there is one."""
     of_it = [
         entry
         for entry in machine.point_to_point
-        if entry.operation == "pingpong" and entry.locality == locality and "piecewise" in entry.fits
+        if entry.operation == operation and entry.locality == locality and "piecewise" in entry.fits
     ]
     usual = [entry for entry in of_it if entry.variant in ("", "default") and entry.cache in ("", "warm")]
     return next(iter(usual or of_it), None)
@@ -290,6 +294,26 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
         between,
         entry.eager_limit_B,
         origins=origins | dict.fromkeys(_OF_LOGGP, f"{origin}: loggp"),
+    )
+
+
+def _with_rate(
+    messages: Messages, machine: Machine, locality: str, origin: str, *, both_ways: bool
+) -> Messages:
+    """With the time between messages that were measured many in a row, which bounds the processors' part too."""
+    operation = "bidirectional" if both_ways else "bandwidth"
+    entry = _entry(machine, locality, operation)
+    is_known = "gap_s" in messages.origins and messages.origins["gap_s"] != ASSUMED
+    if entry is None or (is_known and not both_ways):
+        return messages
+    between = np.minimum(np.maximum(predict_fit(entry.fits["piecewise"], SIZES_B), 0.0), messages.one_way_s)
+    told = f"{origin}, {locality}: {operation}"
+    return replace(
+        messages,
+        send_s=min(messages.send_s, float(between[0])),
+        receive_s=min(messages.receive_s, float(between[0])),
+        between_s=between,
+        origins={**messages.origins, "gap_s": told},
     )
 
 

@@ -18,6 +18,10 @@ QUIET = (
 )
 """Only communication takes time: what the simulating host computes meanwhile would be noise of its own."""
 
+QUICK = ("--cfg=smpi/bcast:binomial_tree", "--cfg=smpi/allreduce:rdb")
+"""For applications: from 256 ranks on, the selector's choices send so many messages that a communicator takes
+seconds to make. Given first: a variant's arguments win."""
+
 
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
     if request.platform is None:

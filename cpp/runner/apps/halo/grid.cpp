@@ -1,0 +1,71 @@
+#include "grid.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace hockney {
+namespace {
+
+constexpr const char* names = "xyz";
+// Together below 2^63 bytes.
+constexpr long most_cells_along = 1000000;
+
+}  // namespace
+
+Share::Share(long cells, int parts, int index) {
+    const long each = cells / parts, longer = cells % parts;
+    first = index * each + std::min<long>(index, longer);
+    count = each + (index < longer ? 1 : 0);
+}
+
+Cells cells_of(const Request& request) {
+    Cells cells{};
+    for (std::size_t d = 0; d < 3; ++d) {
+        cells[d] = request.whole(std::string("n") + names[d]);
+        if (cells[d] < 1 || cells[d] > most_cells_along)
+            throw BadRequest("cells along " + std::string(1, names[d]) + " must be from 1 to " +
+                             std::to_string(most_cells_along) + ", not " + std::to_string(cells[d]));
+    }
+    return cells;
+}
+
+Grid grid_of(const Request& request, const Cells& cells, int ranks) {
+    Grid grid{};
+    long product = 1;
+    for (std::size_t d = 0; d < 3; ++d) {
+        const long along = request.whole(std::string("p") + names[d]);
+        if (along < 1 || along > ranks)
+            throw BadRequest("processes along " + std::string(1, names[d]) + " must be from 1 to " +
+                             std::to_string(ranks) + ", not " + std::to_string(along));
+        grid[d] = static_cast<int>(along);
+        product *= along;
+    }
+    if (product != ranks)
+        throw BadRequest("the grid has " + std::to_string(product) + " processes, the run " +
+                         std::to_string(ranks) + " ranks");
+    for (std::size_t d = 0; d < 3; ++d)
+        if (grid[d] > cells[d])
+            throw BadRequest("more processes (" + std::to_string(grid[d]) + ") than cells (" +
+                             std::to_string(cells[d]) + ") along " + names[d]);
+    const Share x(cells[0], grid[0], 0), y(cells[1], grid[1], 0), z(cells[2], grid[2], 0);
+    if (std::max({x.count * y.count, x.count * z.count, y.count * z.count}) > std::numeric_limits<int>::max())
+        throw BadRequest("a face of a rank has more cells than a message can count; take more processes");
+    return grid;
+}
+
+ProcessGrid::ProcessGrid(MPI_Comm from, const Grid& along_, const Cells& whole) : along(along_) {
+    const int periods[3] = {0, 0, 0};
+    int rank = 0;
+    MPI_Cart_create(from, 3, along.data(), periods, 0, &comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Cart_coords(comm, rank, 3, at.data());
+    for (std::size_t d = 0; d < 3; ++d) {
+        MPI_Cart_shift(comm, static_cast<int>(d), 1, &neighbours[d][0], &neighbours[d][1]);
+        const Share share(whole[d], along[d], at[d]);
+        first[d] = share.first;
+        cells[d] = share.count;
+    }
+}
+
+}  // namespace hockney

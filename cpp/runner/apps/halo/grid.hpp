@@ -1,0 +1,46 @@
+// Process grids: ranks along x, y and z, and the box of cells that each of them owns.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+
+#include "../../request.hpp"
+
+namespace hockney {
+
+using Cells = std::array<long, 3>;  // along x, y and z
+using Grid = std::array<int, 3>;    // processes along x, y and z
+
+// The part of `cells` that the one at `index` of `parts` owns: as even as can be, the longer parts first.
+struct Share {
+    long first = 0, count = 0;
+    Share(long cells, int parts, int index);
+};
+
+// Cells along x, y, z from the keys `nx`, `ny`, `nz`, processes from `px`, `py`, `pz`. BadRequest where one
+// is not positive, where the product of a grid is not `ranks`, where a direction has more ranks than cells,
+// and where a face has more cells than MPI counts.
+Cells cells_of(const Request& request);
+Grid grid_of(const Request& request, const Cells& cells, int ranks);
+
+// This rank's place. `comm` is Cartesian and not periodic, its ranks are in the order of the one it came
+// from: z varies fastest.
+struct ProcessGrid {
+    MPI_Comm comm = MPI_COMM_NULL;
+    Grid along{}, at{};
+    std::array<std::array<int, 2>, 3> neighbours{};  // below and above, MPI_PROC_NULL at the edge
+    Cells first{}, cells{};                          // this rank's box of the whole
+
+    ProcessGrid(MPI_Comm from, const Grid& along, const Cells& whole);
+    ~ProcessGrid() { MPI_Comm_free(&comm); }
+    ProcessGrid(const ProcessGrid&) = delete;
+    ProcessGrid& operator=(const ProcessGrid&) = delete;
+
+    bool has_neighbour(int direction, int side) const {
+        return neighbours[static_cast<std::size_t>(direction)][static_cast<std::size_t>(side)] !=
+               MPI_PROC_NULL;
+    }
+};
+
+}  // namespace hockney

@@ -1,0 +1,164 @@
+#include "transfer.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "../../clock.hpp"
+#include "../app.hpp"
+
+namespace hockney::sum3d {
+namespace {
+
+// Bytes that pass the memory for each element that is copied: read and written.
+constexpr double copied_B = 2 * sizeof(double);
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+class Pieces : public Transfer {
+  public:
+    Pieces(const Layout& layout, MPI_Comm comm) : comm_(comm) {
+        mine_ = static_cast<int>(layout.elements(rank_in(comm)));
+        int offset = 0;
+        for (int rank = 0; rank < layout.ranks(); ++rank) {
+            counts_.push_back(static_cast<int>(layout.elements(rank)));
+            offsets_.push_back(offset);
+            offset += counts_.back();
+        }
+    }
+
+    double scatter(const double* whole, double* part) override {
+        MPI_Scatterv(whole, counts_.data(), offsets_.data(), MPI_DOUBLE, part, mine_, MPI_DOUBLE, 0, comm_);
+        return 0;
+    }
+
+    double gather(const double* part, double* whole) override {
+        MPI_Gatherv(part, mine_, MPI_DOUBLE, whole, counts_.data(), offsets_.data(), MPI_DOUBLE, 0, comm_);
+        return 0;
+    }
+
+  private:
+    MPI_Comm comm_;
+    int mine_;
+    std::vector<int> counts_, offsets_;
+};
+
+class Datatypes : public Transfer {
+  public:
+    Datatypes(const Layout& layout, MPI_Comm comm)
+        : comm_(comm),
+          nothing_(static_cast<std::size_t>(layout.ranks()), 0),
+          of_parts_(nothing_),
+          of_whole_(nothing_),
+          plain_(nothing_.size(), MPI_DOUBLE),
+          blocks_(plain_) {
+        const int rank = rank_in(comm);
+        of_parts_[0] = static_cast<int>(layout.elements(rank));
+        if (rank != 0) return;
+        std::fill(of_whole_.begin(), of_whole_.end(), 1);
+        for (int other = 0; other < layout.ranks(); ++other) {
+            const Box box = layout.box(other);
+            int sizes[3], cells[3], start[3];
+            for (std::size_t i = 0; i < 3; ++i) {
+                sizes[i] = static_cast<int>(layout.sizes()[i]);
+                cells[i] = static_cast<int>(box.cells[i]);
+                start[i] = static_cast<int>(box.start[i]);
+            }
+            MPI_Datatype& block = blocks_[static_cast<std::size_t>(other)];
+            MPI_Type_create_subarray(3, sizes, cells, start, MPI_ORDER_C, MPI_DOUBLE, &block);
+            MPI_Type_commit(&block);
+        }
+    }
+
+    ~Datatypes() override {
+        for (MPI_Datatype& block : blocks_)
+            if (block != MPI_DOUBLE) MPI_Type_free(&block);
+    }
+
+    double scatter(const double* whole, double* part) override {
+        MPI_Alltoallw(whole, of_whole_.data(), nothing_.data(), blocks_.data(), part, of_parts_.data(),
+                      nothing_.data(), plain_.data(), comm_);
+        return 0;
+    }
+
+    double gather(const double* part, double* whole) override {
+        MPI_Alltoallw(part, of_parts_.data(), nothing_.data(), plain_.data(), whole, of_whole_.data(),
+                      nothing_.data(), blocks_.data(), comm_);
+        return 0;
+    }
+
+  private:
+    MPI_Comm comm_;
+    std::vector<int> nothing_, of_parts_, of_whole_;
+    std::vector<MPI_Datatype> plain_, blocks_;
+};
+
+class Packed : public Transfer {
+  public:
+    Packed(const Layout& layout, double* buffer, double copy_s_per_B, MPI_Comm comm)
+        : layout_(layout),
+          buffer_(buffer),
+          copy_s_(copy_s_per_B * copied_B * static_cast<double>(layout.elements())),
+          is_root_(rank_in(comm) == 0),
+          pieces_(layout, comm) {}
+
+    double scatter(const double* whole, double* part) override {
+        const double packed_s = pack(
+            [whole](double* packed, long at, std::size_t cells) { std::copy_n(whole + at, cells, packed); });
+        pieces_.scatter(buffer_, part);
+        return packed_s;
+    }
+
+    double gather(const double* part, double* whole) override {
+        pieces_.gather(part, buffer_);
+        return pack([whole](const double* packed, long at, std::size_t cells) {
+            std::copy_n(packed, cells, whole + at);
+        });
+    }
+
+  private:
+    // `copy` is called for each row of each block, in the order in which they lie in the buffer.
+    template <class Copy>
+    double pack(const Copy& copy) {
+        if (!is_root_) return 0;
+        const double start_s = now_s();
+        double* packed = buffer_;
+        for (int rank = 0; rank < layout_.ranks(); ++rank) {
+            const Box box = layout_.box(rank);
+            for (long x = box.start[0]; x < box.start[0] + box.cells[0]; ++x)
+                for (long y = box.start[1]; y < box.start[1] + box.cells[1]; ++y) {
+                    const long at = (x * layout_.sizes()[1] + y) * layout_.sizes()[2] + box.start[2];
+                    copy(packed, at, static_cast<std::size_t>(box.cells[2]));
+                    packed += box.cells[2];
+                }
+        }
+        compute_simulated(copy_s_);
+        return now_s() - start_s;
+    }
+
+    const Layout& layout_;
+    double* buffer_;
+    double copy_s_;
+    bool is_root_;
+    Pieces pieces_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transfer> by_pieces(const Layout& layout, MPI_Comm comm) {
+    return std::make_unique<Pieces>(layout, comm);
+}
+
+std::unique_ptr<Transfer> by_datatypes(const Layout& layout, MPI_Comm comm) {
+    return std::make_unique<Datatypes>(layout, comm);
+}
+
+std::unique_ptr<Transfer> by_packing(const Layout& layout, double* buffer, double copy_s_per_B,
+                                     MPI_Comm comm) {
+    return std::make_unique<Packed>(layout, buffer, copy_s_per_B, comm);
+}
+
+}  // namespace hockney::sum3d

@@ -1,0 +1,143 @@
+"""`hockney run sum3d`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.campaign.folder import Campaign
+from hockney.runner.inventory import inventory
+from hockney.runner.mpi import Mpi
+
+MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
+simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hockney", "run", "sum3d", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+
+
+def asked(*words: str) -> Any:
+    done = run(*words, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_run_is_checked_said_and_kept(mpi: Mpi, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    words = ["7", "6", "5", "--ranks", "2", "--split", "blocks", "--pack", "--repetitions", "6", "--cycles", "2"]
+    made = asked(*words, "--seed", "9", "--mpi", str(mpi.wrapper), "-o", str(folder))
+    (one,) = made["runs"]
+    assert (one["operation"], one["ranks"], one["grid"]) == ("sum3d", 2, "2x1x1")
+    assert one["answer"]["verified"] is True
+    assert one["loads"] == ["P. 0: 120", "P. 1: 90"]
+    assert (one["statistics"]["runs"], one["parameters"]["cycles"], one["parameters"]["seed"]) == (6, 2, 9)
+    assert min(one["samples_s"]) <= one["statistics"]["mean_s"] <= max(one["samples_s"])
+    for of_rank in one["shares"]["by_rank"]:
+        # Sums of four floating-point numbers.
+        assert sum(of_rank.values()) == pytest.approx(1)
+    assert one["predicted"] is None
+    (kept,) = Campaign.open(folder).apps()
+    assert (kept.operation, kept.samples_s) == ("sum3d", one["samples_s"])
+
+
+def test_text_says_loads_statistics_and_parts(mpi: Mpi) -> None:
+    words = ["5", "5", "1", "--grid", "2x1x1", "--split", "cartesian", "--repetitions", "3"]
+    done = run(*words, "--mpi", str(mpi.wrapper))
+    assert done.returncode == 0, done.stderr
+    assert "P. 0: 15\nP. 1: 10\n" in done.stdout
+    assert "3 repetitions of 1 cycle: mean" in done.stdout
+    assert "95 % interval" in done.stdout
+    assert "with c = 1.96" in done.stdout
+    assert "scatter" in done.stdout
+
+
+@simulated
+def test_a_simulated_run_takes_what_its_memory_takes(tmp_path: Path) -> None:
+    words = ["20", "20", "20", "--ranks", "12", "--split", "blocks", "--repetitions", "2", "--memory-bandwidth"]
+    smpi = ["--mpi", "smpi", "--platform", str(PLATFORM), "-o", str(tmp_path / "c")]
+    (one,) = asked(*words, "24MB/s", *smpi)["runs"]
+    assert one["answer"]["verified"] is True
+    assert one["grid"] == "3x2x2"
+    # The largest of the blocks has 7 · 10 · 10 elements, 24 B each at 24 MB/s. A clock reading takes 10 ns.
+    assert max(one["answer"]["compute_s"]) == pytest.approx(700e-6, abs=2e-8)
+
+
+@pytest.mark.parametrize("split", ["cartesian", "blocks"])
+def test_loads_are_said_without_an_mpi(split: str) -> None:
+    # Document 000, table II.
+    words = ["1200", "200", "100", "--grid", "8x3x1", "--split", split, "--loads-only", "--mpi", "/nowhere"]
+    done = run(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "P. 0,1,3,4,6,7,9,10,12,13,15,16,18,19,21,22: 1005000",
+        "P. 2,5,8,11,14,17,20,23: 990000",
+    ]
+    made = asked(*words)
+    assert (made["loads"], sum(made["elements"])) == (done.stdout.splitlines(), 24_000_000)
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["0", "5", "5", "--ranks", "2"], "has no elements"),
+        (["5", "5", "--ranks", "2"], "Missing argument"),
+        (["5", "5", "five", "--ranks", "2"], "valid integer"),
+        (["--ranks", "2", "--", "5", "5", "-5"], "has no elements"),
+        (["65536", "65536", "1", "--ranks", "2"], "more elements than MPI counts"),
+        (["5", "5", "5", "--ranks", "2", "--grid", "3x1x1"], "3 processes, not 2"),
+        (["5", "5", "5", "--grid", "3x1"], "not a process grid"),
+        (["1", "1", "1", "--ranks", "2"], "no grid of 2 processes fits"),
+        (["1", "1", "1", "--grid", "2x1x1"], "would get nothing"),
+        (["9", "1", "1", "--grid", "1x2x1", "--split", "blocks"], "would get nothing"),
+        (["5", "5", "5", "--ranks", "2", "--split", "rows"], "unknown split"),
+        (["5", "5", "5", "--ranks", "2", "--pack"], "--pack means nothing"),
+        (["5", "5", "5", "--ranks", "2", "--cycles", "0"], "cycles"),
+        (["5", "5", "5", "--ranks", "2", "--seed", "-1"], "seed"),
+        (["5", "5", "5", "--ranks", "2", "--memory-bandwidth", "1GB/s"], "of a simulated host"),
+        (["5", "5", "5", "--ranks", "2", "--cache", "off"], "--locality and --cache"),
+        (["5", "5", "5", "--ranks", "2", "--machine", "nowhere.json"], "nowhere.json"),
+    ],
+)
+def test_wrong_requests_launch_nothing(words: list[str], what: str, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    done = run("--json", "--mpi", "/nowhere", "-o", str(folder), *words)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert what in json.loads(done.stdout)["error"]["message"]
+    assert not folder.exists()
+
+
+def test_memory_is_asked_for_before_it_is_taken(mpi: Mpi) -> None:
+    # The most that MPI counts: six times 17 GB in all.
+    side = 1290
+    if (inventory().memory_B or 0) > 6 * 8 * side**3:
+        pytest.skip("all of it may fit into this machine's memory")
+    done = run(*[str(side)] * 3, "--ranks", "2", "--mpi", str(mpi.wrapper), "--json")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "memory is free" in json.loads(done.stdout)["error"]["message"]
+
+
+def test_predictions_stand_beside_measurements(mpi: Mpi) -> None:
+    words = ["512", "1", "1", "--ranks", "2", "--repetitions", "3", "--mpi", str(mpi.wrapper)]
+    predicting = ["--machine", str(MACHINE), "--locality", "package"]
+    (one,) = asked(*words, *predicting)["runs"]
+    parts, answer = one["predicted"]["parts"], one["answer"]
+    memory_B_per_s, summing_B_per_s = answer["memory_bandwidth_B_per_s"][0], min(answer["sum_bandwidth_B_per_s"])
+    # The file's 0.2 µs + 2048 B / 10 GB/s, and rank 0's copy of its own 2048 B.
+    served_s = 0.2e-6 + 2048 / 10e9 + 2 * 2048 / memory_B_per_s
+    assert parts["scatter_s"]["predicted_s"] == pytest.approx(2 * served_s)
+    assert parts["gather_s"]["predicted_s"] == pytest.approx(served_s)
+    assert parts["compute_s"]["predicted_s"] == pytest.approx(24 * 256 / summing_B_per_s)
+    assert parts["compute_s"]["measured_s"] == max(answer["compute_s"])
+    assert parts["time_s"]["measured_s"] == one["time_s"]
+    done = run(*words, *predicting)
+    assert done.returncode == 0, done.stderr
+    assert "part     predicted  measured" in done.stdout

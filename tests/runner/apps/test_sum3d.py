@@ -1,0 +1,172 @@
+"""The program `sum3d`, on every MPI: every element arrives where it should, whatever the grid and the split."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.predict.apps.grids import Grid, factorisations
+from hockney.predict.apps.loads import Size, loads
+from hockney.runner.build import runner_binary
+from hockney.runner.find import find
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.mpi import Mpi
+from hockney.runner.session import Refused, Session
+
+LIMIT_S = 120.0
+LAUNCHED = 8
+PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
+SIZE = Size(9, 10, 11)
+"""No count of ranks here divides it along any direction."""
+GRIDS = {
+    # Of more ranks than cores, some libraries take milliseconds for a collective: not all grids of those.
+    **{ranks: factorisations(ranks) for ranks in (1, 2, 3, 4)},
+    6: [Grid(6, 1, 1), Grid(1, 2, 3), Grid(3, 1, 2)],
+    8: [Grid(2, 2, 2), Grid(1, 4, 2), Grid(1, 1, 8)],
+}
+WAYS = [("balanced", 0), ("cartesian", 0), ("blocks", 0), ("blocks", 1)]
+simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+
+
+def start(mpi: Mpi, **choices: Any) -> Session:
+    more = mpi.kind != "smpi" and len(os.sched_getaffinity(0)) < LAUNCHED
+    argv, environment = command(mpi, LaunchRequest(ranks=LAUNCHED, oversubscribe=more, **choices))
+    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
+
+
+def ask(session: Session, grid: Grid, split: str, packed: int = 0, **other: Any) -> dict[str, Any]:
+    request: dict[str, Any] = {
+        "operation": "sum3d",
+        "ranks": grid.ranks,
+        **{f"n{name}": cells for name, cells in zip("xyz", SIZE, strict=True)},
+        **{f"p{name}": processes for name, processes in zip("xyz", grid, strict=True)},
+        "split": split,
+        "packed": packed,
+        "seed": 5,
+        "cycles": 1,
+        "memory_bandwidth_B_per_s": 1e10,
+        "repetitions": 1,
+        "least_samples": 6,
+        "budget_s": 1,
+        "tolerance": 0.01,
+    }
+    return session.app(LIMIT_S, **(request | other))
+
+
+@pytest.fixture(scope="module")
+def session(mpi: Mpi) -> Iterator[Session]:
+    with start(mpi) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def simulation() -> Iterator[Session]:
+    found = find("smpi")
+    assert isinstance(found, Mpi)
+    with start(found, platform=PLATFORM) as started:
+        yield started
+
+
+def check(session: Session, grid: Grid, split: str, packed: int) -> None:
+    answer = ask(session, grid, split, packed)
+    assert answer["verified"] is True, (grid, split, packed)
+    assert answer["wrong_elements"] == 0
+    assert answer["elements"] == loads(SIZE, grid, split)
+    assert len(answer["samples_s"]) == 1
+    for part in (
+        "scatter_s",
+        "compute_s",
+        "gather_s",
+        "pack_s",
+        "memory_bandwidth_B_per_s",
+        "sum_bandwidth_B_per_s",
+    ):
+        assert len(answer[part]) == grid.ranks
+    # Only rank 0 packs, and only where it was asked to.
+    assert (answer["pack_s"][0] > 0) == bool(packed)
+    assert set(answer["pack_s"][1:]) <= {0}
+
+
+@pytest.mark.parametrize("ranks", sorted(GRIDS))
+def test_every_element_arrives_whatever_the_grid(session: Session, ranks: int) -> None:
+    for grid in GRIDS[ranks]:
+        for split, packed in WAYS:
+            check(session, grid, split, packed)
+
+
+@simulated
+@pytest.mark.parametrize("ranks", sorted(GRIDS))
+def test_every_element_arrives_in_a_simulation(simulation: Session, ranks: int) -> None:
+    for grid in factorisations(ranks):
+        for split, packed in WAYS:
+            check(simulation, grid, split, packed)
+
+
+@simulated
+def test_a_simulated_sum_takes_what_its_memory_takes(simulation: Session) -> None:
+    answer = ask(simulation, Grid(2, 1, 1), "blocks", 1, nx=10, ny=10, nz=10, memory_bandwidth_B_per_s=1e6)
+    # 500 sums of 24 B; two matrices of 1000 elements packed and one unpacked, 16 B each. SMPI's clock
+    # takes 10 ns a reading.
+    assert answer["compute_s"] == pytest.approx([0.012, 0.012], abs=2e-8)
+    assert answer["pack_s"][0] == pytest.approx(0.048, abs=1e-7)
+    assert answer["memory_bandwidth_B_per_s"] == [1e6, 1e6]
+
+
+def test_the_time_is_that_of_one_cycle(session: Session) -> None:
+    answer = ask(session, Grid(1, 1, 1), "balanced", nx=64, ny=64, nz=64, cycles=20, repetitions=5)
+    parts_s = sum(answer[part][0] for part in ("scatter_s", "compute_s", "gather_s", "pack_s"))
+    # Medians of the parts add up to that of the whole but for the clock and what interrupts: never to 20 times.
+    assert 0.2 < parts_s / answer["time_s"] < 5
+
+
+def test_a_size_that_the_least_process_cannot_have_is_one_of_its_own(session: Session) -> None:
+    one_each = ask(session, Grid(2, 2, 2), "blocks", nx=2, ny=2, nz=2)
+    assert (one_each["verified"], one_each["elements"]) == (True, [1] * 8)
+    one_each = ask(session, Grid(8, 1, 1), "balanced", nx=2, ny=2, nz=2)
+    assert (one_each["verified"], one_each["elements"]) == (True, [1] * 8)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ({"nx": 0}, "sizes must be at least 1"),
+        ({"ny": -4}, "sizes must be at least 1"),
+        ({"px": 0}, "at least one process"),
+        ({"px": 3}, "more processes than there are ranks"),
+        ({"px": 1}, "fewer processes than there are ranks"),
+        ({"nx": 65536, "ny": 32768, "nz": 1}, "more elements than MPI counts"),
+        ({"nx": 2**62, "ny": 2**62, "nz": 2**62}, "more elements than MPI counts"),
+        ({"split": "cartesian", "nx": 1, "ny": 100}, "more processes than elements along x"),
+        ({"split": "blocks", "ny": 1, "py": 2, "px": 1}, "more processes than elements along y"),
+        ({"nx": 1, "ny": 1, "nz": 1}, "more ranks than elements"),
+        ({"split": "rows"}, "split must be"),
+        ({"packed": 1}, "packed must be 0"),
+        ({"packed": 2, "split": "blocks"}, "packed must be 0"),
+        ({"cycles": 0}, "cycles must be"),
+        ({"memory_bandwidth_B_per_s": 0}, "must be positive"),
+        ({"repetitions": -1}, "repetitions must be"),
+        ({"seed": "any"}, "not a whole number"),
+    ],
+)
+def test_a_wrong_request_is_refused_and_the_next_served(
+    session: Session, wrong: dict[str, Any], what: str
+) -> None:
+    with pytest.raises(RequestError, match=what):
+        ask(session, Grid(2, 1, 1), **({"split": "balanced"} | wrong))
+    assert ask(session, Grid(2, 1, 1), "balanced")["verified"] is True
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_allocated(session: Session) -> None:
+    free_B = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    side = 1290  # 2,146,689,000 elements, the most that MPI counts: six times 17 GB in all
+    if free_B > 6 * 8 * side**3:
+        pytest.skip("all of it fits into this machine's memory")
+    with pytest.raises(Refused, match="memory is free"):
+        ask(session, Grid(2, 1, 1), "balanced", nx=side, ny=side, nz=side)
+    assert ask(session, Grid(2, 1, 1), "balanced")["verified"] is True
