@@ -89,13 +89,10 @@ int numa_domain(int cpu) {
     return domain;
 }
 
-std::vector<long> affinity() {
+std::vector<long> members(const cpu_set_t& set) {
     std::vector<long> cpus;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-            if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
     return cpus;
 }
 
@@ -116,7 +113,34 @@ double memory_field_B(const std::string& field) {
     return 0;
 }
 
+#if defined(__GLIBC__) && !defined(SMPI_H)
+cpu_set_t launched_set;
+bool has_launched_set = false;
+
+void read_launched_set(int, char**, char**) {
+    has_launched_set = sched_getaffinity(0, sizeof launched_set, &launched_set) == 0;
+}
+
+// What is listed in this section runs before the constructors of shared libraries do (System V ABI).
+__attribute__((section(".preinit_array"), used)) void (*before_libraries)(int, char**,
+                                                                          char**) = read_launched_set;
+#endif
+
 }  // namespace
+
+std::vector<long> affinity() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return {};
+    return members(set);
+}
+
+std::vector<long> launched_affinity() {
+#if defined(__GLIBC__) && !defined(SMPI_H)
+    if (has_launched_set) return members(launched_set);
+#endif
+    return affinity();
+}
 
 #ifdef SMPI_H
 
@@ -130,7 +154,31 @@ std::string placement_json(int rank) {
     return place.add("kernel", "SimGrid").add("cpu_model", "simulated").str();
 }
 
+std::string processors_json() { return "[]"; }
+
 #else
+
+std::string processors_json() {
+    std::string list;
+    for (const long number : parse_list(first_line("/sys/devices/system/cpu/online"))) {
+        const int cpu = static_cast<int>(number);
+        const std::string topology = cpu_folder(cpu) + "/topology/";
+        const std::string package = first_line(topology + "physical_package_id");
+        const std::vector<long> siblings = parse_list(first_line(topology + "thread_siblings_list"));
+        long shares_cache = number, level = 0;
+        for (const Cache& cache : caches(cpu))
+            if (cache.type != "Instruction" && cache.level > level && !cache.shared.empty()) {
+                level = cache.level;
+                shares_cache = cache.shared.front();
+            }
+        JsonObject one;
+        one.add("cpu", number).add("package", package.empty() ? -1 : std::stol(package));
+        one.add("numa", numa_domain(cpu)).add("cache", shares_cache);
+        one.add("core", siblings.empty() ? number : siblings.front());
+        list += (list.empty() ? "" : ",") + one.str();
+    }
+    return "[" + list + "]";
+}
 
 std::string placement_json(int rank) {
     char host[256] = "";

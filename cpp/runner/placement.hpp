@@ -9,6 +9,17 @@ namespace hockney {
 // One JSON object; fields that the system does not tell are left out.
 std::string placement_json(int rank);
 
+// The processors that the calling thread may run on, ascending; empty where the system does not tell.
+std::vector<long> affinity();
+
+// What affinity() was before any library of this process could change it: OpenMP's binds the first thread to
+// its place while it is loaded.
+std::vector<long> launched_affinity();
+
+// The processors of this host as a JSON array of objects: `cpu`, `package`, `numa`, and `cache` and `core` by
+// the lowest processor that shares the last-level cache or the core. Empty on a simulated host.
+std::string processors_json();
+
 // What tells ranks apart that do not share a clock: the running kernel. (Containers and network namespaces of
 // one machine share it.)
 std::string clock_domain();

@@ -54,9 +54,9 @@ def _calls(fake: Mpi) -> int:
 def test_second_use_does_not_compile(fake: Mpi) -> None:
     first = runner_binary(fake)
     assert os.access(first, os.X_OK)
-    assert _calls(fake) == 4  # the question whether there is MPI_T, two sources and the link
+    assert _calls(fake) == 5  # the questions whether there are MPI_T and OpenMP, two sources and the link
     assert runner_binary(fake) == first
-    assert _calls(fake) == 4
+    assert _calls(fake) == 5
     assert {p.name for p in first.parent.iterdir()} == {BINARY, "build.json", "build.log"}
     facts = json.loads((first.parent / "build.json").read_text(encoding="utf-8"))
     assert facts["compiler"] == "c++ 12"
@@ -183,3 +183,16 @@ def test_the_runner_compiles_without_warnings_and_once(mpi: Mpi) -> None:
     assert "libmpi" in linked.stdout
     assert "not found" not in linked.stdout
     assert "libmpi_cxx" not in linked.stdout
+
+
+def test_openmp_where_it_compiles(fake: Mpi) -> None:
+    def flags(mpi: Mpi) -> list[str]:
+        return list(json.loads((runner_binary(mpi).parent / "build.json").read_text(encoding="utf-8"))["flags"])
+
+    assert "-fopenmp" in flags(fake)
+    assert "-fopenmp" not in flags(replace(fake, kind="smpi")), "simulated ranks are threads of one process"
+    wrapper = fake.wrapper.with_name("mpicxx")
+    text = wrapper.read_text(encoding="utf-8")
+    refusal = 'case "$*" in *fopenmp*) echo "clang: error: no libomp" >&2; exit 1;; esac\necho call'
+    wrapper.write_text(text.replace("echo call", refusal), encoding="utf-8")
+    assert "-fopenmp" not in flags(replace(fake, version="5.0.8"))

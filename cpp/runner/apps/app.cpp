@@ -96,6 +96,28 @@ std::vector<double> gather(double value, MPI_Comm comm) {
     return all;
 }
 
+std::vector<std::string> gather(const std::string& text, MPI_Comm comm) {
+    int rank = 0, ranks = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    const int mine = static_cast<int>(text.size());
+    std::vector<int> lengths(rank == 0 ? static_cast<std::size_t>(ranks) : 0), starts;
+    MPI_Gather(&mine, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm);
+    int total = 0;
+    for (const int length : lengths) {
+        starts.push_back(total);
+        total += length;
+    }
+    std::string together(static_cast<std::size_t>(total), '\0');
+    MPI_Gatherv(text.data(), mine, MPI_CHAR, together.data(), lengths.data(), starts.data(), MPI_CHAR, 0,
+                comm);
+    std::vector<std::string> all;
+    for (std::size_t each = 0; each < lengths.size(); ++each)
+        all.push_back(
+            together.substr(static_cast<std::size_t>(starts[each]), static_cast<std::size_t>(lengths[each])));
+    return all;
+}
+
 Repetitions::Repetitions(const Request& request) {
     const long fixed = request.whole("repetitions");
     if (fixed < 0 || fixed > most_repetitions)

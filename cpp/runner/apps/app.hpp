@@ -49,6 +49,7 @@ void require_all(bool is_fine, const char* reason, const std::string& message, M
 
 // On rank 0 one value of each rank, empty on the others. Collective.
 std::vector<double> gather(double value, MPI_Comm comm);
+std::vector<std::string> gather(const std::string& text, MPI_Comm comm);
 
 // How often the timed part is repeated, and for how long at most.
 struct Repetitions {

@@ -28,6 +28,15 @@ class Launching(BaseModel):
     platform: str = Field(default="", description="SimGrid platform file, for a simulated cluster")
     map_by: MapBy = "core"
     bind_to: BindTo = "core"
+    threads: int | None = Field(
+        default=None, ge=1, description="OpenMP threads of a rank, a core for each; none: as the environment says"
+    )
+    cpus: list[list[int]] = Field(
+        default_factory=list, description="of each rank of this host, in place of map_by"
+    )
+    slots: list[list[int]] = Field(
+        default_factory=list, description="the same by numbers of cores or hardware threads in hwloc's order"
+    )
     variants: list[str] = Field(default_factory=list, description="'name: launcher arguments and NAME=VALUE'")
     time_limit_s: float = Field(default=120.0, gt=0, description="an answer later than this ends the launch")
 

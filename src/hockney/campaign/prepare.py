@@ -126,6 +126,9 @@ def _launch(
         bind_to=plan.bind_to,
         hosts=tuple(plan.hosts),
         hostfile=Path(plan.hostfile) if plan.hostfile else None,
+        threads=plan.threads,
+        cpus=tuple(tuple(one) for one in plan.cpus),
+        slots=tuple(tuple(one) for one in plan.slots),
         arguments=variant.arguments,
         environment=environment,
         # Simulated ranks need no cores.
@@ -184,7 +187,9 @@ def _more_ranks_than_cores(plan: Launching) -> bool:
     if plan.hosts or plan.hostfile:
         return False
     here = inventory()
-    return plan.ranks > (here.cpus if "hwthread" in (plan.map_by, plan.bind_to) else here.cores)
+    return plan.ranks * (plan.threads or 1) > (
+        here.cpus if "hwthread" in (plan.map_by, plan.bind_to) else here.cores
+    )
 
 
 def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described:

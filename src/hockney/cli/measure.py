@@ -73,7 +73,7 @@ def measure(
         str, typer.Option(help="openmpi, hydra or srun; default the one found with the MPI.")
     ] = "",
     platform: Annotated[str, typer.Option(help="Platform file (XML) of a simulated cluster: --mpi smpi.")] = "",
-    map_by: Annotated[str, typer.Option(help="core, socket, node or hwthread.")] = "core",
+    map_by: Annotated[str, typer.Option(help="core, socket, numa, cache, node or hwthread.")] = "core",
     bind_to: Annotated[str, typer.Option(help="core, socket, numa, hwthread or none.")] = "core",
     variant: Annotated[
         list[str] | None,

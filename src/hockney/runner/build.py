@@ -23,7 +23,7 @@ from pathlib import Path
 from hockney.errors import EnvironmentLack
 from hockney.runner.cache import cache_root
 from hockney.runner.mpi import Mpi
-from hockney.runner.probe import COMPILER_HINT, capture, has_mpi_t, last_complaint
+from hockney.runner.probe import COMPILER_HINT, OPENMP_FLAG, capture, has_mpi_t, has_openmp, last_complaint
 
 BINARY = "hockney-runner"
 FLAGS = (
@@ -140,15 +140,18 @@ def _compile(mpi: Mpi, compiler: str, folder: Path, made: Path, log: Path) -> No
     files = _files(folder, ".cpp")
     objects = [made / ("-".join(p.relative_to(folder).with_suffix(".o").parts)) for p in files]
     # What the library lacks is found out here; the runner then says so, and the rest works.
-    lacking = [] if has_mpi_t(mpi.wrapper, environment) else ["-DHOCKNEY_NO_MPI_T"]
+    found = [] if has_mpi_t(mpi.wrapper, environment) else ["-DHOCKNEY_NO_MPI_T"]
+    # All ranks of a simulation are one process: threads of theirs would belong to none.
+    if mpi.kind != "smpi" and has_openmp(Path(wrapper), environment):
+        found.append(OPENMP_FLAG)
     commands = [
-        [wrapper, *FLAGS, *lacking, f"-I{folder / 'runner'}", "-c", str(p), "-o", str(o)]
+        [wrapper, *FLAGS, *found, f"-I{folder / 'runner'}", "-c", str(p), "-o", str(o)]
         for p, o in zip(files, objects, strict=True)
     ]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S), commands))
     if all(done.returncode == 0 for done in outputs):
-        commands.append([wrapper, *map(str, objects), "-o", str(made / BINARY)])
+        commands.append([wrapper, *found, *map(str, objects), "-o", str(made / BINARY)])
         outputs.append(capture(commands[-1], environment, COMPILE_LIMIT_S))
     text = "".join(
         f"$ {shlex.join(c)}\n{done.stdout}{done.stderr}" for c, done in zip(commands, outputs, strict=False)
@@ -164,7 +167,7 @@ def _compile(mpi: Mpi, compiler: str, folder: Path, made: Path, log: Path) -> No
         "wrapper": str(mpi.wrapper),
         "mpi": mpi.describe(),
         "compiler": compiler,
-        "flags": [*FLAGS, *lacking],
+        "flags": [*FLAGS, *found],
         "commands": [shlex.join(c) for c in commands],
     }
     (made / "build.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")

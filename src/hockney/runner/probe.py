@@ -121,3 +121,24 @@ def has_mpi_t(wrapper: Path, environment: Mapping[str, str]) -> bool:
         source.write_text(MPI_T_PROBE, encoding="ascii")
         argv = [os.fspath(wrapper), "-c", os.fspath(source), "-o", os.fspath(source.with_suffix(".o"))]
         return capture(argv, environment, PROBE_LIMIT_S).returncode == 0
+
+
+OPENMP_FLAG = "-fopenmp"
+OPENMP_PROBE = """\
+#include <omp.h>
+int main() {
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  ++threads;
+  return threads == omp_get_max_threads() ? 0 : 1;
+}
+"""
+
+
+def has_openmp(wrapper: Path, environment: Mapping[str, str]) -> bool:
+    """Whether a C++ program with OpenMP compiles and links; clang without its `libomp` fails at either."""
+    with tempfile.TemporaryDirectory(prefix="hockney-probe-") as folder:
+        source = Path(folder, "openmp.cpp")
+        source.write_text(OPENMP_PROBE, encoding="ascii")
+        argv = [os.fspath(wrapper), OPENMP_FLAG, os.fspath(source), "-o", os.fspath(source.with_suffix(""))]
+        return capture(argv, environment, PROBE_LIMIT_S).returncode == 0

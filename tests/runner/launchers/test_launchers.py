@@ -48,11 +48,11 @@ def test_every_launcher_is_documented() -> None:
     [
         (OMPI5, {}, "/m/openmpi -n 4 --map-by core --bind-to core"),
         (OMPI4, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by socket --bind-to core"),
-        (OMPI5, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by package --bind-to core"),
+        (OMPI5, {"map_by": "socket"}, "/m/openmpi -n 4 --map-by package --bind-to core --rank-by slot"),
         (
             OMPI5,
             {"map_by": "socket", "bind_to": "socket"},
-            "/m/openmpi -n 4 --map-by package --bind-to package",
+            "/m/openmpi -n 4 --map-by package --bind-to package --rank-by slot",
         ),
         (OMPI4, {"bind_to": "socket"}, "/m/openmpi -n 4 --map-by core --bind-to socket"),
         (OMPI5, {"map_by": "node"}, "/m/openmpi -n 4 --map-by node --bind-to core"),
@@ -173,6 +173,91 @@ def test_srun_with_intel_leaves_pinning_to_slurm(tmp_path: Path, monkeypatch: py
 def test_intel_pins_by_environment(request_: dict[str, Any], pinning: dict[str, str]) -> None:
     _, environment = command(INTEL, LaunchRequest(4, **request_))
     assert environment == pinning
+
+
+OPENMP = {"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores", "OMP_PROC_BIND": "close"}
+
+
+@pytest.mark.parametrize(
+    ("by", "request_", "options", "added"),
+    [
+        (OMPI5, {}, "--map-by slot:PE=2 --bind-to core", OPENMP),
+        (OMPI4, {"map_by": "numa"}, "--map-by numa:PE=2 --bind-to core", OPENMP),
+        (OMPI5, {"map_by": "cache"}, "--map-by l3cache:PE=2 --bind-to core --rank-by slot", OPENMP),
+        (MPICH, {}, "-bind-to core:2 -map-by core:2", OPENMP),
+        (MPICH, {"map_by": "cache"}, "-bind-to core:2 -map-by l3cache", OPENMP),
+        (
+            MPICH,
+            {"map_by": "hwthread", "bind_to": "hwthread"},
+            "-bind-to hwthread:2 -map-by hwthread:2",
+            {**OPENMP, "OMP_PLACES": "threads"},
+        ),
+        # Ranks that share CPUs would all put their threads on the first of them.
+        (MPICH, {"oversubscribe": True}, "-bind-to none", {"OMP_NUM_THREADS": "2", "OMP_PROC_BIND": "false"}),
+        (
+            MPICH,
+            {"environment": {"OMP_PLACES": "sockets"}},
+            "-bind-to core:2",
+            {**OPENMP, "OMP_PLACES": "sockets"},
+        ),
+        (MPICH, {"cpus": ((0, 1), (4, 5))}, "-bind-to user:0+1,4+5", OPENMP),
+        (
+            INTEL,
+            {},
+            "-n 4",
+            {
+                "I_MPI_PIN": "1",
+                "I_MPI_PIN_DOMAIN": "omp",
+                "I_MPI_PIN_CELL": "core",
+                "I_MPI_PIN_ORDER": "compact",
+                **OPENMP,
+            },
+        ),
+        (INTEL, {"cpus": ((0, 1), (4, 5))}, "-n 4", {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "[3,30]", **OPENMP}),
+        (
+            _mpi("mpich", "4.2", "srun"),
+            {"map_by": "socket"},
+            "--cpus-per-task=2 --threads-per-core=1 --distribution=block:cyclic --cpu-bind=cores",
+            OPENMP,
+        ),
+        (
+            _mpi("mpich", "4.2", "srun"),
+            {"cpus": ((0, 1), (4, 5))},
+            "--cpus-per-task=2 --cpu-bind=mask_cpu:0x3,0x30",
+            OPENMP,
+        ),
+    ],
+)
+def test_threads(by: Mpi, request_: dict[str, Any], options: str, added: dict[str, str]) -> None:
+    argv, environment = command(by, LaunchRequest(**{"ranks": 4, "threads": 2, **request_}))
+    assert options in " ".join(argv)
+    assert environment == added
+    if by.kind == "openmpi":
+        assert "-x OMP_PLACES" in " ".join(argv)
+
+
+@pytest.mark.parametrize(("by", "option"), [(OMPI4, "--rankfile "), (OMPI5, "--map-by rankfile:FILE=")])
+def test_open_mpi_reads_lists_from_a_file(
+    by: Mpi, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path))
+    line = _line(by, ranks=2, slots=((0, 1), (4,)), cpus=((0, 8, 1, 9), (4, 12)))
+    (file,) = (tmp_path / "rankfiles").iterdir()
+    assert f"{option}{file}" in line
+    assert file.read_text(encoding="utf-8") == "rank 0=localhost slot=0,1\nrank 1=localhost slot=4\n"
+
+
+@pytest.mark.parametrize(
+    ("by", "request_", "message"),
+    [
+        (MPICH, {"threads": 0}, "0 threads"),
+        (MPICH, {"threads": 2, "bind_to": "socket"}, "not to a socket"),
+        (_mpi("mpich", "4.2", "srun"), {"map_by": "numa"}, "srun cannot deal ranks to each numa"),
+    ],
+)
+def test_threads_that_cannot_be_placed(by: Mpi, request_: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        command(by, LaunchRequest(4, **request_))
 
 
 def test_root_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +27,15 @@ Hosts = Annotated[str, typer.Option(help="Comma-separated NAME or NAME:SLOTS.")]
 HostFile = Annotated[str, typer.Option(help="Host file in the launcher's own format.")]
 Launcher = Annotated[str, typer.Option(help="openmpi, hydra or srun; default the one found with the MPI.")]
 Platform = Annotated[str, typer.Option(help="Platform file (XML) of a simulated cluster: --mpi smpi.")]
-MapBy = Annotated[str, typer.Option(help="core, socket, node or hwthread.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="OpenMP threads of each rank, each on a core of its own. [default: as the environment says]",
+        show_default=False,
+    ),
+]
+MapBy = Annotated[str, typer.Option(help="core, socket, numa, cache, node or hwthread.")]
 BindTo = Annotated[str, typer.Option(help="core, socket, numa, hwthread or none.")]
 Variants = Annotated[
     list[str] | None,
@@ -65,6 +73,9 @@ def run_app(
     variants: list[str] | None,
     time_limit: str,
     system: str,
+    threads: int | None = None,
+    cpus: Sequence[Sequence[int]] = (),
+    slots: Sequence[Sequence[int]] = (),
 ) -> list[AppRecord]:
     """Launch as the options say and collect what `do` runs on each launch; warnings go to standard error."""
     from socket import gethostname
@@ -85,6 +96,9 @@ def run_app(
         "platform": platform,
         "map_by": map_by,
         "bind_to": bind_to,
+        "threads": threads,
+        "cpus": [list(one) for one in cpus],
+        "slots": [list(one) for one in slots],
         "variants": variants or [],
         "time_limit_s": parse_time(time_limit),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,9 +12,9 @@ from hockney.errors import RequestError
 from hockney.registry import Registry
 from hockney.runner.mpi import Mpi
 
-MapBy = Literal["core", "socket", "node", "hwthread"]
+MapBy = Literal["core", "socket", "numa", "cache", "node", "hwthread"]
 BindTo = Literal["core", "socket", "numa", "hwthread", "none"]
-MAP_BY: tuple[MapBy, ...] = ("core", "socket", "node", "hwthread")
+MAP_BY: tuple[MapBy, ...] = ("core", "socket", "numa", "cache", "node", "hwthread")
 BIND_TO: tuple[BindTo, ...] = ("core", "socket", "numa", "hwthread", "none")
 
 
@@ -23,10 +23,15 @@ class LaunchRequest:
     """One launch, in words that hold for every launcher.
 
     `map_by` places consecutive ranks on consecutive cores or hardware threads (`core`, `hwthread`), or deals
-    them round-robin to sockets or nodes. `bind_to` is what each rank is pinned to. `hosts` are `name` or
-    `name:slots`; `hostfile` is in the launcher's own format; `ppn` limits ranks per node. `arguments` and
-    `environment` are a variant's, passed through. `oversubscribe` says that there are more ranks than cores:
-    ranks are then allowed to share cores and are not pinned.
+    them round-robin to sockets, NUMA domains, last-level caches or nodes. `bind_to` is what each rank is pinned
+    to. `hosts` are `name` or `name:slots`; `hostfile` is in the launcher's own format; `ppn` limits ranks per
+    node. `arguments` and `environment` are a variant's, passed through. `oversubscribe` says that there are more
+    ranks than cores: ranks are then allowed to share cores and are not pinned.
+
+    `threads` are the OpenMP threads of a rank, each of which gets a core of its own (a hardware thread where
+    ranks are bound to those); None leaves their number to the environment. `cpus` pins each rank of this one
+    host to these CPUs, as the operating system numbers them, in place of `map_by`; `slots` says the same by
+    numbers of cores (of hardware threads where `bind_to` says so) in hwloc's order, which Open MPI counts in.
     """
 
     ranks: int
@@ -38,6 +43,9 @@ class LaunchRequest:
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     oversubscribe: bool = False
+    threads: int | None = None
+    cpus: tuple[tuple[int, ...], ...] = ()
+    slots: tuple[tuple[int, ...], ...] = ()
     platform: Path | None = None
     """Of a simulated cluster."""
 
@@ -45,6 +53,16 @@ class LaunchRequest:
     def binding(self) -> BindTo:
         """What ranks are really pinned to: nothing where they outnumber the cores."""
         return "none" if self.oversubscribe else self.bind_to
+
+
+def openmp(threads: int, binding: BindTo) -> dict[str, str]:
+    """What gives each thread of a rank a place of its own inside of what the launcher pins the rank to."""
+    count = {"OMP_NUM_THREADS": str(threads)}
+    if binding == "none":
+        # Ranks that see the same CPUs would all put their threads on the first of them.
+        return {**count, "OMP_PROC_BIND": "false"}
+    places = "threads" if binding == "hwthread" else "cores"
+    return {**count, "OMP_PLACES": places, "OMP_PROC_BIND": "close"}
 
 
 CommandFunction = Callable[[Mpi, LaunchRequest], tuple[list[str], dict[str, str]]]
@@ -77,7 +95,23 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     for host in request.hosts:
         if not re.fullmatch(r"[^\s:,]+(:[1-9]\d*)?", host):
             raise RequestError(f"{host!r} is not a host", "write NAME or NAME:SLOTS")
+    if request.threads is not None:
+        request = _with_threads(request)
     return launchers.get(mpi.launcher_kind).command(mpi, request)
+
+
+def _with_threads(request: LaunchRequest) -> LaunchRequest:
+    """The request with OpenMP's environment, a variant's own settings winning; RequestError for nonsense."""
+    threads = request.threads or 0
+    if threads < 1:
+        raise RequestError(f"{threads} threads in a rank cannot be launched", "ask for at least one thread")
+    if threads > 1 and request.binding not in ("core", "hwthread", "none"):
+        raise RequestError(
+            f"a rank of {threads} threads is bound to that many cores or hardware threads, not to a "
+            f"{request.binding}",
+            "choose --bind-to core, hwthread or none",
+        )
+    return replace(request, environment={**openmp(threads, request.binding), **request.environment})
 
 
 def host_slots(request: LaunchRequest) -> list[str]:

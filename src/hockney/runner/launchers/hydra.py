@@ -12,14 +12,35 @@ from hockney.errors import RequestError
 from hockney.runner.launchers.base import Launcher, LaunchRequest, launchers
 from hockney.runner.mpi import Mpi
 
+_WITHIN = {"node": "core", "cache": "l3cache"}
+"""Hydra deals ranks to nodes before it maps within one; "node" is no object to map by."""
 _INTEL_DOMAIN = {"core": "core", "socket": "socket", "numa": "numa", "hwthread": "1:compact"}
 
 
 def _intel_pinning(request: LaunchRequest) -> dict[str, str]:
     if request.binding == "none":
         return {"I_MPI_PIN": "0"}
-    order = "scatter" if request.map_by == "socket" else "compact"
-    return {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": _INTEL_DOMAIN[request.binding], "I_MPI_PIN_ORDER": order}
+    if request.cpus:
+        masks = ",".join(f"{sum(1 << cpu for cpu in cpus):x}" for cpus in request.cpus)
+        return {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": f"[{masks}]"}
+    order = "scatter" if request.map_by in ("socket", "numa", "cache") else "compact"
+    if request.threads is None:
+        return {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": _INTEL_DOMAIN[request.binding], "I_MPI_PIN_ORDER": order}
+    # A domain of OMP_NUM_THREADS cells.
+    cell = "unit" if request.binding == "hwthread" else "core"
+    return {"I_MPI_PIN": "1", "I_MPI_PIN_DOMAIN": "omp", "I_MPI_PIN_CELL": cell, "I_MPI_PIN_ORDER": order}
+
+
+def _hydra_pinning(request: LaunchRequest) -> list[str]:
+    if request.cpus:
+        return ["-bind-to", "user:" + ",".join("+".join(map(str, cpus)) for cpus in request.cpus)]
+    if request.binding == "none":
+        return ["-bind-to", "none"]
+    within = _WITHIN.get(request.map_by, request.map_by)
+    width = f":{request.threads}" if (request.threads or 1) > 1 else ""
+    # What lies beside each other is mapped in steps of what is bound.
+    step = width if within == request.binding else ""
+    return ["-bind-to", request.binding + width, "-map-by", within + step]
 
 
 def _without_slots(request: LaunchRequest) -> tuple[int, tuple[str, ...]]:
@@ -37,12 +58,8 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
     pinning: dict[str, str] = {}
     if mpi.kind == "intel":
         pinning = _intel_pinning(request)
-    elif request.binding == "none":
-        argv += ["-bind-to", "none"]
     else:
-        # Hydra deals ranks to nodes before it maps within one; "node" is no object to map by.
-        within = "core" if request.map_by == "node" else request.map_by
-        argv += ["-bind-to", request.binding, "-map-by", within]
+        argv += _hydra_pinning(request)
     ppn, hosts = request.ppn, request.hosts
     if mpi.kind == "intel" and any(":" in host for host in hosts):
         ppn, hosts = _without_slots(request)

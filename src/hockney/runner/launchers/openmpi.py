@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 
-from hockney.errors import RequestError
+from hockney.errors import EnvironmentLack, RequestError
+from hockney.runner.cache import cache_root
 from hockney.runner.launchers.base import Launcher, LaunchRequest, host_slots, launchers
 from hockney.runner.mpi import Mpi
 
-_WIDTH = ("hwthread", "core", "numa", "socket", "node")
+_WIDTH = ("hwthread", "core", "cache", "numa", "socket", "node")
 """Narrowest first."""
 
 
-def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
-    """RequestError for a binding wider than the mapping, which Open MPI 5 refuses."""
-    five = int(mpi.version.split(".")[0] or 5) >= 5
-    words = {"socket": "package"} if five else {}
-    binding, mapping = request.binding, request.map_by
+def _mapping(mpi: Mpi, request: LaunchRequest, five: bool) -> list[str]:
+    words = {"cache": "l3cache", **({"socket": "package"} if five else {})}
+    binding, mapping, several = request.binding, request.map_by, (request.threads or 1) > 1
     if five and binding != "none" and _WIDTH.index(binding) > _WIDTH.index(mapping):
         raise RequestError(
             f"Open MPI {mpi.version} cannot bind to {binding} what it maps by {mapping}: the binding is wider",
             f"add --map-by {binding}" if binding == "socket" else "choose --bind-to core or none",
         )
-    argv = [str(mpi.launcher)]
-    if os.geteuid() == 0:
-        argv.append("--allow-run-as-root")
-    argv += ["-n", str(request.ranks)]
     by = words.get(mapping, mapping)
+    if several and mapping in ("core", "hwthread"):
+        # Several cores cannot be mapped to one core; slots are filled in the order of the cores.
+        by = "slot"
     if request.ppn is not None and not request.hosts:
         if mapping not in ("core", "node"):
             raise RequestError(
@@ -35,10 +34,43 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
                 "name the hosts, or map by core or node",
             )
         by = f"ppr:{request.ppn}:node"
-    argv += ["--map-by", by + (":OVERSUBSCRIBE" if request.oversubscribe else "")]
+    by += f":PE={request.threads}" if several and binding != "none" else ""
+    argv = ["--map-by", by + (":OVERSUBSCRIBE" if request.oversubscribe else "")]
     argv += ["--bind-to", words.get(binding, binding)]
+    if five and mapping in ("socket", "numa", "cache"):
+        # Open MPI 5 numbers the ranks of one object first, 4 deals them out.
+        argv += ["--rank-by", "slot"]
     if "hwthread" in (mapping, binding):
         argv.append("--use-hwthread-cpus")
+    return argv
+
+
+def _rankfile(request: LaunchRequest, five: bool) -> list[str]:
+    """A file of the CPUs of each rank, kept under the digest of its text; EnvironmentLack where it cannot be."""
+    text = "".join(
+        f"rank {rank}=localhost slot={','.join(map(str, cpus))}\n" for rank, cpus in enumerate(request.slots)
+    )
+    folder = cache_root() / "rankfiles"
+    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}.txt"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentLack(
+            f"cannot keep a rank file in {folder}: {error.strerror}", "set HOCKNEY_CACHE to a writable folder"
+        ) from error
+    argv = ["--map-by", f"rankfile:FILE={path}"] if five else ["--rankfile", str(path)]
+    return [*argv, "--use-hwthread-cpus"] if request.binding == "hwthread" else argv
+
+
+def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
+    """RequestError for a binding wider than the mapping, which Open MPI 5 refuses."""
+    five = int(mpi.version.split(".")[0] or 5) >= 5
+    argv = [str(mpi.launcher)]
+    if os.geteuid() == 0:
+        argv.append("--allow-run-as-root")
+    argv += ["-n", str(request.ranks)]
+    argv += _rankfile(request, five) if request.slots else _mapping(mpi, request, five)
     if request.hosts:
         argv += ["--host", ",".join(host_slots(request))]
     if request.hostfile is not None:

@@ -24,6 +24,25 @@ def _plugin(kind: str) -> str:
     return "pmix" if kind == "openmpi" else "pmi2"
 
 
+def _pinning(request: LaunchRequest) -> list[str]:
+    """RequestError for what srun cannot deal tasks to."""
+    if request.cpus:
+        masks = ",".join(f"{sum(1 << cpu for cpu in cpus):#x}" for cpus in request.cpus)
+        return [f"--cpus-per-task={request.threads or 1}", f"--cpu-bind=mask_cpu:{masks}"]
+    if request.map_by not in _DISTRIBUTION:
+        raise RequestError(
+            f"srun cannot deal ranks to each {request.map_by}", f"known: {', '.join(sorted(_DISTRIBUTION))}"
+        )
+    argv = []
+    if request.threads is not None:
+        argv.append(f"--cpus-per-task={request.threads}")
+        if request.binding != "hwthread":
+            # Its CPUs are hardware threads, unless only one of each core may be used.
+            argv.append("--threads-per-core=1")
+    argv.append(f"--distribution={_DISTRIBUTION[request.map_by]}")
+    return [*argv, f"--cpu-bind={_CPU_BIND[request.binding]}"]
+
+
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
     """RequestError for hosts with differing slots: srun takes one number of tasks per node."""
     slots = {int(s) for _, _, s in (h.partition(":") for h in request.hosts) if s}
@@ -41,8 +60,7 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
         argv.append("--nodelist=" + ",".join(h.partition(":")[0] for h in request.hosts))
     if request.hostfile is not None:
         argv.append(f"--nodefile={request.hostfile}")
-    argv.append(f"--distribution={_DISTRIBUTION[request.map_by]}")
-    argv.append(f"--cpu-bind={_CPU_BIND[request.binding]}")
+    argv += _pinning(request)
     if request.oversubscribe:
         argv.append("--overcommit")
     environment = dict(mpi.environment)

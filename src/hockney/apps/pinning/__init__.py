@@ -1,0 +1,1 @@
+"""Where ranks and threads are to run and where they do: topologies, plans, options of launchers, judgement."""

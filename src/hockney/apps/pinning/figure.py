@@ -1,0 +1,124 @@
+"""A node as a drawing: nested rectangles of packages, NUMA domains, caches and cores, coloured by rank."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from hockney.apps.pinning.topology import LEVELS, Level, Topology
+from hockney.report.style import QUIET, drawing_style
+from hockney.report.svg import write
+
+CPU_WIDTH, CPU_HEIGHT = 1.0, 0.8
+GAP, TITLE = 0.15, 0.35
+ROW = {"package": 1, "numa": 2, "cache": 4, "core": 8}
+"""Units beside each other, by level; further ones lie below."""
+INCH = 0.55
+"""Of one unit of the drawing."""
+_TITLES: dict[Level, str] = {"package": "package", "numa": "NUMA", "cache": "cache"}
+_COLOURS = ("#9ecae9", "#f9c79a", "#a5d8b0", "#e6b8d0", "#d9d08f", "#c7c0e8", "#c9c9c9")
+SHARED = "#d62728"
+Occupants = Mapping[int, Sequence[str]]
+
+
+@dataclass
+class _Box:
+    """A rectangle with others inside, whose places are relative to its lower left corner."""
+
+    width: float
+    height: float
+    title: str = ""
+    cpu: int | None = None
+    inner: list[tuple[float, float, _Box]] = field(default_factory=list)
+
+
+def _unit(node: Topology, level: Level, number: int) -> _Box:
+    inner = LEVELS[LEVELS.index(level) + 1 :]
+    if not inner:
+        cpus = sorted(one.cpu for one in node.cpus)
+        box = _Box(CPU_WIDTH, CPU_HEIGHT * len(cpus))
+        box.inner = [
+            (0.0, CPU_HEIGHT * row, _Box(CPU_WIDTH, CPU_HEIGHT, cpu=cpu)) for row, cpu in enumerate(cpus[::-1])
+        ]
+        return box
+    name = number if level == "cache" else getattr(node.cpus[0], level)
+    made = _grid([_unit(node.within(unit), inner[0], n) for n, unit in enumerate(node.units(inner[0]))], inner[0])
+    made.title = f"{_TITLES[level]} {name}"
+    return made
+
+
+def _grid(boxes: Sequence[_Box], level: Level) -> _Box:
+    rows = [boxes[at : at + ROW[level]] for at in range(0, len(boxes), ROW[level])]
+    width = max(sum(box.width for box in row) + GAP * (len(row) + 1) for row in rows)
+    height = sum(max(box.height for box in row) for row in rows) + GAP * (len(rows) + 1) + TITLE
+    made = _Box(width, height)
+    top = height - TITLE
+    for row in rows:
+        tallest = max(box.height for box in row)
+        left = GAP
+        for box in row:
+            made.inner.append((left, top - GAP - tallest, box))
+            left += box.width + GAP
+        top -= tallest + GAP
+    return made
+
+
+def drawing(nodes: Mapping[str, tuple[Topology, Occupants]]) -> Figure:
+    """One node below the other by name, each with the threads (`rank.thread`) on its CPUs; two on one are red."""
+    boxes = {
+        name: _grid(
+            [_unit(node.within(unit), "package", n) for n, unit in enumerate(node.units("package"))], "package"
+        )
+        for name, (node, _) in nodes.items()
+    }
+    width = max(box.width for box in boxes.values())
+    height = sum(box.height + GAP for box in boxes.values())
+    with drawing_style():
+        figure = Figure(figsize=(INCH * width, INCH * height))
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_xlim(0, width)
+        axes.set_ylim(0, height)
+        axes.set_axis_off()
+        top = height
+        for name, box in boxes.items():
+            box.title = name
+            top -= box.height + GAP
+            _draw(axes, 0.0, top, box, nodes[name][1])
+    return figure
+
+
+def _draw(axes: Axes, left: float, bottom: float, box: _Box, occupants: Occupants) -> None:
+    if box.cpu is None:
+        if box.title:
+            axes.add_patch(Rectangle((left, bottom), box.width, box.height, fill=False, edgecolor=QUIET))
+            axes.text(left + GAP, bottom + box.height - GAP, box.title, va="top", fontsize=8)
+        for x, y, inner in box.inner:
+            _draw(axes, left + x, bottom + y, inner, occupants)
+        return
+    names = occupants.get(box.cpu, ())
+    colour = "white" if not names else _COLOURS[int(names[0].partition(".")[0]) % len(_COLOURS)]
+    edge = SHARED if len(names) > 1 else QUIET
+    axes.add_patch(
+        Rectangle(
+            (left, bottom),
+            box.width,
+            box.height,
+            facecolor=colour,
+            edgecolor=edge,
+            linewidth=2 if names[1:] else 0.8,
+        )
+    )
+    axes.text(left + 0.07, bottom + box.height - 0.07, str(box.cpu), va="top", fontsize=6, color=QUIET)
+    shown = "\n".join(names[:3]) + (f"\n+{len(names) - 3}" if names[3:] else "")
+    axes.text(left + box.width / 2, bottom + box.height / 2.4, shown, ha="center", va="center", fontsize=7)
+
+
+def write_figure(path: Path, nodes: Mapping[str, tuple[Topology, Occupants]]) -> None:
+    """Into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
+    threads = sum(len(names) for _, occupants in nodes.values() for names in occupants.values())
+    write(path, drawing(nodes), f"{threads} threads on the CPUs of {', '.join(nodes)}, as rank.thread")

@@ -1,0 +1,194 @@
+"""What the program `pinning` saw, and what is wrong with it: by itself, and against a plan."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Literal
+
+from hockney.apps.pinning.plan import Plan
+from hockney.apps.pinning.topology import Topology, of_report
+from hockney.report.provenance import cpu_ranges
+
+Kind = Literal["shared_cpu", "shared_core", "oversubscribed", "floating", "moved", "threads", "misplaced"]
+MOST_NAMED = 8
+"""Names in one sentence."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One thread: the CPUs it was launched with (its rank), may use, and was seen on; most often on `cpu`."""
+
+    rank: int
+    thread: int
+    host: str
+    machine: str
+    launched: tuple[int, ...]
+    allowed: tuple[int, ...]
+    cpus: tuple[int, ...]
+    cpu: int | None
+    migrations: int
+    share: float | None
+    """Of a processor, while it worked."""
+
+    @property
+    def name(self) -> str:
+        """`0.1`: thread 1 of rank 0."""
+        return f"{self.rank}.{self.thread}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence about threads that are not as they should be."""
+
+    kind: Kind
+    text: str
+
+
+@dataclass(frozen=True)
+class Sight:
+    """All threads in order, and each host's CPUs; none of those where the host is simulated."""
+
+    threads: tuple[Seen, ...]
+    nodes: dict[str, Topology]
+    cores: dict[str, int]
+    environment: dict[str, str]
+    openmp: bool
+
+
+def sight(answer: Mapping[str, Any]) -> Sight:
+    """The answer of the program, in words of this module."""
+    threads = [_seen(rank, thread) for rank in answer["ranks"] for thread in rank["threads"]]
+    nodes: dict[str, Topology] = {}
+    cores: dict[str, int] = {}
+    for host in answer["hosts"]:
+        nodes.setdefault(host["host"], of_report(host))
+        cores.setdefault(host["host"], host.get("cores", len(nodes[host["host"]].cores)))
+    return Sight(tuple(threads), nodes, cores, dict(answer["ranks"][0]["environment"]), bool(answer["openmp"]))
+
+
+def _seen(rank: Mapping[str, Any], thread: Mapping[str, Any]) -> Seen:
+    looks = dict(zip(thread["cpus"], thread["looks"], strict=True))
+    return Seen(
+        rank=rank["rank"],
+        thread=thread["thread"],
+        host=rank["host"],
+        machine=rank["machine"],
+        launched=tuple(rank["launched"]),
+        allowed=tuple(thread["allowed"]),
+        cpus=tuple(thread["cpus"]),
+        cpu=max(looks, key=lambda cpu: (looks[cpu], -cpu)) if looks else None,
+        migrations=thread["migrations"],
+        share=thread["processor_s"] / thread["passed_s"] if thread["passed_s"] else None,
+    )
+
+
+def line(one: Seen) -> str:
+    """The line of document 002, section 2."""
+    return f"rank={one.rank}; thread={one.thread}; cpu id={'none' if one.cpu is None else one.cpu}"
+
+
+def findings(seen: Sight, plan: Plan | None = None) -> list[Finding]:
+    """What is wrong, the worst first; empty where every thread has a core of its own and stays there.
+
+    Hardware threads of one core count as shared, unless the plan uses them.
+    """
+    found = _oversubscribed(seen) + _shared(seen, plan) + _loose(seen, plan)
+    return [*_against(seen, plan), *found] if plan else found
+
+
+def _oversubscribed(seen: Sight) -> list[Finding]:
+    found = []
+    for host, members in _by_host(seen.threads).items():
+        allowed = {cpu for one in members for cpu in one.allowed}
+        have, what = (len(allowed), "CPUs that they may use") if allowed else (seen.cores[host], "cores")
+        if len(members) > have > 0:
+            text = f"{host} is oversubscribed: {len(members)} threads on {have} {what}"
+            found.append(Finding("oversubscribed", text))
+    return found
+
+
+def _by_host(threads: Sequence[Seen]) -> dict[str, list[Seen]]:
+    groups: dict[str, list[Seen]] = defaultdict(list)
+    for one in threads:
+        groups[one.host].append(one)
+    return dict(groups)
+
+
+def _shared(seen: Sight, plan: Plan | None) -> list[Finding]:
+    found = []
+    with_siblings = plan is None or plan.wish.bind_to == "core"
+    # Hosts that are namespaces of one machine have its CPUs in common.
+    machines: dict[str, list[Seen]] = defaultdict(list)
+    for one in seen.threads:
+        machines[one.machine].append(one)
+    for members in machines.values():
+        node = seen.nodes[members[0].host]
+        on_cpu: dict[int, list[Seen]] = defaultdict(list)
+        on_core: dict[int, list[Seen]] = defaultdict(list)
+        for one in members:
+            if one.cpu is not None:
+                on_cpu[one.cpu].append(one)
+                on_core[node.by_number[one.cpu].core if one.cpu in node.by_number else one.cpu].append(one)
+        for cpu, sharing in sorted(on_cpu.items()):
+            if len(sharing) > 1:
+                text = f"threads {_names(sharing)} share CPU {cpu} of {sharing[0].host}"
+                found.append(Finding("shared_cpu", text))
+        for sharing in on_core.values():
+            cpus = sorted({one.cpu for one in sharing if one.cpu is not None})
+            if with_siblings and len(cpus) > 1:
+                text = f"threads {_names(sharing)} share one core of {sharing[0].host}, CPUs {cpu_ranges(cpus)}"
+                found.append(Finding("shared_core", text))
+    return found
+
+
+def _loose(seen: Sight, plan: Plan | None) -> list[Finding]:
+    floating: dict[tuple[str, tuple[int, ...]], list[Seen]] = defaultdict(list)
+    found = []
+    for one in seen.threads:
+        node = seen.nodes[one.host]
+        cores = {node.by_number[cpu].core for cpu in one.allowed if cpu in node.by_number}
+        if len(cores) > 1:
+            floating[one.host, one.allowed].append(one)
+        elif one.migrations and (plan is None or plan.wish.bind_to == "hwthread"):
+            text = (
+                f"thread {one.name} moved {one.migrations} times between CPUs {cpu_ranges(one.cpus)} of its core"
+            )
+            found.append(Finding("moved", text))
+    for (host, allowed), members in floating.items():
+        moves = sum(one.migrations for one in members)
+        moved = f", and moved {moves} times while seen" if moves else ""
+        text = f"threads {_names(members)} may float over CPUs {cpu_ranges(allowed)} of {host}{moved}"
+        found.append(Finding("floating", text))
+    return found
+
+
+def _against(seen: Sight, plan: Plan) -> list[Finding]:
+    found = []
+    hosts: dict[int, str] = {}
+    for rank, group in groupby(seen.threads, key=lambda one: one.rank):
+        members = list(group)
+        if len(members) != plan.wish.threads:
+            text = f"rank {rank} has {len(members)} threads, wished for {plan.wish.threads}"
+            found.append(Finding("threads", text + ("" if seen.openmp else "; the runner is without OpenMP")))
+        planned = plan.cpus(rank)
+        wrong = [one for one in members if not set(one.cpus) <= set(planned)]
+        if wrong:
+            on = cpu_ranges(sorted({cpu for one in wrong for cpu in one.cpus}))
+            text = f"threads {_names(wrong)} ran on CPUs {on}, planned for rank {rank}: {cpu_ranges(planned)}"
+            found.append(Finding("misplaced", text))
+        if hosts.setdefault(plan.nodes[rank], members[0].host) != members[0].host:
+            text = f"rank {rank} is on {members[0].host}, planned on {hosts[plan.nodes[rank]]} with others"
+            found.append(Finding("misplaced", text))
+    if len(set(hosts.values())) < len(hosts):
+        text = f"ranks planned on {len(hosts)} nodes are on {len(set(hosts.values()))}"
+        found.append(Finding("misplaced", text))
+    return found
+
+
+def _names(threads: Sequence[Seen]) -> str:
+    names = [one.name for one in threads]
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,194 @@
+"""From a wish to a plan: the CPUs that each thread of each rank is to have, on nodes of one topology."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal, get_args
+
+from hockney.apps.pinning.topology import LEVELS, Level, Topology
+from hockney.errors import RequestError
+from hockney.runner.launchers.base import MapBy
+
+Spread = Literal["socket", "numa", "cache", "core", "node", "compact", "scatter"]
+SPREADS: tuple[Spread, ...] = get_args(Spread)
+Block = tuple[tuple[int, ...], ...]
+"""A rank's places: one for each of its threads, each the CPUs of a core, or a single CPU."""
+
+_DEALT: dict[Spread, Level] = {"socket": "package", "numa": "numa", "cache": "cache"}
+_MAP_BY: dict[Spread, MapBy] = {
+    "socket": "socket",
+    "numa": "numa",
+    "cache": "cache",
+    "core": "core",
+    "node": "node",
+    "compact": "hwthread",
+    "scatter": "core",
+}
+_UNIT = {"package": "package", "numa": "NUMA domain", "cache": "last-level cache", "core": "core"}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """`ranks` of `threads` each. `socket`, `numa` and `cache` deal ranks round-robin to the units of that level.
+
+    `core` puts them on consecutive cores, `compact` on consecutive hardware threads, `node` on the nodes in turn
+    and there on consecutive cores. `scatter` keeps successive ranks as far from each other as can be: on
+    different packages, then NUMA domains, then caches. A rank's threads are always on consecutive cores.
+    """
+
+    ranks: int
+    threads: int
+    spread: Spread
+    nodes: int = 1
+
+    @property
+    def map_by(self) -> MapBy:
+        """Its nearest word for launchers."""
+        return _MAP_BY[self.spread]
+
+    @property
+    def bind_to(self) -> Literal["core", "hwthread"]:
+        """What a thread has for itself."""
+        return "hwthread" if self.spread == "compact" else "core"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where each rank is to be. `nodes` and `places` are by rank.
+
+    `in_words` says whether launchers come to the same places by `map_by`: where all units are alike, and no
+    rank would cross the end of one. Else the CPUs have to be listed.
+    """
+
+    wish: Wish
+    topology: Topology
+    nodes: tuple[int, ...]
+    places: tuple[Block, ...]
+    in_words: bool
+
+    def cpus(self, rank: int) -> tuple[int, ...]:
+        """All CPUs of a rank, ascending."""
+        return tuple(sorted(cpu for place in self.places[rank] for cpu in place))
+
+    def slots(self, rank: int) -> tuple[int, ...]:
+        """Its places by number in the order of hwloc: of cores, or of hardware threads."""
+        numbers = {slot: number for number, slot in enumerate(_slots(self.topology, self.wish))}
+        return tuple(sorted(numbers[place] for place in self.places[rank]))
+
+    @property
+    def ppn(self) -> int:
+        """Ranks on the fullest node."""
+        return max(self.nodes.count(node) for node in set(self.nodes))
+
+
+def wish(ranks: int, threads: int, spread: str, nodes: int = 1) -> Wish:
+    """A checked wish; RequestError for numbers below one and unknown words."""
+    for number, what in ((ranks, "ranks"), (threads, "threads"), (nodes, "nodes")):
+        if number < 1:
+            raise RequestError(f"{number} {what} cannot be placed", "ask for at least one")
+    if spread not in SPREADS:
+        raise RequestError(f"unknown spread {spread!r}", f"known: {', '.join(SPREADS)}")
+    return Wish(ranks, threads, spread, nodes)
+
+
+def plan(topology: Topology, wanted: Wish) -> Plan:
+    """The places of each rank; RequestError where some thread would have none of its own."""
+    if wanted.nodes > wanted.ranks:
+        raise RequestError(
+            f"{wanted.ranks} ranks cannot be on {wanted.nodes} nodes", "name fewer hosts, or ask for more ranks"
+        )
+    nodes = _nodes(wanted)
+    fullest = max(nodes.count(node) for node in set(nodes))
+    blocks = _blocks(topology, wanted, fullest)
+    if len(blocks) < fullest:
+        raise RequestError(_refusal(topology, wanted, fullest, len(blocks)), _advice(topology, wanted, fullest))
+    seen: dict[int, int] = {}
+    places = []
+    for node in nodes:
+        places.append(blocks[seen.get(node, 0)])
+        seen[node] = seen.get(node, 0) + 1
+    return Plan(wanted, topology, nodes, tuple(places), _is_in_words(topology, wanted))
+
+
+def _nodes(wanted: Wish) -> tuple[int, ...]:
+    """The node of each rank: in turn for `node`, else equal parts in order, the first of them the larger ones."""
+    if wanted.spread == "node":
+        return tuple(rank % wanted.nodes for rank in range(wanted.ranks))
+    least, more = divmod(wanted.ranks, wanted.nodes)
+    return tuple(n for n in range(wanted.nodes) for _ in range(least + (n < more)))
+
+
+def _slots(topology: Topology, wanted: Wish) -> list[tuple[int, ...]]:
+    """What one thread needs, in the order of nearness."""
+    return [(cpu,) for core in topology.cores for cpu in core] if wanted.spread == "compact" else topology.cores
+
+
+def _cut(slots: Sequence[tuple[int, ...]], threads: int) -> list[Block]:
+    """Blocks of successive slots; what is left over stays free."""
+    return [tuple(slots[at : at + threads]) for at in range(0, len(slots) - threads + 1, threads)]
+
+
+def _blocks(topology: Topology, wanted: Wish, ranks: int) -> list[Block]:
+    """Places for ranks of one node, in the order of the ranks; possibly fewer than asked for."""
+    threads = wanted.threads
+    if level := _DEALT.get(wanted.spread):
+        units = [_slots(topology.within(unit), wanted) for unit in topology.units(level)]
+        return list(_dealt([_cut(unit, threads) for unit in units]))[:ranks]
+    if wanted.spread == "scatter":
+        for depth in range(len(LEVELS), -1, -1):
+            blocks = _scattered(topology, wanted, LEVELS[:depth])
+            if len(blocks) >= ranks:
+                break
+        return blocks[:ranks]
+    packages = [_slots(topology.within(unit), wanted) for unit in topology.units("package")]
+    inside = [block for package in packages for block in _cut(package, threads)]
+    # A rank in two packages is better than none.
+    return (inside if len(inside) >= ranks else _cut(_slots(topology, wanted), threads))[:ranks]
+
+
+def _dealt(hands: Sequence[Sequence[Block]]) -> Iterator[Block]:
+    """One of each in turn."""
+    for round_ in zip_longest(*hands):
+        yield from (block for block in round_ if block is not None)
+
+
+def _scattered(topology: Topology, wanted: Wish, levels: Sequence[Level]) -> list[Block]:
+    """Dealt to the units of the outermost level, inside of each in the same way; no rank lies in two of them."""
+    if not levels:
+        return _cut(_slots(topology, wanted), wanted.threads)
+    parts = [topology.within(unit) for unit in topology.units(levels[0])]
+    if all(len(part.cores) < wanted.threads for part in parts):
+        return _cut(_slots(topology, wanted), wanted.threads)
+    return list(_dealt([_scattered(part, wanted, levels[1:]) for part in parts]))
+
+
+def _is_in_words(topology: Topology, wanted: Wish) -> bool:
+    if wanted.spread == "scatter":
+        return False
+    level = _DEALT.get(wanted.spread, "package")
+    sizes = {len(_slots(topology.within(unit), wanted)) for unit in topology.units(level)}
+    # Where ranks are laid side by side, most launchers let them cross the end of a package.
+    return len(sizes) == 1 and (wanted.spread in _DEALT or sizes.pop() % wanted.threads == 0)
+
+
+def _refusal(topology: Topology, wanted: Wish, ranks: int, fit: int) -> str:
+    what = "hardware thread" if wanted.spread == "compact" else "core"
+    have = len(_slots(topology, wanted))
+    need = ranks * wanted.threads
+    where = f" on each of {wanted.nodes} nodes" if wanted.nodes > 1 else ""
+    who = f"{ranks} ranks x {wanted.threads} threads{where}"
+    if need > have:
+        return f"{who} need {need} {what}s of their own, and there are {have}"
+    unit = _UNIT[_DEALT.get(wanted.spread, "package")]
+    return f"{who} do not fit: whole ranks inside of a {unit} leave room for {fit} only"
+
+
+def _advice(topology: Topology, wanted: Wish, ranks: int) -> str:
+    need, threads = ranks * wanted.threads, len(topology.cpus)
+    if need <= len(topology.cores):
+        return "choose --spread core, which may put a rank across, or other numbers of ranks and threads"
+    if wanted.spread != "compact" and need <= threads:
+        return "choose --spread compact, which uses the hardware threads of each core"
+    return "ask for fewer ranks or threads, or name more --hosts"

@@ -1,0 +1,104 @@
+"""What is called wrong, on answers written by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hockney.apps.pinning.judge import findings, line, sight
+from hockney.apps.pinning.picture import picture
+from hockney.apps.pinning.plan import plan, wish
+from hockney.apps.pinning.topology import regular
+
+NODE = regular(1, 1, 1, 2, 2)  # CPUs 0, 1 are core 0; 2, 3 are core 1
+
+
+def _answer(*ranks: list[tuple[list[int], list[int]]], openmp: bool = True) -> dict[str, Any]:
+    """Of each thread the CPUs it may use and those it was seen on."""
+    return {
+        "openmp": openmp,
+        "hosts": [{"host": "a", "first_rank": 0, "cpus": [vars(cpu) for cpu in NODE.cpus]}],
+        "ranks": [
+            {
+                "rank": rank,
+                "host": "a",
+                "machine": "m",
+                "launched": sorted({cpu for allowed, _ in threads for cpu in allowed}),
+                "environment": {},
+                "threads": [
+                    {
+                        "thread": number,
+                        "allowed": allowed,
+                        "cpus": cpus,
+                        "looks": [5] * len(cpus),
+                        "migrations": max(0, len(cpus) - 1),
+                        "processor_s": 1.0,
+                        "passed_s": 2.0,
+                    }
+                    for number, (allowed, cpus) in enumerate(threads)
+                ],
+            }
+            for rank, threads in enumerate(ranks)
+        ],
+    }
+
+
+def _kinds(answer: dict[str, Any], *wanted: Any) -> list[str]:
+    made = plan(NODE, wish(*wanted)) if wanted else None
+    return [one.kind for one in findings(sight(answer), made)]
+
+
+def test_the_lines_of_document_002() -> None:
+    seen = sight(_answer([([0], [0]), ([2], [2])]))
+    assert [line(one) for one in seen.threads] == ["rank=0; thread=0; cpu id=0", "rank=0; thread=1; cpu id=2"]
+    assert seen.threads[0].share == 0.5
+
+
+def test_nothing_is_wrong() -> None:
+    assert _kinds(_answer([([0, 1], [1])], [([2, 3], [2])]), 2, 1, "core") == []
+    assert _kinds(_answer([([0], [0])], [([1], [1])]), 2, 1, "compact") == []
+
+
+def test_two_on_one_cpu() -> None:
+    wrong = findings(sight(_answer([([0], [0])], [([0], [0])])))
+    assert [one.kind for one in wrong] == ["oversubscribed", "shared_cpu"]
+    assert wrong[0].text == "a is oversubscribed: 2 threads on 1 CPUs that they may use"
+    assert wrong[1].text == "threads 0.0, 1.0 share CPU 0 of a"
+
+
+def test_two_on_one_core() -> None:
+    (wrong,) = findings(sight(_answer([([0], [0]), ([1], [1])])))
+    assert (wrong.kind, wrong.text) == ("shared_core", "threads 0.0, 0.1 share one core of a, CPUs 0-1")
+
+
+def test_floating() -> None:
+    (wrong,) = findings(sight(_answer([([0, 1, 2, 3], [0, 3])])))
+    assert wrong.kind == "floating"
+    assert wrong.text == "threads 0.0 may float over CPUs 0-3 of a, and moved 1 times while seen"
+
+
+def test_not_as_wished() -> None:
+    assert _kinds(_answer([([2], [2])], [([0], [0])]), 2, 1, "core") == ["misplaced", "misplaced"]
+    assert _kinds(_answer([([0], [0])]), 1, 2, "core") == ["threads"]
+    assert _kinds(_answer([([0], [0])], [([2], [2])]), 2, 1, "core", 2) == ["misplaced", "misplaced"]
+
+
+def test_a_simulated_host_is_known_by_its_cores() -> None:
+    answer = _answer([([], [])], [([], [])])
+    answer["hosts"] = [{"host": "a", "first_rank": 0, "cpus": [], "cores": 1}]
+    (wrong,) = findings(sight(answer))
+    assert wrong.text == "a is oversubscribed: 2 threads on 1 cores"
+    assert line(sight(answer).threads[0]) == "rank=0; thread=0; cpu id=none"
+
+
+def test_picture() -> None:
+    # Cells as wide as the widest, 9; a core has two, 19; two cores with a bar between, 40; each box adds 4.
+    assert picture("a", NODE, {0: ["0.0"], 3: ["0.1", "1.0"]}).splitlines() == [
+        "a",
+        "┌ package 0 " + "─" * 39 + "┐",
+        "│ ┌ NUMA 0 " + "─" * 38 + "┐ │",
+        "│ │ ┌ cache 0 " + "─" * 33 + "┐ │ │",
+        "│ │ │ 0:0.0     1:       │ 2:        3:0.1,1.0 │ │ │",
+        "│ │ └" + "─" * 42 + "┘ │ │",
+        "│ └" + "─" * 46 + "┘ │",
+        "└" + "─" * 50 + "┘",
+    ]

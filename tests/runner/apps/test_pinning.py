@@ -1,0 +1,66 @@
+"""The program `pinning`, on every MPI: whom it sees where, under the pinning that the launcher was asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.runner.build import runner_binary
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.mpi import Mpi
+from hockney.runner.session import Session
+
+LIMIT_S = 120.0
+PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def _start(mpi: Mpi, ranks: int, **choices: Any) -> Session:
+    simulated = mpi.kind == "smpi"
+    request = LaunchRequest(ranks=ranks, platform=PLATFORM if simulated else None, **choices)
+    argv, environment = command(mpi, request)
+    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
+
+
+def _ask(session: Session, ranks: int, **choices: Any) -> dict[str, Any]:
+    request: dict[str, Any] = {"operation": "pinning", "ranks": ranks, "work_s": 0.002, "samples": 4}
+    request |= {"repetitions": 3, "least_samples": 6, "budget_s": 1, "tolerance": 0.01}
+    return session.app(LIMIT_S, **(request | choices))
+
+
+def test_ranks_that_share_processors(mpi: Mpi) -> None:
+    """More ranks than processors, any number of them; nonsense is refused and the conversation goes on."""
+    with _start(mpi, 8, oversubscribe=True, threads=1) as session:
+        for ranks in (1, 2, 3, 4, 6, 8):
+            answer = _ask(session, ranks)
+            assert [one["rank"] for one in answer["ranks"]] == [*range(ranks)]
+            assert len(answer["samples_s"]) == 3
+            for rank in answer["ranks"]:
+                (thread,) = rank["threads"]
+                assert sum(thread["looks"]) == 3 * 4, "repetitions times samples"
+                assert set(thread["cpus"]) <= set(thread["allowed"]) <= set(rank["launched"]) == set(CPUS)
+                assert rank["environment"]["OMP_NUM_THREADS"] == "1"
+                # Three repetitions of 2 ms each, and a clock tick at most beyond.
+                assert 0.006 <= thread["processor_s"] <= 0.02
+            (host,) = {one["host"]: one for one in answer["hosts"]}.values()
+            assert {one["cpu"] for one in host["cpus"]} >= set(CPUS)
+        for wrong in ({"work_s": 0}, {"samples": 0}, {"work_s": "x"}, {"repetitions": -1}):
+            with pytest.raises(RequestError):
+                _ask(session, 2, **wrong)
+        assert _ask(session, 2)["type"] == "record"
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="two CPUs are needed")
+def test_threads_have_places_of_their_own(mpi: Mpi) -> None:
+    with _start(mpi, 1, threads=2) as session:
+        answer = _ask(session, 1)
+    (rank,) = answer["ranks"]
+    assert answer["openmp"]
+    assert len(rank["launched"]) >= 2, "before OpenMP bound the first thread"
+    first, second = (set(one["allowed"]) for one in rank["threads"])
+    assert not first & second
+    assert [one["migrations"] for one in rank["threads"]] == [0, 0] or len(first) > 1
