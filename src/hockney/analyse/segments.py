@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,21 +68,18 @@ def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segme
     breaks = jumps(at, time, examined)
     splits = [0, *(int(np.searchsorted(at, one.after)) for one in breaks), at.size]
     found = []
-    for index, (start, end) in enumerate(zip(splits[:-1], splits[1:], strict=True)):
+    for index, (start, end) in enumerate(pairwise(splits)):
         if end == start:
             continue
-        lines = [
-            one
-            for one in regressions(at[start:end], time[start:end])
-            if one.degree == 1 and one.weights == "relative"
-        ]
+        fits = regressions(at[start:end], time[start:end])
+        line = next((one for one in fits if one.degree == 1 and one.weights == "relative"), None)
         found.append(
             Segment(
                 int(at[start]),
                 int(at[end - 1]),
                 end - start,
                 breaks[index - 1].boundary if index else None,
-                lines[0] if lines else None,
+                line,
             )
         )
     return Segments(found, examined)

@@ -33,7 +33,7 @@ STATISTICS = ("rank", "P", "t_mean", "t_xmsg", "var", "s2", "N", "dev", "s")
 
 @dataclass(frozen=True)
 class Run:
-    """One ring. `order`: the ranks of the launch around it. `localities`: of each process and its right neighbour."""
+    """One ring: `order` has the ranks of the launch around it, `localities` those of each and its right one."""
 
     record: AppRecord
     order: list[int]
@@ -95,7 +95,7 @@ class Sweep:
         iterations: int | None,
         repeated: int | None,
     ) -> None:
-        """RequestError for an unknown exchange or topology. A given number of cycles is run once, not repeated."""
+        """RequestError for an unknown exchange or topology. A given number of cycles is run once."""
         self._counts = sorted(set(counts))
         self._exchanges = chosen(exchanges, EXCHANGES, "--exchange")
         self._topologies = chosen(topologies, TOPOLOGIES, "--topology")
@@ -126,7 +126,7 @@ class Sweep:
                     records.append(record)
                     if not record.answer["verified"]:
                         raise Refused(
-                            f"a ring of {count} processes ({exchange}, {topology}) ended with wrong values or tags",
+                            f"a ring of {count} processes ({exchange}, {topology}) has wrong values or tags",
                             "do not use this MPI; report it to the library",
                         )
                     self._add(record, places[count], between)
@@ -192,6 +192,7 @@ def document(run: Run, form: str) -> list[str]:
         cycles = int(run.record.answer["cycles"])
         lines += [
             f"{head} {received} messages. {final}",
-            f"# walltime on processor {rank} after {cycles} iterations {cycles * mean_s:.8f}. Average: {mean_s:.8f}",
+            f"# walltime on processor {rank} after {cycles} iterations {cycles * mean_s:.8f}. "
+            f"Average: {mean_s:.8f}",
         ]
     return lines

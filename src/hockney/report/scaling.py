@@ -10,15 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
-from hockney.errors import RequestError
 from hockney.report.axes import log_axis, plain
+from hockney.report.drawn import write_drawing
 from hockney.report.figures import WIDTH_IN, Drawing
-from hockney.report.style import MEASURED, QUIET, drawing_style, styles
-from hockney.report.svg import html_file, png_file, svg_file
+from hockney.report.style import MEASURED, QUIET, styles
 from hockney.scaling.study import Study
 from hockney.units import format_time
 
-ENDINGS = (".svg", ".png", ".html")
 LEAST_RATIO = 1.4
 """Of neighbouring ticks: closer ones would touch."""
 
@@ -82,15 +80,4 @@ def _processes(axes: Axes, counts: NDArray[np.float64]) -> None:
 
 def write(path: Path, study: Study) -> None:
     """Draw `scaling` into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
-    if path.suffix not in ENDINGS:
-        raise RequestError(f"cannot draw a figure as {path.name!r}", f"end the name in {', '.join(ENDINGS)}")
-    with drawing_style():
-        drawing = scaling(study)
-        if path.suffix == ".html":
-            content = html_file(drawing.figure, drawing.alt)
-        else:
-            content = svg_file(drawing.figure) if path.suffix == ".svg" else png_file(drawing.figure)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
+    write_drawing(path, lambda: scaling(study))

@@ -123,9 +123,9 @@ def predict(
 
 
 def around(placement: Placement, order: Sequence[int] | None = None) -> list[Locality]:
-    """Locality of each process and its right neighbour; `order` lists ranks around the ring where it is not 0, 1, …
+    """Locality of each process and its right neighbour, empty for one process.
 
-    Empty for one process.
+    `order` lists the ranks around the ring where that is not 0, 1, …
     """
     ring = list(range(placement.ranks)) if order is None else list(order)
     if len(ring) < 2:
@@ -134,7 +134,7 @@ def around(placement: Placement, order: Sequence[int] | None = None) -> list[Loc
 
 
 class MachineLinks:
-    """Links from a machine file: PingPing where it was measured, else PingPong. `notes`: what stood in for what."""
+    """Links from a machine file: PingPing where measured, else PingPong. `notes`: what stood in for what."""
 
     def __init__(self, machine: Machine, where: Mapping[str, str] | None = None) -> None:
         """RequestError where the file has no message of a known locality."""
