@@ -23,8 +23,10 @@ class Sendrecv : public Exchange {
     void shift(Message& message, int to, int from) {
         int arrived = 0;
         MPI_Status status;
-        MPI_Sendrecv(&message.value, 1, MPI_INT, to, message.tag, &arrived, 1, MPI_INT, from, MPI_ANY_TAG,
-                     ring_.comm, &status);
+        // SimGrid's gives back the tag that was asked for where a process sends to itself.
+        const int tag = from == ring_.rank ? message.tag : MPI_ANY_TAG;
+        MPI_Sendrecv(&message.value, 1, MPI_INT, to, message.tag, &arrived, 1, MPI_INT, from, tag, ring_.comm,
+                     &status);
         message = {arrived, status.MPI_TAG};
     }
 
