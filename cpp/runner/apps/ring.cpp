@@ -1,63 +1,186 @@
-// Messages that travel once around a ring of processes, in both directions at once.
+// Messages that travel once around a ring of processes, in both directions at once (documents 000 and 001).
 //
-//   app operation=ring ranks=4 repetitions=0 least_samples=6 budget_s=1 tolerance=0.01
+//   app operation=ring ranks=4 exchange=sendrecv topology=world iterations=0 repetitions=0 least_samples=6
+//       budget_s=1 tolerance=0.01
 //
 // Each process sends its message to the left and to the right; what arrives goes on, after the process has
 // added its rank to the message that came from its left and subtracted it from the one that came from its
 // right, until its own messages are back. Their tag is ten times the rank of the process that sent them
-// first.
+// first, and they keep it. That is one cycle; a sample is the mean of `iterations` cycles (0: as many as take
+// `batch_s`), one after another without a barrier, after one that is not timed.
+#include <algorithm>
+#include <cmath>
+
 #include "../clock.hpp"
 #include "app.hpp"
+#include "ring/exchange.hpp"
 
 namespace hockney {
 namespace {
 
-constexpr int tag_factor = 10;
+constexpr double batch_s = 2e-3;
+constexpr long most_iterations = 100000000;
+constexpr int most_ranks = 65536;  // beyond, P(P-1)/2 does not fit the message
+constexpr int pilot_cycles = 3;
 
-struct Ring {
-    MPI_Comm comm;
-    int rank = 0, ranks = 0;
-    int left = 0, right = 0;
-    int from_left = 0, from_right = 0;  // the values that arrived last
-    int from_left_tag = 0, from_right_tag = 0;
-    long received = 0;
+// Count, mean and variance of a stream (Welford 1962).
+struct Moments {
+    long count = 0;
+    double mean = 0, squares = 0;
 
-    explicit Ring(MPI_Comm comm_) : comm(comm_) {
-        MPI_Comm_rank(comm, &rank);
-        MPI_Comm_size(comm, &ranks);
-        left = (rank + ranks - 1) % ranks;
-        right = (rank + 1) % ranks;
+    void add(double value) {
+        const double from_mean = value - mean;
+        mean += from_mean / static_cast<double>(++count);
+        squares += from_mean * (value - mean);
     }
+    double variance() const { return count > 0 ? squares / static_cast<double>(count) : 0; }
+};
+
+// The ring's communicator, freed with it.
+class Ring {
+  public:
+    Ring(MPI_Comm comm, const std::string& topology) {
+        MPI_Comm_size(comm, &ring.ranks);
+        if (topology == "world") {
+            ring.comm = comm;
+            MPI_Comm_rank(comm, &ring.rank);
+            ring.left = (ring.rank + ring.ranks - 1) % ring.ranks;
+            ring.right = (ring.rank + 1) % ring.ranks;
+            return;
+        }
+        const int periodic = 1, reorder = topology == "cartesian-reorder" ? 1 : 0;
+        MPI_Cart_create(comm, 1, &ring.ranks, &periodic, reorder, &ring.comm);
+        owns_ = true;
+        MPI_Comm_rank(ring.comm, &ring.rank);
+        MPI_Cart_shift(ring.comm, 0, 1, &ring.left, &ring.right);
+    }
+    ~Ring() {
+        if (owns_) MPI_Comm_free(&ring.comm);
+    }
+    Ring(const Ring&) = delete;
+    Ring& operator=(const Ring&) = delete;
+
+    Neighbours ring;
+
+  private:
+    bool owns_ = false;
+};
+
+struct Cycles {
+    const Neighbours& ring;
+    Exchange& exchange;
+    Moments moments;
+    Message rightward, leftward;  // the last ones that came back
+    long received = 0;            // in a cycle
+    bool verified = true;         // of all cycles
 
     double once() {
-        int to_right = rank, to_left = -rank;
-        from_left_tag = from_right_tag = tag_factor * rank;
+        rightward = {ring.rank, tag_factor * ring.rank};
+        leftward = {-ring.rank, tag_factor * ring.rank};
         received = 0;
         const double start_s = now_s();
-        for (int hop = 0; hop < ranks; ++hop) {
-            MPI_Status status;
-            MPI_Sendrecv(&to_right, 1, MPI_INT, right, from_left_tag, &from_left, 1, MPI_INT, left,
-                         MPI_ANY_TAG, comm, &status);
-            from_left_tag = status.MPI_TAG;
-            MPI_Sendrecv(&to_left, 1, MPI_INT, left, from_right_tag, &from_right, 1, MPI_INT, right,
-                         MPI_ANY_TAG, comm, &status);
-            from_right_tag = status.MPI_TAG;
-            received += 2;
-            to_right = from_left + rank;
-            to_left = from_right - rank;
+        for (int hop = 1;; ++hop) {
+            received += exchange.hop(rightward, leftward);
+            if (hop == ring.ranks) break;
+            rightward.value += ring.rank;
+            leftward.value -= ring.rank;
         }
-        return now_s() - start_s;
+        const double took_s = now_s() - start_s;
+        const auto sum = static_cast<int>(static_cast<long>(ring.ranks) * (ring.ranks - 1) / 2);
+        const bool is_mine = rightward.tag == tag_factor * ring.rank && leftward.tag == rightward.tag;
+        verified = verified && is_mine && rightward.value == sum && leftward.value == -sum;
+        return took_s;
+    }
+
+    // The mean of a cycle. What is left of a barrier's skew goes into the cycle that is not timed.
+    double batch(long iterations) {
+        once();
+        double total_s = 0;
+        for (long done = 0; done < iterations; ++done) {
+            const double took_s = once();
+            moments.add(took_s);
+            total_s += took_s;
+        }
+        return total_s / static_cast<double>(iterations);
     }
 };
 
+// The same on every rank.
+long chosen_iterations(Cycles& cycles, MPI_Comm comm) {
+    if (is_simulated) return 1;
+    double quickest_s = cycles.once();
+    for (int done = 0; done < pilot_cycles; ++done) quickest_s = std::min(quickest_s, cycles.once());
+    MPI_Allreduce(MPI_IN_PLACE, &quickest_s, 1, MPI_DOUBLE, MPI_MAX, comm);
+    const double fitting = batch_s / std::max(quickest_s, clock_granularity_s());
+    long iterations = std::clamp(std::lround(fitting), 1L, most_iterations);
+    MPI_Bcast(&iterations, 1, MPI_LONG, 0, comm);
+    return iterations;
+}
+
+std::vector<long> gather_whole(long value, MPI_Comm comm) {
+    std::vector<long> whole;
+    for (const double one : gather(static_cast<double>(value), comm)) whole.push_back(std::lround(one));
+    return whole;
+}
+
+void require_tags(int ranks, MPI_Comm comm) {
+    int* largest = nullptr;
+    int known = 0;
+    MPI_Comm_get_attr(comm, MPI_TAG_UB, &largest, &known);
+    if (ranks > most_ranks || (known && static_cast<long>(tag_factor) * (ranks - 1) > *largest))
+        throw Refusal("constraint",
+                      "a ring of " + std::to_string(ranks) +
+                          " processes needs values of up to P(P-1)/2 and tags of up to 10(P-1): "
+                          "more than an int or this MPI's tags hold");
+}
+
 std::string run(const Request& request, MPI_Comm comm) {
-    Ring ring(comm);
-    const std::vector<double> samples_s = repeat(Repetitions(request), comm, [&ring] { return ring.once(); });
-    const std::vector<double> tags = gather(ring.from_left_tag, comm);
+    const std::string& topology = request.text("topology");
+    if (topology != "world" && topology != "cartesian" && topology != "cartesian-reorder")
+        throw BadRequest("topology must be world, cartesian or cartesian-reorder");
+    const std::string& way = request.text("exchange");
+    if (way != "sendrecv" && way != "nonblocking" && way != "persistent")
+        throw BadRequest("exchange must be sendrecv, nonblocking or persistent");
+    long iterations = request.whole("iterations");
+    if (iterations < 0 || iterations > most_iterations)
+        throw BadRequest("iterations must be from 0 to " + std::to_string(most_iterations));
+    const Repetitions repetitions(request);
+
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    require_tags(ranks, comm);
+    require_memory(way == "persistent" ? persistent_B(ranks) : 0, comm);
+    const Ring made(comm, topology);
+    const auto exchange = exchange_of(way, made.ring);
+    Cycles cycles{made.ring, *exchange, {}, {}, {}};
+    if (iterations == 0) iterations = chosen_iterations(cycles, comm);
+    bool is_warm = false;
+    const std::vector<double> samples_s = repeat(repetitions, comm, [&] {
+        const double mean_s = cycles.batch(iterations);
+        if (!is_warm) cycles.moments = {};
+        is_warm = true;
+        return mean_s;
+    });
+    int verified = cycles.verified ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &verified, 1, MPI_INT, MPI_MIN, comm);
+
+    // By rank of the launch; `positions` says which process of the ring each is.
+    const std::vector<long> positions = gather_whole(made.ring.rank, comm);
+    const std::vector<long> received = gather_whole(cycles.received, comm);
+    const std::vector<long> left_tags = gather_whole(cycles.leftward.tag, comm);
+    const std::vector<long> right_tags = gather_whole(cycles.rightward.tag, comm);
+    const std::vector<long> left_values = gather_whole(cycles.leftward.value, comm);
+    const std::vector<long> right_values = gather_whole(cycles.rightward.value, comm);
+    const std::vector<double> means_s = gather(cycles.moments.mean, comm);
+    const std::vector<double> variances_s2 = gather(cycles.moments.variance(), comm);
     JsonObject record;
     record.add("type", "record");
     add_times(record, samples_s);
-    return record.add("tags", tags).str();
+    record.add("verified", verified != 0).add("iterations", iterations).add("cycles", cycles.moments.count);
+    record.add("positions", positions).add("received", received);
+    record.add("left_tags", left_tags).add("right_tags", right_tags);
+    record.add("left_values", left_values).add("right_values", right_values);
+    return record.add("means_s", means_s).add("variances_s2", variances_s2).str();
 }
 
 const RegisterApp registered("ring", {run});

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
-from hockney.report import svg
 from hockney.report.axes import log_axis, plain
+from hockney.report.drawn import write_drawing
 from hockney.report.figures import WIDTH_IN, Drawing
-from hockney.report.style import MEASURED, QUIET, drawing_style, styles
+from hockney.report.style import MEASURED, QUIET, styles
 from hockney.scaling.study import Study
 from hockney.units import format_time
 
@@ -80,6 +80,4 @@ def _processes(axes: Axes, counts: NDArray[np.float64]) -> None:
 
 def write(path: Path, study: Study) -> None:
     """Draw `scaling` into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
-    with drawing_style():
-        drawing = scaling(study)
-    svg.write(path, drawing.figure, drawing.alt)
+    write_drawing(path, lambda: scaling(study))

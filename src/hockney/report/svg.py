@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 import re
 from html import escape
-from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from hockney.errors import RequestError
 from hockney.report.style import drawing_style
 
 _ID = re.compile(r'\bid="([^"]+)"')
@@ -71,29 +69,6 @@ class Inliner:
 
     def _class(self, style: str) -> str:
         return self._classes.setdefault(style, f"s{len(self._classes)}")
-
-
-ENDINGS = (".svg", ".png", ".html")
-
-
-def check_ending(path: Path) -> None:
-    """RequestError for what `write` cannot draw into."""
-    if path.suffix not in ENDINGS:
-        raise RequestError(f"cannot draw a figure as {path.name!r}", f"end the name in {', '.join(ENDINGS)}")
-
-
-def write(path: Path, figure: Figure, alt: str) -> None:
-    """Into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
-    check_ending(path)
-    with drawing_style():
-        if path.suffix == ".html":
-            content = html_file(figure, alt)
-        else:
-            content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
 
 
 def _referred(text: str) -> list[str]:

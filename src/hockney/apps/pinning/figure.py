@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from hockney.apps.pinning.topology import LEVELS, Level, Topology
+from hockney.report.drawn import write_drawing
+from hockney.report.figures import Drawing
 from hockney.report.style import QUIET, drawing_style
-from hockney.report.svg import write
 
 CPU_WIDTH, CPU_HEIGHT = 1.0, 0.8
 GAP, TITLE = 0.15, 0.35
@@ -121,4 +122,5 @@ def _draw(axes: Axes, left: float, bottom: float, box: _Box, occupants: Occupant
 def write_figure(path: Path, nodes: Mapping[str, tuple[Topology, Occupants]]) -> None:
     """Into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
     threads = sum(len(names) for _, occupants in nodes.values() for names in occupants.values())
-    write(path, drawing(nodes), f"{threads} threads on the CPUs of {', '.join(nodes)}, as rank.thread")
+    alt = f"{threads} threads on the CPUs of {', '.join(nodes)}, as rank.thread"
+    write_drawing(path, lambda: Drawing("pinning", "Pinning", alt, alt, drawing(nodes)))

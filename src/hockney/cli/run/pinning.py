@@ -178,9 +178,9 @@ def _check(spread: str, plan: bool, topology: str, map_by: str, bind_to: str, fi
     if spread and (map_by, bind_to) != ("core", "core"):
         raise RequestError("--spread says where ranks go, --map-by and --bind-to too", "leave one of them out")
     if figure:
-        from hockney.report.svg import check_ending
+        from hockney.report.drawn import checked_ending
 
-        check_ending(figure)
+        checked_ending(figure)
 
 
 def _plan(ranks: int | None, threads: int, spread: str, topology: str, hosts: list[str]) -> Plan:
