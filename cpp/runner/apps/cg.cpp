@@ -1,23 +1,23 @@
 // Conjugate gradients for Poisson's equation, without a matrix.
 //
 //   app operation=cg ranks=2 dimensions=3 nx=256 ny=256 nz=256 px=1 py=1 pz=2 variant=single_sweep
-//       halo=nonblocking faces=packed stores=auto eps=1e-6 iterations=1000 replace_every=50 cell_s=0 compute=1
-//       stream=10 file= repetitions=0 least_samples=6 budget_s=1 tolerance=0.01
+//       halo=nonblocking faces=packed stores=auto eps=1e-6 iterations=1000 replace_every=50 cell_s=0
+//       compute=1 stream=10 file= repetitions=0 least_samples=6 budget_s=1 tolerance=0.01
 //
-// The right-hand side is that of a known solution (cg/problem.hpp). `eps`: the end is where r · r is eps² of what
-// it was; 0 does exactly `iterations`. `stream`: before each solve, how often the same memory traffic is timed
-// without neighbours and messages, for what memory allows; 0 for never. `file`: where the solution goes,
-// percent-encoded, nowhere where empty. `compute=0`: no vectors, only the messages and `cell_s`, for simulations.
+// The right-hand side is that of a known solution (cg/problem.hpp). `eps`: the end is where r · r is eps² of
+// what it was; 0 does exactly `iterations`. `stream`: before each solve, how often the same memory traffic is
+// timed without neighbours and messages, for what memory allows; 0 for never. `file`: where the solution
+// goes, percent-encoded, nowhere where empty. `compute=0`: no vectors, only the messages and `cell_s`, for
+// simulations.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "../statistics.hpp"
 #include "app.hpp"
 #include "cg/solution.hpp"
 #include "cg/solver.hpp"
-#include "../statistics.hpp"
-#include "cg/instruction_sets.hpp"
 
 namespace hockney {
 namespace {
@@ -37,9 +37,10 @@ double last_cache_B() {
 
 // What is next used only after a cache has long been overrun may as well pass by it.
 Stores stores_of(const std::string& name, double vectors_B) {
-    if (name == "plain" || !can_stream) return Stores::plain;
+    if (name == "plain") return Stores::plain;
+    if (name != "streaming" && name != "auto") throw BadRequest("unknown stores '" + name + "'");
+    if (!sweeps().streams) return Stores::plain;
     if (name == "streaming") return Stores::streaming;
-    if (name != "auto") throw BadRequest("unknown stores '" + name + "'");
     return vectors_B > last_cache_B() ? Stores::streaming : Stores::plain;
 }
 

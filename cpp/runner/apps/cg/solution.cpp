@@ -78,7 +78,8 @@ void write_solution(const std::string& path, const ProcessGrid& grid, const Spac
     // A file that an earlier run left there may be longer.
     if (rank == 0) std::remove(part.c_str());
     MPI_Barrier(grid.comm);
-    done(MPI_File_open(grid.comm, part.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file), "open");
+    done(MPI_File_open(grid.comm, part.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file),
+         "open");
     const Subarray mine(whole, space.cells, grid.first);
     const Subarray unknowns({space.pitch, space.plane / space.pitch, space.nz}, space.cells, {0, 0, 0});
     char native[] = "native";

@@ -1,8 +1,11 @@
-// The sweeps, written once for vectors of `lanes` doubles. Included by one file for each instruction set, after
-// its `#pragma` and its definitions of `lanes` and `stream`; everything here is local to that file.
+// The sweeps, written once for vectors of `lanes` doubles. Included by one file for each instruction set,
+// after its `#pragma` and its definition of `lanes`; everything here is local to that file.
 
 namespace hockney::cg {
 namespace {
+
+// How far ahead lines are fetched, in doubles.
+constexpr long fetched_ahead = 64;
 
 typedef double Lanes __attribute__((vector_size(8 * lanes)));
 
@@ -15,6 +18,19 @@ inline __attribute__((always_inline)) Lanes load(const double* from) {
 inline __attribute__((always_inline)) void store(double* to, const Lanes& value) {
     __builtin_memcpy(to, &value, sizeof value);
 }
+
+#ifndef HOCKNEY_CG_WHOLE_LINES
+// A store that passes by the caches pays for whole lines only.
+inline __attribute__((always_inline)) void stream(double* to, const Lanes& value) { store(to, value); }
+inline __attribute__((always_inline)) void fence() {}
+// The lanes at one place before and behind.
+inline __attribute__((always_inline)) Lanes left_of(const double* at, const Lanes&, const Lanes&) {
+    return load(at - 1);
+}
+inline __attribute__((always_inline)) Lanes right_of(const double* at, const Lanes&, const Lanes&) {
+    return load(at + 1);
+}
+#endif
 
 template <bool is_streaming>
 inline __attribute__((always_inline)) void put(double* to, const Lanes& value) {
@@ -38,6 +54,18 @@ inline __attribute__((always_inline)) void for_rows(const Space& space, const Bo
         for (long y = box.y0; y < box.y1; ++y) row(space.at(box.x0, y, z), box.x1 - box.x0, y, z);
 }
 
+// Likewise in blocks of rows so few that three planes of a block stay in the caches: the operator reads
+// what it read a plane before.
+template <class Row>
+inline __attribute__((always_inline)) void for_blocked_rows(const Space& space, const Box& box,
+                                                            const Row& row) {
+    Box block = box;
+    for (; block.y0 < box.y1; block.y0 = block.y1) {
+        block.y1 = block.y0 + space.block_rows() < box.y1 ? block.y0 + space.block_rows() : box.y1;
+        for_rows(space, block, row);
+    }
+}
+
 // How many unknowns of a row come before the first one that may pass by the caches as a whole vector.
 template <bool is_streaming>
 inline __attribute__((always_inline)) long before_aligned(const double* row, long n) {
@@ -47,30 +75,52 @@ inline __attribute__((always_inline)) long before_aligned(const double* row, lon
     return before < n ? before : n;
 }
 
+// A at one place or, with Lanes, at several next to each other; `get` reads there and elsewhere.
 template <int dimensions, class T, class Get>
-inline __attribute__((always_inline)) T operator_at(const Get& get, long pitch, long plane) {
-    T value = (2.0 * dimensions) * get(0) - get(-1) - get(1) - get(-pitch) - get(pitch);
+inline __attribute__((always_inline)) T operator_at(const Get& get, const T& left, const T& here,
+                                                    const T& right, long pitch, long plane) {
+    T value = (2.0 * dimensions) * here - left - right - get(-pitch) - get(pitch);
     if constexpr (dimensions == 3) value = value - get(-plane) - get(plane);
     return value;
 }
 
+// A on one row, where `use(x, here, value)` is called with p and A p at x and the places next to it, `one(x)`
+// for the rest. The line that comes next from far away is fetched early: no processor foresees it among the
+// rows that are near.
+template <int dimensions, class Use>
+inline __attribute__((always_inline)) long operator_on_row(const double* p, long x, long n, long pitch,
+                                                           long plane, const Use& use) {
+    const double* far = p + (dimensions == 2 ? pitch : plane) + fetched_ahead;
+    Lanes before = load(p + x - lanes), here = load(p + x);
+    for (; x + lanes <= n; x += lanes) {
+        __builtin_prefetch(far + x);
+        const Lanes next = load(p + x + lanes);
+        const auto get = [p, x](long offset) { return load(p + x + offset); };
+        use(x, here,
+            operator_at<dimensions, Lanes>(get, left_of(p + x, before, here), here,
+                                           right_of(p + x, here, next), pitch, plane));
+        before = here;
+        here = next;
+    }
+    return x;
+}
+
 // q = A p on one row; adds p · q to the sums.
 template <int dimensions, bool is_streaming>
-inline __attribute__((always_inline)) void apply_row(const double* __restrict__ p, double* __restrict__ q, long n,
-                                                     long pitch, long plane, Lanes& sums, double& rest) {
+inline __attribute__((always_inline)) void apply_row(const double* p, double* q, long n, long pitch,
+                                                     long plane, Lanes& sums, double& rest) {
     const auto one = [&](long x) {
         const auto get = [p, x](long offset) { return p[x + offset]; };
-        q[x] = operator_at<dimensions, double>(get, pitch, plane);
+        q[x] = operator_at<dimensions, double>(get, p[x - 1], p[x], p[x + 1], pitch, plane);
         rest += p[x] * q[x];
     };
     long x = 0;
     for (const long first = before_aligned<is_streaming>(q, n); x < first; ++x) one(x);
-    for (; x + lanes <= n; x += lanes) {
-        const auto get = [p, x](long offset) { return load(p + x + offset); };
-        const Lanes value = operator_at<dimensions, Lanes>(get, pitch, plane);
-        put<is_streaming>(q + x, value);
-        sums += load(p + x) * value;
-    }
+    x = operator_on_row<dimensions>(p, x, n, pitch, plane,
+                                    [&](long at, const Lanes& here, const Lanes& value) {
+                                        put<is_streaming>(q + at, value);
+                                        sums += here * value;
+                                    });
     for (; x < n; ++x) one(x);
 }
 
@@ -78,7 +128,7 @@ template <int dimensions, bool is_streaming>
 double apply_box(const Space& space, const Box& box, const double* p, double* q) {
     Lanes sums = {};
     double rest = 0;
-    for_rows(space, box, [&](long row, long n, long, long) {
+    for_blocked_rows(space, box, [&](long row, long n, long, long) {
         apply_row<dimensions, is_streaming>(p + row, q + row, n, space.pitch, space.plane, sums, rest);
     });
     return sum(sums) + rest;
@@ -144,53 +194,91 @@ double add_dot(const Space& space, const Box& box, double alpha, const double* a
 void direction(const Space& space, const Box& box, const double* r, double beta, double* p) {
     for_rows(space, box, [&](long row, long n, long, long) {
         long x = 0;
-        for (; x + lanes <= n; x += lanes)
-            store(p + row + x, load(r + row + x) + beta * load(p + row + x));
+        for (; x + lanes <= n; x += lanes) store(p + row + x, load(r + row + x) + beta * load(p + row + x));
         for (; x < n; ++x) p[row + x] = r[row + x] + beta * p[row + x];
     });
 }
 
-inline __attribute__((always_inline)) void joint_row(double alpha, double beta, const double* __restrict__ r,
-                                                     double* __restrict__ p, double* __restrict__ x_, long n) {
+inline __attribute__((always_inline)) void joint_lanes(double alpha, double beta, const double* r, double* p,
+                                                       double* x) {
+    __builtin_prefetch(r + fetched_ahead);
+    __builtin_prefetch(p + fetched_ahead);
+    __builtin_prefetch(x + fetched_ahead);
+    const Lanes old = load(p);
+    store(x, load(x) + alpha * old);
+    store(p, load(r) + beta * old);
+}
+
+inline __attribute__((always_inline)) void joint_row(double alpha, double beta, const double* r, double* p,
+                                                     double* x_, long n) {
     long x = 0;
-    for (; x + lanes <= n; x += lanes) {
-        const Lanes old = load(p + x);
-        store(x_ + x, load(x_ + x) + alpha * old);
-        store(p + x, load(r + x) + beta * old);
-    }
+    for (; x + lanes <= n; x += lanes) joint_lanes(alpha, beta, r + x, p + x, x_ + x);
     for (; x < n; ++x) {
         x_[x] += alpha * p[x];
         p[x] = r[x] + beta * p[x];
     }
 }
 
-void joint(const Space& space, const Box& box, double alpha, double beta, const double* r, double* p, double* x) {
+void joint(const Space& space, const Box& box, double alpha, double beta, const double* r, double* p,
+           double* x) {
     for_rows(space, box,
              [&](long row, long n, long, long) { joint_row(alpha, beta, r + row, p + row, x + row, n); });
 }
 
+// One row of x and p, and one of q = A p that needs of this p no more than what is at the same place of the
+// row.
+template <int dimensions, bool is_streaming>
+inline __attribute__((always_inline)) void both_rows(double alpha, double beta, const double* r, double* p,
+                                                     double* x_, const double* p_behind, double* q, long n,
+                                                     long pitch, long plane, Lanes& sums, double& rest) {
+    const long x = operator_on_row<dimensions>(p_behind, 0, n, pitch, plane,
+                                               [&](long at, const Lanes& here, const Lanes& value) {
+                                                   put<is_streaming>(q + at, value);
+                                                   sums += here * value;
+                                                   joint_lanes(alpha, beta, r + at, p + at, x_ + at);
+                                               });
+    joint_row(alpha, beta, r + x, p + x, x_ + x, n - x);
+    apply_row<dimensions, false>(p_behind + x, q + x, n - x, pitch, plane, sums, rest);
+}
+
+// By blocks of rows as above. The operator is a plane (in two dimensions a row) behind the update, and, where
+// another block follows, a row short of it: that row has no new neighbour yet.
 template <int dimensions, bool is_streaming>
 double single_whole(const Space& space, double alpha, double beta, const double* r, double* p, double* x,
                     double* q) {
     Lanes sums = {};
     double rest = 0;
-    // Rows in memory's order: the operator follows where the row behind it in the slowest direction is new.
-    const long rows = space.ny * space.nz, behind = dimensions == 2 ? 1 : space.ny;
-    for (long row = 0; row < rows + behind; ++row) {
-        if (row < rows) {
-            const long at = space.at(0, row % space.ny, row / space.ny);
-            joint_row(alpha, beta, r + at, p + at, x + at, space.nx);
-        }
-        if (row >= behind) {
-            const long at = space.at(0, (row - behind) % space.ny, (row - behind) / space.ny);
-            apply_row<dimensions, is_streaming>(p + at, q + at, space.nx, space.pitch, space.plane, sums, rest);
+    const bool is_flat = dimensions == 2;
+    const long planes = is_flat ? space.ny : space.nz, rows = is_flat ? 1 : space.ny;
+    const auto at = [&](long y, long z) { return is_flat ? space.at(0, z, 0) : space.at(0, y, z); };
+    for (long y0 = 0, y1; y0 < rows; y0 = y1) {
+        y1 = y0 + space.block_rows() < rows ? y0 + space.block_rows() : rows;
+        const long first = y0 == 0 ? 0 : y0 - 1, end = y1 == rows ? rows : y1 - 1;
+        for (long z = 0; z <= planes; ++z) {
+            long behind = z == 0 ? end : first;
+            for (long y = y0; y < y1 && z < planes; ++y) {
+                const long here = at(y, z);
+                if (behind == end) {
+                    joint_row(alpha, beta, r + here, p + here, x + here, space.nx);
+                    continue;
+                }
+                const long there = at(behind++, z - 1);
+                both_rows<dimensions, is_streaming>(alpha, beta, r + here, p + here, x + here, p + there,
+                                                    q + there, space.nx, space.pitch, space.plane, sums,
+                                                    rest);
+            }
+            for (; behind < end; ++behind) {
+                const long there = at(behind, z - 1);
+                apply_row<dimensions, is_streaming>(p + there, q + there, space.nx, space.pitch, space.plane,
+                                                    sums, rest);
+            }
         }
     }
     return sum(sums) + rest;
 }
 
-double single_dot(const Space& space, double alpha, double beta, const double* r, double* p, double* x, double* q,
-                  Stores stores) {
+double single_dot(const Space& space, double alpha, double beta, const double* r, double* p, double* x,
+                  double* q, Stores stores) {
     const bool is_streaming = stores == Stores::streaming;
     double product = 0;
     if (space.dimensions == 2)
@@ -207,23 +295,22 @@ template <int dimensions>
 double residual_box(const Space& space, const Box& box, const Separable& b, const double* x, double* r) {
     Lanes sums = {};
     double rest = 0;
-    for_rows(space, box, [&](long row, long n, long y, long z) {
+    for_blocked_rows(space, box, [&](long row, long n, long y, long z) {
         const double outer = b.scale * b.first_y[y] * b.first_z[z];
         const double inner = b.scale * (b.second_y[y] * b.first_z[z] + b.first_y[y] * b.second_z[z]);
         const double *first = b.first + box.x0, *second = b.second + box.x0, *from = x + row;
         double* to = r + row;
-        long i = 0;
-        for (; i + lanes <= n; i += lanes) {
-            const auto get = [from, i](long offset) { return load(from + i + offset); };
-            const Lanes value = outer * load(second + i) + inner * load(first + i) -
-                                 operator_at<dimensions, Lanes>(get, space.pitch, space.plane);
-            store(to + i, value);
-            sums += value * value;
-        }
+        long i = operator_on_row<dimensions>(
+            from, 0, n, space.pitch, space.plane, [&](long at, const Lanes&, const Lanes& applied) {
+                const Lanes value = outer * load(second + at) + inner * load(first + at) - applied;
+                store(to + at, value);
+                sums += value * value;
+            });
         for (; i < n; ++i) {
             const auto get = [from, i](long offset) { return from[i + offset]; };
             to[i] = outer * second[i] + inner * first[i] -
-                    operator_at<dimensions, double>(get, space.pitch, space.plane);
+                    operator_at<dimensions, double>(get, from[i - 1], from[i], from[i + 1], space.pitch,
+                                                    space.plane);
             rest += to[i] * to[i];
         }
     });
@@ -231,7 +318,8 @@ double residual_box(const Space& space, const Box& box, const Separable& b, cons
 }
 
 double residual_dot(const Space& space, const Box& box, const Separable& b, const double* x, double* r) {
-    return space.dimensions == 2 ? residual_box<2>(space, box, b, x, r) : residual_box<3>(space, box, b, x, r);
+    return space.dimensions == 2 ? residual_box<2>(space, box, b, x, r)
+                                 : residual_box<3>(space, box, b, x, r);
 }
 
 void pipelined_dots(const Space& space, const Box& box, double alpha, double beta, const double* q, double* z,
@@ -289,8 +377,8 @@ double copy_dot(const Space& space, const Box& box, const double* p, double* q, 
 }
 
 template <bool is_streaming>
-double joint_copy_box(const Space& space, const Box& box, double alpha, double beta, const double* r, double* p,
-                      double* x_, double* q) {
+double joint_copy_box(const Space& space, const Box& box, double alpha, double beta, const double* r,
+                      double* p, double* x_, double* q) {
     Lanes sums = {};
     for_rows(space, box, [&](long row, long n, long, long) {
         for (long x = row; x + lanes <= row + n; x += lanes) {
@@ -304,17 +392,17 @@ double joint_copy_box(const Space& space, const Box& box, double alpha, double b
     return sum(sums);
 }
 
-double joint_copy_dot(const Space& space, const Box& box, double alpha, double beta, const double* r, double* p,
-                      double* x, double* q, Stores stores) {
+double joint_copy_dot(const Space& space, const Box& box, double alpha, double beta, const double* r,
+                      double* p, double* x, double* q, Stores stores) {
     if (stores == Stores::plain) return joint_copy_box<false>(space, box, alpha, beta, r, p, x, q);
     const double product = joint_copy_box<true>(space, box, alpha, beta, r, p, x, q);
     fence();
     return product;
 }
 
-constexpr Sweeps table(const char* name) {
-    return {name,         apply,          apply_dot, dot,           add, add_dot, direction, joint, single_dot,
-            residual_dot, pipelined_dots, copy_dot,  joint_copy_dot};
+constexpr Sweeps table(const char* name, bool streams) {
+    return {name,  streams,    apply,        apply_dot,      dot,      add,           add_dot, direction,
+            joint, single_dot, residual_dot, pipelined_dots, copy_dot, joint_copy_dot};
 }
 
 }  // namespace
