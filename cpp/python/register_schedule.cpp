@@ -1,6 +1,7 @@
 // Schedules for Python: algorithms, steps (which tests may change to see the verifier object), proof and
 // counts.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/bind_vector.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -11,6 +12,7 @@
 #include "../analyse/verify.hpp"
 #include "../schedule/collective.hpp"
 #include "../schedule/schedule.hpp"
+#include "../simulate/written.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -21,6 +23,9 @@ NB_MAKE_OPAQUE(std::vector<hockney::RankSchedule>)
 
 namespace hockney {
 namespace {
+
+template <class Number>
+using Column = nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 const Collective& known(const std::string& name) {
     const Collective* collective = find_collective(name);
@@ -84,6 +89,24 @@ void register_schedule(nb::module_& module) {
         .def_rw("steps", &RankSchedule::steps)
         .def_rw("scratch_B", &RankSchedule::scratch_B);
     nb::bind_vector<Schedule, nb::rv_policy::reference_internal>(module, "Schedule");
+    module.def(
+        "write_schedule",
+        [](int ranks, const Column<std::int32_t>& rank, const Column<std::int32_t>& stage,
+           const Column<std::int32_t>& kind, const Column<std::int32_t>& peer,
+           const Column<Bytes>& length_B) {
+            std::vector<StagedStep> steps(rank.size());
+            if (stage.size() != steps.size() || kind.size() != steps.size() || peer.size() != steps.size() ||
+                length_B.size() != steps.size())
+                throw std::invalid_argument("all columns must have the same length");
+            if (ranks < 1 || ranks > most_ranks_held) throw std::invalid_argument("ranks are out of range");
+            for (std::size_t i = 0; i < steps.size(); ++i) {
+                if (kind(i) < 0 || kind(i) > static_cast<int>(Kind::reduce))
+                    throw std::invalid_argument("unknown kind of step");
+                steps[i] = {rank(i), stage(i), static_cast<Kind>(kind(i)), peer(i), length_B(i)};
+            }
+            return write_schedule(ranks, steps);
+        },
+        "ranks"_a, "rank"_a, "stage"_a, "kind"_a, "peer"_a, "length_B"_a);
     nb::class_<Problem>(module, "Problem")
         .def(
             "__init__",

@@ -28,19 +28,33 @@ using Answer = nb::ndarray<nb::numpy, double>;
 // (collective, algorithm, problem)
 using Asked = std::tuple<std::string, std::string, Problem>;
 
-std::vector<Phase> phases_of(const std::vector<Asked>& asked) {
-    if (asked.empty()) throw std::invalid_argument("there is nothing to simulate");
+Phase phase_of(const Asked& asked) {
+    const auto& [collective, name, problem] = asked;
+    const auto found = algorithms().find({collective, name});
+    if (found == algorithms().end())
+        throw std::invalid_argument("unknown algorithm " + collective + " " + name);
+    const std::string reason = refusal(found->second, problem);
+    if (!reason.empty()) throw std::invalid_argument(reason);
+    return {&found->second, problem};
+}
+
+Phase phase_of(const Schedule& written) {
+    Phase phase;
+    phase.problem.ranks = static_cast<int>(written.size());
+    phase.written = &written;
+    return phase;
+}
+
+// Written schedules stay the caller's, who must keep them.
+std::vector<Phase> phases_of(const nb::sequence& asked) {
     std::vector<Phase> phases;
-    for (const auto& [collective, name, problem] : asked) {
-        const auto found = algorithms().find({collective, name});
-        if (found == algorithms().end())
-            throw std::invalid_argument("unknown algorithm " + collective + " " + name);
-        const std::string reason = refusal(found->second, problem);
-        if (!reason.empty()) throw std::invalid_argument(reason);
-        if (problem.ranks != std::get<2>(asked.front()).ranks)
+    for (const nb::handle one : asked)
+        phases.push_back(nb::isinstance<Schedule>(one) ? phase_of(nb::cast<const Schedule&>(one))
+                                                       : phase_of(nb::cast<Asked>(one)));
+    if (phases.empty()) throw std::invalid_argument("there is nothing to simulate");
+    for (const Phase& phase : phases)
+        if (phase.problem.ranks != phases.front().problem.ranks)
             throw std::invalid_argument("all phases must have the same number of ranks");
-        phases.push_back({&found->second, problem});
-    }
     return phases;
 }
 
@@ -147,9 +161,8 @@ void register_simulate(nb::module_& module) {
 
     module.def(
         "simulate",
-        [](const std::vector<Asked>& asked, const CostCurves& costs, const Ids& levels,
-           const Network& network, const std::vector<double>& noise_s, std::uint64_t seed, bool by_class,
-           bool trace) {
+        [](const nb::sequence& asked, const CostCurves& costs, const Ids& levels, const Network& network,
+           const std::vector<double>& noise_s, std::uint64_t seed, bool by_class, bool trace) {
             const std::vector<Phase> phases = phases_of(asked);
             Options options;
             options.domains = domains_of(levels, phases.front().problem.ranks);
@@ -166,9 +179,7 @@ void register_simulate(nb::module_& module) {
         "seed"_a = 0, "by_class"_a = false, "trace"_a = false);
     module.def(
         "symmetric_classes",
-        [](const Asked& asked, bool copies_cost) {
-            return symmetry(phases_of({asked}).front(), copies_cost).classes;
-        },
+        [](const Asked& asked, bool copies_cost) { return symmetry(phase_of(asked), copies_cost).classes; },
         "phase"_a, "copies_cost"_a = false);
 
     nb::class_<Timeline>(module, "Timeline")
@@ -181,7 +192,7 @@ void register_simulate(nb::module_& module) {
     nb::class_<Tape>(module, "Tape")
         .def(
             "__init__",
-            [](Tape* self, const std::vector<Asked>& asked, const CostCurves& costs, const Ids& levels,
+            [](Tape* self, const nb::sequence& asked, const CostCurves& costs, const Ids& levels,
                const Network& network) {
                 const std::vector<Phase> phases = phases_of(asked);
                 Domains domains = domains_of(levels, phases.front().problem.ranks);

@@ -191,4 +191,13 @@ double last_level_cache_B() {
     return largest > 0 ? largest : default_cache_B;
 }
 
+std::vector<DataCache> data_caches() {
+    std::vector<DataCache> found;
+    const int cpu = sched_getcpu();
+    if (cpu >= 0)
+        for (const Cache& cache : caches(cpu))
+            if (cache.type != "Instruction") found.push_back({cache.level, cache.size_B, cache.shared});
+    return found;
+}
+
 }  // namespace hockney

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace hockney {
 
@@ -17,5 +18,15 @@ double available_memory_B();
 
 // Size of this rank's last-level cache in bytes; a stated default where unknown.
 double last_level_cache_B();
+
+// A cache that holds data, of the processor that this rank is on now.
+struct DataCache {
+    int level;
+    double size_B;
+    std::vector<long> shared;  // the processors that share it
+};
+
+// From the innermost; empty where the system does not tell.
+std::vector<DataCache> data_caches();
 
 }  // namespace hockney

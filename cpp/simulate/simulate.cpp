@@ -11,6 +11,7 @@ namespace hockney {
 namespace {
 
 bool flows_inward(const Phase& phase) {
+    if (phase.written) return false;
     return phase.algorithm->collective == "reduce" || phase.algorithm->collective == "gather";
 }
 
@@ -21,7 +22,10 @@ class Programs {
 
     void write(const Phase& phase, int rank, std::vector<Act>& acts) {
         writer_.begin(acts);
-        generate(*phase.algorithm, phase.problem, rank, builder_);
+        if (phase.written)
+            writer_.take((*phase.written)[static_cast<std::size_t>(rank)]);
+        else
+            generate(*phase.algorithm, phase.problem, rank, builder_);
         writer_.end();
     }
 
@@ -154,6 +158,7 @@ Simulated run(const Workload& work, const CostCurves& curves, const Options& opt
 }  // namespace
 
 Symmetry symmetry(const Phase& phase, bool copies_cost) {
+    if (phase.written) return {};
     const Algorithm& algorithm = *phase.algorithm;
     const Problem& p = phase.problem;
     const bool is_power_of_two = (p.ranks & (p.ranks - 1)) == 0;

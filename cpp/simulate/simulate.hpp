@@ -12,7 +12,8 @@ namespace hockney {
 // One operation after another; each rank goes on to the next by itself.
 struct Phase {
     const Algorithm* algorithm = nullptr;
-    Problem problem;
+    Problem problem;                    // of a written schedule the number of ranks only
+    const Schedule* written = nullptr;  // instead of an algorithm
 };
 
 struct Simulated {

@@ -130,11 +130,11 @@ def test_what_is_missing_is_named(run: Run, name: str) -> None:
         (["--grid", "24x1x1", "--bandwidth", "0GB/s"], "bandwidth must be positive"),
         (["--grid", "24x1x1", "--bandwidth", "1e-320B/s"], "out of range"),
         (["--grid", "24x1x1", "--model", "document-002"], "unknown model of jacobi 'document-002'"),
-        (["--grid", "24x1x1", "--bytes", "8"], "--bytes means nothing for jacobi"),
-        (["--grid", "24x1x1", "--machine", "m.json"], "--machine means nothing for jacobi"),
-        (["--grid", "24x1x1", "--algorithm", "ring"], "--algorithm means nothing for jacobi"),
-        (["--grid", "24x1x1", "--root", "3"], "--root means nothing for jacobi"),
-        (["--grid", "24x1x1", "--segment", "1KiB"], "--segment means nothing for jacobi"),
+        (["--grid", "24x1x1", "--bytes", "8"], "No such option: --bytes"),
+        (["--grid", "24x1x1", "--machine", "m.json"], "No such option: --machine"),
+        (["--grid", "24x1x1", "--algorithm", "ring"], "No such option: --algorithm"),
+        (["--grid", "24x1x1", "--root", "3"], "No such option: --root"),
+        (["--grid", "24x1x1", "--segment", "1KiB"], "No such option: --segment"),
     ],
 )
 def test_a_wrong_request_is_one_line(run: Run, words: list[str], message: str) -> None:
@@ -154,4 +154,4 @@ def test_its_options_mean_nothing_for_messages_and_collectives(
         with pytest.raises(SystemExit) as stop:
             cli.main()
         assert stop.value.code == 2
-        assert f"--grid means nothing for {operation}" in capsys.readouterr().err
+        assert "No such option: --grid" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from typing import Any
 
 from hockney.campaign.record import Cache, Locality, Record, Start
 
+POINT_TO_POINT = ("pingpong", "pingping", "bandwidth", "bidirectional", "send_overhead", "receive_overhead")
 COLLECTIVES = (
     *("bcast", "scatter", "gather", "reduce", "allreduce"),
     *("allgather", "reduce_scatter", "alltoall", "barrier"),

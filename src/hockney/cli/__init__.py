@@ -9,7 +9,7 @@ import os
 import pkgutil
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -94,6 +94,24 @@ def application() -> typer.Typer:
     return app
 
 
+def _help_for(arguments: Sequence[str]) -> str:
+    """Where the help of the verb asked for is; the verbs of a group where none of them was."""
+    words, at = ["hockney"], app
+    for word in arguments:
+        groups = {one.name: one.typer_instance for one in at.registered_groups}
+        if inner := groups.get(word):
+            words.append(word)
+            at = inner
+            continue
+        verbs = [str(one.name) for one in at.registered_commands]
+        if word in verbs:
+            words.append(word)
+        elif at is not app:
+            return f"known: {', '.join(sorted(verbs))}; see `{' '.join(words)} --help`"
+        break
+    return f"see `{' '.join(words)} --help`"
+
+
 def main() -> None:
     """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
     as_json = "--json" in sys.argv
@@ -120,11 +138,7 @@ def main() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except typer.TyperException as error:
-        known = {one.name for one in app.registered_commands} | {one.name for one in app.registered_groups}
-        words = [word for word in sys.argv[1:2] if word in known]
-        code = _report(
-            RequestError(error.format_message(), f"see `{' '.join(['hockney', *words])} --help`"), as_json
-        )
+        code = _report(RequestError(error.format_message(), _help_for(sys.argv[1:])), as_json)
     except Exception as error:  # noqa: BLE001 - the last resort: whatever is left is a defect of ours
         traceback.print_exc()
         defect = HockneyError(f"{type(error).__name__}: {error}", "this is a defect of hockney: please report it")

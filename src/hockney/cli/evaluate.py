@@ -129,12 +129,12 @@ def _collective(
     figure: Path | None,
     as_json: bool,
 ) -> None:
+    from hockney.campaign.keys import POINT_TO_POINT
     from hockney.cli._progress import shown
     from hockney.machine.system import find_system
     from hockney.predict.evaluate import evaluate as evaluate_estimators
     from hockney.predict.evaluate import table as predicted_table
     from hockney.samples import table
-    from hockney.samples.series import POINT_TO_POINT
 
     if operation in POINT_TO_POINT:
         raise RequestError(

@@ -11,6 +11,7 @@ import pandas as pd
 
 from hockney.analyse.points import collectives_in, points
 from hockney.campaign.folder import Campaign, write_atomically
+from hockney.campaign.keys import POINT_TO_POINT
 from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build
@@ -29,7 +30,6 @@ from hockney.report.places import Places
 from hockney.report.style import drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
 from hockney.samples import table
-from hockney.samples.series import POINT_TO_POINT
 
 DETAILED = 8
 """Up to so many curves of an operation are each drawn with all fits; of more, only what was measured."""

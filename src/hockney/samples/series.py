@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hockney.campaign.keys import POINT_TO_POINT
 from hockney.errors import RequestError
 from hockney.samples.table import RATES, STATISTICS, operations
 
 if TYPE_CHECKING:
     import pandas as pd
 
-POINT_TO_POINT = ("pingpong", "pingping", "bandwidth", "bidirectional", "send_overhead", "receive_overhead")
 
 IDENTITY = (
     "source",

@@ -19,6 +19,11 @@ Layout::Layout(const Cells& cells_)
       plane(pitch * (cells[1] + 2)),
       size(line + plane * (cells[2] + 2)) {}
 
+double Layout::bytes_for(const Cells& cells) {
+    return 8.0 * static_cast<double>(line + rounded_up(cells[0] + 2, line)) *
+           static_cast<double>(cells[1] + 2) * static_cast<double>(cells[2] + 2);
+}
+
 Field::Field(long size) {
     const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(double);
     const std::size_t page_B = bytes < large_page_B ? small_page_B : large_page_B;

@@ -19,6 +19,8 @@ struct Layout {
     // Ghosts are at −1 and at the number of cells.
     long at(long x, long y, long z) const { return line + x + (y + 1) * pitch + (z + 1) * plane; }
     double bytes() const { return 8.0 * static_cast<double>(size); }
+    // Of a layout that may be too large to exist.
+    static double bytes_for(const Cells& cells);
 
     static constexpr long line = 8;  // doubles of a cache line
 };

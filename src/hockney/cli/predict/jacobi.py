@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from hockney.cli import emit_json, out
+import typer
+
+from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli.predict import predict
 from hockney.errors import RequestError
 from hockney.units import format_time, parse_rate, parse_time
 
@@ -37,7 +40,35 @@ class Request:
     ranks: int | None
 
 
-def predict_jacobi(request: Request, *, as_json: bool) -> None:
+@verb(
+    "jacobi",
+    examples=f"""
+{EXAMPLE} --json
+hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model document-001
+""",  # noqa: E501 - an example is one line of a shell
+    of=predict,
+)
+def jacobi(
+    model: Annotated[str | None, typer.Option(help="document-000 or document-001.")] = None,
+    serial_time: Annotated[str, typer.Option(help="What one rank takes for its subdomain alone.")] = "",
+    latency: Annotated[str, typer.Option(help="Of a message, such as 0.98us.")] = "",
+    bandwidth: Annotated[str, typer.Option(help="Of messages, such as 12185MB/s.")] = "",
+    subdomain: Annotated[int | None, typer.Option(help="Cells along each side of a rank's cube.")] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(help="Processes along x, y and z, such as 4x3x2; repeat for several; `all` with --ranks."),
+    ] = None,
+    ranks: Annotated[int | None, typer.Option(help="How many ranks.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Lattice updates per second under weak scaling, grids ranked by predicted time.
+
+    Also the ranks from which communication matters.
+    """
+    _predict(Request(model, serial_time, latency, bandwidth, subdomain, grid or [], ranks), as_json=as_json)
+
+
+def _predict(request: Request, *, as_json: bool) -> None:
     """Print the fastest of the grids asked for, the others after it, and how communication grows."""
     from hockney.predict.apps.jacobi.base import exceeds, jacobi_models, rank, weak_scaling
 

@@ -1,13 +1,17 @@
-"""`hockney predict` of a collective: where its costs come from, and its table."""
+"""`hockney predict` of a collective, a verb for each: where its costs come from, and its table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from hockney.cli import emit_json, err, out
+import typer
+
+from hockney.campaign.keys import COLLECTIVES
+from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli.predict import MACHINE, MachineFile, Sizes, predict
 from hockney.errors import RequestError
 from hockney.units import format_bytes, format_time, parse_bytes
 
@@ -42,7 +46,70 @@ class Request:
     statistic: str
 
 
-def predict_collective(request: Request, *, as_json: bool) -> None:
+def _enter(operation: str) -> Callable[..., None]:
+    @verb(
+        operation,
+        examples=f"""
+hockney predict {operation} --ranks 1048576 --algorithm all
+hockney predict {operation} --ranks 128 --bytes 8 --bytes 1MiB --system orfeo-epyc --mapping core
+hockney predict {operation} --ranks 200 --bytes 64KiB --table table.csv.gz --system orfeo-epyc --mapping core
+""",
+        of=predict,
+    )
+    def command(
+        ranks: Annotated[int | None, typer.Option(help="How many ranks.")] = None,
+        sizes: Sizes = None,
+        algorithm: Annotated[
+            str, typer.Option(help="Names with commas, `all`, or `best` for the fastest alone.")
+        ] = "all",
+        machine: MachineFile = MACHINE,
+        system: Annotated[str, typer.Option(help="Description of the system, a known name or a JSON file.")] = "",
+        mapping: Annotated[str, typer.Option(help="Where the system's mapping puts ranks.")] = "",
+        nodes: Annotated[int | None, typer.Option(help="Nodes that are used.")] = None,
+        ppn: Annotated[int | None, typer.Option(help="The most ranks on a node.")] = None,
+        root: Annotated[int, typer.Option(help="The root.")] = 0,
+        segment: Annotated[str, typer.Option(help="Segment size; `none`.")] = "none",
+        table: Annotated[
+            Path | None,
+            typer.Option(help="Calibrate on the collectives of this tidy table or campaign folder."),
+        ] = None,
+        statistic: Annotated[str, typer.Option(help="Which time of the table is predicted.")] = "",
+        as_json: JsonOption = False,
+    ) -> None:
+        """The time of a collective by every algorithm.
+
+        Each algorithm is simulated with the machine's point-to-point costs (or those of a description of the
+        system, as a rough bound), or, with --table, calibrated on measured collectives, with intervals. Where
+        ranks are symmetric one stands for all (`by_class`); where each further rank adds the same round, the line
+        is used (`closed_form`). The best algorithm is named with its margin, or that it cannot be told apart.
+        """
+        if statistic and table is None:
+            raise RequestError("--statistic needs --table", "leave it out, or give a table")
+        request = Request(
+            operation,
+            sizes or [],
+            ranks,
+            algorithm,
+            mapping,
+            nodes,
+            ppn,
+            root,
+            segment,
+            system,
+            machine,
+            table,
+            statistic,
+        )
+        _predict(request, as_json=as_json)
+
+    return command
+
+
+for _operation in COLLECTIVES:
+    _enter(_operation)
+
+
+def _predict(request: Request, *, as_json: bool) -> None:
     """Print every algorithm asked for, for each size."""
     if request.ranks is None:
         raise RequestError(f"{request.operation} needs --ranks", "for example --ranks 64")
@@ -112,7 +179,7 @@ def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
     from hockney.predict.machine_costs import of_machine, of_system, placed, usual
 
     system = find_system(request.system) if request.system else None
-    if request.machine.exists() or request.machine != Path("machine.json"):
+    if request.machine.exists() or request.machine != MACHINE:
         costs = of_machine(load(request.machine), str(request.machine))
     else:
         costs = of_system(system) if system else usual()
@@ -125,12 +192,12 @@ def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
 
 def _calibrated(request: Request, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
     """From measured collectives: the estimator `simulated`, with intervals; calibrated once for all sizes."""
+    from hockney.campaign.keys import POINT_TO_POINT
     from hockney.machine.system import find_system
     from hockney.predict.estimators.base import Training, estimators
     from hockney.predict.points import limits, points
     from hockney.predict.scenario import MOST_STEPS
     from hockney.samples import table
-    from hockney.samples.series import POINT_TO_POINT
 
     if (request.ranks or 1) > MOST_STEPS:
         raise RequestError(

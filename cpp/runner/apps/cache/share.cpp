@@ -1,0 +1,38 @@
+#include "share.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "../../clock.hpp"
+#include "../../placement.hpp"
+
+namespace hockney {
+namespace {
+
+constexpr CacheShare common{512.0 * 1024, 2048.0 * 1024};
+
+}  // namespace
+
+CacheShare cache_share(MPI_Comm comm) {
+    if (is_simulated) return common;
+    const std::vector<DataCache> caches = data_caches();
+    // The first processor of those that share a last level names it on its host.
+    int name =
+        caches.empty() || caches.back().shared.empty() ? -1 : static_cast<int>(caches.back().shared.front());
+    MPI_Comm host;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int ranks = 0;
+    MPI_Comm_size(host, &ranks);
+    std::vector<int> all(static_cast<std::size_t>(ranks));
+    MPI_Allgather(&name, 1, MPI_INT, all.data(), 1, MPI_INT, host);
+    MPI_Comm_free(&host);
+    if (name < 0) return common;
+    CacheShare share;
+    for (const DataCache& cache : caches)
+        if (&cache != &caches.back() && !cache.shared.empty())
+            share.own_B = std::max(share.own_B, cache.size_B / static_cast<double>(cache.shared.size()));
+    share.shared_B = caches.back().size_B / static_cast<double>(std::count(all.begin(), all.end(), name));
+    return share;
+}
+
+}  // namespace hockney
