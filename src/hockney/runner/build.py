@@ -26,7 +26,15 @@ from hockney.runner.mpi import Mpi
 from hockney.runner.probe import COMPILER_HINT, capture, has_mpi_t, last_complaint
 
 BINARY = "hockney-runner"
-FLAGS = ("-std=c++17", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX")
+FLAGS = (
+    "-std=c++17",
+    "-O3",
+    "-ffp-contract=off",
+    "-Wall",
+    "-Wextra",
+    "-DOMPI_SKIP_MPICXX",
+    "-DMPICH_SKIP_MPICXX",
+)
 PARTS = ("runner", "schedule")
 """Folders of the sources that make up the runner."""
 COMPILE_LIMIT_S = 300.0

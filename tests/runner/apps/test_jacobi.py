@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.errors import HockneyError, RequestError
 from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
-from hockney.runner.session import Limitation, Refused, Session
+from hockney.runner.session import Limitation, Session
 
 LIMIT_S = 120.0
 MOST_RANKS = 8
@@ -25,13 +24,15 @@ U64 = np.uint64
 
 @pytest.fixture(scope="module")
 def session(mpi: Mpi) -> Iterator[Session]:
-    request = LaunchRequest(ranks=MOST_RANKS, oversubscribe=MOST_RANKS > len(os.sched_getaffinity(0)))
+    request = LaunchRequest(ranks=MOST_RANKS, oversubscribe=len(os.sched_getaffinity(0)) < MOST_RANKS)
     argv, environment = command(mpi, request)
     with Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S) as started:
         yield started
 
 
-def ask(session: Session, cells: tuple[int, int, int], grid: tuple[int, int, int], **choices: Any) -> dict[str, Any]:
+def ask(
+    session: Session, cells: tuple[int, int, int], grid: tuple[int, int, int], **choices: Any
+) -> dict[str, Any]:
     request: dict[str, Any] = {
         "operation": "jacobi",
         "ranks": math.prod(grid),
@@ -68,16 +69,17 @@ def reference(cells: tuple[int, int, int], sweeps: int) -> dict[str, Any]:
     x, y, z = (np.arange(n + 2, dtype=float) for n in cells)
     nx, ny, nz = x[None, None, :], y[None, :, None], z[:, None, None]
     limit = h * h * (nx * nx + ny * ny - 2 * nz * nz) + h * h * h * (nx * ny * nz)
-    sines = [
-        np.array([0.0, *(math.sin(math.pi * i / (n + 1)) for i in range(1, n + 1)), 0.0]) for n in cells
-    ]
+    sines = [np.array([0.0, *(math.sin(math.pi * i / (n + 1)) for i in range(1, n + 1)), 0.0]) for n in cells]
     mode = sines[0][None, None, :] * sines[1][None, :, None] * sines[2][:, None, None]
     u = limit + mode
     inner = (slice(1, -1),) * 3
     for _ in range(sweeps):
         before = u.copy()
         u[inner] = (1.0 / 6.0) * (
-            ((before[1:-1, 1:-1, :-2] + before[1:-1, 1:-1, 2:]) + (before[1:-1, :-2, 1:-1] + before[1:-1, 2:, 1:-1]))
+            (
+                (before[1:-1, 1:-1, :-2] + before[1:-1, 1:-1, 2:])
+                + (before[1:-1, :-2, 1:-1] + before[1:-1, 2:, 1:-1])
+            )
             + (before[:-2, 1:-1, 1:-1] + before[2:, 1:-1, 1:-1])
         )
     number = np.arange(math.prod(cells), dtype=U64).reshape(cells[::-1])
