@@ -41,15 +41,15 @@ def parse_unknowns(text: str) -> tuple[int, Cells]:
         raise RequestError(f"{text.strip()} has a direction without unknowns", hint)
     if max(counts) > MOST_CELLS:
         raise RequestError(f"there are at most {MOST_CELLS} unknowns along a direction", hint)
-    return len(counts), Cells(*(counts + [1])[:3])
+    return len(counts), Cells(*[*counts, 1][:3])
 
 
 @dataclass(frozen=True)
 class Wanted:
     """A study: each size on each number of ranks and each of its grids, in one launch.
 
-    `grid` None takes the one that cuts through the fewest unknowns, `every_grid` all that fit. `eps` 0 does exactly
-    `iterations`. `cell_s`: seconds that a simulated host takes for an unknown and iteration.
+    `grid` None takes the one that cuts through the fewest unknowns, `every_grid` all that fit. `eps` 0 does
+    exactly `iterations`. `cell_s`: seconds that a simulated host takes for an unknown and iteration.
     """
 
     ranks: tuple[int, ...]
@@ -193,8 +193,8 @@ def unconverged(records: Sequence[AppRecord]) -> list[AppRecord]:
 def speedups(records: Sequence[AppRecord]) -> list[tuple[float, float] | None]:
     """Speed-up and efficiency of each over the fewest ranks of its size and variant; None without another.
 
-    Where several grids share the fewest ranks, the fastest of them is the base. The base counts as fully efficient:
-    with r ranks instead of b the efficiency is speed-up · b / r. Times are of an iteration.
+    Where several grids share the fewest ranks, the fastest of them is the base. It counts as fully
+    efficient: with r ranks instead of b the efficiency is speed-up · b / r. Times are of an iteration.
     """
     found: list[tuple[float, float] | None] = []
     for record in records:
@@ -234,11 +234,11 @@ def table(records: Sequence[AppRecord]) -> Table:
     with_bound = any("fractions_of_bound" in one.answer for one in records)
     ratios = speedups(records)
     names = ["size", "ranks", "grid", "variant", "iterations", "residuum", "time", "iteration"]
-    names += ["compute", "halo", "allreduce", "traffic"]
+    names += ["compute + halo + sums", "traffic"]
     names += ["bound", "of bound"] if with_bound else []
     names += ["speed-up", "efficiency"] if any(ratios) else []
     for name in names:
-        made.add_column(name, justify="left" if name in ("size", "grid", "variant") else "right", no_wrap=True)
+        made.add_column(name, justify="left" if name in ("size", "grid", "variant") else "right")
     for record, ratio in zip(records, ratios, strict=True):
         answer = record.answer
         norms = answer.get("residual_norms")
@@ -253,7 +253,7 @@ def table(records: Sequence[AppRecord]) -> Table:
             f"{norms[-1] ** 2:.6g}" if norms else "",
             format_time(record.time_s),
             format_time(iteration_s),
-            *(format_time(max(answer[key])) for key in ("compute_s", "halo_s", "allreduce_s")),
+            _shares(record),
             format_rate(traffic_B / iteration_s) if record.parameters["compute"] and iteration_s else "",
         ]
         if with_bound:
@@ -267,3 +267,9 @@ def table(records: Sequence[AppRecord]) -> Table:
             cells += [f"{ratio[0]:.3g}", f"{ratio[1]:.3g}"] if ratio else ["", ""]
         made.add_row(*cells)
     return made
+
+
+def _shares(record: AppRecord) -> str:
+    """Of the time of all ranks together, in percent."""
+    parts_s = [sum(record.answer[key]) for key in ("compute_s", "halo_s", "allreduce_s")]
+    return " + ".join(f"{100 * part_s / sum(parts_s):.0f}" for part_s in parts_s) + " %" if sum(parts_s) else ""

@@ -102,22 +102,17 @@ double single_whole(const Space& space, double alpha, double beta, const double*
         const long first = y0 == 0 ? 0 : y0 - 1, end = y1 == rows ? rows : y1 - 1;
         for (long z = 0; z <= planes; ++z) {
             long behind = z == 0 ? end : first;
-            for (long y = y0; y < y1 && z < planes; ++y) {
-                const long here = at(y, z);
-                if (behind == end) {
-                    joint_row(alpha, beta, r + here, p + here, x + here, space.nx);
-                    continue;
-                }
+            const auto apply_behind = [&] {
                 const long there = at(behind++, z - 1);
-                both_rows<dimensions, is_streaming>(alpha, beta, r + here, p + here, x + here, p + there,
-                                                    q + there, space.nx, space.pitch, space.plane, sums,
-                                                    rest);
-            }
-            for (; behind < end; ++behind) {
-                const long there = at(behind, z - 1);
                 apply_row<dimensions, is_streaming>(p + there, q + there, space.nx, space.pitch, space.plane,
                                                     sums, rest);
+            };
+            for (long y = y0; y < y1 && z < planes; ++y) {
+                const long here = at(y, z);
+                joint_row(alpha, beta, r + here, p + here, x + here, space.nx);
+                if (behind < end) apply_behind();
             }
+            while (behind < end) apply_behind();
         }
     }
     return sum(sums) + rest;

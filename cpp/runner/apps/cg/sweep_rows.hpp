@@ -84,9 +84,9 @@ inline __attribute__((always_inline)) T operator_at(const Get& get, const T& lef
     return value;
 }
 
-// A on one row, where `use(x, here, value)` is called with p and A p at x and the places next to it, `one(x)`
-// for the rest. The line that comes next from far away is fetched early: no processor foresees it among the
-// rows that are near.
+// A on one row from x on, by whole vectors: calls `use(x, p, A p)` for each and returns where the rest
+// begins. The line that comes next from far away is fetched early: no processor foresees it among the rows
+// that are near.
 template <int dimensions, class Use>
 inline __attribute__((always_inline)) long operator_on_row(const double* p, long x, long n, long pitch,
                                                            long plane, const Use& use) {
@@ -142,22 +142,6 @@ inline __attribute__((always_inline)) void joint_row(double alpha, double beta, 
         x_[x] += alpha * p[x];
         p[x] = r[x] + beta * p[x];
     }
-}
-
-// One row of x and p, and one of q = A p that needs of this p no more than what is at the same place of the
-// row.
-template <int dimensions, bool is_streaming>
-inline __attribute__((always_inline)) void both_rows(double alpha, double beta, const double* r, double* p,
-                                                     double* x_, const double* p_behind, double* q, long n,
-                                                     long pitch, long plane, Lanes& sums, double& rest) {
-    const long x = operator_on_row<dimensions>(p_behind, 0, n, pitch, plane,
-                                               [&](long at, const Lanes& here, const Lanes& value) {
-                                                   put<is_streaming>(q + at, value);
-                                                   sums += here * value;
-                                                   joint_lanes(alpha, beta, r + at, p + at, x_ + at);
-                                               });
-    joint_row(alpha, beta, r + x, p + x, x_ + x, n - x);
-    apply_row<dimensions, false>(p_behind + x, q + x, n - x, pitch, plane, sums, rest);
 }
 
 }  // namespace
