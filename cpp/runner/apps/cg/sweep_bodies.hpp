@@ -109,8 +109,14 @@ double single_whole(const Space& space, double alpha, double beta, const double*
             };
             for (long y = y0; y < y1 && z < planes; ++y) {
                 const long here = at(y, z);
-                joint_row(alpha, beta, r + here, p + here, x + here, space.nx);
-                if (behind < end) apply_behind();
+                if (behind == end) {
+                    joint_row(alpha, beta, r + here, p + here, x + here, space.nx);
+                    continue;
+                }
+                const long there = at(behind++, z - 1);
+                both_rows<dimensions, is_streaming>(alpha, beta, r + here, p + here, x + here, p + there,
+                                                    q + there, space.nx, space.pitch, space.plane, sums,
+                                                    rest);
             }
             while (behind < end) apply_behind();
         }
@@ -142,7 +148,8 @@ double residual_box(const Space& space, const Box& box, const Separable& b, cons
         const double *first = b.first + box.x0, *second = b.second + box.x0, *from = x + row;
         double* to = r + row;
         long i = operator_on_row<dimensions>(
-            from, 0, n, space.pitch, space.plane, [&](long at, const Lanes&, const Lanes& applied) {
+            from, 0, n, space.pitch, space.plane, [](long) {},
+            [&](long at, const Lanes&, const Lanes& applied) {
                 const Lanes value = outer * load(second + at) + inner * load(first + at) - applied;
                 store(to + at, value);
                 sums += value * value;

@@ -87,13 +87,15 @@ inline __attribute__((always_inline)) T operator_at(const Get& get, const T& lef
 // A on one row from x on, by whole vectors: calls `use(x, p, A p)` for each and returns where the rest
 // begins. The line that comes next from far away is fetched early: no processor foresees it among the rows
 // that are near.
-template <int dimensions, class Use>
+template <int dimensions, class Prepare, class Use>
 inline __attribute__((always_inline)) long operator_on_row(const double* p, long x, long n, long pitch,
-                                                           long plane, const Use& use) {
+                                                           long plane, const Prepare& prepare,
+                                                           const Use& use) {
     const double* far = p + (dimensions == 2 ? pitch : plane) + fetched_ahead;
     Lanes before = load(p + x - lanes), here = load(p + x);
     for (; x + lanes <= n; x += lanes) {
         __builtin_prefetch(far + x);
+        prepare(x);
         const Lanes next = load(p + x + lanes);
         const auto get = [p, x](long offset) { return load(p + x + offset); };
         use(x, here,
@@ -116,11 +118,12 @@ inline __attribute__((always_inline)) void apply_row(const double* p, double* q,
     };
     long x = 0;
     for (const long first = before_aligned<is_streaming>(q, n); x < first; ++x) one(x);
-    x = operator_on_row<dimensions>(p, x, n, pitch, plane,
-                                    [&](long at, const Lanes& here, const Lanes& value) {
-                                        put<is_streaming>(q + at, value);
-                                        sums += here * value;
-                                    });
+    x = operator_on_row<dimensions>(
+        p, x, n, pitch, plane, [](long) {},
+        [&](long at, const Lanes& here, const Lanes& value) {
+            put<is_streaming>(q + at, value);
+            sums += here * value;
+        });
     for (; x < n; ++x) one(x);
 }
 
@@ -142,6 +145,22 @@ inline __attribute__((always_inline)) void joint_row(double alpha, double beta, 
         x_[x] += alpha * p[x];
         p[x] = r[x] + beta * p[x];
     }
+}
+
+// A row of x and p, and then one of q = A p that may need the new p of the former, but only at the same
+// place.
+template <int dimensions, bool is_streaming>
+inline __attribute__((always_inline)) void both_rows(double alpha, double beta, const double* r, double* p,
+                                                     double* x_, const double* behind, double* q, long n,
+                                                     long pitch, long plane, Lanes& sums, double& rest) {
+    const long x = operator_on_row<dimensions>(
+        behind, 0, n, pitch, plane, [&](long at) { joint_lanes(alpha, beta, r + at, p + at, x_ + at); },
+        [&](long at, const Lanes& here, const Lanes& value) {
+            put<is_streaming>(q + at, value);
+            sums += here * value;
+        });
+    joint_row(alpha, beta, r + x, p + x, x_ + x, n - x);
+    apply_row<dimensions, false>(behind + x, q + x, n - x, pitch, plane, sums, rest);
 }
 
 }  // namespace
