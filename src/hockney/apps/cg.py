@@ -216,20 +216,20 @@ def cache_line(record: AppRecord, last_cache_B: float, ranks_of_cache: int) -> s
     """What the cache model says: whether the vectors fit the last-level caches that the ranks have, in one line.
 
     `last_cache_B`: of one last-level cache; `ranks_of_cache`: ranks that share one when all cores are in use. A
-    vector that fits is not read from memory again in the next iteration, so time falls faster than with the ranks:
-    efficiency above 1 where the base did not fit.
+    vector that fits is not read from memory again in the next iteration, so time falls faster than with the
+    ranks: efficiency above 1 where the base did not fit.
     """
     share_B = last_cache_B / min(ranks_of_cache, record.ranks)
     each_B = vectors_B(record) / record.ranks
     relation = "fit" if each_B <= share_B else "do not fit"
     return (
-        f"{size_of(record)} on {record.ranks}: vectors of {format_bytes_rounded(each_B)} for each rank {relation} its "
-        f"{format_bytes_rounded(share_B)} of last-level cache"
+        f"{size_of(record)} on {record.ranks}: vectors of {format_bytes_rounded(each_B)} for each rank "
+        f"{relation} its {format_bytes_rounded(share_B)} of last-level cache"
     )
 
 
 def table(records: Sequence[AppRecord]) -> Table:
-    """A row for each run: iterations, residual, times, shares of the slowest rank, speed-up, share of the bound."""
+    """A row for each run: iterations, residual, times and where they go, share of the bound, speed-up."""
     made = Table(box=None, pad_edge=False)
     with_bound = any("fractions_of_bound" in one.answer for one in records)
     ratios = speedups(records)

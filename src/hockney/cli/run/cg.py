@@ -105,9 +105,9 @@ def cg(
     system: SystemName = "",
     json: JsonOption = False,
 ) -> None:
-    """Conjugate gradients for Poisson's equation in two or three dimensions: iterations, time, and memory traffic.
+    """Conjugate gradients for Poisson's equation in two or three dimensions: iterations, time, memory traffic.
 
-    The stop is r · r ≤ eps² of its first value. A study of several sizes, ranks, grids and formulations is one launch.
+    The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and formulations are one launch.
     """
     from hockney.apps.cg import Variant, Wanted, parse_unknowns, table, unconverged
     from hockney.apps.cg import Stores as KindOfStores
