@@ -158,10 +158,11 @@ def test_a_fixed_number_of_iterations(session: Session) -> None:
 
 
 def test_what_is_left_when_nothing_is_left(session: Session) -> None:
-    # One unknown: solved by the first iteration, where r = 0 to the last bit.
+    # One unknown is solved by the first iteration; the rest works on rounding until that is zero, or goes on.
     found = ask(session, (1, 1, 1), eps=0, iterations=50)
-    assert 1 <= found["iterations"] <= 2
-    assert all(math.isfinite(norm) for norm in found["residual_norms"])
+    norms = found["residual_norms"]
+    assert all(math.isfinite(norm) for norm in norms)
+    assert max(norms[1:]) <= 1e-15 * norms[0]
 
 
 def test_requests_that_cannot_be_answered(session: Session) -> None:

@@ -109,8 +109,8 @@ def cg(
 
     The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and formulations are one launch.
     """
-    from hockney.apps.cg import Variant, Wanted, parse_unknowns, table, unconverged
     from hockney.apps.cg import Stores as KindOfStores
+    from hockney.apps.cg import Variant, Wanted, parse_unknowns, table, unconverged
     from hockney.apps.jacobi import Exchange, Faces, parse_ranks
     from hockney.errors import RequestError
     from hockney.predict.apps.grids import parse_grid
