@@ -134,7 +134,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     if (settings.computes) {
         record.add("residual_norms", solver.residual_norms());
         record.add("error_max", solver.error());
-        if (!file.empty()) write_solution(file, grid, solver.space(), whole, solver.x());
+        if (!file.empty()) write_solution(file, grid, solver.space(), whole, solver.x(), solver.scratch());
         record.add("true_residual_norm", solver.true_residual());
     }
     record.add("iteration_s", [&] {

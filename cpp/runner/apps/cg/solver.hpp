@@ -70,6 +70,7 @@ class Solver {
     double counted_bytes_per_unknown() const;
     const Space& space() const { return space_; }
     const double* x() const { return x_; }
+    double* scratch() { return q_; }  // no iteration needs what it holds
     const Halo& halo() const { return halo_; }
 
   private:
