@@ -38,9 +38,10 @@ double last_cache_B() {
 
 // What is next used only after a cache has long been overrun may as well pass by it.
 Stores stores_of(const std::string& name, double vectors_B) {
-    if (name == "plain" || !can_stream) return Stores::plain;
+    if (name == "plain") return Stores::plain;
+    if (name != "streaming" && name != "auto") throw BadRequest("unknown stores '" + name + "'");
+    if (!sweeps().streams) return Stores::plain;
     if (name == "streaming") return Stores::streaming;
-    if (name != "auto") throw BadRequest("unknown stores '" + name + "'");
     return vectors_B > last_cache_B() ? Stores::streaming : Stores::plain;
 }
 
@@ -134,7 +135,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     if (settings.computes) {
         record.add("residual_norms", solver.residual_norms());
         record.add("error_max", solver.error());
-        if (!file.empty()) write_solution(file, grid, solver.space(), whole, solver.x());
+        if (!file.empty()) write_solution(file, grid, solver.space(), whole, solver.x(), solver.scratch());
         record.add("true_residual_norm", solver.true_residual());
     }
     record.add("iteration_s", [&] {

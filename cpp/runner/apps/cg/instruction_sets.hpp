@@ -1,5 +1,5 @@
-// The instruction sets that the sweeps are compiled for. The runner is built with a site's plain flags and may
-// run on other processors than the one it was built on: which it is, is asked when it runs.
+// The instruction sets that the sweeps are compiled for. The runner is built with a site's plain flags and
+// may run on other processors than the one it was built on: which it is, is asked when it runs.
 #pragma once
 
 #include "sweeps.hpp"
@@ -10,12 +10,8 @@
 
 namespace hockney::cg {
 
-// Whether results can pass by the caches.
 #ifdef HOCKNEY_X86
-inline constexpr bool can_stream = true;
 extern const Sweeps sweeps_avx512, sweeps_avx2;
-#else
-inline constexpr bool can_stream = false;
 #endif
 extern const Sweeps sweeps_plain;
 

@@ -22,15 +22,16 @@ Problem::Problem(int dimensions, const Cells& whole, const ProcessGrid& grid)
 }
 
 Separable Problem::right_side() const {
-    return {value_[0].data(),     curvature_[0].data(), value_[1].data(),   curvature_[1].data(),
-            value_[2].data(),     curvature_[2].data(), spacing_ * spacing_};
+    return {value_[0].data(), curvature_[0].data(), value_[1].data(),   curvature_[1].data(),
+            value_[2].data(), curvature_[2].data(), spacing_ * spacing_};
 }
 
 double Problem::error(const Space& space, const double* x) const {
     double largest = 0;
     for (long k = 0; k < space.nz; ++k)
         for (long j = 0; j < space.ny; ++j) {
-            const double outer = value_[1][static_cast<std::size_t>(j)] * value_[2][static_cast<std::size_t>(k)];
+            const double outer =
+                value_[1][static_cast<std::size_t>(j)] * value_[2][static_cast<std::size_t>(k)];
             for (long i = 0; i < space.nx; ++i)
                 largest = std::max(
                     largest, std::abs(x[space.at(i, j, k)] - outer * value_[0][static_cast<std::size_t>(i)]));

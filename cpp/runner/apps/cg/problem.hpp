@@ -1,6 +1,6 @@
-// −Δu = f in a box with u = 0 on its sides, and what u is: u = g(x) g(y) g(z) with g(s) = s (L − s) eˢ, where L is
-// the length of the box along that direction. No combination of few eigenvectors, so that the iteration has to
-// work for it.
+// −Δu = f in a box with u = 0 on its sides, and what u is: u = g(x) g(y) g(z) with g(s) = s (L − s) eˢ, where
+// L is the length of the box along that direction. No combination of few eigenvectors, so that the iteration
+// has to work for it.
 #pragma once
 
 #include <array>

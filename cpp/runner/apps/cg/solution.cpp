@@ -56,7 +56,7 @@ std::string decoded(const std::string& text) {
 }
 
 void write_solution(const std::string& path, const ProcessGrid& grid, const Space& space, const Cells& whole,
-                    const double* x) {
+                    const double* x, double* scratch) {
     if (is_simulated) throw Refusal("file", "a simulated cluster has no files");
     int rank = 0;
     MPI_Comm_rank(grid.comm, &rank);
@@ -78,7 +78,8 @@ void write_solution(const std::string& path, const ProcessGrid& grid, const Spac
     // A file that an earlier run left there may be longer.
     if (rank == 0) std::remove(part.c_str());
     MPI_Barrier(grid.comm);
-    done(MPI_File_open(grid.comm, part.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file), "open");
+    done(MPI_File_open(grid.comm, part.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+         "open");
     const Subarray mine(whole, space.cells, grid.first);
     const Subarray unknowns({space.pitch, space.plane / space.pitch, space.nz}, space.cells, {0, 0, 0});
     char native[] = "native";
@@ -89,6 +90,17 @@ void write_solution(const std::string& path, const ProcessGrid& grid, const Spac
     MPI_Get_elements(&status, MPI_DOUBLE, &written);
     agree(written == space.nx * space.ny * space.nz, "cannot write all of " + part);
     done(MPI_File_sync(file), "sync");
+    // Open MPI's own MPI-IO tells of no error where a file system is full: what counts is what can be read.
+    done(MPI_File_read_at_all(file, 0, scratch + space.at(0, 0, 0), 1, unknowns.type(), &status),
+         "read back");
+    bool is_same = true;
+    for (long z = 0; z < space.nz; ++z)
+        for (long y = 0; y < space.ny; ++y) {
+            const long row = space.at(0, y, z);
+            const std::size_t bytes = static_cast<std::size_t>(space.nx) * sizeof(double);
+            is_same = is_same && std::memcmp(x + row, scratch + row, bytes) == 0;
+        }
+    agree(is_same, "cannot write all of " + part + ": is the file system full?");
     done(MPI_File_close(&file), "close");
     bool is_named = true;
     std::string problem;

@@ -9,8 +9,8 @@
 namespace hockney::cg {
 namespace {
 
-// Bytes that a sweep moves for each unknown: 8 for a vector read, 8 for one written, and 8 more where a line is
-// read only because it is about to be overwritten.
+// Bytes that a sweep moves for each unknown: 8 for a vector read, 8 for one written, and 8 more where a line
+// is read only because it is about to be overwritten.
 constexpr double dot_B = 16, square_B = 8, update_B = 24, joint_B = 40, pipelined_B = 104, residual_B = 24;
 
 double apply_traffic_B(Stores stores) { return stores == Stores::streaming ? 16 : 24; }
@@ -38,20 +38,25 @@ Variant variant_of(const std::string& name) {
 }
 
 double Solver::memory_B(const Settings& settings, const ProcessGrid& grid) {
-    const double vectors_B = static_cast<double>(vectors_of(settings)) *
-                             Vector::bytes(Space(settings.dimensions, grid.cells));
+    const double vectors_B =
+        static_cast<double>(vectors_of(settings)) * Vector::bytes(Space(settings.dimensions, grid.cells));
     return vectors_B + Halo::buffers_B(grid, settings.faces);
 }
 
 double Solver::bytes_per_unknown(Variant variant, Stores stores) {
     const double apply_B = apply_traffic_B(stores);
     switch (variant) {
-        case Variant::reference: return apply_B + dot_B + update_B + update_B + square_B + update_B;
-        case Variant::fused: return apply_B + update_B + update_B + update_B;
-        case Variant::joint: return apply_B + update_B + joint_B;
+        case Variant::reference:
+            return apply_B + dot_B + update_B + update_B + square_B + update_B;
+        case Variant::fused:
+            return apply_B + update_B + update_B + update_B;
+        case Variant::joint:
+            return apply_B + update_B + joint_B;
         // p is read once for its update and for the operator.
-        case Variant::single_sweep: return joint_B + apply_B - 8 + update_B;
-        case Variant::pipelined: return apply_B + pipelined_B;
+        case Variant::single_sweep:
+            return joint_B + apply_B - 8 + update_B;
+        case Variant::pipelined:
+            return apply_B + pipelined_B;
     }
     return 0;
 }
@@ -101,8 +106,8 @@ void Solver::exchanged(double* field) {
     shares_.halo_s += now_s() - start_s;
 }
 
-// q = A p with the halo of p, p · q where asked for. While an overlapping halo travels, all that does not need
-// it is computed.
+// q = A p with the halo of p, p · q where asked for. While an overlapping halo travels, all that does not
+// need it is computed.
 double Solver::applied(double* p, double* q, bool is_summed) {
     const auto part = [&](const Box& box) {
         if (is_summed) return sweeps_.apply_dot(space_, box, p, q, settings_.stores);
@@ -116,7 +121,7 @@ double Solver::applied(double* p, double* q, bool is_summed) {
     // The layers that need neighbours: first in z, then what is left in y, then in x.
     Box inner = whole(space_);
     std::vector<Box> layers;
-    const auto cut = [&](std::size_t direction, long Box::*first, long Box::*end) {
+    const auto cut = [&](std::size_t direction, long Box::* first, long Box::* end) {
         Box layer = inner;
         if (grid_.has_neighbour(static_cast<int>(direction), 0)) {
             layer.*end = ++(inner.*first);
@@ -152,9 +157,8 @@ double Solver::applied(double* p, double* q, bool is_summed) {
 // r = b − A x; this process's part of r · r.
 double Solver::replaced() {
     exchanged(x_);
-    return swept(residual_B, [&] {
-        return sweeps_.residual_dot(space_, whole(space_), problem_.right_side(), x_, r_);
-    });
+    return swept(residual_B,
+                 [&] { return sweeps_.residual_dot(space_, whole(space_), problem_.right_side(), x_, r_); });
 }
 
 // Notes r · r and says whether another iteration follows.
@@ -177,15 +181,21 @@ double Solver::solve() {
     MPI_Barrier(grid_.comm);
     const double start_s = now_s();
     switch (settings_.variant) {
-        case Variant::single_sweep: solve_in_single_sweeps(); break;
-        case Variant::pipelined: solve_pipelined(); break;
-        default: solve_by_sweeps();
+        case Variant::single_sweep:
+            solve_in_single_sweeps();
+            break;
+        case Variant::pipelined:
+            solve_pipelined();
+            break;
+        default:
+            solve_by_sweeps();
     }
     return now_s() - start_s;
 }
 
 void Solver::solve_by_sweeps() {
-    const bool is_fused = settings_.variant != Variant::reference, is_joint = settings_.variant == Variant::joint;
+    const bool is_fused = settings_.variant != Variant::reference,
+               is_joint = settings_.variant == Variant::joint;
     const Box all = whole(space_);
     double square = summed(replaced()), beta = 0;
     if (!goes_on(square)) return;
@@ -223,7 +233,7 @@ void Solver::solve_by_sweeps() {
 // The neighbours' p beside this process's unknowns, from their r, as they compute it themselves.
 void Solver::faces_of_direction(double beta) {
     const Box all = whole(space_);
-    const auto face = [&](std::size_t direction, long Box::*first, long Box::*end) {
+    const auto face = [&](std::size_t direction, long Box::* first, long Box::* end) {
         for (const int side : {0, 1}) {
             if (!grid_.has_neighbour(static_cast<int>(direction), side)) continue;
             Box layer = all;
@@ -271,7 +281,8 @@ void Solver::solve_in_single_sweeps() {
         square = next;
         if (!goes_on(square)) break;
     }
-    if (alpha_before != 0) swept(update_B, [&] { return sweeps_.add(space_, all, alpha_before, p_, x_), 0.0; });
+    if (alpha_before != 0)
+        swept(update_B, [&] { return sweeps_.add(space_, all, alpha_before, p_, x_), 0.0; });
 }
 
 void Solver::solve_pipelined() {
@@ -324,7 +335,8 @@ double Solver::stream(long times) {
         if (settings_.variant == Variant::single_sweep) {
             sink += sweeps_.joint_copy_dot(space_, all, tiny, half, r_, p_, x_, q_, stores);
         } else {
-            sink += sweeps_.copy_dot(space_, all, settings_.variant == Variant::pipelined ? w_ : p_, q_, stores);
+            sink +=
+                sweeps_.copy_dot(space_, all, settings_.variant == Variant::pipelined ? w_ : p_, q_, stores);
         }
         if (settings_.variant == Variant::pipelined) {
             double dots[2];
@@ -353,9 +365,7 @@ double Solver::stream(long times) {
     return std::isfinite(sink) ? seconds / static_cast<double>(times) : std::nan("");
 }
 
-double Solver::true_residual() {
-    return std::sqrt(summed(replaced()));
-}
+double Solver::true_residual() { return std::sqrt(summed(replaced())); }
 
 double Solver::error() const {
     double mine = settings_.computes ? problem_.error(space_, x_) : 0, largest = 0;

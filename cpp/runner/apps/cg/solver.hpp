@@ -1,5 +1,5 @@
-// Conjugate gradients for the problem of problem.hpp, in several formulations that differ in memory traffic and
-// in how often ranks wait for each other. Traffic is derived in docs/reference/cg.md.
+// Conjugate gradients for the problem of problem.hpp, in several formulations that differ in memory traffic
+// and in how often ranks wait for each other. Traffic is derived in docs/reference/cg.md.
 #pragma once
 
 #include <memory>
@@ -52,15 +52,17 @@ class Solver {
 
     // Collective. Starts from x = 0; returns this rank's seconds from the first residual to the last sweep.
     double solve();
-    // Collective: the sweeps of one iteration without neighbours and messages, `times` times over. Returns this
-    // rank's seconds for one. x is lost.
+    // Collective: the sweeps of one iteration without neighbours and messages, `times` times over. Returns
+    // this rank's seconds for one. x is lost.
     double stream(long times);
     // Collective: ‖b − A x‖₂, by x itself. r is lost.
     double true_residual();
     // Collective: the largest |x − u|.
     double error() const;
 
-    const std::vector<double>& residual_norms() const { return norms_; }  // ‖r‖₂, the first before any iteration
+    const std::vector<double>& residual_norms() const {
+        return norms_;
+    }  // ‖r‖₂, the first before any iteration
     long iterations() const { return static_cast<long>(norms_.size()) - 1; }
     bool has_converged() const { return has_converged_; }
     const Shares& shares() const { return shares_; }
@@ -68,6 +70,7 @@ class Solver {
     double counted_bytes_per_unknown() const;
     const Space& space() const { return space_; }
     const double* x() const { return x_; }
+    double* scratch() { return q_; }  // no iteration needs what it holds
     const Halo& halo() const { return halo_; }
 
   private:
@@ -92,7 +95,8 @@ class Solver {
     const Problem problem_;
     const double apply_B_;  // traffic of the operator
     std::vector<Vector> vectors_;
-    double *x_ = nullptr, *r_ = nullptr, *p_ = nullptr, *q_ = nullptr, *w_ = nullptr, *s_ = nullptr, *z_ = nullptr;
+    double *x_ = nullptr, *r_ = nullptr, *p_ = nullptr, *q_ = nullptr, *w_ = nullptr, *s_ = nullptr,
+           *z_ = nullptr;
     Halo halo_;
     std::vector<double> norms_;
     bool has_converged_ = false;

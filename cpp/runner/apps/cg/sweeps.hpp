@@ -12,6 +12,8 @@ struct Space : Layout {
 
     Space(int dimensions_, const Cells& cells_)
         : Layout(cells_), dimensions(dimensions_), nx(cells_[0]), ny(cells_[1]), nz(cells_[2]) {}
+    // Rows whose p, three planes deep, stays in the caches.
+    long block_rows() const;
     double unknowns() const { return static_cast<double>(nx) * static_cast<double>(ny * nz); }
 };
 
@@ -23,8 +25,8 @@ struct Box {
 
 inline Box whole(const Space& space) { return {0, space.nx, 0, space.ny, 0, space.nz}; }
 
-// A vector of zeros. `stagger`: vectors that are swept together start at different places within a page, since
-// equal ones would compete for the same sets of a cache.
+// A vector of zeros. `stagger`: vectors that are swept together start at different places within a page,
+// since equal ones would compete for the same sets of a cache.
 class Vector {
   public:
     Vector(const Space& space, int stagger);
@@ -41,13 +43,13 @@ class Vector {
 // The right-hand side as products of one function for each direction (see problem.hpp): row (y, z) of it is
 // outer · second[x] + inner · first[x].
 struct Separable {
-    const double* first;    // g of x
-    const double* second;   // −g″ of x, both by this process's own x
+    const double* first;   // g of x
+    const double* second;  // −g″ of x, both by this process's own x
     const double* first_y;
     const double* second_y;
     const double* first_z;
     const double* second_z;
-    double scale;           // h²
+    double scale;  // h²
 };
 
 // Whether results pass by the caches: it saves reading what is about to be overwritten.
@@ -57,6 +59,8 @@ enum class Stores { plain, streaming };
 // process's part of the scalar product that is written behind them.
 struct Sweeps {
     const char* name;
+    // Whether results can pass by the caches; where they cannot, both kinds of stores are the same.
+    bool streams;
     // q = A p
     void (*apply)(const Space&, const Box&, const double* p, double* q, Stores);
     // q = A p; p · q
@@ -71,8 +75,8 @@ struct Sweeps {
     void (*direction)(const Space&, const Box&, const double* r, double beta, double* p);
     // x += α p; p = r + β p
     void (*joint)(const Space&, const Box&, double alpha, double beta, const double* r, double* p, double* x);
-    // x += α p; p = r + β p; q = A p, one plane (2-D: one row) behind; p · q. Whole process only; the layers of p
-    // are the new ones already.
+    // x += α p; p = r + β p; q = A p, one plane (2-D: one row) behind; p · q. Whole process only; the layers
+    // of p are the new ones already.
     double (*single_dot)(const Space&, double alpha, double beta, const double* r, double* p, double* x,
                          double* q, Stores);
     // r = b − A x; r · r

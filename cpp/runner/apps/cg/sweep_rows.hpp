@@ -1,0 +1,167 @@
+// The sweeps, written once for vectors of `lanes` doubles. Included by one file for each instruction set,
+// after its `#pragma` and its definition of `lanes`; everything here is local to that file.
+
+namespace hockney::cg {
+namespace {
+
+// How far ahead lines are fetched, in doubles.
+constexpr long fetched_ahead = 64;
+
+typedef double Lanes __attribute__((vector_size(8 * lanes)));
+
+inline __attribute__((always_inline)) Lanes load(const double* from) {
+    Lanes value;
+    __builtin_memcpy(&value, from, sizeof value);
+    return value;
+}
+
+inline __attribute__((always_inline)) void store(double* to, const Lanes& value) {
+    __builtin_memcpy(to, &value, sizeof value);
+}
+
+#ifndef HOCKNEY_CG_WHOLE_LINES
+// A store that passes by the caches pays for whole lines only.
+inline __attribute__((always_inline)) void stream(double* to, const Lanes& value) { store(to, value); }
+inline __attribute__((always_inline)) void fence() {}
+// The lanes at one place before and behind.
+inline __attribute__((always_inline)) Lanes left_of(const double* at, const Lanes&, const Lanes&) {
+    return load(at - 1);
+}
+inline __attribute__((always_inline)) Lanes right_of(const double* at, const Lanes&, const Lanes&) {
+    return load(at + 1);
+}
+#endif
+
+template <bool is_streaming>
+inline __attribute__((always_inline)) void put(double* to, const Lanes& value) {
+    if constexpr (is_streaming)
+        stream(to, value);
+    else
+        store(to, value);
+}
+
+inline __attribute__((always_inline)) double sum(const Lanes& value) {
+    double total = 0;
+    for (int lane = 0; lane < lanes; ++lane) total += value[lane];
+    return total;
+}
+
+// Calls `row(offset, n)` for each row of the box.
+template <class Row>
+inline __attribute__((always_inline)) void for_rows(const Space& space, const Box& box, const Row& row) {
+    if (box.is_empty()) return;
+    for (long z = box.z0; z < box.z1; ++z)
+        for (long y = box.y0; y < box.y1; ++y) row(space.at(box.x0, y, z), box.x1 - box.x0, y, z);
+}
+
+// Likewise in blocks of rows so few that three planes of a block stay in the caches: the operator reads
+// what it read a plane before.
+template <class Row>
+inline __attribute__((always_inline)) void for_blocked_rows(const Space& space, const Box& box,
+                                                            const Row& row) {
+    Box block = box;
+    for (; block.y0 < box.y1; block.y0 = block.y1) {
+        block.y1 = block.y0 + space.block_rows() < box.y1 ? block.y0 + space.block_rows() : box.y1;
+        for_rows(space, block, row);
+    }
+}
+
+// How many unknowns of a row come before the first one that may pass by the caches as a whole vector.
+template <bool is_streaming>
+inline __attribute__((always_inline)) long before_aligned(const double* row, long n) {
+    if constexpr (!is_streaming) return 0;
+    const long past = static_cast<long>(reinterpret_cast<unsigned long>(row) / sizeof(double) % lanes);
+    const long before = past == 0 ? 0 : lanes - past;
+    return before < n ? before : n;
+}
+
+// A at one place or, with Lanes, at several next to each other; `get` reads there and elsewhere.
+template <int dimensions, class T, class Get>
+inline __attribute__((always_inline)) T operator_at(const Get& get, const T& left, const T& here,
+                                                    const T& right, long pitch, long plane) {
+    T value = (2.0 * dimensions) * here - left - right - get(-pitch) - get(pitch);
+    if constexpr (dimensions == 3) value = value - get(-plane) - get(plane);
+    return value;
+}
+
+// A on one row from x on, by whole vectors: calls `use(x, p, A p)` for each and returns where the rest
+// begins. The line that comes next from far away is fetched early: no processor foresees it among the rows
+// that are near.
+template <int dimensions, class Prepare, class Use>
+inline __attribute__((always_inline)) long operator_on_row(const double* p, long x, long n, long pitch,
+                                                           long plane, const Prepare& prepare,
+                                                           const Use& use) {
+    const double* far = p + (dimensions == 2 ? pitch : plane) + fetched_ahead;
+    Lanes before = load(p + x - lanes), here = load(p + x);
+    for (; x + lanes <= n; x += lanes) {
+        __builtin_prefetch(far + x);
+        prepare(x);
+        const Lanes next = load(p + x + lanes);
+        const auto get = [p, x](long offset) { return load(p + x + offset); };
+        use(x, here,
+            operator_at<dimensions, Lanes>(get, left_of(p + x, before, here), here,
+                                           right_of(p + x, here, next), pitch, plane));
+        before = here;
+        here = next;
+    }
+    return x;
+}
+
+// q = A p on one row; adds p · q to the sums.
+template <int dimensions, bool is_streaming>
+inline __attribute__((always_inline)) void apply_row(const double* p, double* q, long n, long pitch,
+                                                     long plane, Lanes& sums, double& rest) {
+    const auto one = [&](long x) {
+        const auto get = [p, x](long offset) { return p[x + offset]; };
+        q[x] = operator_at<dimensions, double>(get, p[x - 1], p[x], p[x + 1], pitch, plane);
+        rest += p[x] * q[x];
+    };
+    long x = 0;
+    for (const long first = before_aligned<is_streaming>(q, n); x < first; ++x) one(x);
+    x = operator_on_row<dimensions>(
+        p, x, n, pitch, plane, [](long) {},
+        [&](long at, const Lanes& here, const Lanes& value) {
+            put<is_streaming>(q + at, value);
+            sums += here * value;
+        });
+    for (; x < n; ++x) one(x);
+}
+
+inline __attribute__((always_inline)) void joint_lanes(double alpha, double beta, const double* r, double* p,
+                                                       double* x) {
+    __builtin_prefetch(r + fetched_ahead);
+    __builtin_prefetch(p + fetched_ahead);
+    __builtin_prefetch(x + fetched_ahead);
+    const Lanes old = load(p);
+    store(x, load(x) + alpha * old);
+    store(p, load(r) + beta * old);
+}
+
+inline __attribute__((always_inline)) void joint_row(double alpha, double beta, const double* r, double* p,
+                                                     double* x_, long n) {
+    long x = 0;
+    for (; x + lanes <= n; x += lanes) joint_lanes(alpha, beta, r + x, p + x, x_ + x);
+    for (; x < n; ++x) {
+        x_[x] += alpha * p[x];
+        p[x] = r[x] + beta * p[x];
+    }
+}
+
+// A row of x and p, and then one of q = A p that may need the new p of the former, but only at the same
+// place.
+template <int dimensions, bool is_streaming>
+inline __attribute__((always_inline)) void both_rows(double alpha, double beta, const double* r, double* p,
+                                                     double* x_, const double* behind, double* q, long n,
+                                                     long pitch, long plane, Lanes& sums, double& rest) {
+    const long x = operator_on_row<dimensions>(
+        behind, 0, n, pitch, plane, [&](long at) { joint_lanes(alpha, beta, r + at, p + at, x_ + at); },
+        [&](long at, const Lanes& here, const Lanes& value) {
+            put<is_streaming>(q + at, value);
+            sums += here * value;
+        });
+    joint_row(alpha, beta, r + x, p + x, x_ + x, n - x);
+    apply_row<dimensions, false>(behind + x, q + x, n - x, pitch, plane, sums, rest);
+}
+
+}  // namespace
+}  // namespace hockney::cg

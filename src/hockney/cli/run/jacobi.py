@@ -1,0 +1,149 @@
+"""`hockney run jacobi`: a Jacobi solver in three dimensions."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+import typer
+
+from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli.run import (
+    BindTo,
+    HostFile,
+    Hosts,
+    Launcher,
+    MapBy,
+    Mpi,
+    Output,
+    Platform,
+    Repeat,
+    SystemName,
+    TimeLimit,
+    Variants,
+    run,
+    run_app,
+)
+
+
+@verb(
+    "jacobi",
+    examples="hockney run jacobi --cells 400 --ranks 2\n"
+    "hockney run jacobi --cells 2000x2000x64 --ranks 4 --grid 1x4x1 --halo overlap\n"
+    "hockney run jacobi --subdomain 200 --ranks 1,2,4 -o jacobi",
+    of=run,
+)
+def jacobi(
+    cells: Annotated[
+        str, typer.Option(help="Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks.")
+    ] = "",
+    subdomain: Annotated[
+        int | None,
+        typer.Option(min=1, help="Side of the cube that each rank has: weak scaling.", show_default=False),
+    ] = None,
+    ranks: Annotated[
+        str, typer.Option(help="4, or 1,2,4 in one launch. [default: the cores of this host]", show_default=False)
+    ] = "",
+    grid: Annotated[
+        str,
+        typer.Option(help="PXxPYxPZ. [default: the one that cuts through the fewest cells]", show_default=False),
+    ] = "",
+    halo: Annotated[
+        str, typer.Option(help="sendrecv, nonblocking, overlap, persistent or neighborhood.")
+    ] = "nonblocking",
+    faces: Annotated[str, typer.Option(help="datatype or packed.")] = "packed",
+    iterations: Annotated[int, typer.Option(min=1, help="Sweeps of a repetition.")] = 10,
+    threads: Annotated[int, typer.Option(min=1, max=4096, help="OpenMP threads of each rank.")] = 1,
+    block: Annotated[
+        int | None,
+        typer.Option(min=1, help="Rows of a block along y. [default: what the caches keep]", show_default=False),
+    ] = None,
+    stores: Annotated[str, typer.Option(help="auto, regular or non_temporal.")] = "auto",
+    instructions: Annotated[str, typer.Option(help="auto, avx512, avx2 or portable.")] = "auto",
+    bound: Annotated[
+        bool, typer.Option(help="Measure, in turns with the sweeps, the bandwidth that bounds them.")
+    ] = True,
+    compute: Annotated[
+        bool, typer.Option(help="On a simulated cluster --no-compute leaves out the arithmetic, not its time.")
+    ] = True,
+    cell_time: Annotated[
+        str, typer.Option(help="What an update takes on a host of a simulated cluster: 1ns.")
+    ] = "",
+    repetitions: Repeat = None,
+    output: Output = None,
+    mpi: Mpi = "auto",
+    hosts: Hosts = "",
+    hostfile: HostFile = "",
+    launcher: Launcher = "",
+    platform: Platform = "",
+    map_by: MapBy = "core",
+    bind_to: BindTo = "core",
+    variants: Variants = None,
+    time_limit: TimeLimit = "120s",
+    system: SystemName = "",
+    json: JsonOption = False,
+) -> None:
+    """A 7-point Jacobi solver: halo exchange, lattice updates per second, and the bandwidth that bounds them."""
+    from hockney.apps.jacobi import (
+        Exchange,
+        Faces,
+        Instructions,
+        Stores,
+        Wanted,
+        explained,
+        parse_cells,
+        parse_ranks,
+        table,
+        wrong,
+    )
+    from hockney.predict.apps.grids import parse_grid
+    from hockney.runner.inventory import inventory
+    from hockney.units import parse_time
+
+    on = parse_grid(grid) if grid else None
+    wanted = Wanted(
+        ranks=tuple(parse_ranks(ranks)) if ranks else (on.ranks if on else inventory().cores,),
+        cells=parse_cells(cells) if cells else None,
+        subdomain=subdomain,
+        grid=on,
+        halo=cast("Exchange", halo),
+        faces=cast("Faces", faces),
+        iterations=iterations,
+        threads=threads,
+        block_rows=block or 0,
+        stores=cast("Stores", stores),
+        instructions=cast("Instructions", instructions),
+        bound=bound,
+        compute=compute,
+        cell_s=parse_time(cell_time) if cell_time else 0.0,
+        repetitions=repetitions,
+    )
+    records = run_app(
+        wanted.run,
+        output=output,
+        verb="jacobi",
+        mpi=mpi,
+        ranks=max(wanted.ranks),
+        hosts=hosts,
+        hostfile=hostfile,
+        launcher=launcher,
+        platform=platform,
+        map_by=map_by,
+        bind_to=bind_to,
+        variants=variants,
+        time_limit=time_limit,
+        system=system,
+    )
+    failed = wrong(records)
+    if json:
+        emit_json({"scaling": wanted.scaling, "runs": [record.model_dump() for record in records]})
+    else:
+        out.print(table(records))
+        for line in dict.fromkeys(map(explained, records)):
+            if line:
+                out.print(line, soft_wrap=True)
+    for record in failed:
+        err.print(
+            f"[red]wrong:[/red] the solution on {record.ranks} ranks is not what it must be", soft_wrap=True
+        )
+    if failed:
+        raise typer.Exit(1)

@@ -1,0 +1,75 @@
+"""Pictures of a conjugate-gradient run: how it converges, and what it converges to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.report.figures import WIDTH_IN
+from hockney.report.style import drawing_style, styles
+from hockney.report.svg import html_file, png_file, svg_file
+
+ENDINGS = (".svg", ".png", ".html")
+MOST_PIXELS = 1000
+"""Along one direction of a picture of a solution: more are thinned out."""
+
+
+def require_drawable(path: Path) -> None:
+    """RequestError for a picture whose name does not say a kind that can be drawn."""
+    if path.suffix not in ENDINGS:
+        raise RequestError(f"cannot draw a figure as {path.name!r}", f"end the name in {', '.join(ENDINGS)}")
+
+
+def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float]]]) -> None:
+    """Draw residual norms relative to the first over iterations; (label, norms) for each line.
+
+    Equal labels share a line style: those of process grids lie on each other where the iteration does not depend
+    on them. RequestError for an unwritable place.
+    """
+    looks = styles(list(dict.fromkeys(label for label, _ in histories)))
+    with drawing_style():
+        figure = Figure(figsize=(0.6 * WIDTH_IN, 3.6), layout="constrained")
+        axes = figure.subplots()
+        for label, norms in histories:
+            relative = np.asarray(norms, dtype=np.float64) / norms[0]
+            shown = relative > 0
+            axes.semilogy(np.flatnonzero(shown), relative[shown], label=label, **looks[label].line)
+        axes.set_xlabel("iteration")
+        axes.set_ylabel("‖r‖ / ‖r at the start‖")
+        if len(looks) > 1:
+            axes.legend()
+        _write(path, figure, "Residual norms over iterations")
+
+
+def solution(path: Path, values: NDArray[np.float64], spacing: float) -> None:
+    """Draw a solution (z, y, x); of a box its middle plane along z. `spacing`: between unknowns."""
+    plane = values[values.shape[0] // 2]
+    step = max(1, -(-max(plane.shape) // MOST_PIXELS))
+    sides = [(count + 1) * spacing for count in plane.shape]
+    with drawing_style():
+        figure = Figure(figsize=(0.5 * WIDTH_IN, 4.0), layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(plane[::step, ::step], origin="lower", extent=(0, sides[1], 0, sides[0]))
+        figure.colorbar(image, ax=axes, label="u")
+        axes.set_xlabel("x")
+        axes.set_ylabel("y")
+        if values.shape[0] > 1:
+            axes.set_title(f"z = {(values.shape[0] // 2 + 1) * spacing:.4g}", fontsize=9)
+        _write(path, figure, "The solution")
+
+
+def _write(path: Path, figure: Figure, alt: str) -> None:
+    require_drawable(path)
+    if path.suffix == ".html":
+        content = html_file(figure, alt)
+    else:
+        content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error

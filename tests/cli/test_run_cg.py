@@ -1,0 +1,88 @@
+"""`hockney run cg` through the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hockney.apps.cg_solution import read
+from hockney.runner.mpi import Mpi
+
+PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
+
+
+def hockney(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hockney", "run", "cg", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
+def where(mpi: Mpi) -> list[str]:
+    return ["--mpi", str(mpi.wrapper), *(["--platform", str(PLATFORM)] if mpi.kind == "smpi" else [])]
+
+
+def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
+    folder, picture = tmp_path / "runs", tmp_path / "c.svg"
+    study = ["--size", "16x12", "--ranks", "1,2", "--grid", "all", "--repetitions", "1"]
+    done = hockney(*study, *where(mpi), "-o", str(folder), "--convergence", str(picture), "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    runs = json.loads(done.stdout)["runs"]
+    assert [(run["parameters"]["px"], run["parameters"]["py"]) for run in runs] == [(1, 1), (2, 1), (1, 2)]
+    assert len({run["answer"]["iterations"] for run in runs}) == 1
+    assert len((folder / "apps.jsonl").read_text(encoding="utf-8").splitlines()) == 3
+    assert "<svg" in picture.read_text(encoding="utf-8")
+    if mpi.kind == "smpi":
+        return
+    solution, plot = tmp_path / "u of x.dat", tmp_path / "u.png"
+    one = ["--size", "16x12", "--ranks", "2", "--repetitions", "1", "--eps", "1e-10"]
+    done = hockney(*one, *where(mpi), "--solution", str(solution), "--plot", str(plot))
+    assert done.returncode == 0, done.stdout + done.stderr
+    values = read(solution)
+    assert values.shape == (1, 12, 16)
+    h = 1 / 17
+    x, y = h * np.arange(1, 17), h * np.arange(1, 13)
+    exact = (y * (13 * h - y) * np.exp(y))[:, None] * (x * (1 - x) * np.exp(x))[None, :]
+    # The discretisation's error, h²/12 times fourth derivatives of about 20 times u.
+    assert np.abs(values[0] - exact).max() < 20 / 12 * h**2 * exact.max()
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_simulated_time_is_what_was_said(mpi: Mpi) -> None:
+    if mpi.kind != "smpi":
+        pytest.skip("only a simulated cluster takes times")
+    words = ["--size", "64x64x64", "--ranks", "8", "--no-compute", "--iterations", "20", "--replace-every", "0"]
+    done = hockney(*words, *where(mpi), "--cell-time", "1us", "--repetitions", "1", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    # 32³ unknowns of a rank take 32.8 ms; beside them the messages' microseconds, and two sweeps at the ends.
+    assert run["answer"]["iteration_s"] == pytest.approx(32**3 * 1e-6, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--size", "16"], "not a grid"),
+        (["--size", "16x0"], "without unknowns"),
+        (["--size", "16x16", "--grid", "2x2x1", "--ranks", "3"], "4 processes, not 3"),
+        (["--size", "2x2", "--ranks", "5"], "more ranks than unknowns"),
+        (["--size", "16x16", "--formulation", "fast"], "known: reference"),
+        (["--size", "16x16", "--eps", "2"], "--eps"),
+        (["--size", "16x16", "--plot", "u.png"], "--solution"),
+        (["--size", "16x16", "--convergence", "u.pdf"], "cannot draw"),
+        (["--size", "16x16", "--no-compute"], "without computing"),
+    ],
+)
+def test_bad_requests_end_before_any_launch(words: list[str], text: str) -> None:
+    done = hockney(*words, "--mpi", "nowhere", "--json")
+    assert done.returncode == 2
+    assert text in json.loads(done.stdout)["error"]["message"] + json.loads(done.stdout)["error"]["hint"]
+    assert "Traceback" not in done.stderr
