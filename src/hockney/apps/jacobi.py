@@ -38,7 +38,7 @@ class Cells(NamedTuple):
 
 
 def parse_cells(text: str) -> Cells:
-    """`400` → a cube, `2000x2000x64` → a box. RequestError for anything else, and for a direction without cells."""
+    """`400` → a cube, `2000x2000x64` → a box. RequestError for anything else and for directions without cells."""
     hint = "write 400 for a cube or 2000x1000x64: cells along x, y and z"
     found = re.fullmatch(r"\s*([0-9]+)(?:x([0-9]+)x([0-9]+))?\s*", text)
     if found is None:
@@ -69,7 +69,7 @@ def parse_ranks(text: str) -> list[int]:
 
 
 def smallest_surface(ranks: int, cells: Cells | None) -> Grid:
-    """The grid that cuts through the fewest cells (`cells` None: a cube for each rank); ties cut z, then y, then x.
+    """The grid that cuts through the fewest cells (None: a cube for each rank); ties cut z, then y, then x.
 
     RequestError where no grid has a cell for each of its processes.
     """
@@ -233,8 +233,9 @@ def explained(record: AppRecord) -> str:
     if "bound_mlups" not in answer:
         return ""
     stores = "non-temporal stores" if answer["non_temporal"] else "regular stores"
-    layer = "" if answer["is_layer_kept"] else ", three planes read because they do not fit the cache"
+    layer = "" if answer["is_layer_kept"] else ", planes read more than once because they do not fit the cache"
+    bandwidth = answer["stream_bandwidth_B_per_s"] / 1e9
     return (
-        f"bound: {answer['stream_bandwidth_B_per_s'] / 1e9:.4g} GB/s / {answer['bytes_per_update']:g} B per update "
+        f"bound: {bandwidth:.4g} GB/s / {answer['bytes_per_update']:g} B per update "
         f"({answer['instructions']}, {stores}, blocks of {answer['block_rows']} rows{layer})"
     )
