@@ -69,13 +69,15 @@ def parse_ranks(text: str) -> list[int]:
 
 
 def smallest_surface(ranks: int, cells: Cells | None) -> Grid:
-    """The grid that cuts through the fewest cells (None: a cube for each rank); ties cut z, then y, then x.
+    """The grid that cuts through the fewest cells; of a cube for each rank (None) the whole nearest to a cube.
 
-    RequestError where no grid has a cell for each of its processes.
+    Ties cut z, then y, then x. RequestError where no grid has a cell for each of its processes.
     """
 
-    def cut(grid: Grid) -> int:
-        x, y, z = cells or (grid.x, grid.y, grid.z)
+    def surface(grid: Grid) -> int:
+        if cells is None:
+            return grid.x * grid.y + grid.y * grid.z + grid.x * grid.z
+        x, y, z = cells
         return (grid.x - 1) * y * z + (grid.y - 1) * x * z + (grid.z - 1) * x * y
 
     fitting = [
@@ -88,7 +90,7 @@ def smallest_surface(ranks: int, cells: Cells | None) -> Grid:
             f"no grid of {ranks} processes has a cell of {cells} for each of them along every direction",
             "take more cells or fewer ranks",
         )
-    return min(fitting, key=lambda grid: (cut(grid), grid.x, grid.y))
+    return min(fitting, key=lambda grid: (surface(grid), grid.x, grid.y))
 
 
 @dataclass(frozen=True)
