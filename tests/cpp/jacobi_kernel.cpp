@@ -52,7 +52,7 @@ bool is_same(const Cells& cells, const std::string& instructions, const std::str
 
 int main() {
     for (long x = 1; x < 20; ++x)
-        for (const Cells& cells : {Cells{x, 1, 1}, Cells{x, 5, 9}})
+        for (const Cells& cells : {Cells{x, 1, 1}, Cells{x, 5, 9}, Cells{230 + x, 7, 5}})
             for (const char* instructions : {"avx512", "avx2", "portable"})
                 for (const char* stores : {"regular", "non_temporal"})
                     for (const long rows : {0L, 2L})

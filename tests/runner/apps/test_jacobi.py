@@ -132,7 +132,7 @@ def test_one_cell_between_two_neighbours(session: Session) -> None:
 @pytest.mark.parametrize("instructions", ["avx512", "avx2", "portable"])
 def test_every_kernel_gives_every_bit(session: Session, instructions: str) -> None:
     # Rows that end at every place of a cache line, planes in fours and left over, blocks that end anywhere.
-    for cells in [(n, 5, 6) for n in range(1, 18)] + [(40, 13, 9), (24, 3, 1)]:
+    for cells in [(n, 5, 6) for n in range(1, 18)] + [(40, 13, 9), (24, 3, 1), (250, 7, 5)]:
         expected = reference(cells, 2)
         for stores in ("regular", "non_temporal"):
             for block_rows in (0, 2):

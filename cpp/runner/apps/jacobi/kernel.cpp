@@ -12,6 +12,8 @@ constexpr double kept_of_own = 0.85, kept_of_shared = 0.5;
 // Blocks of fewer rows read too many rows twice, at their edges.
 constexpr long least_rows = 16;
 constexpr double planes_kept = planes_together + 2;
+// Common first caches keep three rows of each of these planes where they are no longer than this.
+constexpr long longest_kept_B = 32 * 1024 / (3 * (planes_together + 2));
 
 #ifdef _OPENMP
 constexpr bool has_threads = true;
@@ -80,6 +82,7 @@ void sweep(const Traversal& how, const Layout& layout, double* to, const double*
     const Stores& stores = how.non_temporal ? rows.non_temporal : rows.regular;
     const long cells = layout.cells[0], pitch = layout.pitch, plane = layout.plane;
     const bool is_whole = region.from[0] == 0 && region.to[0] == cells;
+    const bool is_long = stores.tall && 8 * pitch > longest_kept_B;
     each_thread(how.threads, layout.cells[1], [&](int, long first, long last) {
         first = std::max(first, region.from[1]);
         last = std::min(last, region.to[1]);
@@ -87,13 +90,16 @@ void sweep(const Traversal& how, const Layout& layout, double* to, const double*
             const long end = std::min(block + how.block_rows, last);
             for (long z = region.from[2]; z < region.to[2];) {
                 const long planes = z + planes_together <= region.to[2] ? planes_together : 1;
-                const WholeRows row = planes == 1 ? stores.one : stores.together;
-                for (long y = block; y < end; ++y) {
+                for (long y = block; y < end;) {
                     const long at = layout.at(0, y, z);
-                    if (is_whole)
-                        row(to + at, from + at, pitch, plane, cells);
-                    else
+                    const bool is_tall = is_whole && is_long && planes > 1 && y + rows_together <= end;
+                    if (!is_whole)
                         part_of_rows(to + at, from + at, layout, region, planes);
+                    else
+                        (is_tall       ? stores.tall
+                         : planes == 1 ? stores.one
+                                       : stores.together)(to + at, from + at, pitch, plane, cells);
+                    y += is_tall ? rows_together : 1;
                 }
                 z += planes;
             }

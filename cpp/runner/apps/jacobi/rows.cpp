@@ -26,41 +26,56 @@ void portable_read(const double* from, long lines) {
 
 #ifdef HOCKNEY_X86
 
-// How far ahead memory is asked for, in rows: the processor's own prefetchers do not follow as many streams.
+// Memory is asked for by hand, for the rows behind the next ones: the processor's own prefetchers do not
+// follow as many streams.
 constexpr long rows_ahead = 2;
 
-// Stores eight cells of each plane where `inside`, elsewhere what was there.
-template <long planes, bool is_non_temporal>
+// Stores eight cells of each row and plane where `inside`, elsewhere what was there.
+template <long planes, long rows, bool is_non_temporal>
 [[gnu::target("avx512f"), gnu::always_inline]] inline void eight(double* to, const double* from, long pitch,
                                                                  long plane, __mmask8 inside) {
-    __m512d centre[planes + 2];
+    __m512d centre[planes + 2][rows + 2];
 #pragma GCC unroll 8
     for (long z = 0; z < planes; ++z)
-        _mm_prefetch(reinterpret_cast<const char*>(from + (z + 1) * plane + rows_ahead * pitch), _MM_HINT_T1);
 #pragma GCC unroll 8
-    for (long z = 0; z < planes + 2; ++z) centre[z] = _mm512_load_pd(from + (z - 1) * plane);
+        for (long y = 0; y < rows; ++y)
+            _mm_prefetch(
+                reinterpret_cast<const char*>(from + (z + 1) * plane + (y + rows - 1 + rows_ahead) * pitch),
+                _MM_HINT_T1);
 #pragma GCC unroll 8
-    for (long z = 0; z < planes; ++z) {
-        const double* at = from + z * plane;
-        const __m512d along_x = _mm512_add_pd(_mm512_loadu_pd(at - 1), _mm512_loadu_pd(at + 1));
-        const __m512d along_y = _mm512_add_pd(_mm512_load_pd(at - pitch), _mm512_load_pd(at + pitch));
-        const __m512d along_z = _mm512_add_pd(centre[z], centre[z + 2]);
-        const __m512d sum = _mm512_add_pd(_mm512_add_pd(along_x, along_y), along_z);
-        const __m512d value = _mm512_mask_mul_pd(centre[z + 1], inside, _mm512_set1_pd(1.0 / 6.0), sum);
-        if (is_non_temporal)
-            _mm512_stream_pd(to + z * plane, value);
-        else
-            _mm512_store_pd(to + z * plane, value);
-    }
+    for (long z = 0; z < planes + 2; ++z)
+#pragma GCC unroll 8
+        for (long y = 0; y < rows + 2; ++y) {
+            const bool is_corner = (z == 0 || z == planes + 1) && (y == 0 || y == rows + 1);
+            centre[z][y] =
+                is_corner ? _mm512_setzero_pd() : _mm512_load_pd(from + (z - 1) * plane + (y - 1) * pitch);
+        }
+#pragma GCC unroll 8
+    for (long z = 0; z < planes; ++z)
+#pragma GCC unroll 8
+        for (long y = 0; y < rows; ++y) {
+            const double* at = from + z * plane + y * pitch;
+            double* target = to + z * plane + y * pitch;
+            const __m512d along_x = _mm512_add_pd(_mm512_loadu_pd(at - 1), _mm512_loadu_pd(at + 1));
+            const __m512d along_y = _mm512_add_pd(centre[z + 1][y], centre[z + 1][y + 2]);
+            const __m512d along_z = _mm512_add_pd(centre[z][y + 1], centre[z + 2][y + 1]);
+            const __m512d sum = _mm512_add_pd(_mm512_add_pd(along_x, along_y), along_z);
+            const __m512d value =
+                _mm512_mask_mul_pd(centre[z + 1][y + 1], inside, _mm512_set1_pd(1.0 / 6.0), sum);
+            if (is_non_temporal)
+                _mm512_stream_pd(target, value);
+            else
+                _mm512_store_pd(target, value);
+        }
 }
 
-template <long planes, bool is_non_temporal>
+template <long planes, long rows, bool is_non_temporal>
 [[gnu::target("avx512f")]] void avx512(double* to, const double* from, long pitch, long plane, long cells) {
     long x = 0;
-    for (; x + 8 <= cells; x += 8) eight<planes, is_non_temporal>(to + x, from + x, pitch, plane, 0xff);
+    for (; x + 8 <= cells; x += 8) eight<planes, rows, is_non_temporal>(to + x, from + x, pitch, plane, 0xff);
     if (x < cells)
-        eight<planes, is_non_temporal>(to + x, from + x, pitch, plane,
-                                       static_cast<__mmask8>((1 << (cells - x)) - 1));
+        eight<planes, rows, is_non_temporal>(to + x, from + x, pitch, plane,
+                                             static_cast<__mmask8>((1 << (cells - x)) - 1));
 }
 
 template <bool is_non_temporal>
@@ -139,18 +154,25 @@ const Rows all[] = {
 #ifdef HOCKNEY_X86
     {"avx512",
      has_avx512,
-     {avx512<1, false>, avx512<planes_together, false>, avx512_copy<false>},
-     {avx512<1, true>, avx512<planes_together, true>, avx512_copy<true>},
+     {avx512<1, 1, false>, avx512<planes_together, 1, false>, avx512<planes_together, rows_together, false>,
+      avx512_copy<false>},
+     {avx512<1, 1, true>, avx512<planes_together, 1, true>, avx512<planes_together, rows_together, true>,
+      avx512_copy<true>},
      portable_read,
      fence},
     {"avx2",
      has_avx2,
-     {avx2<1, false>, avx2<planes_together, false>, avx2_copy<false>},
-     {avx2<1, true>, avx2<planes_together, true>, avx2_copy<true>},
+     {avx2<1, false>, avx2<planes_together, false>, nullptr, avx2_copy<false>},
+     {avx2<1, true>, avx2<planes_together, true>, nullptr, avx2_copy<true>},
      portable_read,
      fence},
 #endif
-    {"portable", always, {portable<1>, portable<planes_together>, portable_copy}, {}, portable_read, nothing},
+    {"portable",
+     always,
+     {portable<1>, portable<planes_together>, nullptr, portable_copy},
+     {},
+     portable_read,
+     nothing},
 };
 
 }  // namespace

@@ -8,6 +8,9 @@ namespace hockney {
 
 // The planes that are swept at a time: of each plane between them one reading serves three sweeps.
 constexpr long planes_together = 4;
+// And of each of these planes as many rows, where rows are too long for the first cache to keep one of them
+// for the next.
+constexpr long rows_together = 3;
 
 // The same row of one plane, or of `planes_together`, of `to` from `from`; `pitch` and `plane` are the
 // distances in doubles to the next row and plane. Rows are whole: they begin at a multiple of 64 B, and what
@@ -15,7 +18,8 @@ constexpr long planes_together = 4;
 using WholeRows = void (*)(double* to, const double* from, long pitch, long plane, long cells);
 
 struct Stores {
-    WholeRows one, together;
+    WholeRows one, together,
+        tall;  // `tall`: `rows_together` of each; nothing where there are too few registers
     void (*copy)(double* to, const double* from, long lines);  // lines of 8 doubles
 };
 
