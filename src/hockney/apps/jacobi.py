@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
-from rich.table import Table
-
 from hockney.apps.launched import Launched, repetitions
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
@@ -194,39 +192,38 @@ def wrong(records: Sequence[AppRecord]) -> list[AppRecord]:
     return [record for record in records if record.answer.get("verified") is False]
 
 
-def table(records: Sequence[AppRecord]) -> Table:
-    """A row for each run: time of a sweep, rate, the bound and its share, parts of the slowest rank."""
-    made = Table(box=None, pad_edge=False)
-    for name in (
-        "variant",
-        "ranks",
-        "grid",
-        "cells",
-        "sweep",
-        "MLUP/s",
-        "bound",
-        "of bound",
-        "compute",
-        "pack",
-        "MPI",
-    ):
-        made.add_column(name, justify="left" if name in ("variant", "grid", "cells") else "right")
+HEADINGS = ("variant", "ranks", "grid", "cells", "sweep", "MLUP/s", "bound", "of bound", "compute", "pack", "MPI")
+LEFT = {"variant", "grid", "cells"}
+
+
+def table(records: Sequence[AppRecord]) -> list[str]:
+    """A line for each run below a heading: time of a sweep, rate, bound and share, parts of the slowest rank."""
+    rows = [HEADINGS]
     for record in records:
         asked, answer = record.parameters, record.answer
         sweeps = asked["iterations"]
         bound, share = answer.get("bound_mlups"), answer.get("fraction_of_bound")
-        made.add_row(
-            record.variant or record.mpi,
-            str(record.ranks),
-            "x".join(str(asked[key]) for key in ("px", "py", "pz")),
-            "x".join(str(asked[key]) for key in ("nx", "ny", "nz")),
-            format_time(record.time_s / sweeps),
-            f"{answer['mlups']:.5g}",
-            f"{bound:.5g}" if bound else "",
-            f"{100 * share:.1f} %" if share else "",
-            *(format_time(max(answer[key]) / sweeps) for key in ("compute_s", "pack_s", "wait_s")),
+        rows.append(
+            (
+                record.variant or record.mpi,
+                str(record.ranks),
+                "x".join(str(asked[key]) for key in ("px", "py", "pz")),
+                "x".join(str(asked[key]) for key in ("nx", "ny", "nz")),
+                format_time(record.time_s / sweeps),
+                f"{answer['mlups']:.5g}",
+                f"{bound:.5g}" if bound else "",
+                f"{100 * share:.1f} %" if share else "",
+                *(format_time(max(answer[key]) / sweeps) for key in ("compute_s", "pack_s", "wait_s")),
+            )
         )
-    return made
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if name in LEFT else cell.rjust(width)
+            for name, cell, width in zip(HEADINGS, row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def explained(record: AppRecord) -> str:
