@@ -198,7 +198,7 @@ LEFT = {"variant", "grid", "cells"}
 
 def table(records: Sequence[AppRecord]) -> list[str]:
     """A line for each run below a heading: time of a sweep, rate, bound and share, parts of the slowest rank."""
-    rows = [HEADINGS]
+    rows: list[tuple[str, ...]] = [HEADINGS]
     for record in records:
         asked, answer = record.parameters, record.answer
         sweeps = asked["iterations"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,12 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.runner.build import runner_binary
+from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import Limitation, Refused, Session
 
+ROOT = Path(__file__).parents[3]
 LIMIT_S = 120.0
 MOST_RANKS = 8
 EXCHANGES = ["sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"]
@@ -96,16 +100,8 @@ def same(answer: dict[str, Any], expected: dict[str, Any]) -> bool:
     return {key: answer[key] for key in expected} == expected
 
 
-def has(session: Session, exchange: str) -> bool:
-    return exchange != "neighborhood" or not session.hello["ranks"][0].get("simulated")
-
-
 @pytest.mark.parametrize("exchange", EXCHANGES)
 def test_every_exchange_gives_every_bit(session: Session, exchange: str) -> None:
-    if not has(session, exchange):
-        with pytest.raises(Limitation, match="neighbourhood"):
-            ask(session, (9, 7, 5), (1, 1, 1), halo=exchange)
-        return
     # An odd number of sweeps and uneven shares; ranks with two, three and six neighbours.
     cells = (11, 9, 7)
     expected = reference(cells, 3)
@@ -175,8 +171,6 @@ def test_what_is_sent_is_counted(session: Session) -> None:
 
 
 def test_the_bound_is_of_the_same_mix(session: Session) -> None:
-    if session.hello["ranks"][0].get("simulated"):
-        return
     for block_rows, stores, per_update in [
         # Planes are read once, and written past the cache or through it.
         (0, "non_temporal", 16),
@@ -225,15 +219,29 @@ def test_what_does_not_fit_the_memory_is_refused_before_it_is_taken(session: Ses
     assert ask(session, (4, 4, 4), (2, 1, 1), repetitions=1)["verified"] is True
 
 
-def test_time_is_charged_where_it_is_simulated(session: Session) -> None:
-    if not session.hello["ranks"][0].get("simulated"):
+def test_no_time_is_charged_on_a_real_host(session: Session) -> None:
+    for choices in ({"cell_s": 1e-6}, {"compute": 0}):
         with pytest.raises(Limitation, match="simulated host"):
-            ask(session, (8, 8, 8), (2, 1, 1), cell_s=1e-6)
-        return
-    for compute in (1, 0):
-        for exchange in ("nonblocking", "overlap"):
-            answer = ask(session, (8, 8, 8), (2, 1, 1), cell_s=1e-6, compute=compute, halo=exchange)
-            # Three sweeps of half the cells; the simulated clock rounds.
-            assert answer["compute_s"] == pytest.approx([3 * 256e-6] * 2, rel=1e-6)
-            assert answer["time_s"] > 3 * 256e-6
-            assert ("checksum" in answer) == bool(compute)
+            ask(session, (8, 8, 8), (2, 1, 1), **choices)
+
+
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="no SimGrid")
+def test_on_a_simulated_cluster() -> None:
+    smpi = find("smpi")
+    platform = ROOT / "machines" / "platforms" / "fat_tree_256.xml"
+    argv, environment = command(smpi, LaunchRequest(ranks=12, platform=platform))
+    with Session([*argv, str(runner_binary(smpi))], {**smpi.environment, **environment}, LIMIT_S) as session:
+        with pytest.raises(Limitation, match="neighbourhood"):
+            ask(session, (9, 7, 5), (3, 2, 2), halo="neighborhood")
+        cells = (11, 9, 7)
+        expected = reference(cells, 3)
+        for exchange in EXCHANGES[:-1]:
+            for faces in ("packed", "datatype"):
+                assert same(ask(session, cells, (3, 2, 2), halo=exchange, faces=faces), expected), exchange
+        for compute in (1, 0):
+            for exchange in ("nonblocking", "overlap"):
+                answer = ask(session, (8, 8, 8), (2, 1, 1), cell_s=1e-6, compute=compute, halo=exchange)
+                # Three sweeps of half the cells; the simulated clock rounds.
+                assert answer["compute_s"] == pytest.approx([3 * 256e-6] * 2, rel=1e-6)
+                assert answer["time_s"] > 3 * 256e-6
+                assert ("checksum" in answer) == bool(compute)
