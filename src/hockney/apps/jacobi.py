@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
-from rich.table import Table
-
 from hockney.apps.launched import Launched, repetitions
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
@@ -38,7 +36,7 @@ class Cells(NamedTuple):
 
 
 def parse_cells(text: str) -> Cells:
-    """`400` → a cube, `2000x2000x64` → a box. RequestError for anything else, and for a direction without cells."""
+    """`400` → a cube, `2000x2000x64` → a box. RequestError for anything else and for directions without cells."""
     hint = "write 400 for a cube or 2000x1000x64: cells along x, y and z"
     found = re.fullmatch(r"\s*([0-9]+)(?:x([0-9]+)x([0-9]+))?\s*", text)
     if found is None:
@@ -69,13 +67,15 @@ def parse_ranks(text: str) -> list[int]:
 
 
 def smallest_surface(ranks: int, cells: Cells | None) -> Grid:
-    """The grid that cuts through the fewest cells (`cells` None: a cube for each rank); ties cut z, then y, then x.
+    """The grid that cuts through the fewest cells; of a cube for each rank (None) the whole nearest to a cube.
 
-    RequestError where no grid has a cell for each of its processes.
+    Ties cut z, then y, then x. RequestError where no grid has a cell for each of its processes.
     """
 
-    def cut(grid: Grid) -> int:
-        x, y, z = cells or (grid.x, grid.y, grid.z)
+    def surface(grid: Grid) -> int:
+        if cells is None:
+            return grid.x * grid.y + grid.y * grid.z + grid.x * grid.z
+        x, y, z = cells
         return (grid.x - 1) * y * z + (grid.y - 1) * x * z + (grid.z - 1) * x * y
 
     fitting = [
@@ -88,7 +88,7 @@ def smallest_surface(ranks: int, cells: Cells | None) -> Grid:
             f"no grid of {ranks} processes has a cell of {cells} for each of them along every direction",
             "take more cells or fewer ranks",
         )
-    return min(fitting, key=lambda grid: (cut(grid), grid.x, grid.y))
+    return min(fitting, key=lambda grid: (surface(grid), grid.x, grid.y))
 
 
 @dataclass(frozen=True)
@@ -192,39 +192,38 @@ def wrong(records: Sequence[AppRecord]) -> list[AppRecord]:
     return [record for record in records if record.answer.get("verified") is False]
 
 
-def table(records: Sequence[AppRecord]) -> Table:
-    """A row for each run: time of a sweep, rate, the bound and its share, parts of the slowest rank."""
-    made = Table(box=None, pad_edge=False)
-    for name in (
-        "variant",
-        "ranks",
-        "grid",
-        "cells",
-        "sweep",
-        "MLUP/s",
-        "bound",
-        "of bound",
-        "compute",
-        "pack",
-        "MPI",
-    ):
-        made.add_column(name, justify="left" if name in ("variant", "grid", "cells") else "right")
+HEADINGS = ("variant", "ranks", "grid", "cells", "sweep", "MLUP/s", "bound", "of bound", "compute", "pack", "MPI")
+LEFT = {"variant", "grid", "cells"}
+
+
+def table(records: Sequence[AppRecord]) -> list[str]:
+    """A line for each run below a heading: time of a sweep, rate, bound and share, parts of the slowest rank."""
+    rows: list[tuple[str, ...]] = [HEADINGS]
     for record in records:
         asked, answer = record.parameters, record.answer
         sweeps = asked["iterations"]
         bound, share = answer.get("bound_mlups"), answer.get("fraction_of_bound")
-        made.add_row(
-            record.variant or record.mpi,
-            str(record.ranks),
-            "x".join(str(asked[key]) for key in ("px", "py", "pz")),
-            "x".join(str(asked[key]) for key in ("nx", "ny", "nz")),
-            format_time(record.time_s / sweeps),
-            f"{answer['mlups']:.5g}",
-            f"{bound:.5g}" if bound else "",
-            f"{100 * share:.1f} %" if share else "",
-            *(format_time(max(answer[key]) / sweeps) for key in ("compute_s", "pack_s", "wait_s")),
+        rows.append(
+            (
+                record.variant or record.mpi,
+                str(record.ranks),
+                "x".join(str(asked[key]) for key in ("px", "py", "pz")),
+                "x".join(str(asked[key]) for key in ("nx", "ny", "nz")),
+                format_time(record.time_s / sweeps),
+                f"{answer['mlups']:.5g}",
+                f"{bound:.5g}" if bound else "",
+                f"{100 * share:.1f} %" if share else "",
+                *(format_time(max(answer[key]) / sweeps) for key in ("compute_s", "pack_s", "wait_s")),
+            )
         )
-    return made
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if name in LEFT else cell.rjust(width)
+            for name, cell, width in zip(HEADINGS, row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def explained(record: AppRecord) -> str:
@@ -233,8 +232,9 @@ def explained(record: AppRecord) -> str:
     if "bound_mlups" not in answer:
         return ""
     stores = "non-temporal stores" if answer["non_temporal"] else "regular stores"
-    layer = "" if answer["is_layer_kept"] else ", three planes read because they do not fit the cache"
+    layer = "" if answer["is_layer_kept"] else ", planes read more than once because they do not fit the cache"
+    bandwidth = answer["stream_bandwidth_B_per_s"] / 1e9
     return (
-        f"bound: {answer['stream_bandwidth_B_per_s'] / 1e9:.4g} GB/s / {answer['bytes_per_update']:g} B per update "
+        f"bound: {bandwidth:.4g} GB/s / {answer['bytes_per_update']:g} B per update "
         f"({answer['instructions']}, {stores}, blocks of {answer['block_rows']} rows{layer})"
     )

@@ -7,9 +7,13 @@
 namespace hockney {
 namespace {
 
-// Of a cache that is shared with what else the processor does, the part that planes can keep.
-constexpr double kept_share = 0.5;
-constexpr long planes_read = 3;
+// Of a cache, the part that planes can keep: of a private one, and of one that others use too.
+constexpr double kept_of_own = 0.85, kept_of_shared = 0.5;
+// Blocks of fewer rows read too many rows twice, at their edges.
+constexpr long least_rows = 16;
+constexpr double planes_kept = planes_together + 2;
+// Common first caches keep three rows of each of these planes where they are no longer than this.
+constexpr long longest_kept_B = 32 * 1024 / (3 * (planes_together + 2));
 
 #ifdef _OPENMP
 constexpr bool has_threads = true;
@@ -22,6 +26,12 @@ const Rows& rows_of(const std::string& instructions) {
     for (const Rows& rows : here)
         if (instructions == rows.instructions || instructions == "auto") return rows;
     return here.back();
+}
+
+void part_of_rows(double* to, const double* from, const Layout& layout, const Region& region, long planes) {
+    for (long z = 0; z < planes * layout.plane; z += layout.plane)
+        for (long x = region.from[0]; x < region.to[0]; ++x)
+            to[z + x] = mean(from + z + x, layout.pitch, layout.plane);
 }
 
 }  // namespace
@@ -43,54 +53,75 @@ Traversal traversal_of(const Request& request, const Layout& layout, const Cache
     how.instructions = rows.instructions;
     if (instructions != "auto" && instructions != rows.instructions)
         refused = "this processor has no instructions '" + instructions + "'";
-    if (stores == "non_temporal" && !rows.non_temporal)
+    if (stores == "non_temporal" && !rows.non_temporal.one)
         refused = "there are no non-temporal stores with instructions '" + how.instructions + "'";
     if (threads > 1 && !has_threads) refused = "the runner was built without OpenMP: one thread per rank";
     how.threads = static_cast<int>(std::min(threads, layout.cells[1]));
     how.non_temporal = stores == "non_temporal" ||
-                       (stores == "auto" && rows.non_temporal && 2 * layout.bytes() > cache.shared_B);
-    const double each_B = std::max(cache.own_B, cache.shared_B / how.threads) * kept_share;
-    const long fitting = static_cast<long>(each_B / (8.0 * planes_read * static_cast<double>(layout.pitch)));
+                       (stores == "auto" && rows.non_temporal.one && 2 * layout.bytes() > cache.shared_B);
+    // What is swept together, of one row.
+    const double row_B = 8 * planes_kept * static_cast<double>(layout.pitch);
+    const double shared_B = kept_of_shared * cache.shared_B / how.threads;
+    const long in_own = static_cast<long>(kept_of_own * cache.own_B / row_B);
+    const long in_shared = std::max(1L, static_cast<long>(shared_B / row_B));
     const Share longest(layout.cells[1], how.threads, 0);
-    how.block_rows = std::min(block_rows > 0 ? block_rows : std::max(1L, fitting), longest.count);
-    how.is_layer_kept = how.block_rows <= std::max(1L, fitting) || 2 * layout.bytes() <= cache.shared_B;
+    // Small blocks where the rows that two of them read stay in the larger cache, otherwise large ones.
+    const bool is_small = longest.count <= in_shared && in_own >= least_rows;
+    how.block_rows = std::min(block_rows > 0 ? block_rows : is_small ? in_own : in_shared, longest.count);
+    how.is_layer_kept = how.block_rows <= std::max(in_own, in_shared) || 2 * layout.bytes() <= cache.shared_B;
+    if (!how.is_layer_kept) {
+        const long planes = layout.cells[2], groups = planes / planes_together;
+        how.reads = static_cast<double>(groups * (planes_together + 2) + planes % planes_together * 3) /
+                    static_cast<double>(planes);
+    }
     return how;
 }
 
 void sweep(const Traversal& how, const Layout& layout, double* to, const double* from, const Region& region) {
     const Rows& rows = rows_of(how.instructions);
-    const WholeRow row = how.non_temporal ? rows.non_temporal : rows.regular;
+    const Stores& stores = how.non_temporal ? rows.non_temporal : rows.regular;
     const long cells = layout.cells[0], pitch = layout.pitch, plane = layout.plane;
     const bool is_whole = region.from[0] == 0 && region.to[0] == cells;
+    const bool is_long = stores.tall && 8 * pitch > longest_kept_B;
     each_thread(how.threads, layout.cells[1], [&](int, long first, long last) {
         first = std::max(first, region.from[1]);
         last = std::min(last, region.to[1]);
-        for (long block = first; block < last; block += how.block_rows)
-            for (long z = region.from[2]; z < region.to[2]; ++z)
-                for (long y = block; y < std::min(block + how.block_rows, last); ++y) {
+        for (long block = first; block < last; block += how.block_rows) {
+            const long end = std::min(block + how.block_rows, last);
+            for (long z = region.from[2]; z < region.to[2];) {
+                const long planes = z + planes_together <= region.to[2] ? planes_together : 1;
+                for (long y = block; y < end;) {
                     const long at = layout.at(0, y, z);
-                    if (is_whole) {
-                        row(to + at, from + at, pitch, plane, cells);
-                    } else {
-                        for (long x = region.from[0]; x < region.to[0]; ++x)
-                            to[at + x] = mean(from + at + x, pitch, plane);
-                    }
+                    const bool is_tall = is_whole && is_long && planes > 1 && y + rows_together <= end;
+                    if (!is_whole)
+                        part_of_rows(to + at, from + at, layout, region, planes);
+                    else
+                        (is_tall       ? stores.tall
+                         : planes == 1 ? stores.one
+                                       : stores.together)(to + at, from + at, pitch, plane, cells);
+                    y += is_tall ? rows_together : 1;
                 }
+                z += planes;
+            }
+        }
         rows.fence();
     });
 }
 
 double stream(const Traversal& how, const Layout& layout, double* to, const double* from) {
     const Rows& rows = rows_of(how.instructions);
-    const auto copy = how.non_temporal ? rows.copy_non_temporal : rows.copy;
+    const Stores& stores = how.non_temporal ? rows.non_temporal : rows.regular;
     const long planes = layout.cells[2] + 2;
     each_thread(how.threads, layout.cells[1], [&](int thread, long first, long last) {
         // The rows of ghosts go with the first and the last of the threads.
-        const long rows_before = thread == 0 ? first : first + 1;
-        const long rows_behind = thread + 1 == how.threads ? last + 2 : last + 1;
+        const long begin = thread == 0 ? first - 1 : first, end = thread + 1 == how.threads ? last + 1 : last;
+        const long lines = (end - begin) * layout.pitch / Layout::line;
+        double read = 0;
         for (long z = 0; z < planes; ++z) {
-            const long at = layout.at(0, rows_before - 1, z - 1);
-            copy(to + at, from + at, (rows_behind - rows_before) * layout.pitch / Layout::line);
+            const long at = layout.at(0, begin, z - 1);
+            stores.copy(to + at, from + at, lines);
+            for (read += how.reads - 1; read >= 1; --read)
+                rows.read(from + layout.at(0, begin, (z + planes / 2) % planes - 1), lines);
         }
         rows.fence();
     });

@@ -22,14 +22,16 @@ struct Traversal {
     std::string instructions;  // avx512, avx2, portable
     long block_rows = 0;  // rows along y of a block, which goes through all planes before the next begins
     bool non_temporal = false;
-    // Three planes of a block fit the cache: of the three that a cell reads from, only one comes from memory.
+    // The planes of a block that are swept together fit the cache with those around them, so that each comes
+    // from memory once.
     bool is_layer_kept = false;
     int threads = 1;
+    // How often a cell of `from` comes from memory in a sweep.
+    double reads = 1;
 
     // Bytes that an update moves to and from memory: what is read, and what is written (twice where the line
     // is first read).
-    int reads() const { return is_layer_kept ? 1 : 3; }
-    double bytes_per_update() const { return 8.0 * reads() + (non_temporal ? 8 : 16); }
+    double bytes_per_update() const { return 8 * reads + (non_temporal ? 8 : 16); }
 };
 
 // Chooses from the keys `instructions` (or `auto`), `block_rows` (0: from the caches), `stores` (`auto`,

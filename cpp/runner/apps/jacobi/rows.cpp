@@ -8,80 +8,137 @@
 namespace hockney {
 namespace {
 
+template <long planes>
 void portable(double* to, const double* from, long pitch, long plane, long cells) {
-    for (long x = 0; x < cells; ++x) to[x] = mean(from + x, pitch, plane);
+    for (long z = 0; z < planes; ++z)
+        for (long x = 0; x < cells; ++x) to[z * plane + x] = mean(from + z * plane + x, pitch, plane);
 }
 
 void portable_copy(double* to, const double* from, long lines) {
     for (long n = 0; n < 8 * lines; ++n) to[n] = from[n];
 }
 
+void portable_read(const double* from, long lines) {
+    volatile double seen = 0;
+    for (long n = 0; n < 8 * lines; n += 8) seen = from[n];
+    static_cast<void>(seen);
+}
+
 #ifdef HOCKNEY_X86
 
-[[gnu::target("avx512f"), gnu::always_inline]] inline __m512d mean8(const double* from, long pitch,
-                                                                    long plane) {
-    const __m512d along_x = _mm512_add_pd(_mm512_loadu_pd(from - 1), _mm512_loadu_pd(from + 1));
-    const __m512d along_y = _mm512_add_pd(_mm512_load_pd(from - pitch), _mm512_load_pd(from + pitch));
-    const __m512d along_z = _mm512_add_pd(_mm512_load_pd(from - plane), _mm512_load_pd(from + plane));
-    return _mm512_mul_pd(_mm512_set1_pd(1.0 / 6.0), _mm512_add_pd(_mm512_add_pd(along_x, along_y), along_z));
+// Memory is asked for by hand, for the rows behind the next ones: the processor's own prefetchers do not
+// follow as many streams.
+constexpr long rows_ahead = 2;
+
+// Stores eight cells of each row and plane where `inside`, elsewhere what was there.
+template <long planes, long rows, bool is_non_temporal>
+[[gnu::target("avx512f"), gnu::always_inline]] inline void eight(double* to, const double* from, long pitch,
+                                                                 long plane, __mmask8 inside) {
+    __m512d centre[planes + 2][rows + 2];
+#pragma GCC unroll 8
+    for (long z = 0; z < planes; ++z)
+#pragma GCC unroll 8
+        for (long y = 0; y < rows; ++y)
+            _mm_prefetch(
+                reinterpret_cast<const char*>(from + (z + 1) * plane + (y + rows - 1 + rows_ahead) * pitch),
+                _MM_HINT_T1);
+#pragma GCC unroll 8
+    for (long z = 0; z < planes + 2; ++z)
+#pragma GCC unroll 8
+        for (long y = 0; y < rows + 2; ++y) {
+            const bool is_corner = (z == 0 || z == planes + 1) && (y == 0 || y == rows + 1);
+            centre[z][y] =
+                is_corner ? _mm512_setzero_pd() : _mm512_load_pd(from + (z - 1) * plane + (y - 1) * pitch);
+        }
+#pragma GCC unroll 8
+    for (long z = 0; z < planes; ++z)
+#pragma GCC unroll 8
+        for (long y = 0; y < rows; ++y) {
+            const double* at = from + z * plane + y * pitch;
+            double* target = to + z * plane + y * pitch;
+            const __m512d along_x = _mm512_add_pd(_mm512_loadu_pd(at - 1), _mm512_loadu_pd(at + 1));
+            const __m512d along_y = _mm512_add_pd(centre[z + 1][y], centre[z + 1][y + 2]);
+            const __m512d along_z = _mm512_add_pd(centre[z][y + 1], centre[z + 2][y + 1]);
+            const __m512d sum = _mm512_add_pd(_mm512_add_pd(along_x, along_y), along_z);
+            const __m512d value =
+                _mm512_mask_mul_pd(centre[z + 1][y + 1], inside, _mm512_set1_pd(1.0 / 6.0), sum);
+            if (is_non_temporal)
+                _mm512_stream_pd(target, value);
+            else
+                _mm512_store_pd(target, value);
+        }
 }
 
-template <bool is_non_temporal>
-[[gnu::target("avx512f"), gnu::always_inline]] inline void store8(double* to, __m512d value) {
-    if (is_non_temporal)
-        _mm512_stream_pd(to, value);
-    else
-        _mm512_store_pd(to, value);
-}
-
-template <bool is_non_temporal>
+template <long planes, long rows, bool is_non_temporal>
 [[gnu::target("avx512f")]] void avx512(double* to, const double* from, long pitch, long plane, long cells) {
     long x = 0;
-    for (; x + 8 <= cells; x += 8) store8<is_non_temporal>(to + x, mean8(from + x, pitch, plane));
-    if (x < cells) {
-        const __mmask8 inside = static_cast<__mmask8>((1 << (cells - x)) - 1);
-        store8<is_non_temporal>(
-            to + x, _mm512_mask_mov_pd(_mm512_load_pd(from + x), inside, mean8(from + x, pitch, plane)));
-    }
+    for (; x + 8 <= cells; x += 8) eight<planes, rows, is_non_temporal>(to + x, from + x, pitch, plane, 0xff);
+    if (x < cells)
+        eight<planes, rows, is_non_temporal>(to + x, from + x, pitch, plane,
+                                             static_cast<__mmask8>((1 << (cells - x)) - 1));
 }
 
 template <bool is_non_temporal>
 [[gnu::target("avx512f")]] void avx512_copy(double* to, const double* from, long lines) {
-    for (long n = 0; n < 8 * lines; n += 8) store8<is_non_temporal>(to + n, _mm512_load_pd(from + n));
+    for (long n = 0; n < 8 * lines; n += 8) {
+        if (is_non_temporal)
+            _mm512_stream_pd(to + n, _mm512_load_pd(from + n));
+        else
+            _mm512_store_pd(to + n, _mm512_load_pd(from + n));
+    }
 }
 
-[[gnu::target("avx2"), gnu::always_inline]] inline __m256d mean4(const double* from, long pitch, long plane) {
-    const __m256d along_x = _mm256_add_pd(_mm256_loadu_pd(from - 1), _mm256_loadu_pd(from + 1));
-    const __m256d along_y = _mm256_add_pd(_mm256_load_pd(from - pitch), _mm256_load_pd(from + pitch));
-    const __m256d along_z = _mm256_add_pd(_mm256_load_pd(from - plane), _mm256_load_pd(from + plane));
-    return _mm256_mul_pd(_mm256_set1_pd(1.0 / 6.0), _mm256_add_pd(_mm256_add_pd(along_x, along_y), along_z));
+template <long planes, bool is_non_temporal>
+[[gnu::target("avx2"), gnu::always_inline]] inline void four(double* to, const double* from, long pitch,
+                                                             long plane, __m256d inside) {
+    __m256d centre[planes + 2];
+#pragma GCC unroll 8
+    for (long z = 0; z < planes + 2; ++z) centre[z] = _mm256_load_pd(from + (z - 1) * plane);
+#pragma GCC unroll 8
+    for (long z = 0; z < planes; ++z) {
+        const double* at = from + z * plane;
+        const __m256d along_x = _mm256_add_pd(_mm256_loadu_pd(at - 1), _mm256_loadu_pd(at + 1));
+        const __m256d along_y = _mm256_add_pd(_mm256_load_pd(at - pitch), _mm256_load_pd(at + pitch));
+        const __m256d along_z = _mm256_add_pd(centre[z], centre[z + 2]);
+        const __m256d sum = _mm256_add_pd(_mm256_add_pd(along_x, along_y), along_z);
+        const __m256d value =
+            _mm256_blendv_pd(centre[z + 1], _mm256_mul_pd(_mm256_set1_pd(1.0 / 6.0), sum), inside);
+        if (is_non_temporal)
+            _mm256_stream_pd(to + z * plane, value);
+        else
+            _mm256_store_pd(to + z * plane, value);
+    }
 }
 
-template <bool is_non_temporal>
-[[gnu::target("avx2"), gnu::always_inline]] inline void store4(double* to, __m256d value) {
-    if (is_non_temporal)
-        _mm256_stream_pd(to, value);
-    else
-        _mm256_store_pd(to, value);
-}
-
-template <bool is_non_temporal>
+template <long planes, bool is_non_temporal>
 [[gnu::target("avx2")]] void avx2(double* to, const double* from, long pitch, long plane, long cells) {
-    long x = 0;
-    for (; x + 4 <= cells; x += 4) store4<is_non_temporal>(to + x, mean4(from + x, pitch, plane));
-    // Up to the end of the line.
-    for (; x % 8 != 0; x += 4) {
-        const __m256d number =
-            _mm256_add_pd(_mm256_set1_pd(static_cast<double>(x)), _mm256_setr_pd(0, 1, 2, 3));
-        const __m256d inside = _mm256_cmp_pd(number, _mm256_set1_pd(static_cast<double>(cells)), _CMP_LT_OQ);
-        store4<is_non_temporal>(
-            to + x, _mm256_blendv_pd(_mm256_load_pd(from + x), mean4(from + x, pitch, plane), inside));
+    const __m256d number = _mm256_setr_pd(0, 1, 2, 3), every = _mm256_castsi256_pd(_mm256_set1_epi64x(-1));
+    for (long x = 0; x < cells; x += 8) {
+#pragma GCC unroll 8
+        for (long z = 0; z < planes; ++z)
+            _mm_prefetch(reinterpret_cast<const char*>(from + x + (z + 1) * plane + rows_ahead * pitch),
+                         _MM_HINT_T1);
+        if (x + 8 <= cells) {
+            four<planes, is_non_temporal>(to + x, from + x, pitch, plane, every);
+            four<planes, is_non_temporal>(to + x + 4, from + x + 4, pitch, plane, every);
+            continue;
+        }
+        for (const long half : {0L, 4L}) {
+            const __m256d left = _mm256_set1_pd(static_cast<double>(cells - x - half));
+            four<planes, is_non_temporal>(to + x + half, from + x + half, pitch, plane,
+                                          _mm256_cmp_pd(number, left, _CMP_LT_OQ));
+        }
     }
 }
 
 template <bool is_non_temporal>
 [[gnu::target("avx2")]] void avx2_copy(double* to, const double* from, long lines) {
-    for (long n = 0; n < 8 * lines; n += 4) store4<is_non_temporal>(to + n, _mm256_load_pd(from + n));
+    for (long n = 0; n < 8 * lines; n += 4) {
+        if (is_non_temporal)
+            _mm256_stream_pd(to + n, _mm256_load_pd(from + n));
+        else
+            _mm256_store_pd(to + n, _mm256_load_pd(from + n));
+    }
 }
 
 void fence() { _mm_sfence(); }
@@ -95,10 +152,27 @@ bool always() { return true; }
 
 const Rows all[] = {
 #ifdef HOCKNEY_X86
-    {"avx512", has_avx512, avx512<false>, avx512<true>, avx512_copy<false>, avx512_copy<true>, fence},
-    {"avx2", has_avx2, avx2<false>, avx2<true>, avx2_copy<false>, avx2_copy<true>, fence},
+    {"avx512",
+     has_avx512,
+     {avx512<1, 1, false>, avx512<planes_together, 1, false>, avx512<planes_together, rows_together, false>,
+      avx512_copy<false>},
+     {avx512<1, 1, true>, avx512<planes_together, 1, true>, avx512<planes_together, rows_together, true>,
+      avx512_copy<true>},
+     portable_read,
+     fence},
+    {"avx2",
+     has_avx2,
+     {avx2<1, false>, avx2<planes_together, false>, nullptr, avx2_copy<false>},
+     {avx2<1, true>, avx2<planes_together, true>, nullptr, avx2_copy<true>},
+     portable_read,
+     fence},
 #endif
-    {"portable", always, portable, nullptr, portable_copy, nullptr, nothing},
+    {"portable",
+     always,
+     {portable<1>, portable<planes_together>, nullptr, portable_copy},
+     {},
+     portable_read,
+     nothing},
 };
 
 }  // namespace

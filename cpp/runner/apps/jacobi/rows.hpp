@@ -6,21 +6,30 @@
 
 namespace hockney {
 
-// A row of `to` from the row of `from` at the same place; `pitch` and `plane` are the distances in doubles to
-// the next row and plane. Rows are whole: they begin at a multiple of 64 B, and what lies between the last
-// cell and the end of its cache line takes the values that `from` has there.
-using WholeRow = void (*)(double* to, const double* from, long pitch, long plane, long cells);
+// The planes that are swept at a time: of each plane between them one reading serves three sweeps.
+constexpr long planes_together = 4;
+// And of each of these planes as many rows, where rows are too long for the first cache to keep one of them
+// for the next.
+constexpr long rows_together = 3;
+
+// The same row of one plane, or of `planes_together`, of `to` from `from`; `pitch` and `plane` are the
+// distances in doubles to the next row and plane. Rows are whole: they begin at a multiple of 64 B, and what
+// lies between the last cell and the end of its cache line takes the values that `from` has there.
+using WholeRows = void (*)(double* to, const double* from, long pitch, long plane, long cells);
+
+struct Stores {
+    WholeRows one, together,
+        tall;  // `tall`: `rows_together` of each; nothing where there are too few registers
+    void (*copy)(double* to, const double* from, long lines);  // lines of 8 doubles
+};
 
 struct Rows {
     const char* instructions;
     bool (*is_there)();
-    WholeRow regular;
-    WholeRow non_temporal;  // past the caches; nullptr where there are no such stores
-    // The first `lines` · 8 doubles of a copy; past the caches as above.
-    void (*copy)(double* to, const double* from, long lines);
-    void (*copy_non_temporal)(double* to, const double* from, long lines);
-    // Makes non-temporal stores visible to other processors.
-    void (*fence)();
+    Stores regular;
+    Stores non_temporal;  // past the caches; nothing where there are no such stores
+    void (*read)(const double* from, long lines);
+    void (*fence)();  // makes non-temporal stores visible to other processors
 };
 
 // Those that this processor has, the best first; `portable` is always there.

@@ -137,10 +137,8 @@ def jacobi(
     if json:
         emit_json({"scaling": wanted.scaling, "runs": [record.model_dump() for record in records]})
     else:
-        out.print(table(records))
-        for line in dict.fromkeys(map(explained, records)):
-            if line:
-                out.print(line, soft_wrap=True)
+        for line in [*table(records), *dict.fromkeys(filter(None, map(explained, records)))]:
+            out.print(line, soft_wrap=True, markup=False)
     for record in failed:
         err.print(
             f"[red]wrong:[/red] the solution on {record.ranks} ranks is not what it must be", soft_wrap=True

@@ -1,0 +1,98 @@
+"""`hockney run jacobi`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney import cli
+from hockney.runner.mpi import Mpi
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hockney", "run", "jacobi", *words])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+def test_it_runs_scales_and_is_kept(run: Run, mpi: Mpi, tmp_path: Path) -> None:
+    code, out, _ = run(
+        *("--mpi", str(mpi.wrapper), "--cells", "20x16x12", "--ranks", "1,2,4", "--halo", "overlap"),
+        *("--iterations", "3", "--repetitions", "2", "-o", "kept", "--json"),
+    )
+    assert code == 0
+    answer = json.loads(out)
+    assert answer["scaling"] == "strong"
+    runs = answer["runs"]
+    assert [one["ranks"] for one in runs] == [1, 2, 4]
+    assert [len(one["answer"]["compute_s"]) for one in runs] == [1, 2, 4]
+    assert len({one["answer"]["checksum"] for one in runs}) == 1, "the same bits on any number of ranks"
+    for one in runs:
+        rate = one["answer"]["mlups"]
+        assert rate == pytest.approx(20 * 16 * 12 * 3 / one["time_s"] / 1e6, rel=1e-4)
+    kept = [json.loads(line) for line in (tmp_path / "kept" / "apps.jsonl").read_text().splitlines()]
+    assert [one["answer"]["checksum"] for one in kept] == [one["answer"]["checksum"] for one in runs]
+
+
+def test_it_prints_the_bound_and_its_parts(run: Run, mpi: Mpi) -> None:
+    code, out, _ = run(
+        *(
+            "--mpi",
+            str(mpi.wrapper),
+            "--subdomain",
+            "12",
+            "--ranks",
+            "2",
+            "--iterations",
+            "2",
+            "--repetitions",
+            "1",
+        ),
+        *("--stores", "regular"),
+    )
+    assert code == 0
+    assert "12x12x24" in out
+    assert "1x1x2" in out
+    assert "GB/s / 24 B per update" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "either as --cells or as --subdomain"),
+        (("--cells", "0"), "without cells"),
+        (("--cells", "8", "--ranks", "0"), "list of ranks"),
+        (("--cells", "8", "--ranks", "2", "--grid", "3x1x1"), "3 processes, not 2"),
+        (("--cells", "1x8x8", "--grid", "2x1x1"), "more processes"),
+        (("--cells", "8", "--halo", "pigeon"), "unknown --halo"),
+        (("--cells", "8", "--iterations", "0"), "--iterations"),
+        (("--cells", "8", "--cell-time", "soon"), "soon"),
+    ],
+)
+def test_a_wrong_request_is_told_before_anything_is_launched(
+    run: Run, words: tuple[str, ...], message: str
+) -> None:
+    code, out, err = run("--mpi", "/nowhere", *words)
+    assert code == 2
+    assert out == ""
+    assert message in " ".join(err.split())
+
+
+def test_with_json_an_error_is_an_object(run: Run) -> None:
+    code, out, _ = run("--cells", "1x1x1", "--ranks", "2", "--json")
+    assert code == 2
+    assert json.loads(out)["error"]["kind"] == "request"
