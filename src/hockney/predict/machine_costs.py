@@ -205,8 +205,8 @@ def placed(
 def of_machine(machine: Machine, origin: str, *, both_ways: bool = False) -> MachineCosts:
     """From the ping-pongs of a machine file. RequestError where it has none of a known locality.
 
-    The time between two messages is that of many in a row, where those were measured; with `both_ways`, of many in
-    either direction.
+    The time between two messages is that of many in a row, where those were measured; with `both_ways`, of many
+    in either direction.
     """
     found: dict[int, Messages] = {}
     largest_B: list[int] = []

@@ -1,7 +1,7 @@
 """What measured runs of an application say that no ping-pong does: shared links, further hops, slower messages.
 
-A few factors of the machine's costs are fitted to the times of runs, on a logarithmic scale, with priors that keep
-them near what was measured between two ranks (the idea of `hockney.predict.calibrate`, for applications).
+A few factors of the machine's costs are fitted to the times of runs, on a logarithmic scale, with priors that
+keep them near what was measured between two ranks (as `hockney.predict.calibrate` does for collectives).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """`relative_error` is half the width in ln of the 95 % interval of a time; `runs` says how many stand behind."""
+    """`relative_error`: half the width in ln of the 95 % interval of a time. `runs`: how many stand behind it."""
 
     surroundings: Surroundings
     relative_error: float
@@ -84,7 +84,7 @@ def calibrate(runs: Sequence[Run], surroundings: Surroundings) -> Calibrated:
     def weighted(theta: Array) -> Array:
         return np.concatenate([misses(theta) / _NOISE, theta / deviations])
 
-    found = least_squares(weighted, np.zeros(deviations.size), diff_step=0.02, max_nfev=30)
+    found = least_squares(weighted, np.zeros(deviations.size), diff_step=[0.02], max_nfev=30)
     left = misses(found.x)
     degrees = max(1, len(used) - deviations.size)
     error = float(student.ppf(0.975, degrees) * np.sqrt(np.sum(left**2) / degrees))

@@ -83,7 +83,7 @@ class Stencil:
     def inner(self) -> Ints:
         """Cells of each rank that need no neighbour's, shape (ranks,): what is computed while halos travel."""
         towards = (self.neighbours() >= 0).reshape(self.ranks, 3, 2).sum(axis=2)
-        return np.maximum(self.boxes() - towards, 0).prod(axis=1)
+        return np.asarray(np.maximum(self.boxes() - towards, 0).prod(axis=1), dtype=np.int64)
 
 
 @dataclass
