@@ -85,9 +85,10 @@ def problem(cells: tuple[int, ...]) -> tuple[Any, NDArray[np.float64], NDArray[n
     )
     matrix: Any = None
     for d, n in enumerate(cells):
-        part = diags_array([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1])
+        bands: Any = [-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)]
+        part = diags_array(bands, offsets=[-1, 0, 1])
         sides = [part if e == d else eye_array(cells[e]) for e in range(len(cells))]
-        whole = sides[0]
+        whole: Any = sides[0]
         for side in sides[1:]:
             whole = kron(side, whole)
         matrix = whole if matrix is None else matrix + whole
