@@ -62,7 +62,8 @@ def predict_step(step: Step, source: Source, iterations: int) -> Predicted:
     """The mean of so many iterations in a row."""
     made = iteration(step, source.surroundings)
     time_s = made.mean_s(iterations)
-    communication_s = max(time_s - made.compute_s, 0.0)
+    compute_s = made.mean_compute_s(iterations)
+    communication_s = max(time_s - compute_s, 0.0)
     if source.relative_error is None:
         low_s, high_s = (
             time_s - communication_s * (1 - 1 / UNCALIBRATED),
