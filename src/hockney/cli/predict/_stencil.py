@@ -89,7 +89,7 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
     def step_on(grid: Grid) -> Step:
         return _step(asked, grid, place, computation)
 
-    source, calibrated_on = _source(asked, records, costs, place, warnings)
+    source, calibrated_on = _source(asked, records, costs, place, warnings, as_json=as_json)
     ordered, refused = rank_grids(step_on, grids, source, asked.iterations)
     if computation is not None:
         warnings += _other_side(step_on(ordered[0].grid), computation)
@@ -256,8 +256,11 @@ def _source(
     costs: MachineCosts,
     place: Callable[[int], Place | None],
     warnings: list[str],
+    *,
+    as_json: bool,
 ) -> tuple[Source, int]:
     """Calibrated where enough runs communicate; how many were used."""
+    from hockney.cli._progress import shown
     from hockney.predict.apps.calibrate import calibrate
     from hockney.predict.apps.choice import Source
     from hockney.predict.apps.measured import runs_of
@@ -266,9 +269,9 @@ def _source(
     surroundings = Surroundings(costs, place)
     if records:
         try:
-            made = calibrate(
-                runs_of(records, "recursive_doubling" if asked.operation == "cg" else None), surroundings
-            )
+            runs = runs_of(records, "recursive_doubling" if asked.operation == "cg" else None)
+            with shown(quiet=as_json) as progress:
+                made = calibrate(runs, surroundings, progress)
             return Source.of(made), made.runs
         except RequestError as error:
             warnings.append(f"communication is not calibrated: {error.message}")
