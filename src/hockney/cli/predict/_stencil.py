@@ -186,10 +186,12 @@ def _computation(asked: Asked, records: Sequence[AppRecord]) -> Computation | No
 def _step(
     asked: Asked, grid: Grid, place: Callable[[int], Place | None], computation: Computation | None
 ) -> Step:
+    from hockney.apps.cg import parse_unknowns
     from hockney.apps.jacobi import parse_cells
     from hockney.predict.apps.stencil import EXCHANGES, Stencil
     from hockney.predict.apps.steps import VARIANTS, Step
 
+    is_cg = asked.operation == "cg"
     if bool(asked.cells) == (asked.subdomain is not None):
         raise RequestError(
             f"{asked.operation} needs either --cells or --subdomain",
@@ -202,7 +204,10 @@ def _step(
     if asked.formulation and asked.formulation not in VARIANTS:
         raise RequestError(f"unknown formulation {asked.formulation!r}", f"known: {', '.join(VARIANTS)}")
     side = asked.subdomain
-    cells = parse_cells(asked.cells) if side is None else (side * grid.x, side * grid.y, side * grid.z)
+    if side is not None:
+        cells = (side * grid.x, side * grid.y, side * grid.z)
+    else:
+        cells = parse_unknowns(asked.cells)[1] if is_cg else parse_cells(asked.cells)
     if asked.cell_time:
         cell_s = parse_time(asked.cell_time)
         if not cell_s > 0:
@@ -215,7 +220,6 @@ def _step(
     else:
         where = place(grid.ranks)
         cell_s = computation.at(where.ppn if where else max(computation.cell_s))
-    is_cg = asked.operation == "cg"
     return Step(
         Stencil(cells, grid, asked.halo),
         cell_s,
