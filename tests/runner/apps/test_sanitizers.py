@@ -31,15 +31,15 @@ HALOS = ("sendrecv", "nonblocking", "overlap", "persistent", "neighborhood")
 FORMULATIONS = ("reference", "fused", "joint", "single_sweep", "pipelined")
 REQUESTS = [
     *(
-        f"app operation=jacobi ranks=2 {BOX} halo={halo} faces={faces} iterations=3 threads=1 instructions={words} "
-        f"stores=auto block_rows=0 bound=1 compute=1 cell_s=0 {REPEATED}"
+        f"app operation=jacobi ranks=2 {BOX} halo={halo} faces={faces} iterations=3 threads=1 "
+        f"instructions={words} stores=auto block_rows=0 bound=1 compute=1 cell_s=0 {REPEATED}"
         for halo in HALOS
         for faces in ("datatype", "packed")
         for words in ("auto", "portable")
     ),
     *(
-        f"app operation=cg ranks=2 dimensions=3 {BOX} variant={one} halo={halo} faces=packed stores={stores} eps=1e-6 "
-        f"iterations=50 replace_every=7 threads=1 cell_s=0 compute=1 stream=1 file= {REPEATED}"
+        f"app operation=cg ranks=2 dimensions=3 {BOX} variant={one} halo={halo} faces=packed stores={stores} "
+        f"eps=1e-6 iterations=50 replace_every=7 threads=1 cell_s=0 compute=1 stream=1 file= {REPEATED}"
         for one in FORMULATIONS
         for halo in ("nonblocking", "overlap")
         for stores in ("auto", "plain")
