@@ -42,7 +42,9 @@ Iterations = Annotated[int, typer.Option(min=1, help="In a row, of which the mea
 CellTime = Annotated[str, typer.Option(help="What a rank takes for a cell in an iteration, such as 0.9ns.")]
 Runs = Annotated[
     Path | None,
-    typer.Option(help="Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
+    typer.Option(
+        help="Folder of `hockney run`: what a cell takes; communication is calibrated on its runs of either program."
+    ),
 ]
 Systems = Annotated[str, typer.Option("--system", help="Description of the system, a known name or a JSON file.")]
 Mapping = Annotated[str, typer.Option(help="Where the system's mapping puts ranks.")]
@@ -163,11 +165,10 @@ def _records(asked: Asked) -> list[AppRecord]:
     if asked.runs is None:
         return []
     from hockney.campaign.folder import Campaign
+    from hockney.predict.apps.measured import PROGRAMS
 
-    found = [one for one in Campaign.open(asked.runs).apps() if one.operation == asked.operation]
-    if asked.formulation:
-        found = [one for one in found if one.parameters.get("variant") == asked.formulation]
-    if not found:
+    found = [one for one in Campaign.open(asked.runs).apps() if one.operation in PROGRAMS]
+    if not any(_is_same(asked, one) for one in found):
         raise RequestError(
             f"{asked.runs} has no run of {asked.operation}{' ' * bool(asked.formulation)}{asked.formulation}",
             f"make some: `hockney run {asked.operation} … -o {asked.runs}`",
@@ -175,12 +176,17 @@ def _records(asked: Asked) -> list[AppRecord]:
     return found
 
 
+def _is_same(asked: Asked, record: AppRecord) -> bool:
+    """Whether its cells take what those asked for take."""
+    return record.operation == asked.operation and record.parameters.get("variant", "") == asked.formulation
+
+
 def _computation(asked: Asked, records: Sequence[AppRecord]) -> Computation | None:
     if asked.cell_time or not records:
         return None
     from hockney.predict.apps.measured import computation
 
-    return computation(records)
+    return computation([one for one in records if _is_same(asked, one)])
 
 
 def _step(
@@ -189,7 +195,7 @@ def _step(
     from hockney.apps.cg import parse_unknowns
     from hockney.apps.jacobi import parse_cells
     from hockney.predict.apps.stencil import EXCHANGES, Stencil
-    from hockney.predict.apps.steps import VARIANTS, Step
+    from hockney.predict.apps.steps import SUMS, VARIANTS, Step
 
     is_cg = asked.operation == "cg"
     if bool(asked.cells) == (asked.subdomain is not None):
@@ -224,7 +230,7 @@ def _step(
         Stencil(cells, grid, asked.halo),
         cell_s,
         packed=asked.faces == "packed",
-        sums="recursive_doubling" if is_cg else None,
+        sums=SUMS if is_cg else None,
         variant=asked.formulation or "single_sweep",
     )
 
@@ -273,7 +279,7 @@ def _source(
     surroundings = Surroundings(costs, place)
     if records:
         try:
-            runs = runs_of(records, "recursive_doubling" if asked.operation == "cg" else None)
+            runs = runs_of(records)
             with shown(quiet=as_json) as progress:
                 made = calibrate(runs, surroundings, progress)
             return Source.of(made), made.runs

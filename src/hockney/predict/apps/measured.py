@@ -11,8 +11,9 @@ from hockney.errors import RequestError
 from hockney.predict.apps.calibrate import Run
 from hockney.predict.apps.grids import Grid
 from hockney.predict.apps.stencil import CELL_B, Stencil
-from hockney.predict.apps.steps import AROUND, Step, Variant
+from hockney.predict.apps.steps import AROUND, SUMS, Step, Variant
 
+PROGRAMS = ("jacobi", "cg")
 SATURATED = 1.05
 """Cells that take this much longer where more ranks share a memory: it is what limits them."""
 
@@ -91,8 +92,8 @@ def computation(records: Sequence[AppRecord]) -> Computation:
     )
 
 
-def runs_of(records: Sequence[AppRecord], sums: str | None) -> list[Run]:
-    """What calibration takes: each run with the time that its own cells took."""
+def runs_of(records: Sequence[AppRecord]) -> list[Run]:
+    """What calibration takes, of any of the programs: each run with the time that its own cells took."""
     made = []
     for record in records:
         iterations = round(_iterations(record))
@@ -100,7 +101,7 @@ def runs_of(records: Sequence[AppRecord], sums: str | None) -> list[Run]:
             stencil_of(record),
             cell_s_of(record),
             packed=record.parameters["faces"] == "packed",
-            sums=sums,
+            sums=SUMS if record.operation == "cg" else None,
             variant=record.parameters.get("variant", "single_sweep"),
         )
         made.append(Run(step, iterations, record.time_s / iterations))

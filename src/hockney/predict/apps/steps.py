@@ -15,6 +15,8 @@ from hockney.predict.apps.surroundings import Phase, Surroundings
 
 Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
+SUMS = "recursive_doubling"
+"""The schedule that a sum over all ranks is taken for."""
 SUM_B = 8
 """Of one inner product."""
 BEFORE_SUM: dict[Variant, float] = {
@@ -149,4 +151,4 @@ def _around(step: Step, surroundings: Surroundings) -> float:
 
 def _sum(step: Step, ranks: int) -> Phase:
     size_B = 2 * SUM_B if step.variant == "pipelined" else SUM_B
-    return ("allreduce", step.sums or "recursive_doubling", Problem(ranks=ranks, bytes=size_B, element_B=8))
+    return ("allreduce", step.sums or SUMS, Problem(ranks=ranks, bytes=size_B, element_B=8))
