@@ -70,6 +70,7 @@ def report(
                 "csv": [str(path) for path in tables],
                 "headline": [head.as_json() for head in made.headlines],
                 "evaluations": made.evaluations,
+                "applications": made.applications,
                 "warnings": made.warnings,
             }
         )
