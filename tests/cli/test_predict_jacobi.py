@@ -131,7 +131,7 @@ def test_what_is_missing_is_named(run: Run, name: str) -> None:
         (["--grid", "24x1x1", "--bandwidth", "1e-320B/s"], "out of range"),
         (["--grid", "24x1x1", "--model", "document-002"], "unknown model of jacobi 'document-002'"),
         (["--grid", "24x1x1", "--bytes", "8"], "No such option: --bytes"),
-        (["--grid", "24x1x1", "--machine", "m.json"], "No such option: --machine"),
+        (["--grid", "24x1x1", "--machine", "m.json"], "--machine means nothing"),
         (["--grid", "24x1x1", "--algorithm", "ring"], "No such option: --algorithm"),
         (["--grid", "24x1x1", "--root", "3"], "No such option: --root"),
         (["--grid", "24x1x1", "--segment", "1KiB"], "No such option: --segment"),

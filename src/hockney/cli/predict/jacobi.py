@@ -9,12 +9,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hockney.cli import JsonOption, emit_json, out, verb
-from hockney.cli.predict import predict
+from hockney.cli.predict import MACHINE, MachineFile, predict
+from hockney.cli.predict._stencil import (
+    Asked,
+    Cells,
+    CellTime,
+    Faces,
+    Grids,
+    Halo,
+    Iterations,
+    Mapping,
+    Nodes,
+    Ppn,
+    RankCount,
+    Runs,
+    Subdomain,
+    Systems,
+    grids_of,
+    predict_stencil,
+)
 from hockney.errors import RequestError
 from hockney.units import format_time, parse_rate, parse_time
 
 if TYPE_CHECKING:
-    from hockney.predict.apps.grids import Grid
     from hockney.predict.apps.jacobi.base import Case, Growth, Prediction
 
 EXAMPLE = (
@@ -43,28 +60,79 @@ class Request:
 @verb(
     "jacobi",
     examples=f"""
+hockney predict jacobi --cells 800 --ranks 48 --grid all --cell-time 0.9ns
+hockney predict jacobi --cells 800 --ranks 48 --grid all --runs folder --machine machine.json --json
 {EXAMPLE} --json
 hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model document-001
 """,  # noqa: E501 - an example is one line of a shell
     of=predict,
 )
 def jacobi(
-    model: Annotated[str | None, typer.Option(help="document-000 or document-001.")] = None,
-    serial_time: Annotated[str, typer.Option(help="What one rank takes for its subdomain alone.")] = "",
-    latency: Annotated[str, typer.Option(help="Of a message, such as 0.98us.")] = "",
-    bandwidth: Annotated[str, typer.Option(help="Of messages, such as 12185MB/s.")] = "",
-    subdomain: Annotated[int | None, typer.Option(help="Cells along each side of a rank's cube.")] = None,
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(help="Processes along x, y and z, such as 4x3x2; repeat for several; `all` with --ranks."),
+    cells: Cells = "",
+    subdomain: Subdomain = None,
+    grid: Grids = None,
+    ranks: RankCount = None,
+    halo: Halo = "nonblocking",
+    faces: Faces = "packed",
+    iterations: Iterations = 10,
+    cell_time: CellTime = "",
+    runs: Runs = None,
+    machine: MachineFile = MACHINE,
+    system: Systems = "",
+    mapping: Mapping = "",
+    nodes: Nodes = None,
+    ppn: Ppn = None,
+    model: Annotated[
+        str | None, typer.Option(help="A document's formula instead: document-000 or document-001.")
     ] = None,
-    ranks: Annotated[int | None, typer.Option(help="How many ranks.")] = None,
+    serial_time: Annotated[str, typer.Option(help="Formulas: what one rank takes for its subdomain alone.")] = "",
+    latency: Annotated[str, typer.Option(help="Formulas: of a message, such as 0.98us.")] = "",
+    bandwidth: Annotated[str, typer.Option(help="Formulas: of messages, such as 12185MB/s.")] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Lattice updates per second under weak scaling, grids ranked by predicted time.
+    """The time of a sweep on process grids, ranked, with intervals, and where communication matters.
 
-    Also the ranks from which communication matters.
+    Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
+    `hockney run jacobi` took, or --cell-time. With --runs communication is calibrated on them, too.
+
+    With --model a formula of the documents is evaluated, for which --serial-time, --latency, --bandwidth,
+    --subdomain and --grid are needed.
     """
+    if model is None and not (serial_time or latency or bandwidth):
+        predict_stencil(
+            Asked(
+                "jacobi",
+                cells,
+                subdomain,
+                grid or [],
+                ranks,
+                halo,
+                faces,
+                iterations,
+                cell_time,
+                runs,
+                machine,
+                system,
+                mapping,
+                nodes,
+                ppn,
+            ),
+            as_json=as_json,
+        )
+        return
+    given = {
+        "--cells": cells,
+        "--cell-time": cell_time,
+        "--runs": runs,
+        "--system": system,
+        "--mapping": mapping,
+        "--nodes": nodes,
+        "--ppn": ppn,
+        "--machine": None if machine == MACHINE else machine,
+    }
+    for name, value in given.items():
+        if value not in (None, ""):
+            raise RequestError(f"{name} means nothing for the formulas of --model", "leave it out")
     _predict(Request(model, serial_time, latency, bandwidth, subdomain, grid or [], ranks), as_json=as_json)
 
 
@@ -77,7 +145,7 @@ def _predict(request: Request, *, as_json: bool) -> None:
         raise RequestError("jacobi needs --model", f"known: {known}")
     model = jacobi_models.get(request.model)
     case = _case(request)
-    ranked = rank(model, case, _grids(request))
+    ranked = rank(model, case, grids_of(request.grids, request.ranks))
     steps = weak_scaling(model, case)
     matters = {share: exceeds(steps, share) for share in SHARES}
     if as_json:
@@ -124,30 +192,6 @@ def _case(request: Request) -> Case:
         parse_time(request.latency),
         parse_rate(request.bandwidth),
     )
-
-
-def _grids(request: Request) -> list[Grid]:
-    """Without repetitions."""
-    from hockney.predict.apps.grids import factorisations, parse_grid
-
-    if request.ranks is not None and request.ranks < 1:
-        raise RequestError(
-            f"the number of ranks must be at least 1, not {request.ranks}", "for example --ranks 48"
-        )
-    if "all" in request.grids:
-        if len(request.grids) > 1:
-            raise RequestError("--grid all holds every other grid", "leave the others out")
-        if request.ranks is None:
-            raise RequestError("--grid all needs --ranks", "for example --ranks 48")
-        return factorisations(request.ranks)
-    grids = list(dict.fromkeys(parse_grid(text) for text in request.grids))
-    for grid in grids:
-        if request.ranks is not None and grid.ranks != request.ranks:
-            raise RequestError(
-                f"grid {grid} has {grid.ranks} processes, not {request.ranks}",
-                "leave out --ranks, or --grid all for every grid that fits",
-            )
-    return grids
 
 
 def _data(one: Prediction) -> dict[str, Any]:

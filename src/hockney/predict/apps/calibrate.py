@@ -26,7 +26,7 @@ _NOISE = 0.01
 _FACTOR = 0.3
 _LINK = 1.0
 """Prior deviations, in ln: of factors of what was measured; of links and hops, which were not."""
-_START_LINK, _START_HOP = 0.3, 0.05
+_START_LINK, _START_HOP = 0.5, 0.3
 """Of the time of a byte, and of an empty message, between nodes."""
 _LEAST_ERROR = 0.01
 

@@ -61,11 +61,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Iteration:
-    """Seconds of the first iteration after a common start, of each further one, and of computation in either."""
+    """Seconds of the first iteration after a common start, of each further one, and of computation in either.
+
+    `first_s` holds what CG does once besides, of which `around_s` is computation.
+    """
 
     first_s: float
     further_s: float
     compute_s: float
+    around_s: float = 0.0
+
+    def mean_compute_s(self, iterations: int) -> float:
+        """Of so many in a row."""
+        return self.compute_s + self.around_s / iterations
 
     def mean_s(self, iterations: int) -> float:
         """Of so many in a row."""
@@ -77,12 +85,16 @@ def iteration(step: Step, surroundings: Surroundings) -> Iteration:
     factor = surroundings.tuned.compute
     if step.stencil.ranks == 1:
         alone_s = step.compute_s * factor
-        around = 0.0 if step.sums is None else AROUND[step.variant]
-        return Iteration(alone_s * (1 + around), alone_s, alone_s)
+        once_s = 0.0 if step.sums is None else alone_s * AROUND[step.variant]
+        return Iteration(alone_s + once_s, alone_s, alone_s, once_s)
     build = _jacobi if step.sums is None else _pipelined if step.variant == "pipelined" else _cg
     first_s, all_s = (build(step, surroundings, count) for count in (1, 1 + FOLLOWING))
-    around_s = 0.0 if step.sums is None else _around(step, surroundings)
-    return Iteration(first_s + around_s, (all_s - first_s) / FOLLOWING, step.compute_s * factor)
+    compute_s, further_s = step.compute_s * factor, (all_s - first_s) / FOLLOWING
+    if step.sums is None:
+        return Iteration(first_s, further_s, compute_s)
+    return Iteration(
+        first_s + _around(step, surroundings), further_s, compute_s, compute_s * AROUND[step.variant]
+    )
 
 
 def _computed(step: Step, surroundings: Surroundings, share: float = 1.0) -> list[Array]:

@@ -11,7 +11,7 @@ from hockney import _core
 from hockney._core import Network, Problem, Schedule
 from hockney.predict.apps.stencil import WORK
 from hockney.predict.costs import NOTHING, TERMS, Costs, Curve, per_byte
-from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
 from hockney.predict.scenario import LOCALITIES, Place
 
 FARTHEST = len(LOCALITIES) - 1
@@ -25,8 +25,8 @@ class Tuned:
     """What measured runs change in the machine's costs: factors of them, and what no ping-pong shows.
 
     `latency` stretches what an empty message takes, `per_byte` what its bytes take, `compute` the computation.
-    A message takes `network_s_per_B` of each link that it passes between the nodes, and `hop_s` from one to the
-    next.
+    A message takes `network_s_per_B` of each link that it passes between the nodes; an empty one takes `hop_s`
+    from one to the next.
     """
 
     latency: float = 1.0
@@ -52,7 +52,7 @@ class Surroundings:
         messages = [[self._stretched(name, curve) for name, curve in _named(one)] for one in found.messages]
         network = Network(node_of_rank=())
         if place is not None and place.is_spread:
-            self._share(messages[FARTHEST])
+            self._share(messages[FARTHEST], self.costs.messages[self.costs.nearest(FARTHEST)])
             network = Network(
                 node_of_rank=place.node, torus=place.torus, below=place.below, uplinks=place.uplinks
             )
@@ -71,12 +71,16 @@ class Surroundings:
         at_zero_s = seconds[0] * self.tuned.latency
         return sizes, [at_zero_s + (one - seconds[0]) * self.tuned.per_byte for one in seconds]
 
-    def _share(self, messages: list[Curve]) -> None:
-        """Let messages between nodes take their time of the links."""
+    def _share(self, messages: list[Curve], measured: Messages) -> None:
+        """Let messages between nodes take their time of the links, and longer over more of them."""
         if self.tuned.network_s_per_B:
             messages[TERMS.index("network_link")] = per_byte(self.tuned.network_s_per_B)
         if self.tuned.hop_s:
-            messages[TERMS.index("hop")] = ([0.0], [self.tuned.hop_s])
+            # A protocol that asks before it sends passes every hop more than once: so does that part of a
+            # message's time which does not occupy the port.
+            waits = np.maximum(measured.one_way_s - measured.between_s, 0.0)
+            hops = self.tuned.hop_s * waits / waits[0] if waits[0] > 0 else np.full(waits.size, self.tuned.hop_s)
+            messages[TERMS.index("hop")] = (SIZES_B.tolist(), hops.tolist())
 
 
 def _named(curves: Sequence[Curve]) -> list[tuple[str, Curve]]:

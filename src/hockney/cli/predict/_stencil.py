@@ -1,0 +1,335 @@
+"""What `hockney predict jacobi` and `cg` share: options, where costs come from, what is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hockney.cli import emit_json, err, out
+from hockney.cli.predict import MACHINE
+from hockney.errors import RequestError
+from hockney.units import format_time, parse_time
+
+if TYPE_CHECKING:
+    from hockney.campaign.app_record import AppRecord
+    from hockney.predict.apps.choice import Growth, Predicted, Source
+    from hockney.predict.apps.grids import Grid
+    from hockney.predict.apps.measured import Computation
+    from hockney.predict.apps.steps import Step
+    from hockney.predict.machine_costs import MachineCosts
+    from hockney.predict.scenario import Place
+
+Cells = Annotated[
+    str, typer.Option(help="Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks.")
+]
+Subdomain = Annotated[
+    int | None, typer.Option(help="Cells along each side of the cube that each rank has.", show_default=False)
+]
+Grids = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid", help="Processes along x, y and z, such as 4x3x2; repeat for several; `all` with --ranks."
+    ),
+]
+RankCount = Annotated[int | None, typer.Option("--ranks", help="How many ranks.")]
+Halo = Annotated[str, typer.Option(help="sendrecv, nonblocking, overlap, persistent or neighborhood.")]
+Faces = Annotated[str, typer.Option(help="datatype or packed.")]
+Iterations = Annotated[int, typer.Option(min=1, help="In a row, of which the mean is given.")]
+CellTime = Annotated[str, typer.Option(help="What a rank takes for a cell in an iteration, such as 0.9ns.")]
+Runs = Annotated[
+    Path | None,
+    typer.Option(help="Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
+]
+Systems = Annotated[str, typer.Option("--system", help="Description of the system, a known name or a JSON file.")]
+Mapping = Annotated[str, typer.Option(help="Where the system's mapping puts ranks.")]
+Nodes = Annotated[int | None, typer.Option(help="Nodes that are used.")]
+Ppn = Annotated[int | None, typer.Option(help="The most ranks on a node.")]
+
+SHOWN = 12
+"""Grids that a table on the terminal has; --json has all."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options, as they were given."""
+
+    operation: str
+    cells: str
+    subdomain: int | None
+    grids: Sequence[str]
+    ranks: int | None
+    halo: str
+    faces: str
+    iterations: int
+    cell_time: str
+    runs: Path | None
+    machine: Path
+    system: str
+    mapping: str
+    nodes: int | None
+    ppn: int | None
+    formulation: str = ""
+
+
+def predict_stencil(asked: Asked, *, as_json: bool) -> None:
+    """Print every grid asked for, the fastest first, and where communication matters."""
+    from hockney.predict.apps.choice import SHARES, exceeds, growth, not_told_apart, rank_grids
+
+    grids = grids_of(asked.grids, asked.ranks)
+    records = _records(asked)
+    costs, place, warnings = _where(asked)
+    computation = _computation(asked, records)
+    if computation is not None:
+        costs = replace(costs, copy_s_per_B=computation.packing_s_per_B)
+
+    def step_on(grid: Grid) -> Step:
+        return _step(asked, grid, place, computation)
+
+    source, calibrated_on = _source(asked, records, costs, place, warnings)
+    ordered, refused = rank_grids(step_on, grids, source, asked.iterations)
+    if computation is not None:
+        warnings += _other_side(step_on(ordered[0].grid), computation)
+    rivals = not_told_apart(ordered, source)
+    steps = growth(step_on, source, asked.iterations)
+    matters = {share: exceeds(steps, share) for share in SHARES}
+    if as_json:
+        emit_json(
+            {
+                "operation": asked.operation,
+                "model": "simulated",
+                "ranks": ordered[0].grid.ranks,
+                "cells": list(step_on(ordered[0].grid).stencil.cells),
+                "halo": asked.halo,
+                **_data(ordered[0]),
+                "told_apart": not rivals,
+                "not_told_apart_from": [str(one.grid) for one in rivals],
+                "grids": [_data(one) for one in ordered],
+                "refused": refused,
+                "growth": [{**vars(one), "grid": str(one.grid)} for one in steps],
+                "communication_exceeds": [
+                    {"share": share, "ranks": step and step.ranks, "grid": str(step.grid) if step else None}
+                    for share, step in matters.items()
+                ],
+                "origin": costs.origin,
+                "calibrated_on": calibrated_on,
+                "tuned": vars(source.surroundings.tuned),
+                "warnings": warnings,
+            }
+        )
+        return
+    _show(asked, ordered, rivals, matters, steps[-1].ranks if steps else 0)
+    how = f"calibrated on {calibrated_on} runs" if calibrated_on else "no run of the program was used for them"
+    out.print(f"communication: simulated with {costs.origin}; {how}", markup=False, soft_wrap=True)
+    for name, why in refused.items():
+        out.print(f"{name}: {why}", markup=False, soft_wrap=True)
+    for text in warnings:
+        err.print(f"[yellow]warning:[/yellow] {text}", soft_wrap=True)
+
+
+def grids_of(texts: Sequence[str], ranks: int | None) -> list[Grid]:
+    """The grids asked for, each once; `all` are those of `ranks`."""
+    from hockney.predict.apps.grids import factorisations, parse_grid
+
+    if ranks is not None and ranks < 1:
+        raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 48")
+    if not texts and ranks is None:
+        raise RequestError("no grid is given", "give --grid 4x3x2, or --ranks 24 --grid all")
+    if "all" in texts or not texts:
+        if len(texts) > 1:
+            raise RequestError("--grid all holds every other grid", "leave the others out")
+        if ranks is None:
+            raise RequestError("--grid all needs --ranks", "for example --ranks 48")
+        return factorisations(ranks)
+    grids = list(dict.fromkeys(parse_grid(text) for text in texts))
+    for grid in grids:
+        if ranks is not None and grid.ranks != ranks:
+            raise RequestError(
+                f"grid {grid} has {grid.ranks} processes, not {ranks}",
+                "leave out --ranks, or --grid all for every grid that fits",
+            )
+    if len(numbers := sorted({grid.ranks for grid in grids})) > 1:
+        raise RequestError(
+            f"grids of {numbers[0]} and {numbers[1]} ranks are not ranked together",
+            "ask for each number of ranks alone",
+        )
+    return grids
+
+
+def _records(asked: Asked) -> list[AppRecord]:
+    if asked.runs is None:
+        return []
+    from hockney.campaign.folder import Campaign
+
+    found = [one for one in Campaign.open(asked.runs).apps() if one.operation == asked.operation]
+    if asked.formulation:
+        found = [one for one in found if one.parameters.get("variant") == asked.formulation]
+    if not found:
+        raise RequestError(
+            f"{asked.runs} has no run of {asked.operation}{' ' * bool(asked.formulation)}{asked.formulation}",
+            f"make some: `hockney run {asked.operation} … -o {asked.runs}`",
+        )
+    return found
+
+
+def _computation(asked: Asked, records: Sequence[AppRecord]) -> Computation | None:
+    if asked.cell_time or not records:
+        return None
+    from hockney.predict.apps.measured import computation
+
+    return computation(records)
+
+
+def _step(
+    asked: Asked, grid: Grid, place: Callable[[int], Place | None], computation: Computation | None
+) -> Step:
+    from hockney.apps.jacobi import parse_cells
+    from hockney.predict.apps.stencil import EXCHANGES, Stencil
+    from hockney.predict.apps.steps import VARIANTS, Step
+
+    if bool(asked.cells) == (asked.subdomain is not None):
+        raise RequestError(
+            f"{asked.operation} needs either --cells or --subdomain",
+            "for example --cells 400",
+        )
+    if asked.halo not in EXCHANGES:
+        raise RequestError(f"unknown exchange {asked.halo!r}", f"known: {', '.join(EXCHANGES)}")
+    if asked.faces not in ("datatype", "packed"):
+        raise RequestError(f"unknown faces {asked.faces!r}", "known: datatype, packed")
+    if asked.formulation and asked.formulation not in VARIANTS:
+        raise RequestError(f"unknown formulation {asked.formulation!r}", f"known: {', '.join(VARIANTS)}")
+    side = asked.subdomain
+    cells = parse_cells(asked.cells) if side is None else (side * grid.x, side * grid.y, side * grid.z)
+    if asked.cell_time:
+        cell_s = parse_time(asked.cell_time)
+        if not cell_s > 0:
+            raise RequestError("--cell-time must be positive", "for example 0.9ns")
+    elif computation is None:
+        raise RequestError(
+            f"{asked.operation} needs --cell-time or --runs",
+            f"for example --cell-time 0.9ns, or --runs FOLDER of `hockney run {asked.operation} -o FOLDER`",
+        )
+    else:
+        where = place(grid.ranks)
+        cell_s = computation.at(where.ppn if where else max(computation.cell_s))
+    is_cg = asked.operation == "cg"
+    return Step(
+        Stencil(cells, grid, asked.halo),
+        cell_s,
+        packed=asked.faces == "packed",
+        sums="recursive_doubling" if is_cg else None,
+        variant=asked.formulation or "single_sweep",
+    )
+
+
+def _where(asked: Asked) -> tuple[MachineCosts, Callable[[int], Place | None], list[str]]:
+    """Costs of messages, where so many ranks are, and what is assumed."""
+    from hockney.machine.file import load
+    from hockney.machine.placement import placement
+    from hockney.machine.system import find_system
+    from hockney.predict.machine_costs import of_machine, of_system, usual
+    from hockney.predict.scenario import place_of
+
+    system = find_system(asked.system) if asked.system else None
+    if asked.machine.exists() or asked.machine != MACHINE:
+        costs = of_machine(load(asked.machine), str(asked.machine), both_ways=True)
+    else:
+        costs = of_system(system) if system else usual()
+    if system is None:
+        if asked.mapping or asked.nodes is not None or asked.ppn is not None:
+            raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
+        return costs, lambda _: None, list(costs.warnings)
+    known = system
+
+    def place(ranks: int) -> Place:
+        return place_of(placement(known, asked.mapping, ranks, asked.nodes, asked.ppn), known)
+
+    return costs, place, list(costs.warnings)
+
+
+def _source(
+    asked: Asked,
+    records: Sequence[AppRecord],
+    costs: MachineCosts,
+    place: Callable[[int], Place | None],
+    warnings: list[str],
+) -> tuple[Source, int]:
+    """Calibrated where enough runs communicate; how many were used."""
+    from hockney.predict.apps.calibrate import calibrate
+    from hockney.predict.apps.choice import Source
+    from hockney.predict.apps.measured import runs_of
+    from hockney.predict.apps.surroundings import Surroundings
+
+    surroundings = Surroundings(costs, place)
+    if records:
+        try:
+            made = calibrate(
+                runs_of(records, "recursive_doubling" if asked.operation == "cg" else None), surroundings
+            )
+            return Source.of(made), made.runs
+        except RequestError as error:
+            warnings.append(f"communication is not calibrated: {error.message}")
+    return Source(surroundings), 0
+
+
+def _other_side(step: Step, computation: Computation) -> list[str]:
+    """What a rank works on beside what the runs worked on: caches may hold one and not the other."""
+    from hockney.predict.apps.stencil import CELL_B
+
+    rank_B = CELL_B * float(step.stencil.boxes().prod(axis=1).max())
+    if computation.smallest_rank_B / 2 <= rank_B <= computation.largest_rank_B * 2:
+        return []
+    least, most = (one / 2**20 for one in (computation.smallest_rank_B, computation.largest_rank_B))
+    return [
+        f"a rank's box has {rank_B / 2**20:.3g} MiB, those of the runs {least:.3g} to {most:.3g} MiB: "
+        "what a cell takes may differ, as caches hold one or not"
+    ]
+
+
+def _data(one: Predicted) -> dict[str, Any]:
+    return {
+        **vars(one),
+        "grid": str(one.grid),
+        "communication_s": one.communication_s,
+        "communication_share": one.communication_share,
+        "mlups": one.updates_per_s / 1e6,
+    }
+
+
+def _show(
+    asked: Asked,
+    ordered: Sequence[Predicted],
+    rivals: Sequence[Predicted],
+    matters: dict[float, Growth | None],
+    scanned: int,
+) -> None:
+    from rich.table import Table
+
+    shown = Table(title=f"{asked.operation} on {ordered[0].grid.ranks} ranks, an iteration", box=None)
+    for heading in ("grid", "time", "95 % interval", "MLUP/s", "communication"):
+        shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=True)
+    for one in ordered[:SHOWN]:
+        shown.add_row(
+            str(one.grid),
+            format_time(one.time_s),
+            f"{format_time(one.low_s)} to {format_time(one.high_s)}",
+            f"{one.updates_per_s / 1e6:.4g}",
+            f"{one.communication_share:.1%}",
+        )
+    out.print(shown)
+    if len(ordered) > SHOWN:
+        out.print(f"and {len(ordered) - SHOWN} slower grids (--json has all)")
+    best = ordered[0]
+    if len(ordered) > 1 and not rivals:
+        out.print(f"{best.grid} is fastest, by {ordered[1].time_s / best.time_s - 1:.1%} over {ordered[1].grid}")
+    elif rivals:
+        names = ", ".join(str(one.grid) for one in rivals[:SHOWN]) + (
+            " and others" if len(rivals) > SHOWN else ""
+        )
+        out.print(f"{best.grid} is predicted fastest, but cannot be told from {names}", soft_wrap=True)
+    for share, step in matters.items():
+        found = f"from {step.ranks} ranks on ({step.grid})" if step else f"on none of up to {scanned} ranks"
+        out.print(f"communication exceeds {share:.0%} of the time {found}", soft_wrap=True)
