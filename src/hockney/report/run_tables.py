@@ -10,6 +10,8 @@ from hockney.report.marks import percent
 from hockney.report.tables import NONE, Table
 from hockney.units import format_time
 
+UNBROKEN = "\N{NO-BREAK SPACE}"
+
 
 @dataclass
 class Shown:
@@ -92,16 +94,16 @@ def runs_table(shown: Sequence[Shown], unit: str, rate: str) -> Table:
         "how": [one.way for one in shown],
         "variant": _telling([record.variant for record in records], "default"),
         "MPI": _telling([record.mpi for record in records]),
-        f"time of a {unit}": [format_time(one.time_s) for one in shown],
+        f"time of a {unit}": [_time(one.time_s) for one in shown],
         "95 % interval": [_interval(one) for one in shown],
         "repetitions": [str(len(record.samples_s) or "") for record in records],
         rate: ["" if one.rate is None else f"{one.rate:.4g}" for one in shown],
         "of the bound": [_share(one.bound_share) for one in shown],
         "communication": [_share(one.communication) for one in shown],
-        "predicted": ["" if one.predicted_s is None else format_time(one.predicted_s) for one in shown],
+        "predicted": ["" if one.predicted_s is None else _time(one.predicted_s) for one in shown],
         "error": ["" if one.error is None else signed_percent(one.error) for one in shown],
     }
-    return _table(f"Runs ({len(shown)})", columns, {"problem", "grid", "mapping", "how", "variant", "MPI"})
+    return table(f"Runs ({len(shown)})", columns, {"problem", "variant", "MPI"})
 
 
 def plain(records: Sequence[AppRecord]) -> Table:
@@ -115,18 +117,19 @@ def plain(records: Sequence[AppRecord]) -> Table:
         "time": [format_time(record.time_s) for record in records],
         "asked for": [" ".join(f"{key}={value}" for key, value in one.parameters.items()) for one in records],
     }
-    return _table("Runs", columns, {"application", "mapping", "variant", "MPI", "asked for"})
+    return table("Runs", columns, {"application", "variant", "MPI", "asked for"})
+
+
+def table(caption: str, columns: dict[str, list[str]], text: set[str]) -> Table:
+    """Cells by column, those of `text` set left; columns without any cell are left out."""
+    kept = {name: cells for name, cells in columns.items() if any(cells)}
+    rows = [[cell or NONE for cell in row] for row in zip(*kept.values(), strict=True)]
+    return Table(caption, list(kept), rows, frozenset(i for i, name in enumerate(kept) if name in text))
 
 
 def signed_percent(share: float) -> str:
     """0.0731 → `+7.3 %`."""
-    return ("−" if share < 0 else "+") + percent(abs(share))
-
-
-def _table(caption: str, columns: dict[str, list[str]], text: set[str]) -> Table:
-    kept = {name: cells for name, cells in columns.items() if any(cells)}
-    rows = [[cell or NONE for cell in row] for row in zip(*kept.values(), strict=True)]
-    return Table(caption, list(kept), rows, frozenset(i for i, name in enumerate(kept) if name in text))
+    return ("−" if share < 0 else "+") + _share(abs(share))
 
 
 def _telling(words: list[str], usual: str = "") -> list[str]:
@@ -135,10 +138,14 @@ def _telling(words: list[str], usual: str = "") -> list[str]:
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else percent(value)
+    return "" if value is None else percent(value).replace(" ", UNBROKEN)
+
+
+def _time(seconds: float) -> str:
+    return format_time(seconds).replace(" ", UNBROKEN)
 
 
 def _interval(one: Shown) -> str:
     if one.low_s is None or one.high_s is None:
         return ""
-    return f"{format_time(one.low_s)} to {format_time(one.high_s)}"
+    return f"{_time(one.low_s)} to {_time(one.high_s)}"

@@ -8,13 +8,10 @@ from typing import Any, ClassVar
 
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
-from hockney.report.apps.base import Basis, Made, Runs, as_data
+from hockney.report.apps.base import UNREADABLE, Basis, Made, Runs, as_data, readable
 from hockney.report.page import Section
 from hockney.report.run_figures import figures
-from hockney.report.run_tables import Shown, name_series, plain, runs_table
-
-UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError)
-"""What reading an answer of another version may come to."""
+from hockney.report.run_tables import Shown, name_series, runs_table
 
 
 class Program(ABC):
@@ -42,27 +39,18 @@ class Program(ABC):
 
 def section(program: Program, runs: Runs) -> Made:
     """Of all runs of a program. One that another version wrote is listed as far as every record tells it."""
-    shown: list[Shown] = []
-    unread: list[AppRecord] = []
-    for record in runs.records:
-        try:
-            shown.append(program.shown(record))
-        except UNREADABLE:
-            unread.append(record)
-    reasons = [] if runs.basis is None else _predict(program, shown, runs.basis)
     page = Section(f"app-{program.name}", program.title, program.meaning, is_application=True)
-    made = Made([page], runs=[*map(_data, shown), *as_data(unread)])
+    made = Made([page])
+    shown = readable(runs.records, program.shown, page, made)
+    reasons = [] if runs.basis is None else _predict(program, shown, runs.basis)
     if shown:
         name_series(shown)
         page.figures = figures(program.name, program.title, program.unit, shown)
-        page.tables.append(runs_table(shown, program.unit, program.rate))
-    if unread:
-        made.warnings.append(
-            f"{program.name}: {len(unread)} of {len(runs.records)} runs answer otherwise than this version of "
-            "hockney expects; they are only listed."
+        page.tables.insert(0, runs_table(shown, program.unit, program.rate))
+        page.note = " ".join(
+            filter(None, [program.about, *_about_predictions(program, shown, runs.basis, reasons)])
         )
-        page.tables.append(plain(unread))
-    page.note = " ".join(filter(None, [program.about, *_about_predictions(program, shown, runs.basis, reasons)]))
+        made.runs += map(_data, shown)
     return made
 
 

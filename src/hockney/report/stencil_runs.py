@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
-from hockney.predict.apps.measured import runs_of
+from hockney.predict.apps.measured import computation, runs_of
 from hockney.predict.apps.steps import iteration
 from hockney.report.apps.base import Basis
 
@@ -12,7 +14,8 @@ MOST_RANKS = 4096
 """Of a run that is predicted: more take seconds each."""
 ABOUT_PREDICTION = (
     "only communication is predicted, simulated with the measured messages between two ranks; what a cell "
-    "takes is what each run measured itself."
+    "takes, and packing where it is measured, is what each run says itself. On one rank there is nothing to "
+    "predict."
 )
 
 
@@ -27,12 +30,18 @@ def of_rank(record: AppRecord) -> str:
     return "" if any(n % p for n, p in along) else "x".join(str(n // p) for n, p in along)
 
 
-def simulated_s(record: AppRecord, basis: Basis, sums: str | None) -> float:
-    """Seconds of an iteration in the mean of a repetition's.
+def simulated_s(record: AppRecord, basis: Basis, sums: str | None) -> float | None:
+    """Seconds of an iteration in the mean of a repetition's; None on one rank, which sends nothing.
 
     `sums`: the schedule of its allreduce; None: it has none. RequestError for a run too large to simulate.
     """
+    if record.ranks == 1:
+        return None
     if record.ranks > MOST_RANKS:
         raise RequestError(f"more than {MOST_RANKS} ranks take too long to simulate", "")
     (run,) = runs_of([record], sums)
-    return iteration(run.step, basis.surroundings(record)).mean_s(run.iterations)
+    surroundings = basis.surroundings(record)
+    if "pack_s" in record.answer:
+        costs = surroundings.costs.replaced({"copy_s_per_B": computation([record]).packing_s_per_B})
+        surroundings = replace(surroundings, costs=costs)
+    return iteration(run.step, surroundings).mean_s(run.iterations)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from hockney.campaign.app_record import AppRecord
 from hockney.machine.file import Machine
@@ -17,6 +17,8 @@ from hockney.predict.scenario import place_of
 from hockney.registry import Registry
 from hockney.report.page import Section
 from hockney.report.run_tables import plain
+
+T = TypeVar("T")
 
 USUAL = ("", "default")
 """The variant of a launch without settings of its own."""
@@ -107,6 +109,29 @@ def applications(records: Sequence[AppRecord], basis: Basis | None, progress: Ca
         every.warnings += made.warnings
         every.runs += made.runs
     return every
+
+
+UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError)
+"""What reading an answer of another version may come to."""
+
+
+def readable(records: Sequence[AppRecord], read: Callable[[AppRecord], T], page: Section, made: Made) -> list[T]:
+    """What `read` makes of each run; those of which it makes nothing are told, and listed on the page."""
+    found: list[T] = []
+    other: list[AppRecord] = []
+    for record in records:
+        try:
+            found.append(read(record))
+        except UNREADABLE:
+            other.append(record)
+    if other:
+        page.tables.append(plain(other))
+        made.warnings.append(
+            f"{records[0].operation}: {len(other)} of {len(records)} runs answer otherwise than this version of "
+            "hockney expects; they are only listed."
+        )
+        made.runs += as_data(other)
+    return found
 
 
 def _unknown(runs: Runs) -> Made:
