@@ -56,7 +56,7 @@ CALM = (
     "nothing oversubscribed, no disturbed stretch of weight, every interval as narrow as asked, "
     "no launch far from the others."
 )
-CALM_APPLICATIONS = "nothing oversubscribed, no line damaged, every run understood."
+CALM_APPLICATIONS = "nothing oversubscribed, no result wrong, every run with a narrow interval and understood."
 
 _WITH_FORMULAS = 8
 """More headlines than these go without their formula lines, which stand below."""

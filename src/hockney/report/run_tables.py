@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hockney.campaign.app_record import AppRecord
+from hockney.report import axes
 from hockney.report.marks import percent
 from hockney.report.tables import NONE, Table
 from hockney.units import format_time
@@ -80,7 +81,7 @@ def name_series(shown: Sequence[Shown]) -> None:
     ]
     differing = [index for index, column in enumerate(zip(*words, strict=True)) if len(set(column)) > 1]
     for one, row in zip(shown, words, strict=True):
-        one.series = ", ".join(row[index] for index in differing or [0] if row[index])
+        one.series = ", ".join(row[index] for index in differing or [0] if row[index]) or "measured"
 
 
 def runs_table(shown: Sequence[Shown], unit: str, rate: str) -> Table:
@@ -97,7 +98,7 @@ def runs_table(shown: Sequence[Shown], unit: str, rate: str) -> Table:
         f"time of a {unit}": [_time(one.time_s) for one in shown],
         "95 % interval": [_interval(one) for one in shown],
         "repetitions": [str(len(record.samples_s) or "") for record in records],
-        rate: ["" if one.rate is None else f"{one.rate:.4g}" for one in shown],
+        rate: ["" if one.rate is None else axes.plain(float(f"{one.rate:.4g}")) for one in shown],
         "of the bound": [_share(one.bound_share) for one in shown],
         "communication": [_share(one.communication) for one in shown],
         "predicted": ["" if one.predicted_s is None else _time(one.predicted_s) for one in shown],
@@ -148,4 +149,7 @@ def _time(seconds: float) -> str:
 def _interval(one: Shown) -> str:
     if one.low_s is None or one.high_s is None:
         return ""
-    return f"{_time(one.low_s)} to {_time(one.high_s)}"
+    low, high = _time(one.low_s), _time(one.high_s)
+    # A unit that both share is written once.
+    number, unit = low.split(UNBROKEN)
+    return f"{number if high.endswith(UNBROKEN + unit) else low} to {high}"

@@ -15,10 +15,14 @@ from hockney.predict.apps.surroundings import Surroundings
 from hockney.predict.machine_costs import of_machine
 from hockney.predict.scenario import place_of
 from hockney.registry import Registry
+from hockney.report.marks import percent
 from hockney.report.page import Section
 from hockney.report.run_tables import plain
 
 T = TypeVar("T")
+
+WIDE = 0.1
+"""Half the width of an interval over the median, from which a run is told."""
 
 USUAL = ("", "default")
 """The variant of a launch without settings of its own."""
@@ -100,7 +104,7 @@ def applications(records: Sequence[AppRecord], basis: Basis | None, progress: Ca
 
     What a newer version may have run is listed as far as every record tells it.
     """
-    every = Made(warnings=_crowded(records))
+    every = Made(warnings=_warnings(records))
     for name in dict.fromkeys(record.operation for record in records):
         progress(f"drawing {name}")
         draw = app_sections.get(name) if name in app_sections.names() else _unknown
@@ -154,11 +158,33 @@ def as_data(records: Sequence[AppRecord]) -> list[dict[str, Any]]:
     return [{name: getattr(record, name) for name in names} for record in records]
 
 
-def _crowded(records: Sequence[AppRecord]) -> list[str]:
-    crowded = [record for record in records if record.oversubscribed]
-    if not crowded:
-        return []
-    return [
-        "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
-        f"({len(crowded)} of {len(records)} runs of applications)."
-    ]
+def _warnings(records: Sequence[AppRecord]) -> list[str]:
+    """What a reader must know before trusting a time, worst first."""
+    total = len(records)
+    told = []
+    if wrong := [record for record in records if record.answer.get("verified") is False]:
+        told.append(f"Wrong results in {len(wrong)} of {total} runs of applications ({_names(wrong)}).")
+    if crowded := [record for record in records if record.oversubscribed]:
+        told.append(
+            "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
+            f"({len(crowded)} of {total} runs of applications: {_names(crowded)})."
+        )
+    widths = {
+        index: (record.high_s - record.low_s) / 2 / record.time_s
+        for index, record in enumerate(records)
+        if record.low_s is not None and record.high_s is not None and record.time_s > 0
+    }
+    if wide := [index for index, width in widths.items() if width > WIDE]:
+        worst = max(wide, key=lambda index: widths[index])
+        told.append(
+            f"{len(wide)} of {total} runs of applications have an interval wider than ±{percent(WIDE)}; widest: "
+            f"±{percent(widths[worst])} ({records[worst].operation} on {records[worst].ranks} ranks). The "
+            "machine was not quiet, or the runs were few."
+        )
+    if bare := [record for record in records if record.low_s is None]:
+        told.append(f"No interval of {len(bare)} of {total} runs of applications: fewer than six repetitions.")
+    return told
+
+
+def _names(records: Sequence[AppRecord]) -> str:
+    return ", ".join(dict.fromkeys(record.operation for record in records))

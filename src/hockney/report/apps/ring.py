@@ -31,7 +31,7 @@ class Ring(Program):
         topology = "" if asked["topology"] == "world" else f", {asked['topology']}"
         return Shown(
             record,
-            problem="4 B",
+            problem="",
             way=f"{asked['exchange']}{topology}",
             rate=record.ranks / record.time_s if record.time_s else None,
         )
