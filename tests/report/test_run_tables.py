@@ -31,9 +31,9 @@ def test_weak_scaling_is_named_by_the_share_of_a_rank() -> None:
 
 
 def test_columns_that_tell_nothing_are_left_out() -> None:
-    columns = runs_table([_shown(1), _shown(2)], "sweep", "MLUP/s").columns
+    columns = runs_table([_shown(1), _shown(2)], "a sweep", "MLUP/s").columns
     assert list(columns) == ["problem", "ranks", "mapping", "time of a sweep"]
-    told = runs_table([_shown(1, variant="tcp", rate=12345.6), _shown(2)], "sweep", "MLUP/s")
+    told = runs_table([_shown(1, variant="tcp", rate=12345.6), _shown(2)], "a sweep", "MLUP/s")
     assert [row[told.columns.index("variant")] for row in told.rows] == ["tcp", "default"]
     assert [row[told.columns.index("MLUP/s")] for row in told.rows] == ["12 350", "—"]
     assert list(plain([_shown(1).record]).columns) == ["application", "ranks", "mapping", "time"]

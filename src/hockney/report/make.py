@@ -20,7 +20,7 @@ from hockney.machine.file import Machine, load
 from hockney.machine.system import System
 from hockney.models.base import models
 from hockney.report import collectives, figures, points_csv, provenance, tables
-from hockney.report.apps.base import Basis, applications
+from hockney.report.apps.base import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
@@ -159,7 +159,7 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
-    """One CSV for each curve between pairs of ranks, one for each collective."""
+    """One CSV for each curve between pairs of ranks, one for each collective, one for each application."""
     paths = []
     for operation in collectives_in(report.table):
         path = folder / f"{operation}.csv"
@@ -168,6 +168,11 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     for curve in report.curves:
         path = folder / f"{curve.name}.csv"
         _write(path, points_csv.text(curve, report.launches).encode())
+        paths.append(path)
+    for name in dict.fromkeys(run["operation"] for run in report.applications):
+        path = folder / f"{page_id(name)}.csv"
+        rows = pd.DataFrame([run for run in report.applications if run["operation"] == name])
+        _write(path, rows.to_csv(index=False).encode())
         paths.append(path)
     return paths
 

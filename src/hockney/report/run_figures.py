@@ -66,7 +66,7 @@ def _against_ranks(name: str, title: str, unit: str, shown: Sequence[Shown]) -> 
         panels[0].plot([], [], color=QUIET, linestyle=":", linewidth=1.6, label="predicted")
         panels[1].axhline(0.0, color=QUIET, linewidth=0.9)
         panels[1].set_ylabel("(predicted − measured) / measured [%]")
-    panels[0].set_ylabel(f"time of a {unit} [{unit_name}]")
+    panels[0].set_ylabel(f"time of {unit} [{unit_name}]")
     for axes in panels:
         _ranks(axes, sorted({one.record.ranks for one in every}))
     handles, labels = panels[0].get_legend_handles_labels()
@@ -75,8 +75,8 @@ def _against_ranks(name: str, title: str, unit: str, shown: Sequence[Shown]) -> 
     caption = "Dots are medians with 95 % intervals; lines join the fastest run of each number of ranks."
     caption += " Dotted: predicted, where the machine file speaks of the run." if is_predicted else ""
     caption += f" {total - MOST_SERIES} further series are in the table only." if total > MOST_SERIES else ""
-    alt = f"{title}: time of a {unit} against the number of ranks. {_in_words(every)}"
-    return Drawing(f"{name}-ranks", f"{title}: against ranks.", alt, caption, figure)
+    alt = f"{title}: time of {unit} against the number of ranks. {_in_words(every)}"
+    return Drawing(f"app-{name}-ranks", f"{title}: against ranks.", alt, caption, figure)
 
 
 def _against_grids(name: str, title: str, unit: str, shown: Sequence[Shown]) -> Drawing:
@@ -97,18 +97,18 @@ def _against_grids(name: str, title: str, unit: str, shown: Sequence[Shown]) -> 
     if is_predicted:
         predicted = [np.nan if one.predicted_s is None else one.predicted_s / scale for one in drawn]
         axes.plot(predicted, at, "x", color=QUIET, markersize=5, label="predicted", zorder=4)
-        axes.legend(loc="lower right")
+        figure.legend(loc="outside right upper")
     axes.set_yticks(at, [one.grid for one in drawn])
     axes.invert_yaxis()
     axes.set_ylabel("process grid")
-    axes.set_xlabel(f"time of a {unit} [{unit_name}]")
+    axes.set_xlabel(f"time of {unit} [{unit_name}]")
     of_all = (
         f"the fastest {MOST_GRIDS} of {len(ordered)}" if len(ordered) > MOST_GRIDS else f"{len(ordered)} runs"
     )
     where = f"{title} on {ordered[0].record.ranks} ranks"
     caption = f"{ordered[0].series}: {of_all}. Bars are 95 % intervals."
-    alt = f"{where}: time of a {unit} on each process grid. {_in_words(drawn)}"
-    return Drawing(f"{name}-grids", f"{where}: process grids.", alt, caption, figure)
+    alt = f"{where}: time of {unit} on each process grid. {_in_words(drawn)}"
+    return Drawing(f"app-{name}-grids", f"{where}: process grids.", alt, caption, figure)
 
 
 def _seconds_axis(axes: Axes, shown: Sequence[Shown]) -> tuple[float, str]:
@@ -168,8 +168,8 @@ def _time_unit(largest_s: float) -> tuple[float, str]:
 
 def _ranks(axes: Axes, counts: Sequence[int]) -> None:
     ticks: list[float] = []
-    for count in counts:
-        if not ticks or count >= LEAST_RATIO * ticks[-1]:
+    for count in reversed(counts):
+        if not ticks or count * LEAST_RATIO <= ticks[-1]:
             ticks.append(float(count))
     axes.set_xscale("log", base=2)
     axes.set_xlim(counts[0] / 1.15, counts[-1] * 1.15)

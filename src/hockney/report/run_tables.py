@@ -85,17 +85,19 @@ def name_series(shown: Sequence[Shown]) -> None:
 
 
 def runs_table(shown: Sequence[Shown], unit: str, rate: str) -> Table:
-    """A row for each run; `unit` is what the times are of, `rate` heads the rates. Empty columns are left out."""
+    """A row for each run; `unit` is what the times are of, `rate` heads the rates. What all did alike is
+    in the caption, empty columns are left out."""
     records = [one.record for one in shown]
+    is_one_way = len({one.way for one in shown}) == 1
     columns = {
         "problem": [one.problem for one in shown],
         "grid": [one.grid for one in shown],
         "ranks": [str(record.ranks) for record in records],
         "mapping": [record.mapping for record in records],
-        "how": [one.way for one in shown],
+        "how": [] if is_one_way else [one.way for one in shown],
         "variant": _telling([record.variant for record in records], "default"),
         "MPI": _telling([record.mpi for record in records]),
-        f"time of a {unit}": [_time(one.time_s) for one in shown],
+        f"time of {unit}": [_time(one.time_s) for one in shown],
         "95 % interval": [_interval(one) for one in shown],
         "repetitions": [str(len(record.samples_s) or "") for record in records],
         rate: ["" if one.rate is None else axes.plain(float(f"{one.rate:.4g}")) for one in shown],
@@ -104,7 +106,8 @@ def runs_table(shown: Sequence[Shown], unit: str, rate: str) -> Table:
         "predicted": ["" if one.predicted_s is None else _time(one.predicted_s) for one in shown],
         "error": ["" if one.error is None else signed_percent(one.error) for one in shown],
     }
-    return table(f"Runs ({len(shown)})", columns, {"problem", "variant", "MPI"})
+    common = f": {shown[0].way}" if is_one_way and shown[0].way else ""
+    return table(f"Runs ({len(shown)}){common}", columns, {"problem", "variant", "MPI"})
 
 
 def plain(records: Sequence[AppRecord]) -> Table:

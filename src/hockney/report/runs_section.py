@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
-from hockney.report.apps.base import UNREADABLE, Basis, Made, Runs, as_data, readable
+from hockney.report.apps.base import UNREADABLE, Basis, Made, Runs, as_data, page_id, readable
 from hockney.report.page import Section
 from hockney.report.run_figures import figures
 from hockney.report.run_tables import Shown, name_series, runs_table
 
 
 class Program(ABC):
-    """An application whose times are those of one `unit`. `rate` heads the column of rates.
+    """An application whose times are those of one `unit` (a sweep, an iteration). `rate` heads the column of rates.
 
-    `about_communication` says what that share is, `about_prediction` what is predicted and from what.
+    `about` says what the numbers mean, `about_prediction` what is predicted and from what.
     """
 
     name: ClassVar[str]
@@ -39,7 +39,7 @@ class Program(ABC):
 
 def section(program: Program, runs: Runs) -> Made:
     """Of all runs of a program. One that another version wrote is listed as far as every record tells it."""
-    page = Section(f"app-{program.name}", program.title, program.meaning, is_application=True)
+    page = Section(page_id(program.name), program.title, program.meaning, is_application=True)
     made = Made([page])
     shown = readable(runs.records, program.shown, page, made)
     reasons = [] if runs.basis is None else _predict(program, shown, runs.basis)

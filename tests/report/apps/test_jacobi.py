@@ -72,6 +72,6 @@ def test_a_record_of_another_version_is_listed(jacobi_run: Callable[..., AppReco
     other = jacobi_run(2)
     del other.answer["compute_s"]
     made = jacobi(Runs([jacobi_run(1), other]))
-    assert [table.caption for table in made.sections[0].tables] == ["Runs (1)", "Runs"]
+    assert [table.caption for table in made.sections[0].tables] == ["Runs (1): nonblocking, datatype", "Runs"]
     assert "1 of 2 runs answer otherwise" in made.warnings[0]
     assert len(made.runs) == 2

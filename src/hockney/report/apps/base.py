@@ -140,9 +140,8 @@ def readable(records: Sequence[AppRecord], read: Callable[[AppRecord], T], page:
 
 def _unknown(runs: Runs) -> Made:
     name = runs.records[0].operation
-    # The name is another version's: an id of the page must be a word.
     made = Section(
-        "app-" + "".join(letter if letter.isalnum() else "-" for letter in name),
+        page_id(name),
         name,
         "An application that this version of hockney does not know.",
         tables=[plain(runs.records)],
@@ -150,6 +149,11 @@ def _unknown(runs: Runs) -> Made:
     )
     told = f"{name}: this version of hockney does not know the application; its runs are only listed."
     return Made([made], [told], as_data(runs.records))
+
+
+def page_id(name: str) -> str:
+    """Of an application's section and file; an unknown one's name may hold anything."""
+    return "app-" + "".join(letter if letter.isalnum() else "-" for letter in name)
 
 
 def as_data(records: Sequence[AppRecord]) -> list[dict[str, Any]]:

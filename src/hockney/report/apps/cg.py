@@ -23,7 +23,7 @@ class Cg(Program):
         "Conjugate gradients for Poisson's equation; an iteration exchanges halos, applies the operator and adds "
         "up over all ranks. Its time is that of the whole solution over the number of iterations."
     )
-    unit = "iteration"
+    unit = "an iteration"
     rate = "iterations/s"
     about = (
         "Communication: halos and sums, of the time of all ranks. The bound is the memory bandwidth measured in "

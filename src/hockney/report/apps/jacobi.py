@@ -15,7 +15,7 @@ class Jacobi(Program):
     name = "jacobi"
     title = "Jacobi"
     meaning = "A 7-point Jacobi solver in three dimensions; a sweep exchanges halos and updates every cell once."
-    unit = "sweep"
+    unit = "a sweep"
     rate = "MLUP/s"
     about = (
         "MLUP/s: 10⁶ lattice updates per second of all ranks. Communication: MPI and packing, of the time of all "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hockney.apps.pinning.judge import findings, sight
 from hockney.campaign.app_record import AppRecord
-from hockney.report.apps.base import Made, Runs, app_sections, as_data, readable
+from hockney.report.apps.base import Made, Runs, app_sections, as_data, page_id, readable
 from hockney.report.page import Section
 from hockney.report.run_tables import table
 
@@ -13,7 +13,7 @@ from hockney.report.run_tables import table
 def pinning(runs: Runs) -> Made:
     """A row for each launch; it has no time that a model should explain."""
     meaning = "Where every rank and thread may run and did, looked at while they worked."
-    page = Section("app-pinning", "Pinning", meaning, is_application=True)
+    page = Section(page_id("pinning"), "Pinning", meaning, is_application=True)
     made = Made([page])
     rows = readable(runs.records, _row, page, made)
     if rows:

@@ -18,7 +18,7 @@ class Ring(Program):
         "In each of as many hops as there are processes, every process sends a message of 4 B to either "
         "neighbour and waits for one from either. A cycle ends when all have their own two messages back."
     )
-    unit = "cycle"
+    unit = "a cycle"
     rate = "hops/s"
     about_prediction = (
         "twice the slowest link between neighbours in each hop where messages are exchanged in turns, once and "

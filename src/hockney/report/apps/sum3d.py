@@ -18,7 +18,7 @@ class Sum3d(Program):
     name = "sum3d"
     title = "Sum of matrices"
     meaning = "Rank 0 scatters two matrices, every rank adds its parts, rank 0 gathers the sum."
-    unit = "cycle"
+    unit = "a cycle"
     rate = "10⁶ sums/s"
     about = "Communication: scatters and gather, which also wait for the slowest rank, of the time of all ranks."
     about_prediction = (
