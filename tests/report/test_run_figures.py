@@ -10,8 +10,15 @@ from hockney.report.run_tables import Shown
 
 
 def _shown(ranks: int, time_s: float, series: str = "s", **other: object) -> Shown:
-    bounds = {"low_s": 0.9 * time_s, "high_s": 1.2 * time_s}
-    record = AppRecord(operation="x", ranks=ranks, parameters={}, time_s=time_s, answer={}, **bounds)
+    record = AppRecord(
+        operation="x",
+        ranks=ranks,
+        parameters={},
+        time_s=time_s,
+        low_s=0.9 * time_s,
+        high_s=1.2 * time_s,
+        answer={},
+    )
     return Shown(record, "p", series=series, **other)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,8 @@ from hockney.report.run_tables import Shown, name_series, plain, runs_table, sig
 def _shown(ranks: int, problem: str = "a", **other: object) -> Shown:
     words = {"mapping": "core", "variant": "default", "mpi": "Open MPI 5"}
     fields = {name: str(other.pop(name, word)) for name, word in words.items()}
-    record = AppRecord(operation="x", ranks=ranks, parameters={}, time_s=3e-6, answer={}, **fields)
+    told = {"operation": "x", "ranks": ranks, "parameters": {}, "time_s": 3e-6, "answer": {}}
+    record = AppRecord.model_validate(told | fields)
     return Shown(record, problem, **other)  # type: ignore[arg-type]
 
 

@@ -15,7 +15,7 @@ from hockney.report.run_tables import Shown, name_series, runs_table
 
 
 class Program(ABC):
-    """An application whose times are those of one `unit` (a sweep, an iteration). `rate` heads the column of rates.
+    """An application whose times are those of one `unit`: a sweep, an iteration. `rate` heads the rates.
 
     `about` says what the numbers mean, `about_prediction` what is predicted and from what.
     """
