@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
-from hockney.report.apps.base import UNREADABLE, Basis, Made, Runs, as_data, page_id, readable
+from hockney.report.apps.base import UNREADABLE, Basis, Made, Runs, as_data, errors_in_words, page_id, readable
 from hockney.report.page import Section
 from hockney.report.run_figures import figures
 from hockney.report.run_tables import Shown, name_series, runs_table
@@ -62,6 +62,7 @@ def _about_predictions(
     told = []
     if any(one.predicted_s is not None for one in shown):
         told.append(f"Predicted from {basis.origin}: {program.about_prediction}")
+        told.append(f"{errors_in_words([one.error for one in shown if one.error is not None])}.")
     return told + [f"Not predicted, {count} of {len(shown)} runs: {why}." for why, count in reasons]
 
 

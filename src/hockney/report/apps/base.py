@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from statistics import median
 from typing import Any, TypeVar
 
 from hockney.campaign.app_record import AppRecord
@@ -149,6 +150,26 @@ def _unknown(runs: Runs) -> Made:
     )
     told = f"{name}: this version of hockney does not know the application; its runs are only listed."
     return Made([made], [told], as_data(runs.records))
+
+
+def spoken(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each application: how many runs, on how many ranks, and how far predictions were off."""
+    lines = []
+    for name in dict.fromkeys(str(run["operation"]) for run in runs):
+        mine = [run for run in runs if run["operation"] == name]
+        ranks = sorted({int(run["ranks"]) for run in mine})
+        where = f"{ranks[0]} to {ranks[-1]} ranks" if len(ranks) > 1 else f"{ranks[0]} ranks"
+        told = errors_in_words([run["error"] for run in mine if run.get("error") is not None])
+        lines.append(f"{name}: {len(mine)} runs on {where}{'; ' + told if told else ''}")
+    return lines
+
+
+def errors_in_words(errors: Sequence[float]) -> str:
+    """Of predictions, relative to what was measured; empty without any."""
+    if not errors:
+        return ""
+    sizes = [abs(error) for error in errors]
+    return f"{len(sizes)} predicted, |error| median {percent(median(sizes))}, largest {percent(max(sizes))}"
 
 
 def page_id(name: str) -> str:
