@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint docs format
+.PHONY: demo test lint docs format sanitize
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -49,6 +49,10 @@ docs: .venv/.ready-dev
 # Tests come last: the closing line of a run is theirs.
 test: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
 	HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc:$(CURDIR)/.venv-intel/bin/mpicc" $(BIN)/python -m pytest
+
+# The applications with sanitizers, on every MPI: minutes of compiling, so not among the tests.
+sanitize: .venv/.ready-dev
+	HOCKNEY_SANITIZE=1 $(BIN)/python -m pytest tests/runner/apps/test_sanitizers.py
 
 format: .venv/.ready-dev
 	$(BIN)/ruff check --fix-only .

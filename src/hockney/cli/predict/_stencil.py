@@ -89,7 +89,7 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
     def step_on(grid: Grid) -> Step:
         return _step(asked, grid, place, computation)
 
-    source, calibrated_on = _source(asked, records, costs, place, warnings)
+    source, calibrated_on = _source(asked, records, costs, place, warnings, as_json=as_json)
     ordered, refused = rank_grids(step_on, grids, source, asked.iterations)
     if computation is not None:
         warnings += _other_side(step_on(ordered[0].grid), computation)
@@ -186,10 +186,12 @@ def _computation(asked: Asked, records: Sequence[AppRecord]) -> Computation | No
 def _step(
     asked: Asked, grid: Grid, place: Callable[[int], Place | None], computation: Computation | None
 ) -> Step:
+    from hockney.apps.cg import parse_unknowns
     from hockney.apps.jacobi import parse_cells
     from hockney.predict.apps.stencil import EXCHANGES, Stencil
     from hockney.predict.apps.steps import VARIANTS, Step
 
+    is_cg = asked.operation == "cg"
     if bool(asked.cells) == (asked.subdomain is not None):
         raise RequestError(
             f"{asked.operation} needs either --cells or --subdomain",
@@ -202,7 +204,10 @@ def _step(
     if asked.formulation and asked.formulation not in VARIANTS:
         raise RequestError(f"unknown formulation {asked.formulation!r}", f"known: {', '.join(VARIANTS)}")
     side = asked.subdomain
-    cells = parse_cells(asked.cells) if side is None else (side * grid.x, side * grid.y, side * grid.z)
+    if side is not None:
+        cells = (side * grid.x, side * grid.y, side * grid.z)
+    else:
+        cells = parse_unknowns(asked.cells)[1] if is_cg else parse_cells(asked.cells)
     if asked.cell_time:
         cell_s = parse_time(asked.cell_time)
         if not cell_s > 0:
@@ -215,7 +220,6 @@ def _step(
     else:
         where = place(grid.ranks)
         cell_s = computation.at(where.ppn if where else max(computation.cell_s))
-    is_cg = asked.operation == "cg"
     return Step(
         Stencil(cells, grid, asked.halo),
         cell_s,
@@ -256,8 +260,11 @@ def _source(
     costs: MachineCosts,
     place: Callable[[int], Place | None],
     warnings: list[str],
+    *,
+    as_json: bool,
 ) -> tuple[Source, int]:
     """Calibrated where enough runs communicate; how many were used."""
+    from hockney.cli._progress import shown
     from hockney.predict.apps.calibrate import calibrate
     from hockney.predict.apps.choice import Source
     from hockney.predict.apps.measured import runs_of
@@ -266,9 +273,9 @@ def _source(
     surroundings = Surroundings(costs, place)
     if records:
         try:
-            made = calibrate(
-                runs_of(records, "recursive_doubling" if asked.operation == "cg" else None), surroundings
-            )
+            runs = runs_of(records, "recursive_doubling" if asked.operation == "cg" else None)
+            with shown(quiet=as_json) as progress:
+                made = calibrate(runs, surroundings, progress)
             return Source.of(made), made.runs
         except RequestError as error:
             warnings.append(f"communication is not calibrated: {error.message}")

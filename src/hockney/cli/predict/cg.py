@@ -10,7 +10,6 @@ from hockney.cli import JsonOption, verb
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.cli.predict._stencil import (
     Asked,
-    Cells,
     CellTime,
     Faces,
     Grids,
@@ -30,13 +29,13 @@ from hockney.cli.predict._stencil import (
 @verb(
     "cg",
     examples="""
-hockney predict cg --cells 512 --ranks 48 --grid all --cell-time 2ns
-hockney predict cg --cells 4096x4096x1 --ranks 64 --grid 8x8x1 --runs folder --machine machine.json --json
+hockney predict cg --size 512x512x512 --ranks 48 --grid all --cell-time 2ns
+hockney predict cg --size 4096x4096 --ranks 64 --grid 8x8x1 --runs folder --machine machine.json --json
 """,
     of=predict,
 )
 def cg(
-    cells: Cells = "",
+    size: Annotated[str, typer.Option(help="Unknowns of the whole: 1000x1000 or 200x200x100.")] = "",
     subdomain: Subdomain = None,
     grid: Grids = None,
     ranks: RankCount = None,
@@ -63,7 +62,7 @@ def cg(
     predict_stencil(
         Asked(
             "cg",
-            cells,
+            size,
             subdomain,
             grid or [],
             ranks,

@@ -17,6 +17,7 @@ from scipy.stats import t as student
 from hockney.errors import RequestError
 from hockney.predict.apps.steps import Step, iteration
 from hockney.predict.apps.surroundings import FARTHEST, Surroundings, Tuned
+from hockney.predict.estimators.base import Progress, silent
 
 LEAST_RUNS = 3
 MOST_TUNED_RANKS = 256
@@ -29,6 +30,8 @@ _LINK = 1.0
 _START_LINK, _START_HOP = 0.5, 0.3
 """Of the time of a byte, and of an empty message, between nodes."""
 _LEAST_ERROR = 0.01
+_MOST_STEPS = 30
+"""Of the fit, each with a simulation of every run for each factor."""
 
 Array = NDArray[np.float64]
 
@@ -51,7 +54,7 @@ class Calibrated:
     runs: int
 
 
-def calibrate(runs: Sequence[Run], surroundings: Surroundings) -> Calibrated:
+def calibrate(runs: Sequence[Run], surroundings: Surroundings, progress: Progress = silent) -> Calibrated:
     """Fit to `runs`. RequestError with fewer than LEAST_RUNS that communicate."""
     used = [run for run in runs if 1 < run.step.stencil.ranks <= MOST_TUNED_RANKS]
     if len(used) < LEAST_RUNS:
@@ -77,14 +80,19 @@ def calibrate(runs: Sequence[Run], surroundings: Surroundings) -> Calibrated:
 
     deviations = np.array([_FACTOR, _FACTOR, _NOISE, _LINK, _LINK][: 5 if shared else 3])
 
+    tried = 0
+
     def misses(theta: Array) -> Array:
+        nonlocal tried
+        tried += 1
+        progress(min(1.0, tried / (_MOST_STEPS * (1 + deviations.size))), "calibrating on runs")
         at = tuned(theta)
         return np.array([np.log(iteration(run.step, at).mean_s(run.iterations) / run.time_s) for run in used])
 
     def weighted(theta: Array) -> Array:
         return np.concatenate([misses(theta) / _NOISE, theta / deviations])
 
-    found = least_squares(weighted, np.zeros(deviations.size), diff_step=[0.02], max_nfev=30)
+    found = least_squares(weighted, np.zeros(deviations.size), diff_step=[0.02], max_nfev=_MOST_STEPS)
     left = misses(found.x)
     degrees = max(1, len(used) - deviations.size)
     error = float(student.ppf(0.975, degrees) * np.sqrt(np.sum(left**2) / degrees))

@@ -1,0 +1,192 @@
+"""`hockney predict jacobi` and `cg` from a machine file, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney import cli
+from hockney.campaign.app_record import AppRecord
+from hockney.campaign.folder import Campaign
+
+MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run the verb in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str | Path) -> tuple[int, str, str]:
+        if words[0] == "cg" and "--cells" in words:
+            # A cube, in the words of `hockney run cg`.
+            at = words.index("--cells")
+            words = (*words[:at], "--size", "x".join([str(words[at + 1])] * 3), *words[at + 2 :])
+        monkeypatch.setattr(sys, "argv", ["hockney", "predict", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+def asked(run: Run, *words: str | Path) -> Any:
+    code, out, _ = run(*words, "--json")
+    assert code == 0, out
+    return json.loads(out)
+
+
+def folder_of_runs(path: Path, grids: list[tuple[int, int, int]], operation: str = "jacobi") -> Path:
+    """Runs of 10 iterations on 48³ cells: 2 ns a cell, one rank on each node, 100 µs of messages each."""
+    campaign = Campaign.create(path, {})
+    for grid in grids:
+        ranks = grid[0] * grid[1] * grid[2]
+        cells = 48**3 / ranks
+        parameters = {
+            **dict(zip(("nx", "ny", "nz", "px", "py", "pz"), (48, 48, 48, *grid), strict=True)),
+            "halo": "nonblocking",
+            "faces": "datatype",
+            "iterations": 10,
+        }
+        compute_s = 10 * cells * 2e-9
+        campaign.append_app(
+            AppRecord(
+                operation=operation,
+                ranks=ranks,
+                nodes=ranks,
+                parameters=parameters,
+                time_s=compute_s + (10 * 1e-4 if ranks > 1 else 0),
+                answer={"compute_s": [compute_s] * ranks, "halo_B": [0] * ranks},
+            )
+        )
+    return path
+
+
+def test_every_grid_is_ranked(run: Run) -> None:
+    words = ("jacobi", "--cells", "96", "--ranks", "12", "--cell-time", "1ns", "--machine", MACHINE)
+    made = asked(run, *words, "--grid", "all")
+    assert made["model"] == "simulated"
+    assert len(made["grids"]) == 18  # 12 = 2²·3: C(4, 2) · 3 ordered factorisations
+    times = [one["time_s"] for one in made["grids"]]
+    assert times == sorted(times)
+    assert made["grid"] == made["grids"][0]["grid"]
+    # 96³ cells on 12 ranks, 1 ns each.
+    assert made["compute_s"] == pytest.approx(96**3 / 12 * 1e-9)
+    assert made["time_s"] == pytest.approx(made["compute_s"] + made["communication_s"])
+    assert made["mlups"] == pytest.approx(96**3 / made["time_s"] / 1e6)
+    assert made["low_s"] < made["time_s"] < made["high_s"]
+    assert made["told_apart"] is False
+    assert "1x1x12" not in made["not_told_apart_from"]
+    assert [one["share"] for one in made["communication_exceeds"]] == [0.1, 0.5]
+
+
+def test_without_a_grid_all_of_the_ranks_are_tried(run: Run) -> None:
+    words = ("cg", "--cells", "64", "--ranks", "6", "--cell-time", "1ns", "--machine", MACHINE)
+    assert len(asked(run, *words)["grids"]) == 9
+
+
+def test_cg_takes_longer_by_its_sums(run: Run) -> None:
+    words = (
+        "--cells",
+        "64",
+        "--grid",
+        "2x2x1",
+        "--cell-time",
+        "1ns",
+        "--iterations",
+        "1000",
+        "--machine",
+        MACHINE,
+    )
+    jacobi, cg = asked(run, "jacobi", *words), asked(run, "cg", *words, "--formulation", "fused")
+    message = ("pingpong", "--bytes", "8", "--locality", "network", "--variant", "default", "--machine", MACHINE)
+    one_way_s = asked(run, *message)["predictions"][0]["time_s"]
+    # Two sums of two rounds each, and a quarter of an iteration's computation in a thousand.
+    once_s = 64**3 / 4 * 1e-9 / 4 / 1000
+    assert cg["time_s"] - jacobi["time_s"] == pytest.approx(4 * one_way_s + once_s, rel=0.02)
+
+
+def test_a_rank_s_cube_is_weak_scaling(run: Run) -> None:
+    made = asked(
+        run, "jacobi", "--subdomain", "40", "--grid", "3x2x1", "--cell-time", "1ns", "--machine", MACHINE
+    )
+    assert made["cells"] == [120, 80, 40]
+    assert made["compute_s"] == pytest.approx(40**3 * 1e-9)
+
+
+def test_runs_tell_what_a_cell_takes_and_calibrate(run: Run, tmp_path: Path) -> None:
+    runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1), (4, 1, 1), (2, 2, 1), (2, 2, 2)])
+    made = asked(run, "jacobi", "--cells", "48", "--grid", "4x2x1", "--runs", runs, "--machine", MACHINE)
+    assert made["compute_s"] == pytest.approx(48**3 / 8 * 2e-9 * made["tuned"]["compute"])
+    assert made["calibrated_on"] == 4
+    # Every measured run took 100 µs for its messages, far more than by the file: the fit goes most of the way.
+    plain = asked(run, "jacobi", "--cells", "48", "--grid", "4x2x1", "--cell-time", "2ns", "--machine", MACHINE)
+    assert made["communication_s"] > 1.5 * plain["communication_s"]
+    assert made["communication_s"] == pytest.approx(1e-4, rel=0.5)
+
+
+def test_few_runs_still_tell_what_a_cell_takes(run: Run, tmp_path: Path) -> None:
+    runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1)])
+    made = asked(run, "jacobi", "--cells", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    assert made["calibrated_on"] == 0
+    assert any("not calibrated" in text for text in made["warnings"])
+    assert made["compute_s"] == pytest.approx(48**3 / 2 * 2e-9)
+
+
+def test_a_box_of_another_size_is_warned_about(run: Run, tmp_path: Path) -> None:
+    runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1)])
+    made = asked(run, "jacobi", "--cells", "480", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    assert any("caches" in text for text in made["warnings"])
+
+
+def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
+    code, out, err = run("cg", "--cells", "64", "--ranks", "4", "--cell-time", "1ns")
+    assert code == 0
+    assert "cg on 4 ranks, an iteration" in out
+    assert "predicted fastest, but cannot be told from" in out or "is fastest, by" in out
+    assert "communication exceeds 10% of the time" in out
+    assert "usual latencies" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--grid", "2x1x1", "--cell-time", "1ns"], "needs either --"),
+        (["--cells", "64", "--subdomain", "8", "--grid", "2x1x1", "--cell-time", "1ns"], "needs either"),
+        (["--cells", "64", "--cell-time", "1ns"], "no grid is given"),
+        (["--cells", "64", "--ranks", "0", "--cell-time", "1ns"], "at least 1, not 0"),
+        (["--cells", "64", "--grid", "3x1x1", "--ranks", "4", "--cell-time", "1ns"], "has 3 processes, not 4"),
+        (["--cells", "4", "--grid", "8x1x1", "--cell-time", "1ns"], "only 4 cells to share"),
+        (["--cells", "0", "--grid", "1x1x1", "--cell-time", "1ns"], "direction without"),
+        (["--cells", "64", "--grid", "2x1x1"], "needs --cell-time or --runs"),
+        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "0s"], "must be positive"),
+        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--halo", "pigeon"], "unknown exchange"),
+        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--faces", "pigeon"], "unknown faces"),
+        (["--cells", "64", "--grid", "2x1x1", "--runs", "nowhere"], "nowhere"),
+        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--machine", "no.json"], "no.json"),
+        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--ppn", "2"], "need --system"),
+    ],
+)
+@pytest.mark.parametrize("operation", ["jacobi", "cg"])
+def test_a_wrong_request_is_one_line(run: Run, operation: str, words: list[str], message: str) -> None:
+    code, out, err = run(operation, *words)
+    assert (code, out) == (2, "")
+    assert message in err.splitlines()[0]
+    code, out, _ = run(operation, *words, "--json")
+    assert code == 2
+    assert message in json.loads(out)["error"]["message"]
+
+
+def test_runs_of_another_program_are_refused(run: Run, tmp_path: Path) -> None:
+    runs = folder_of_runs(tmp_path / "runs", [(2, 1, 1)])
+    code, _, err = run("cg", "--cells", "48", "--grid", "2x1x1", "--runs", runs)
+    assert code == 2
+    assert "has no run of cg" in err
