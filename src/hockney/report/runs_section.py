@@ -17,7 +17,8 @@ from hockney.report.run_tables import Shown, name_series, runs_table
 class Program(ABC):
     """An application whose times are those of one `unit`: a sweep, an iteration. `rate` heads the rates.
 
-    `about` says what the numbers mean, `about_prediction` what is predicted and from what.
+    `about` says what the numbers mean, `about_bound` what bounds the rate, `about_prediction` what is predicted
+    and from what.
     """
 
     name: ClassVar[str]
@@ -26,6 +27,7 @@ class Program(ABC):
     unit: ClassVar[str]
     rate: ClassVar[str]
     about: ClassVar[str] = ""
+    about_bound: ClassVar[str] = ""
     about_prediction: ClassVar[str]
 
     @abstractmethod
@@ -51,6 +53,7 @@ def section(program: Program, runs: Runs) -> Made:
             filter(None, [program.about, *_about_predictions(program, shown, runs.basis, reasons)])
         )
         made.runs += map(_data, shown)
+        made.timed += [one.record for one in shown]
     return made
 
 

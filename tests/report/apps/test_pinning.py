@@ -42,6 +42,7 @@ def test_a_launch_says_what_is_wrong(run: Callable[..., AppRecord]) -> None:
     assert told[0] == "nothing"
     assert "0.0" in told[1]
     assert "1.0" in told[1]
+    assert made.timed == []  # nobody reads its times
 
 
 def test_a_record_of_another_version_is_listed(run: Callable[..., AppRecord]) -> None:

@@ -89,11 +89,15 @@ class Runs:
 
 @dataclass
 class Made:
-    """Sections, what must be told before them, and each run as data (SI units) for `--json`."""
+    """Sections, what must be told before them, and each run as data (SI units) for `--json`.
+
+    `timed`: the runs whose times are shown.
+    """
 
     sections: list[Section] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
+    timed: list[AppRecord] = field(default_factory=list)
 
 
 app_sections: Registry[Callable[[Runs], Made]] = Registry("section on an application", "hockney.report.apps")
@@ -105,7 +109,7 @@ def applications(records: Sequence[AppRecord], basis: Basis | None, progress: Ca
 
     What a newer version may have run is listed as far as every record tells it.
     """
-    every = Made(warnings=_warnings(records))
+    every = Made()
     for name in dict.fromkeys(record.operation for record in records):
         progress(f"drawing {name}")
         draw = app_sections.get(name) if name in app_sections.names() else _unknown
@@ -113,6 +117,8 @@ def applications(records: Sequence[AppRecord], basis: Basis | None, progress: Ca
         every.sections += made.sections
         every.warnings += made.warnings
         every.runs += made.runs
+        every.timed += made.timed
+    every.warnings[:0] = [*_about_runs(records), *_about_times(every.timed)]
     return every
 
 
@@ -136,6 +142,7 @@ def readable(records: Sequence[AppRecord], read: Callable[[AppRecord], T], page:
             "hockney expects; they are only listed."
         )
         made.runs += as_data(other)
+        made.timed += other
     return found
 
 
@@ -149,7 +156,7 @@ def _unknown(runs: Runs) -> Made:
         is_application=True,
     )
     told = f"{name}: this version of hockney does not know the application; its runs are only listed."
-    return Made([made], [told], as_data(runs.records))
+    return Made([made], [told], as_data(runs.records), list(runs.records))
 
 
 def spoken(runs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -183,8 +190,8 @@ def as_data(records: Sequence[AppRecord]) -> list[dict[str, Any]]:
     return [{name: getattr(record, name) for name in names} for record in records]
 
 
-def _warnings(records: Sequence[AppRecord]) -> list[str]:
-    """What a reader must know before trusting a time, worst first."""
+def _about_runs(records: Sequence[AppRecord]) -> list[str]:
+    """What a reader must know before trusting any run, worst first."""
     total = len(records)
     told = []
     if wrong := [record for record in records if record.answer.get("verified") is False]:
@@ -194,6 +201,13 @@ def _warnings(records: Sequence[AppRecord]) -> list[str]:
             "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
             f"({len(crowded)} of {total} runs of applications: {_names(crowded)})."
         )
+    return told
+
+
+def _about_times(records: Sequence[AppRecord]) -> list[str]:
+    """How uncertain times are."""
+    total = len(records)
+    told = []
     widths = {
         index: (record.high_s - record.low_s) / 2 / record.time_s
         for index, record in enumerate(records)

@@ -25,10 +25,8 @@ class Cg(Program):
     )
     unit = "an iteration"
     rate = "iterations/s"
-    about = (
-        "Communication: halos and sums, of the time of all ranks. The bound is the memory bandwidth measured in "
-        "turns with the solutions over the bytes of an iteration."
-    )
+    about = "Communication: halos and sums, of the time of all ranks."
+    about_bound = "The bound: memory bandwidth, measured in turns with solutions, over the bytes of an iteration."
     about_prediction = f"{ABOUT_PREDICTION} Sums go by {SUMS.replace('_', ' ')}."
 
     def shown(self, record: AppRecord) -> Shown:

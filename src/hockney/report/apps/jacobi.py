@@ -19,8 +19,9 @@ class Jacobi(Program):
     rate = "MLUP/s"
     about = (
         "MLUP/s: 10⁶ lattice updates per second of all ranks. Communication: MPI and packing, of the time of all "
-        "ranks. The bound is the memory bandwidth measured in turns with the sweeps over the bytes of an update."
+        "ranks."
     )
+    about_bound = "The bound: memory bandwidth, measured in turns with the sweeps, over the bytes of an update."
     about_prediction = ABOUT_PREDICTION
 
     def shown(self, record: AppRecord) -> Shown:
