@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ class Shown:
 
     `problem` is the whole, `of_rank` one rank's share where all have equal ones; `way` how it was done. `rate` is
     in the unit of the section. `bound_share`: of the rate that hardware allows; `communication`: of the time of
-    all ranks. None: the run does not tell, or nothing predicts it.
+    all ranks. None: the run does not tell, or nothing predicts it. ValueError where the numbers cannot be.
     """
 
     record: AppRecord
@@ -34,6 +35,11 @@ class Shown:
     communication: float | None = None
     predicted_s: float | None = None
     series: str = ""
+
+    def __post_init__(self) -> None:
+        numbers = (self.rate, self.bound_share, self.communication)
+        if self.count < 1 or not all(math.isfinite(one) for one in numbers if one is not None):
+            raise ValueError("a run of no sweeps, or with numbers that are none")
 
     @property
     def time_s(self) -> float:

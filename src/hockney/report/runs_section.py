@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -87,7 +88,10 @@ def _predict(program: Program, shown: list[Shown], basis: Basis) -> list[tuple[s
         why = basis.refused(one.record)
         if not why:
             try:
-                one.predicted_s = program.predicted_s(one.record, basis)
+                made = program.predicted_s(one.record, basis)
+                if made is not None and not 0 < made < math.inf:
+                    raise ValueError("no time")
+                one.predicted_s = made
             except RequestError as error:
                 why = error.message
             except UNREADABLE:

@@ -12,6 +12,8 @@ from hockney.report.apps.base import Basis
 
 MOST_RANKS = 4096
 """Of a run that is predicted: more take seconds each."""
+MOST_COMPUTED = 10
+"""Times of the whole: a mean over repetitions may exceed their median, but no more than that."""
 ABOUT_PREDICTION = (
     "only communication is predicted, simulated with the measured messages between two ranks; what a cell "
     "takes, and packing where it is measured, is what each run says itself. On one rank there is nothing to "
@@ -33,12 +35,15 @@ def of_rank(record: AppRecord) -> str:
 def simulated_s(record: AppRecord, basis: Basis, sums: str | None) -> float | None:
     """Seconds of an iteration in the mean of a repetition's; None on one rank, which sends nothing.
 
-    `sums`: the schedule of its allreduce; None: it has none. RequestError for a run too large to simulate.
+    `sums`: the schedule of its allreduce; None: it has none. RequestError for a run too large to simulate,
+    or one that contradicts itself.
     """
     if record.ranks == 1:
         return None
     if record.ranks > MOST_RANKS:
         raise RequestError(f"more than {MOST_RANKS} ranks take too long to simulate", "")
+    if max(record.answer["compute_s"]) > MOST_COMPUTED * record.time_s:
+        raise RequestError("it says that it computed for longer than it ran", "")
     (run,) = runs_of([record], sums)
     surroundings = basis.surroundings(record)
     if "pack_s" in record.answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -68,9 +69,37 @@ def test_strong_and_weak_scaling_are_told_apart(jacobi_run: Callable[..., AppRec
     assert [text.get_text() for text in words] == ["8x8x8", "50x50x50 each"]
 
 
-def test_a_record_of_another_version_is_listed(jacobi_run: Callable[..., AppRecord]) -> None:
-    other = jacobi_run(2)
-    del other.answer["compute_s"]
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"parameters": {"px": 77}},
+        {"answer": {"compute_s": []}},
+        {"answer": {"compute_s": [1e308, 1e308]}},
+        {"parameters": {"nx": 0}},
+    ],
+)
+def test_what_cannot_be_predicted_is_still_shown(
+    jacobi_run: Callable[..., AppRecord], basis: Basis, wrong: Any
+) -> None:
+    made = jacobi(Runs([jacobi_run(2, **wrong)], basis))
+    assert made.runs[0]["predicted_s"] is None
+    assert made.runs[0]["time_s"] == pytest.approx(1e-4)
+    assert "Not predicted, 1 of 1 runs" in made.sections[0].note
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"answer": {"compute_s": None}},
+        {"answer": {"compute_s": [float("nan"), 1.0]}},
+        {"answer": {"mlups": "fast"}},
+        {"parameters": {"iterations": 0}},
+        {"parameters": {"px": "many"}},
+        {"parameters": {"px": 0}},
+    ],
+)
+def test_a_record_of_another_version_is_listed(jacobi_run: Callable[..., AppRecord], wrong: Any) -> None:
+    other = jacobi_run(2, **wrong)
     made = jacobi(Runs([jacobi_run(1), other]))
     assert [table.caption for table in made.sections[0].tables] == ["Runs (1): nonblocking, datatype", "Runs"]
     assert "1 of 2 runs answer otherwise" in made.warnings[0]
