@@ -19,6 +19,7 @@ from hockney.predict.decisions.base import libraries
 from hockney.predict.estimators.base import estimators
 from hockney.predict.procedures.base import procedures
 from hockney.registry import Registry
+from hockney.report.apps.base import app_sections
 from hockney.runner.launchers.base import launchers
 from hockney.samples.importers.base import importers
 from hockney.scaling.laws.base import laws
@@ -82,6 +83,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/predict/apps/jacobi",
         ROOT / "docs/reference/jacobi.md",
     ),
+    "section on an application": (
+        SOURCE / "report/apps",
+        ".py",
+        ROOT / "tests/report/apps",
+        ROOT / "docs/reference/report.md",
+    ),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
 }
 REGISTRIES: dict[str, Registry[object]] = {
@@ -94,6 +101,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "model of jacobi": jacobi_models,  # type: ignore[dict-item]
     "procedure": procedures,  # type: ignore[dict-item]
     "law": laws,  # type: ignore[dict-item]
+    "section on an application": app_sections,  # type: ignore[dict-item]
 }
 
 
@@ -111,6 +119,10 @@ ALL_UNITS = [(kind, name) for kind in ROOMS for name in units(kind)]
 @pytest.mark.parametrize("kind", sorted(REGISTRIES))
 def test_a_unit_registers_itself_under_its_files_name(kind: str) -> None:
     assert REGISTRIES[kind].names() == units(kind)
+
+
+def test_every_application_has_a_section_of_the_report() -> None:
+    assert units("section on an application") == units("application")
 
 
 def verbs() -> list[str]:

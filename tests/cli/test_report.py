@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from hockney import cli
+from hockney.campaign.app_record import AppRecord
 from hockney.campaign.folder import Campaign
 from hockney.campaign.record import Record
 from hockney.machine.build import build
@@ -66,7 +67,7 @@ def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None
     )
     assert (code, err) == (0, "")
     said = json.loads(out)
-    assert set(said) == {"report", "figures", "csv", "headline", "evaluations", "warnings"}
+    assert set(said) == {"report", "figures", "csv", "headline", "evaluations", "applications", "warnings"}
     assert said["report"] == "page.html"
     for name in [said["report"], *said["figures"], *said["csv"]]:
         assert (tmp_path / name).stat().st_size > 0
@@ -81,6 +82,25 @@ def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None
         "Link": pytest.approx(1024 / 3.024e-6 / 2e9),
         "Bus": pytest.approx(1024 / 3.024e-6 / 4e9),
     }
+
+
+def test_a_folder_with_applications_alone(run: Run, campaign: Path, tmp_path: Path) -> None:
+    made = Campaign.create(tmp_path / "rings", {})
+    for ranks in (1, 2):
+        made.append_app(
+            AppRecord(
+                operation="ring", ranks=ranks, parameters={"exchange": "sendrecv", "topology": "world"},
+                time_s=1e-5, answer={"positions": list(range(ranks))},
+            )
+        )  # fmt: skip
+    code, out, err = run(made.path)
+    assert code == 0
+    assert out.splitlines() == ["ring: 2 runs on 1 to 2 ranks", "wrote report.html"]
+    assert "fewer than six repetitions" in err
+    save(build(campaign), tmp_path / "machine.json")
+    code, out, _ = run(made.path, "--machine", "machine.json", "--json")
+    assert code == 0
+    assert [one["ranks"] for one in json.loads(out)["applications"]] == [1, 2]
 
 
 def test_a_machine_file(run: Run, campaign: Path, tmp_path: Path) -> None:

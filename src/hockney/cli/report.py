@@ -51,6 +51,7 @@ def report(
     """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance."""
     from hockney.machine.file import load
     from hockney.machine.system import find_system
+    from hockney.report.apps.base import spoken
     from hockney.report.make import make, write_csv, write_figures, write_html
     from hockney.report.marks import Peak
 
@@ -70,6 +71,7 @@ def report(
                 "csv": [str(path) for path in tables],
                 "headline": [head.as_json() for head in made.headlines],
                 "evaluations": made.evaluations,
+                "applications": made.applications,
                 "warnings": made.warnings,
             }
         )
@@ -78,6 +80,8 @@ def report(
         err.print(f"warning: {warning}", markup=False, soft_wrap=True)
     for head in made.headlines:
         out.print(head.text, markup=False, soft_wrap=True)
+    for line in spoken(made.applications):
+        out.print(line, markup=False, soft_wrap=True)
     for path in [*drawn, *tables]:
         out.print(f"wrote {path}", markup=False, soft_wrap=True)
     out.print(f"wrote {output}", markup=False, soft_wrap=True)

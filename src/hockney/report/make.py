@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,17 @@ from typing import Any
 import pandas as pd
 
 from hockney.analyse.points import collectives_in, points
+from hockney.campaign.app_record import AppRecord
 from hockney.campaign.folder import Campaign, write_atomically
 from hockney.campaign.keys import POINT_TO_POINT
 from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build
-from hockney.machine.file import Machine
+from hockney.machine.file import Machine, load
 from hockney.machine.system import System
 from hockney.models.base import models
 from hockney.report import collectives, figures, points_csv, provenance, tables
+from hockney.report.apps.base import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
@@ -33,6 +35,8 @@ from hockney.samples import table
 
 DETAILED = 8
 """Up to so many curves of an operation are each drawn with all fits; of more, only what was measured."""
+MACHINE = "machine.json"
+"""In the campaign folder: what applications are predicted from."""
 CROWD = 8
 """Curves in one picture at most."""
 
@@ -53,6 +57,8 @@ class Report:
     table: pd.DataFrame
     evaluations: dict[str, dict[str, Any]]
     """Of each collective, what its models predicted of points left out."""
+    applications: list[dict[str, Any]]
+    """Of each run of an application, what its section shows."""
 
 
 def make(
@@ -64,15 +70,20 @@ def make(
 ) -> Report:
     """The report of a campaign folder or tidy table; fits are those of `machine`, made anew where it is None.
 
-    `systems` tell where ranks were; without one, the launches do. RequestError where nothing was measured,
-    `machine` was fitted to other launches, or the table has nothing of a system.
+    `systems` tell where ranks were; without one, the launches do. Applications are predicted from `machine`, else
+    from the folder's machine.json, else from what was fitted. RequestError where nothing was measured, `machine`
+    was fitted to other launches, or the table has nothing of a system.
     """
-    records, launches, found = _read(path)
+    records, apps, launches, found = _read(path)
     frame = table.load(path)
     places = Places(frame, systems, launches)
     origin = f"Measured values are those of {path.name}. "
     every: list[Curve] = []
     marks: list[SizeMark] = []
+    given = machine
+    if apps and not records:
+        # Of such a folder the file foretells applications; its own points are of another campaign.
+        machine = None
     if machine is not None or set(frame["operation"]) & set(POINT_TO_POINT):
         if machine is None:
             machine = build(path, progress)
@@ -102,18 +113,25 @@ def make(
             results |= {operation: tried.result} if tried.result else {}
             sections.append(section)
         told += places.notes
+        of_apps = applications(apps, _basis(path, given, machine, launches, told) if apps else None, progress)
+        sections += of_apps.sections
+        told += of_apps.warnings
         subject = "point to point" if every and not collectives_in(frame) else "communication"
-        system = machine.system.name if machine is not None else next(iter(frame["system"]), "")
+        systems_seen = [*frame["system"], *(record.system for record in apps)]
+        system = machine.system.name if machine is not None else next(iter(systems_seen), "")
         html = render(
-            title=f"MPI {subject} on {system or path.name}",
-            lead=_lead(machine, launches) if machine is not None else _plain_lead(frame, launches),
+            title=f"MPI {subject if len(frame) else 'applications'} on {system or path.name}",
+            lead=_lead(machine, launches)
+            if machine is not None
+            else _plain_lead({*frame["mpi"], *(record.mpi for record in apps)}, launches),
             headlines=headlines,
             warnings=told,
             sections=sections,
             provenance=provenance.tables(launches),
             origin=origin,
+            of_messages=bool(len(frame)),
         )
-    return Report(html, headlines, told, every, sections, launches, context, frame, results)
+    return Report(html, headlines, told, every, sections, launches, context, frame, results, of_apps.runs)
 
 
 def write_html(report: Report, path: Path) -> None:
@@ -141,7 +159,7 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
-    """One CSV for each curve between pairs of ranks, one for each collective."""
+    """One CSV for each curve between pairs of ranks, one for each collective, one for each application."""
     paths = []
     for operation in collectives_in(report.table):
         path = folder / f"{operation}.csv"
@@ -150,6 +168,11 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     for curve in report.curves:
         path = folder / f"{curve.name}.csv"
         _write(path, points_csv.text(curve, report.launches).encode())
+        paths.append(path)
+    for name in dict.fromkeys(run["operation"] for run in report.applications):
+        path = folder / f"{page_id(name)}.csv"
+        rows = pd.DataFrame([run for run in report.applications if run["operation"] == name])
+        _write(path, rows.to_csv(index=False).encode())
         paths.append(path)
     return paths
 
@@ -173,19 +196,42 @@ def _unwritable(path: Path, error: OSError) -> RequestError:
     return RequestError(f"cannot write {path}: {error.strerror}", "choose another place")
 
 
-def _read(path: Path) -> tuple[list[Record], list[dict[str, Any]], list[str]]:
-    """Records, launches and what was damaged; a tidy table has neither records nor launches."""
+def _read(path: Path) -> tuple[list[Record], list[AppRecord], list[dict[str, Any]], list[str]]:
+    """Records, runs of applications, launches and what was damaged; a tidy table has none of them."""
     if not path.is_dir():
-        return [], [], []
+        return [], [], [], []
     campaign = Campaign.open(path)
-    records, launches = campaign.records(), campaign.launches()
-    if not records:
+    records, apps, launches = campaign.records(), campaign.apps(), campaign.launches()
+    if not records and not apps:
         raise RequestError(
             f"{path} holds no measurement"
             + (f" ({len(campaign.warnings)} damaged lines)" if campaign.warnings else ""),
             f"go on with `hockney measure --resume -o {path}`",
         )
-    return records, launches, campaign.warnings
+    return records, apps, launches, campaign.warnings
+
+
+def _basis(
+    path: Path,
+    given: Machine | None,
+    fitted: Machine | None,
+    launches: Sequence[Mapping[str, Any]],
+    told: list[str],
+) -> Basis | None:
+    """What applications are predicted from: the file given, the folder's own, or what was fitted to its messages.
+
+    A machine.json that cannot be read is told and passed over: it was not asked for.
+    """
+    of_id = {str(launch.get("id")): launch for launch in launches}
+    if given is not None:
+        return Basis(given, "the machine file", of_id)
+    own = path / MACHINE
+    if own.is_file():
+        try:
+            return Basis(load(own), MACHINE, of_id)
+        except RequestError as error:
+            told.append(f"{MACHINE} of the folder is not used: {error.message}")
+    return None if fitted is None else Basis(fitted, "the fits of this page", of_id)
 
 
 def _belongs(machine: Machine, launches: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -229,9 +275,9 @@ def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def _plain_lead(frame: pd.DataFrame, launches: Sequence[Mapping[str, Any]]) -> list[str]:
+def _plain_lead(libraries: Collection[str], launches: Sequence[Mapping[str, Any]]) -> list[str]:
     """Which MPI and when, of a campaign without any fit."""
-    lines = [", ".join(sorted({str(name) for name in frame["mpi"] if name}))]
+    lines = [", ".join(sorted({str(name) for name in libraries if name}))]
     for launch in launches[:1]:
         hosts = [
             " · ".join(str(host.get(k, "")) for k in ("host", "cpu_model")) for host in launch.get("hosts", ())

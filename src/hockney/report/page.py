@@ -47,6 +47,17 @@ READING = (
     "1024, kB, MB and GB powers of 1000.",
 )
 
+READING_APPLICATIONS = (
+    "Times are medians over repetitions, each as long as its slowest rank, with their 95 % interval where there "
+    "were at least six. A prediction stands beside what was measured with its relative error, "
+    "(predicted − measured) / measured; what it was made from stands below each table.",
+)
+CALM = (
+    "nothing oversubscribed, no disturbed stretch of weight, every interval as narrow as asked, "
+    "no launch far from the others."
+)
+CALM_APPLICATIONS = "nothing oversubscribed, no result wrong, every run with a narrow interval and understood."
+
 _WITH_FORMULAS = 8
 """More headlines than these go without their formula lines, which stand below."""
 
@@ -66,7 +77,7 @@ class Part:
 
 @dataclass
 class Section:
-    """One operation. `folded`: its parts hold tables only, and are closed until asked for."""
+    """One operation or application. `folded`: its parts hold tables only, and are closed until asked for."""
 
     id: str
     title: str
@@ -77,6 +88,7 @@ class Section:
     check: Drawing | None = None
     folded: bool = False
     note: str = ""
+    is_application: bool = False
 
     @property
     def drawings(self) -> list[Drawing]:
@@ -94,8 +106,14 @@ def render(
     sections: Iterable[Section],
     provenance: Sequence[Table],
     origin: str,
+    of_messages: bool,
 ) -> str:
-    """The whole page as one HTML document that refers to nothing outside itself."""
+    """The whole page as one HTML document that refers to nothing outside itself.
+
+    `of_messages`: it is about messages or collectives too, not about applications alone.
+    """
+    sections = list(sections)
+    with_apps = any(section.is_application for section in sections)
     here = files("hockney.report")
     environment = Environment(
         loader=DictLoader({"page": here.joinpath("page.html.j2").read_text(encoding="utf-8")}),
@@ -116,12 +134,11 @@ def render(
         headline_note=f"By model {model}, intervals at 95 %. Highest throughput is measured. "
         "All models stand side by side below.",
         warnings=warnings,
-        calm="nothing oversubscribed, no disturbed stretch of weight, every interval as narrow as asked, "
-        "no launch far from the others.",
+        calm=CALM if of_messages else CALM_APPLICATIONS,
         sections=shown,
         provenance=provenance,
         origin=origin,
-        reading=READING,
+        reading=[*(READING if of_messages else ()), *(READING_APPLICATIONS if with_apps else ())],
     )
 
 

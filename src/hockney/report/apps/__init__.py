@@ -1,0 +1,1 @@
+"""A section of the report for each application, one file each."""

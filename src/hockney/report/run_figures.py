@@ -1,0 +1,188 @@
+"""Figures of an application's runs: time against ranks and against process grids, measured beside predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from numpy.typing import NDArray
+
+from hockney.report.axes import log_axis, plain
+from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.run_tables import Shown
+from hockney.report.style import QUIET, Style, styles
+from hockney.units import format_time
+
+MOST_SERIES = 8
+"""In one figure; of more, those with the most runs."""
+MOST_GRIDS = 24
+"""In one figure, the fastest ones."""
+LETTERS = 150
+"""Of a legend's line."""
+LEAST_RATIO = 1.25
+"""Of neighbouring ticks: closer ones would touch."""
+
+
+def figures(name: str, title: str, unit: str, shown: Sequence[Shown]) -> list[Drawing]:
+    """Against ranks where there are several, against grids where one number of ranks has several.
+
+    Runs that took no time at all (a simulation without any cost) are not drawn.
+    """
+    timed = [one for one in shown if one.time_s > 0]
+    made = []
+    if len({one.record.ranks for one in timed}) > 1:
+        made.append(_against_ranks(name, title, unit, timed))
+    groups: dict[tuple[str, int], list[Shown]] = {}
+    for one in timed:
+        groups.setdefault((one.series, one.record.ranks), []).append(one)
+    widest = max(groups.values(), key=lambda group: len({one.grid for one in group}), default=[])
+    if len({one.grid for one in widest}) > 1:
+        made.append(_against_grids(name, title, unit, widest))
+    return made
+
+
+def _against_ranks(name: str, title: str, unit: str, shown: Sequence[Shown]) -> Drawing:
+    """Dots with intervals measured, dotted lines predicted; at the right how far off, where anything is."""
+    by_series: dict[str, list[Shown]] = {}
+    for one in shown:
+        by_series.setdefault(one.series, []).append(one)
+    total = len(by_series)
+    drawn = sorted(by_series, key=lambda series: -len(by_series[series]))[:MOST_SERIES]
+    by_series = {series: by_series[series] for series in by_series if series in drawn}
+    every = [one for group in by_series.values() for one in group]
+    is_predicted = any(one.predicted_s is not None for one in every)
+    figure = Figure(figsize=(WIDTH_IN, 3.9), layout="constrained")
+    panels = list(figure.subplots(1, 2, width_ratios=(3, 2))) if is_predicted else [figure.subplots()]
+    looks = styles(list(by_series))
+    scale, unit_name = _seconds_axis(panels[0], every)
+    for series, group in by_series.items():
+        _measured(panels[0], series, group, looks[series], scale)
+        if is_predicted:
+            _predicted(panels[0], panels[1], group, looks[series], scale)
+    if is_predicted:
+        panels[0].plot([], [], color=QUIET, linestyle=":", linewidth=1.6, label="predicted")
+        panels[1].axhline(0.0, color=QUIET, linewidth=0.9)
+        panels[1].set_ylabel("(predicted − measured) / measured [%]")
+    panels[0].set_ylabel(f"time of {unit} [{unit_name}]")
+    for axes in panels:
+        _ranks(axes, sorted({one.record.ranks for one in every}))
+    handles, labels = panels[0].get_legend_handles_labels()
+    columns = max(1, min(len(labels), LETTERS // (max(map(len, labels)) + 8)))
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    caption = "Dots are medians with 95 % intervals; lines join the fastest run of each number of ranks."
+    caption += " Dotted: predicted, where the machine file speaks of the run." if is_predicted else ""
+    caption += f" {total - MOST_SERIES} further series are in the table only." if total > MOST_SERIES else ""
+    alt = f"{title}: time of {unit} against the number of ranks. {_in_words(every)}"
+    return Drawing(f"app-{name}-ranks", f"{title}: against ranks.", alt, caption, figure)
+
+
+def _against_grids(name: str, title: str, unit: str, shown: Sequence[Shown]) -> Drawing:
+    """One number of ranks: the fastest grid at the top, dots measured, crosses predicted."""
+    ordered = sorted(shown, key=lambda one: one.time_s)
+    drawn = ordered[:MOST_GRIDS]
+    is_predicted = any(one.predicted_s is not None for one in drawn)
+    figure = Figure(figsize=(WIDTH_IN, 1.3 + 0.19 * len(drawn)), layout="constrained")
+    axes = figure.subplots()
+    seconds = [value for one in drawn for value in (one.low_s, one.high_s, one.time_s, one.predicted_s) if value]
+    scale, unit_name = _time_unit(max(seconds))
+    at = np.arange(len(drawn))
+    (look,) = styles(["measured"]).values()
+    axes.errorbar(
+        [one.time_s / scale for one in drawn], at, xerr=_spread(drawn) / scale, fmt=look.marker,
+        color=look.colour, elinewidth=1.0, capsize=2.0, label="measured", zorder=5,
+    )  # fmt: skip
+    if is_predicted:
+        predicted = [np.nan if one.predicted_s is None else one.predicted_s / scale for one in drawn]
+        axes.plot(predicted, at, "x", color=QUIET, markersize=5, label="predicted", zorder=4)
+        figure.legend(loc="outside right upper")
+    axes.set_yticks(at, [one.grid for one in drawn])
+    axes.invert_yaxis()
+    axes.set_ylabel("process grid")
+    axes.set_xlabel(f"time of {unit} [{unit_name}]")
+    of_all = (
+        f"the fastest {MOST_GRIDS} of {len(ordered)}" if len(ordered) > MOST_GRIDS else f"{len(ordered)} runs"
+    )
+    where = f"{title} on {ordered[0].record.ranks} ranks"
+    caption = f"{ordered[0].series}: {of_all}. Bars are 95 % intervals."
+    alt = f"{where}: time of {unit} on each process grid. {_in_words(drawn)}"
+    return Drawing(f"app-{name}-grids", f"{where}: process grids.", alt, caption, figure)
+
+
+def _seconds_axis(axes: Axes, shown: Sequence[Shown]) -> tuple[float, str]:
+    """Make the y axis hold all times; seconds of its unit, and the unit."""
+    seconds = [value for one in shown for value in (one.low_s, one.high_s, one.time_s, one.predicted_s) if value]
+    scale, unit_name = _time_unit(max(seconds))
+    log_axis(axes, min(seconds) / scale, max(seconds) / scale)
+    return scale, unit_name
+
+
+def _measured(axes: Axes, series: str, group: Sequence[Shown], look: Style, scale: float) -> None:
+    axes.errorbar(
+        [one.record.ranks for one in group], [one.time_s / scale for one in group], yerr=_spread(group) / scale,
+        fmt=look.marker, color=look.colour, markersize=3.8, elinewidth=1.0, capsize=2.0, zorder=5,
+    )  # fmt: skip
+    fastest = _fastest(group)
+    axes.plot(
+        [one.record.ranks for one in fastest], [one.time_s / scale for one in fastest],
+        marker=look.marker, markersize=3.8, linewidth=1.2, label=series, color=look.colour,
+    )  # fmt: skip
+
+
+def _predicted(times: Axes, errors: Axes, group: Sequence[Shown], look: Style, scale: float) -> None:
+    """At the left the runs whose times are joined, at the right all."""
+    fastest = [one for one in _fastest(group) if one.predicted_s is not None]
+    times.plot(
+        [one.record.ranks for one in fastest], [(one.predicted_s or 0.0) / scale for one in fastest],
+        color=look.colour, linestyle=":", linewidth=1.6, marker="x", markersize=4.5, zorder=6,
+    )  # fmt: skip
+    known = [one for one in group if one.error is not None]
+    errors.plot(
+        [one.record.ranks for one in known], [100 * (one.error or 0.0) for one in known],
+        linestyle="", marker=look.marker, color=look.colour, markersize=4.2,
+    )  # fmt: skip
+
+
+def _fastest(group: Sequence[Shown]) -> list[Shown]:
+    """Of each number of ranks, in ascending order."""
+    best: dict[int, Shown] = {}
+    for one in group:
+        if one.record.ranks not in best or one.time_s < best[one.record.ranks].time_s:
+            best[one.record.ranks] = one
+    return [best[ranks] for ranks in sorted(best)]
+
+
+def _spread(group: Sequence[Shown]) -> NDArray[np.float64]:
+    """Seconds below and above the medians, shape (2, runs); 0 where no bound is known."""
+    low = [one.time_s - one.low_s if one.low_s is not None else 0.0 for one in group]
+    high = [one.high_s - one.time_s if one.high_s is not None else 0.0 for one in group]
+    return np.maximum(np.array([low, high], dtype=np.float64), 0.0)
+
+
+def _time_unit(largest_s: float) -> tuple[float, str]:
+    """The unit in which times up to this one read well, in seconds, and its name."""
+    return next((one for one in ((1.0, "s"), (1e-3, "ms")) if largest_s >= one[0]), (1e-6, "µs"))
+
+
+def _ranks(axes: Axes, counts: Sequence[int]) -> None:
+    ticks: list[float] = []
+    for count in reversed(counts):
+        if not ticks or count * LEAST_RATIO <= ticks[-1]:
+            ticks.append(float(count))
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(counts[0] / 1.15, counts[-1] * 1.15)
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("ranks")
+
+
+def _in_words(shown: Sequence[Shown]) -> str:
+    """The ends of what is drawn, for who cannot see it."""
+    fastest, slowest = min(shown, key=lambda one: one.time_s), max(shown, key=lambda one: one.time_s)
+    return (
+        f"From {format_time(fastest.time_s)} on {fastest.record.ranks} ranks to {format_time(slowest.time_s)} "
+        f"on {slowest.record.ranks}."
+    )

@@ -1,0 +1,164 @@
+"""Runs of an application as a report shows them: what every program tells, as rows of a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hockney.campaign.app_record import AppRecord
+from hockney.report import axes
+from hockney.report.marks import percent
+from hockney.report.tables import NONE, Table
+from hockney.units import format_time
+
+UNBROKEN = "\N{NO-BREAK SPACE}"
+
+
+@dataclass
+class Shown:
+    """One run. Its times are of one of the `count` things that a repetition does (sweeps, cycles), in seconds.
+
+    `problem` is the whole, `of_rank` one rank's share where all have equal ones; `way` how it was done. `rate` is
+    in the unit of the section. `bound_share`: of the rate that hardware allows; `communication`: of the time of
+    all ranks. None: the run does not tell, or nothing predicts it. ValueError where the numbers cannot be.
+    """
+
+    record: AppRecord
+    problem: str
+    count: int = 1
+    of_rank: str = ""
+    grid: str = ""
+    way: str = ""
+    rate: float | None = None
+    bound_share: float | None = None
+    communication: float | None = None
+    predicted_s: float | None = None
+    series: str = ""
+
+    def __post_init__(self) -> None:
+        numbers = (self.rate, self.bound_share, self.communication)
+        if self.count < 1 or not all(math.isfinite(one) for one in numbers if one is not None):
+            raise ValueError("a run of no sweeps, or with numbers that are none")
+
+    @property
+    def time_s(self) -> float:
+        """The median."""
+        return self.record.time_s / self.count
+
+    @property
+    def low_s(self) -> float | None:
+        """Lower end of its 95 % interval."""
+        return None if self.record.low_s is None else self.record.low_s / self.count
+
+    @property
+    def high_s(self) -> float | None:
+        """Upper end of its 95 % interval."""
+        return None if self.record.high_s is None else self.record.high_s / self.count
+
+    @property
+    def error(self) -> float | None:
+        """Of the prediction, relative to what was measured."""
+        return self.predicted_s / self.time_s - 1 if self.predicted_s is not None and self.time_s else None
+
+
+def name_series(shown: Sequence[Shown]) -> None:
+    """Give each run the words in which it differs from the others, other than ranks and grid.
+
+    The problem is named by one rank's share where that many numbers of ranks share it, more than share the whole.
+    """
+
+    def spread(word: str, one: Shown) -> int:
+        alike = {(other.record.ranks, other.way) for other in shown if getattr(other, word) == getattr(one, word)}
+        return len(alike)
+
+    words = [
+        (
+            f"{one.of_rank} each"
+            if one.of_rank and spread("of_rank", one) > spread("problem", one)
+            else one.problem,
+            one.way,
+            one.record.mapping,
+            one.record.variant,
+            one.record.mpi,
+            one.record.system,
+        )
+        for one in shown
+    ]
+    differing = [index for index, column in enumerate(zip(*words, strict=True)) if len(set(column)) > 1]
+    for one, row in zip(shown, words, strict=True):
+        one.series = ", ".join(row[index] for index in differing or [0] if row[index]) or "measured"
+
+
+def runs_table(shown: Sequence[Shown], unit: str, rate: str) -> Table:
+    """A row for each run; `unit` is what the times are of, `rate` heads the rates. What all did alike is
+    in the caption, empty columns are left out."""
+    records = [one.record for one in shown]
+    is_one_way = len({one.way for one in shown}) == 1
+    columns = {
+        "problem": [one.problem for one in shown],
+        "grid": [one.grid for one in shown],
+        "ranks": [str(record.ranks) for record in records],
+        "mapping": [record.mapping for record in records],
+        "how": [] if is_one_way else [one.way for one in shown],
+        "variant": _telling([record.variant for record in records], "default"),
+        "MPI": _telling([record.mpi for record in records]),
+        f"time of {unit}": [_time(one.time_s) for one in shown],
+        "95 % interval": [_interval(one) for one in shown],
+        "repetitions": [str(len(record.samples_s) or "") for record in records],
+        rate: ["" if one.rate is None else axes.plain(float(f"{one.rate:.4g}")) for one in shown],
+        "of the bound": [_share(one.bound_share) for one in shown],
+        "communication": [_share(one.communication) for one in shown],
+        "predicted": ["" if one.predicted_s is None else _time(one.predicted_s) for one in shown],
+        "error": ["" if one.error is None else signed_percent(one.error) for one in shown],
+    }
+    common = f": {shown[0].way}" if is_one_way and shown[0].way else ""
+    return table(f"Runs ({len(shown)}){common}", columns, {"problem", "variant", "MPI"})
+
+
+def plain(records: Sequence[AppRecord]) -> Table:
+    """What every record tells, whatever its program."""
+    columns = {
+        "application": [record.operation for record in records],
+        "ranks": [str(record.ranks) for record in records],
+        "mapping": [record.mapping for record in records],
+        "variant": _telling([record.variant for record in records], "default"),
+        "MPI": _telling([record.mpi for record in records]),
+        "time": [format_time(record.time_s) for record in records],
+        "asked for": [" ".join(f"{key}={value}" for key, value in one.parameters.items()) for one in records],
+    }
+    return table("Runs", columns, {"application", "variant", "MPI", "asked for"})
+
+
+def table(caption: str, columns: dict[str, list[str]], text: set[str]) -> Table:
+    """Cells by column, those of `text` set left; columns without any cell are left out."""
+    kept = {name: cells for name, cells in columns.items() if any(cells)}
+    rows = [[cell or NONE for cell in row] for row in zip(*kept.values(), strict=True)]
+    return Table(caption, list(kept), rows, frozenset(i for i, name in enumerate(kept) if name in text))
+
+
+def signed_percent(share: float) -> str:
+    """0.0731 → `+7.3 %`."""
+    return ("−" if share < 0 else "+") + _share(abs(share))
+
+
+def _telling(words: list[str], usual: str = "") -> list[str]:
+    """Nothing where all are alike, or the usual one."""
+    return words if len(set(words)) > 1 or (usual and set(words) - {usual, ""}) else [""] * len(words)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else percent(value).replace(" ", UNBROKEN)
+
+
+def _time(seconds: float) -> str:
+    return format_time(seconds).replace(" ", UNBROKEN)
+
+
+def _interval(one: Shown) -> str:
+    if one.low_s is None or one.high_s is None:
+        return ""
+    low, high = _time(one.low_s), _time(one.high_s)
+    # A unit that both share is written once.
+    number, unit = low.split(UNBROKEN)
+    return f"{number if high.endswith(UNBROKEN + unit) else low} to {high}"
