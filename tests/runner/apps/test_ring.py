@@ -130,5 +130,5 @@ def test_a_wrong_request_is_refused_and_the_next_served(
     session: Session, wrong: dict[str, Any], what: str
 ) -> None:
     with pytest.raises((RequestError, Refused), match=what):
-        ask(session, 2, **wrong)
+        ask(session, **({"ranks": 2} | wrong))
     assert ask(session, 2)["verified"] is True
