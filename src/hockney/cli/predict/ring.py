@@ -220,9 +220,7 @@ def _show(answer: Answer) -> None:
     from hockney.units import format_time
 
     for name, link in answer.links.items():
-        out.print(
-            f"  {name}: λ + n/b = {_time(link.time_s, link.low_s, link.high_s)}", markup=False, soft_wrap=True
-        )
+        out.print(f"  {name}: λ + n/b = {_time(link)}", markup=False, soft_wrap=True)
     shown = Table("processes", "cycle", "95 % interval", "a hop", "slowest neighbours", box=None)
     for count, one in zip(answer.counts, answer.points, strict=True):
         if one is None:
