@@ -1,4 +1,4 @@
-"""The ring's figure: what was measured, the lines, what was predicted, and where the placement fills something."""
+"""The ring's figure: what was measured, the lines, what was predicted, and where something is full."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_measured_fitted_and_predicted_in_microseconds() -> None:
     (bars,) = axes.containers
     assert bars.lines[0].get_ydata() == pytest.approx(TIME_S * 1e6)
     ends = [line.get_xdata() for line in axes.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 2]
-    assert [[2, 12], [13, 24]] == [list(map(int, one)) for one in ends if one[0] != one[1]]
+    assert [list(map(int, one)) for one in ends if one[0] != one[1]] == [[2, 12], [13, 24]]
     (dotted,) = (line for line in axes.lines if line.get_linestyle() == ":")
     assert dotted.get_ydata() == pytest.approx(2e6 * TIME_S)
     assert dotted.get_label() == "core: predicted (slowest-link)"

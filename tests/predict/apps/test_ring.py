@@ -140,7 +140,9 @@ def test_links_of_a_machine_without_pingping() -> None:
 
 def with_pingping(locality: str) -> Machine:
     machine = load(MACHINE)
-    network = next(one for one in machine.point_to_point if one.locality == "network" and one.variant == "default")
+    network = next(
+        one for one in machine.point_to_point if one.locality == "network" and one.variant == "default"
+    )
     entry = network.model_copy(update={"operation": "pingping", "locality": locality})
     return machine.model_copy(update={"point_to_point": [*machine.point_to_point, entry]})
 

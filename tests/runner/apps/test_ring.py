@@ -106,6 +106,14 @@ def test_in_turns_takes_twice_as_long_in_a_simulation(simulation: Session) -> No
     assert turns / once == pytest.approx(2, rel=0.1)
 
 
+@simulated
+def test_a_simulation_repeats_no_more_than_an_interval_needs(simulation: Session) -> None:
+    # Nothing disturbs it: the least number of samples is enough, however long the budget.
+    answer = ask(simulation, 4, iterations=0, repetitions=0, budget_s=10)
+    assert len(answer["samples_s"]) == 6
+    assert answer["high_s"] - answer["low_s"] < 0.02 * answer["time_s"]
+
+
 def test_the_program_chooses_how_many_cycles(session: Session) -> None:
     answer = ask(session, 2, iterations=0, repetitions=3)
     assert answer["verified"] is True
