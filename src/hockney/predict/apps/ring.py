@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import TypeVar, get_args
 
 from hockney.campaign.record import LOCALITIES, Locality
 from hockney.errors import RequestError
@@ -20,12 +20,19 @@ from hockney.predict.scenario import LOCALITIES as OF_COSTS
 
 MESSAGE_B = 4
 """One C int."""
+MOST_RANKS = 65536
+"""Of the program: beyond, P(P-1)/2 does not fit its messages."""
+WITHIN, ACROSS = "within", "across"
+"""Neighbours in one domain, and in two, where nothing but the size of a domain is known."""
 OURS = "slowest-link"
 DOCUMENT_001 = "document-001"
 OVERHEAD_SHARE = 0.35
 """Of an empty message, at either processor, where nothing was measured: as `hockney.predict.machine_costs`."""
 BOTH_WAYS_AT_ONCE = ("nonblocking", "persistent")
 EXCHANGES = ("sendrecv", *BOTH_WAYS_AT_ONCE)
+
+Where = TypeVar("Where", bound=str)
+"""A word for how far neighbours are apart: a locality, or WITHIN and ACROSS."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +48,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Predicted:
-    """`time_s` of a cycle with its 95 % interval, and the locality of the slowest neighbours."""
+    """`time_s` of a cycle with its 95 % interval, and how far apart the slowest neighbours are."""
 
     ranks: int
     time_s: float
     low_s: float | None
     high_s: float | None
-    slowest: Locality
+    slowest: str
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ def model_of(name: str) -> Model:
 
 
 def predict(
-    localities: Sequence[Locality], link_of: Callable[[Locality], Link], exchange: str, model: str = OURS
+    localities: Sequence[Where], link_of: Callable[[Where], Link], exchange: str, model: str = OURS
 ) -> Predicted | None:
     """A ring of as many processes as `localities`, of each rank and its right neighbour.
 
@@ -131,6 +138,17 @@ def around(placement: Placement, order: Sequence[int] | None = None) -> list[Loc
     if len(ring) < 2:
         return []
     return [placement.locality(a, b) for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)]
+
+
+def around_domains(ranks: int, domain: int | None) -> list[str]:
+    """As `around`, of domains of so many consecutive ranks; None: all in one. RequestError for a size below 1."""
+    if domain is not None and domain < 1:
+        raise RequestError(f"a domain of {domain} ranks holds nothing", "for example the 12 cores of a socket")
+    if ranks < 2:
+        return []
+    of_rank = [0 if domain is None else rank // domain for rank in range(ranks)]
+    pairs = zip(of_rank, [*of_rank[1:], of_rank[0]], strict=True)
+    return [WITHIN if a == b else ACROSS for a, b in pairs]
 
 
 class MachineLinks:

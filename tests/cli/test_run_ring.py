@@ -1,0 +1,122 @@
+"""`hockney run ring`, as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.campaign.folder import Campaign
+from hockney.runner.mpi import Mpi
+
+MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
+simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+QUICK = ("--iterations", "3")
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hockney", "run", "ring", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+
+
+def asked(*words: str) -> Any:
+    done = run(*words, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_run_is_checked_written_and_kept(mpi: Mpi, tmp_path: Path) -> None:
+    folder, table, figure = (tmp_path / name for name in ("c", "ring.csv", "ring.svg"))
+    made = asked(
+        "--ranks", "1-2", *QUICK, "--repetitions", "6", "--exchange", "sendrecv,persistent",
+        "--mpi", str(mpi.wrapper), "-o", str(folder), "--csv", str(table), "--figure", str(figure), "--machine", str(MACHINE),
+    )  # fmt: skip
+    assert [(one["ranks"], one["parameters"]["exchange"]) for one in made["runs"]] == [
+        (1, "sendrecv"), (2, "sendrecv"), (1, "persistent"), (2, "persistent"),
+    ]  # fmt: skip
+    assert all(one["answer"]["verified"] and len(one["samples_s"]) == 6 for one in made["runs"])
+    kept = Campaign.open(folder).apps()
+    # In the order in which they ran: ways that are compared next to each other.
+    assert [(one.ranks, one.parameters["exchange"]) for one in kept] == [
+        (1, "sendrecv"), (1, "persistent"), (2, "sendrecv"), (2, "persistent"),
+    ]  # fmt: skip
+    rows = list(csv.DictReader(table.open(encoding="utf-8")))
+    assert [(row["rank"], row["P"], row["N"], row["exchange"]) for row in rows] == [
+        ("0", "1", "18", "sendrecv"), ("0", "2", "18", "sendrecv"), ("1", "2", "18", "sendrecv"),
+        ("0", "1", "18", "persistent"), ("0", "2", "18", "persistent"), ("1", "2", "18", "persistent"),
+    ]  # fmt: skip
+    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+    assert (made["model"], made["csv"], made["figure"]) == ("slowest-link", str(table), str(figure))
+    for one in made["curves"]:
+        alone, two = one["points"]
+        assert alone["predicted"] is None
+        assert two["predicted_over_measured"] == pytest.approx(two["predicted"]["time_s"] / two["time_s"])
+
+
+def test_the_documents_lines(mpi: Mpi) -> None:
+    done = run("--ranks", "2", *QUICK, "--format", "document-000", "--mpi", str(mpi.wrapper))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 4
+    for rank in range(2):
+        final = f"My final messages have tags {10 * rank}, {10 * rank}; values -1, 1"
+        assert lines[2 * rank] == f"I am process {rank} and I have received 4 messages. {final}"
+        walltime = rf"# walltime on processor {rank} after 3 iterations \d\.\d{{8}}\. Average: \d\.\d{{8}}"
+        assert re.fullmatch(walltime, lines[2 * rank + 1])
+    done = run("--ranks", "2", *QUICK, "--format", "document-001", "--mpi", str(mpi.wrapper))
+    assert done.stdout.splitlines() == [
+        f"I am process {rank} and I have received 2 messages. "
+        f"My final messages have tag {10 * rank} and value msg-left -1, msg-right 1"
+        for rank in range(2)
+    ]
+
+
+@simulated
+def test_a_simulated_ring_breaks_where_a_further_switch_begins(tmp_path: Path) -> None:
+    smpi = ("--mpi", "smpi", "--platform", str(PLATFORM), "--figure", str(tmp_path / "ring.png"))
+    made = asked("--ranks", "12-22", *smpi)
+    (curve,) = made["curves"]
+    times_s = {point["ranks"]: point["time_s"] for point in curve["points"]}
+    # 16 hosts are below a leaf; with 17, two messages of every hop pass four links of 1 µs, not two, in turns.
+    within_s = {ranks: times_s[ranks] / ranks for ranks in range(12, 17)}
+    beyond_s = {ranks: times_s[ranks] / ranks for ranks in range(17, 23)}
+    assert len({round(one_s, 9) for one_s in within_s.values()}) == 1
+    assert min(beyond_s.values()) > 1.3 * max(within_s.values())
+    assert [(one["first"], one["last"]) for one in curve["segments"]] == [(12, 16), (17, 22)]
+    assert (tmp_path / "ring.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--ranks", "0"], "0 is none of 1 to"),
+        (["--ranks", "-3"], "is not understood"),
+        (["--ranks", "two"], "is not understood"),
+        (["--ranks", "2", "--exchange", "smoke"], "--exchange: unknown 'smoke'"),
+        (["--ranks", "2", "--exchange", ","], "--exchange ',' names nothing"),
+        (["--ranks", "2", "--topology", "torus"], "--topology: unknown 'torus'"),
+        (["--ranks", "2", "--iterations", "0"], "--iterations 0"),
+        (["--ranks", "2", "--format", "document-002"], "--format: unknown 'document-002'"),
+        (["--ranks", "2", "--model", "guess"], "unknown model of the ring 'guess'"),
+        (["--ranks", "2", "--machine", "nowhere.json"], "nowhere.json"),
+        (["--ranks", "2", "--figure", "ring.jpeg"], "cannot draw a figure as 'ring.jpeg'"),
+        (["--ranks", "2", "--figure", "/nowhere/ring.svg"], "cannot write /nowhere/ring.svg"),
+        (["--ranks", "2", "--csv", "/nowhere/ring.csv"], "cannot write /nowhere/ring.csv"),
+        (["--ranks", "2", "--csv", "/"], "cannot write /"),
+    ],
+)
+def test_wrong_requests_launch_nothing(words: list[str], what: str, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    # An MPI that does not exist: whoever looks for it has come too far.
+    done = run("--json", "--mpi", "/nowhere", "-o", str(folder), *words)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert what in json.loads(done.stdout)["error"]["message"]
+    assert not folder.exists()

@@ -1,0 +1,81 @@
+"""The ring's figure: what was measured, the lines, what was predicted, and where something is full."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hockney.analyse.boundaries import Boundary
+from hockney.analyse.segments import segments
+from hockney.errors import RequestError
+from hockney.report.ring import MOST_NAMED, RingCurve, ring, write
+
+RANKS = np.arange(2.0, 25.0)
+TIME_S = np.where(RANKS <= 12, 0.7e-6, 1.2e-6) * RANKS
+BREAK = [Boundary(12, 13, "package")]
+
+
+def curve(boundaries: list[Boundary] = BREAK, *, predicted: bool = True) -> RingCurve:
+    low_s, high_s = 0.9 * TIME_S, 1.2 * TIME_S
+    low_s[0] = high_s[0] = np.nan
+    predicted_s = 2 * TIME_S if predicted else np.full(RANKS.size, np.nan)
+    return RingCurve(RANKS, TIME_S, low_s, high_s, predicted_s, segments(RANKS, TIME_S, BREAK), boundaries)
+
+
+def test_measured_fitted_and_predicted_in_microseconds() -> None:
+    (axes,) = ring({"core": curve()}, "slowest-link").figure.axes
+    (bars,) = axes.containers
+    assert bars.lines[0].get_ydata() == pytest.approx(TIME_S * 1e6)
+    ends = [line.get_xdata() for line in axes.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 2]
+    assert [list(map(int, one)) for one in ends if one[0] != one[1]] == [[2, 12], [13, 24]]
+    (dotted,) = (line for line in axes.lines if line.get_linestyle() == ":")
+    assert dotted.get_ydata() == pytest.approx(2e6 * TIME_S)
+    assert dotted.get_label() == "core: predicted (slowest-link)"
+    assert axes.get_ylabel() == "time of a cycle [µs]"
+    assert axes.get_ylim()[0] == 0
+
+
+def test_intervals_go_from_low_to_high() -> None:
+    (axes,) = ring({"core": curve()}, "slowest-link").figure.axes
+    (bars,) = axes.containers
+    spans = np.array([[one[0][1], one[1][1]] for one in bars.lines[2][0].get_segments()])
+    # Of the first point no interval is known.
+    assert spans[0] == pytest.approx([TIME_S[0] * 1e6] * 2)
+    assert spans[1:] == pytest.approx(np.column_stack([0.9e6 * TIME_S, 1.2e6 * TIME_S])[1:])
+
+
+def test_boundaries_have_names() -> None:
+    (axes,) = ring({"core": curve()}, "slowest-link").figure.axes
+    assert [text.get_text() for text in axes.texts] == ["another package"]
+    assert 12.5 in [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
+
+
+def test_too_many_boundaries_have_lines_alone() -> None:
+    many = [Boundary(ranks, ranks + 1, "node") for ranks in range(2, 3 + MOST_NAMED)]
+    (axes,) = ring({"core": curve(many)}, "slowest-link").figure.axes
+    assert not axes.texts
+    upright = [line for line in axes.lines if len(line.get_xdata()) == 2 and len(set(line.get_xdata())) == 1]
+    assert len(upright) == MOST_NAMED + 1
+
+
+def test_nothing_predicted_has_no_line() -> None:
+    drawing = ring({"core": curve(predicted=False), "node": curve()}, "slowest-link")
+    labels = {text.get_text() for text in drawing.figure.legends[0].get_texts()}
+    assert labels == {"core: measured", "node: measured", "node: predicted (slowest-link)"}
+    assert "core, node" in drawing.alt
+
+
+@pytest.mark.parametrize(("ending", "begins"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".html", b"<!")])
+def test_a_file_is_what_its_name_says(ending: str, begins: bytes, tmp_path: Path) -> None:
+    path = tmp_path / f"ring{ending}"
+    write(path, {"core": curve()}, "slowest-link")
+    assert path.read_bytes().lstrip()[: len(begins)].lower() == begins.lower()
+
+
+def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"cannot draw a figure as 'ring\.jpeg'"):
+        write(tmp_path / "ring.jpeg", {"core": curve()}, "slowest-link")
+    with pytest.raises(RequestError, match="cannot write"):
+        write(tmp_path / "nowhere" / "ring.svg", {"core": curve()}, "slowest-link")
