@@ -96,12 +96,12 @@ def problem(cells: tuple[int, ...]) -> tuple[Any, NDArray[np.float64], NDArray[n
     return matrix.tocsr(), h * h * np.asarray(f), product(values)
 
 
-def plain_cg(matrix: Any, b: NDArray[np.float64], eps: float) -> list[float]:
-    """Residual norms of the textbook iteration."""
+def plain_cg(matrix: Any, b: NDArray[np.float64], eps: float, most: int = 500) -> list[float]:
+    """Residual norms of the textbook iteration, of `most` iterations at most."""
     x, r = np.zeros_like(b), b.copy()
     p, square = r.copy(), float(r @ r)
     norms = [math.sqrt(square)]
-    while norms[-1] > eps * norms[0]:
+    while norms[-1] > eps * norms[0] and len(norms) <= most:
         q = matrix @ p
         alpha = square / float(p @ q)
         x += alpha * p
@@ -136,6 +136,18 @@ def test_any_formulation_on_any_grid_is_the_same_iteration(session: Session, cel
                 assert found["error_max"] == pytest.approx(error, rel=1e-2), what
                 if stores == "plain":
                     assert found["bytes_per_unknown"] == BYTES[variant]
+
+
+def test_rows_of_several_pieces_and_groups_of_rows(session: Session) -> None:
+    # In two dimensions `single_sweep` takes pieces of 64 unknowns of 4 rows together: rests of every kind, and none.
+    for cells in ((128, 5), (131, 9), (203, 6), (64, 2), (65, 1)):
+        matrix, b, _ = problem(cells)
+        expected = plain_cg(matrix, b, 0, most=15)
+        for grid in ((1, 1, 1), (2, 1, 1), *([(1, 2, 1)] if cells[1] > 1 else [])):
+            for stores in ("plain", "streaming"):
+                found = ask(session, cells, grid, eps=0, iterations=15, stores=stores, replace_every=0)
+                # Rounding has not grown in so few iterations; records have six digits.
+                assert found["residual_norms"] == pytest.approx(expected, rel=1e-5), (cells, grid, stores)
 
 
 def test_replacing_the_residual_changes_nothing_but_rounding(session: Session) -> None:
@@ -183,6 +195,9 @@ def test_requests_that_cannot_be_answered(session: Session) -> None:
             ask(session, **choices)
     with pytest.raises(RequestError):
         ask(session, (8, 8), (2, 1, 1), px=3)
+    for charged in ({"cell_s": 1e-6}, {"compute": 0, "eps": 0}):
+        with pytest.raises(Limitation, match="simulated host"):
+            ask(session, (8, 8), **charged)
     with pytest.raises(Refused):
         ask(session, (40000, 40000, 1000), (2, 1, 1))
     assert ask(session, (8, 8), (2, 2, 1))["converged"] is True, "the session survived"
@@ -244,5 +259,7 @@ def test_28_simulated_ranks_iterate_alike_on_any_grid(tmp_path: Path) -> None:
                     assert found["iterations"] == len(expected) - 1, (variant, grid)
                     # As on real hosts.
                     assert found["residual_norms"] == pytest.approx(expected, rel=1e-4), (variant, grid)
+        with pytest.raises(Limitation, match="neighbourhood"):
+            ask(session, flat, halo="neighborhood")
         with pytest.raises(Limitation, match="no files"):
             ask(session, flat, file=str(tmp_path / "u.dat"))
