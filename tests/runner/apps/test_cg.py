@@ -139,7 +139,7 @@ def test_any_formulation_on_any_grid_is_the_same_iteration(session: Session, cel
 
 
 def test_rows_of_several_pieces_and_groups_of_rows(session: Session) -> None:
-    # In two dimensions `single_sweep` takes pieces of 64 unknowns of 4 rows together: rests of every kind, and none.
+    # In two dimensions `single_sweep` takes pieces of 64 unknowns of 4 rows together: rests of all kinds, none.
     for cells in ((128, 5), (131, 9), (203, 6), (64, 2), (65, 1)):
         matrix, b, _ = problem(cells)
         expected = plain_cg(matrix, b, 0, most=15)
