@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../clock.hpp"
 #include "../statistics.hpp"
 #include "app.hpp"
 #include "cg/instruction_sets.hpp"
