@@ -1,18 +1,40 @@
-/* PETSc's conjugate gradients on the problem of `hockney run cg` in three dimensions: the time of an iteration.
+/* PETSc's conjugate gradients on the problem of `hockney run cg`: the time of an iteration.
 
-   cg_petsc -n NX,NY,NZ -iterations N -repetitions R -matrix aij|shell
+   cg_petsc -n NX,NY[,NZ] -iterations N -repetitions R -matrix aij|shell
 
    Prints one line for each repetition: seconds of N iterations, of the slowest rank. The shell's operator is
    as a user of PETSc writes it: ghosts by a DMDA, one loop. */
 #include <petscdmda.h>
 #include <petscksp.h>
 
+static PetscErrorCode multiply_flat(Mat matrix, Vec from, Vec to) {
+    DM grid;
+    Vec local;
+    DMDALocalInfo info;
+    const PetscScalar** p;
+    PetscScalar** q;
+    PetscFunctionBeginUser;
+    PetscCall(MatShellGetContext(matrix, &grid));
+    PetscCall(DMGetLocalVector(grid, &local));
+    PetscCall(DMGlobalToLocal(grid, from, INSERT_VALUES, local));
+    PetscCall(DMDAGetLocalInfo(grid, &info));
+    PetscCall(DMDAVecGetArrayRead(grid, local, &p));
+    PetscCall(DMDAVecGetArray(grid, to, &q));
+    for (PetscInt j = info.ys; j < info.ys + info.ym; ++j)
+        for (PetscInt i = info.xs; i < info.xs + info.xm; ++i)
+            q[j][i] = 4 * p[j][i] - p[j][i - 1] - p[j][i + 1] - p[j - 1][i] - p[j + 1][i];
+    PetscCall(DMDAVecRestoreArray(grid, to, &q));
+    PetscCall(DMDAVecRestoreArrayRead(grid, local, &p));
+    PetscCall(DMRestoreLocalVector(grid, &local));
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode multiply(Mat matrix, Vec from, Vec to) {
     DM grid;
     Vec local;
     DMDALocalInfo info;
-    const PetscScalar ***p;
-    PetscScalar ***q;
+    const PetscScalar*** p;
+    PetscScalar*** q;
     PetscFunctionBeginUser;
     PetscCall(MatShellGetContext(matrix, &grid));
     PetscCall(DMGetLocalVector(grid, &local));
@@ -44,8 +66,8 @@ static PetscErrorCode fill(DM grid, Mat matrix) {
                 PetscScalar values[7];
                 PetscInt count = 0;
                 columns[count] = row;
-                values[count++] = 6;
-                for (int d = 0; d < 3; ++d)
+                values[count++] = 2 * info.dim;
+                for (int d = 0; d < info.dim; ++d)
                     for (int side = -1; side <= 1; side += 2) {
                         if (at[d] + side < 0 || at[d] + side >= sizes[d]) continue;
                         MatStencil other = row;
@@ -75,17 +97,23 @@ int main(int argc, char** argv) {
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-iterations", &iterations, NULL));
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-repetitions", &repetitions, NULL));
     PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", kind, sizeof kind, NULL));
-    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED,
-                           DMDA_STENCIL_STAR, n[0], n[1], n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1,
-                           NULL, NULL, NULL, &grid));
+    if (given == 2)
+        PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DMDA_STENCIL_STAR,
+                               n[0], n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &grid));
+    else
+        PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED,
+                               DM_BOUNDARY_GHOSTED, DMDA_STENCIL_STAR, n[0], n[1], n[2], PETSC_DECIDE,
+                               PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &grid));
     PetscCall(DMSetUp(grid));
     PetscCall(DMCreateGlobalVector(grid, &b));
     PetscCall(VecDuplicate(b, &x));
     if (kind[0] == 's') {
         PetscInt mine;
         PetscCall(VecGetLocalSize(b, &mine));
-        PetscCall(MatCreateShell(PETSC_COMM_WORLD, mine, mine, PETSC_DETERMINE, PETSC_DETERMINE, grid, &matrix));
-        PetscCall(MatShellSetOperation(matrix, MATOP_MULT, (void (*)(void))multiply));
+        PetscCall(
+            MatCreateShell(PETSC_COMM_WORLD, mine, mine, PETSC_DETERMINE, PETSC_DETERMINE, grid, &matrix));
+        PetscCall(MatShellSetOperation(matrix, MATOP_MULT,
+                                       (void (*)(void))(given == 2 ? multiply_flat : multiply)));
     } else {
         PetscCall(DMCreateMatrix(grid, &matrix));
         PetscCall(fill(grid, matrix));

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../clock.hpp"
 #include "../statistics.hpp"
 #include "app.hpp"
 #include "cg/instruction_sets.hpp"
@@ -63,7 +64,8 @@ Settings settings_of(const Request& request, const Cells& whole) {
     if (settings.iterations < 1 || settings.iterations > most_iterations)
         throw BadRequest("iterations must be from 1 to " + std::to_string(most_iterations));
     if (settings.replace_every < 0) throw BadRequest("replace_every must not be negative");
-    if (!(settings.cell_s >= 0)) throw BadRequest("cell_s must not be negative");
+    if (!(settings.cell_s >= 0) || !std::isfinite(settings.cell_s))
+        throw BadRequest("cell_s must not be negative");
     if (!settings.computes && settings.eps > 0)
         throw BadRequest("without computing nothing converges: eps must be 0");
     if (!settings.computes && settings.faces != Faces::packed)
@@ -92,6 +94,10 @@ std::string run(const Request& request, MPI_Comm comm) {
     if (!settings.computes && (stream > 0 || !file.empty()))
         throw BadRequest("without computing there is no stream and no file");
     const ProcessGrid grid(comm, grid_of(request, whole, ranks), whole);
+    require_all(is_simulated || (settings.computes && settings.cell_s == 0), "constraint",
+                "time is only charged (compute, cell_s) on a simulated host", comm);
+    require_all(!is_simulated || settings.exchange != Exchange::neighborhood, "constraint",
+                "SimGrid's MPI has no neighbourhood collectives", comm);
     require_memory(Solver::memory_B(settings, grid), comm);
     Solver solver(settings, grid);
 

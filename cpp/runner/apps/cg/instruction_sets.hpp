@@ -2,6 +2,9 @@
 // may run on other processors than the one it was built on: which it is, is asked when it runs.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "sweeps.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)

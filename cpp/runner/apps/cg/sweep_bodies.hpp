@@ -87,39 +87,59 @@ void joint(const Space& space, const Box& box, double alpha, double beta, const 
              [&](long row, long n, long, long) { joint_row(alpha, beta, r + row, p + row, x + row, n); });
 }
 
-// By blocks of rows as above. The operator is a plane (in two dimensions a row) behind the update, and, where
-// another block follows, a row short of it: that row has no new neighbour yet.
-template <int dimensions, bool is_streaming>
+// Of a row of a two-dimensional process: several of them, of all vectors, stay in the nearest cache.
+constexpr long piece = 64;
+// Rows of two dimensions that are swept together. Planes are not: measured, they cost more than they save.
+constexpr int rows_swept_together = 4;
+
+// The operator is behind the update by a layer and a row: a layer is a plane, in two dimensions a row, and a
+// row of it a piece of that. In blocks of rows as above.
+template <int dimensions, bool is_streaming, int layers_together>
 double single_whole(const Space& space, double alpha, double beta, const double* r, double* p, double* x,
                     double* q) {
     Lanes sums = {};
     double rest = 0;
     const bool is_flat = dimensions == 2;
-    const long planes = is_flat ? space.ny : space.nz, rows = is_flat ? 1 : space.ny;
-    const auto at = [&](long y, long z) { return is_flat ? space.at(0, z, 0) : space.at(0, y, z); };
-    for (long y0 = 0, y1; y0 < rows; y0 = y1) {
-        y1 = y0 + space.block_rows() < rows ? y0 + space.block_rows() : rows;
-        const long first = y0 == 0 ? 0 : y0 - 1, end = y1 == rows ? rows : y1 - 1;
-        for (long z = 0; z <= planes; ++z) {
-            long behind = z == 0 ? end : first;
-            const auto apply_behind = [&] {
-                const long there = at(behind++, z - 1);
-                apply_row<dimensions, is_streaming>(p + there, q + there, space.nx, space.pitch, space.plane,
-                                                    sums, rest);
-            };
-            for (long y = y0; y < y1 && z < planes; ++y) {
-                const long here = at(y, z);
-                if (behind == end) {
-                    joint_row(alpha, beta, r + here, p + here, x + here, space.nx);
+    const long layers = is_flat ? space.ny : space.nz;
+    const long rows = is_flat ? (space.nx + piece - 1) / piece : space.ny;
+    const long rows_together = is_flat ? rows : space.block_rows();
+    const auto at = [&](long row, long layer) {
+        return is_flat ? space.at(row * piece, layer, 0) : space.at(0, row, layer);
+    };
+    const auto length = [&](long row) {
+        return is_flat && row == rows - 1 ? space.nx - row * piece : is_flat ? piece : space.nx;
+    };
+    const auto update = [&](long row, long layer) {
+        const long here = at(row, layer);
+        joint_row(alpha, beta, r + here, p + here, x + here, length(row));
+    };
+    const auto apply = [&](long row, long layer) {
+        const long here = at(row, layer);
+        apply_row<dimensions, is_streaming>(p + here, q + here, length(row), space.pitch, space.plane, sums,
+                                            rest);
+    };
+    for (long first = 0, end; first < rows; first = end) {
+        end = std::min(rows, first + rows_together);
+        const auto several = [&](auto count, long layer) {
+            for (long row = first; row < end; ++row) {
+                if (row == 0 || length(row) < length(row - 1)) {
+                    for (int k = 0; k < count; ++k) update(row, layer + k);
+                    for (int k = 0; row > 0 && k < count; ++k) apply(row - 1, layer - 1 + k);
                     continue;
                 }
-                const long there = at(behind++, z - 1);
-                both_rows<dimensions, is_streaming>(alpha, beta, r + here, p + here, x + here, p + there,
-                                                    q + there, space.nx, space.pitch, space.plane, sums,
-                                                    rest);
+                layers_row<dimensions, is_streaming, count>(alpha, beta, r, p, x, q, at(row, layer),
+                                                            at(row - 1, layer - 1), length(row), space.pitch,
+                                                            space.plane, sums, rest);
             }
-            while (behind < end) apply_behind();
-        }
+            for (int k = 0; end == rows && k < count; ++k) apply(rows - 1, layer - 1 + k);
+        };
+        for (long row = first; row < end; ++row) update(row, 0);
+        long layer = 1;
+        for (; layer + layers_together <= layers; layer += layers_together)
+            several(std::integral_constant<int, layers_together>{}, layer);
+        for (; layer < layers; ++layer) several(std::integral_constant<int, 1>{}, layer);
+        for (long row = std::max(0L, first - 1); row < (end == rows ? rows : end - 1); ++row)
+            apply(row, layers - 1);
     }
     return sum(sums) + rest;
 }
@@ -129,11 +149,11 @@ double single_dot(const Space& space, double alpha, double beta, const double* r
     const bool is_streaming = stores == Stores::streaming;
     double product = 0;
     if (space.dimensions == 2)
-        product = is_streaming ? single_whole<2, true>(space, alpha, beta, r, p, x, q)
-                               : single_whole<2, false>(space, alpha, beta, r, p, x, q);
+        product = is_streaming ? single_whole<2, true, rows_swept_together>(space, alpha, beta, r, p, x, q)
+                               : single_whole<2, false, rows_swept_together>(space, alpha, beta, r, p, x, q);
     else
-        product = is_streaming ? single_whole<3, true>(space, alpha, beta, r, p, x, q)
-                               : single_whole<3, false>(space, alpha, beta, r, p, x, q);
+        product = is_streaming ? single_whole<3, true, 1>(space, alpha, beta, r, p, x, q)
+                               : single_whole<3, false, 1>(space, alpha, beta, r, p, x, q);
     if (is_streaming) fence();
     return product;
 }
@@ -148,8 +168,7 @@ double residual_box(const Space& space, const Box& box, const Separable& b, cons
         const double *first = b.first + box.x0, *second = b.second + box.x0, *from = x + row;
         double* to = r + row;
         long i = operator_on_row<dimensions>(
-            from, 0, n, space.pitch, space.plane, [](long) {},
-            [&](long at, const Lanes&, const Lanes& applied) {
+            from, 0, n, space.pitch, space.plane, [&](long at, const Lanes&, const Lanes& applied) {
                 const Lanes value = outer * load(second + at) + inner * load(first + at) - applied;
                 store(to + at, value);
                 sums += value * value;

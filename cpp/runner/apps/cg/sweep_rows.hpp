@@ -4,8 +4,9 @@
 namespace hockney::cg {
 namespace {
 
-// How far ahead lines are fetched, in doubles.
-constexpr long fetched_ahead = 64;
+// How far ahead lines are fetched, in doubles: by the operator alone, and by the update of x and p with the
+// operator a plane behind. Measured; the update by itself and that of several rows are slower with any.
+constexpr long fetched_ahead = 512, fetched_ahead_together = 64;
 
 typedef double Lanes __attribute__((vector_size(8 * lanes)));
 
@@ -87,15 +88,13 @@ inline __attribute__((always_inline)) T operator_at(const Get& get, const T& lef
 // A on one row from x on, by whole vectors: calls `use(x, p, A p)` for each and returns where the rest
 // begins. The line that comes next from far away is fetched early: no processor foresees it among the rows
 // that are near.
-template <int dimensions, class Prepare, class Use>
+template <int dimensions, class Use>
 inline __attribute__((always_inline)) long operator_on_row(const double* p, long x, long n, long pitch,
-                                                           long plane, const Prepare& prepare,
-                                                           const Use& use) {
+                                                           long plane, const Use& use) {
     const double* far = p + (dimensions == 2 ? pitch : plane) + fetched_ahead;
     Lanes before = load(p + x - lanes), here = load(p + x);
     for (; x + lanes <= n; x += lanes) {
         __builtin_prefetch(far + x);
-        prepare(x);
         const Lanes next = load(p + x + lanes);
         const auto get = [p, x](long offset) { return load(p + x + offset); };
         use(x, here,
@@ -118,20 +117,22 @@ inline __attribute__((always_inline)) void apply_row(const double* p, double* q,
     };
     long x = 0;
     for (const long first = before_aligned<is_streaming>(q, n); x < first; ++x) one(x);
-    x = operator_on_row<dimensions>(
-        p, x, n, pitch, plane, [](long) {},
-        [&](long at, const Lanes& here, const Lanes& value) {
-            put<is_streaming>(q + at, value);
-            sums += here * value;
-        });
+    x = operator_on_row<dimensions>(p, x, n, pitch, plane,
+                                    [&](long at, const Lanes& here, const Lanes& value) {
+                                        put<is_streaming>(q + at, value);
+                                        sums += here * value;
+                                    });
     for (; x < n; ++x) one(x);
 }
 
+template <bool is_fetching>
 inline __attribute__((always_inline)) void joint_lanes(double alpha, double beta, const double* r, double* p,
                                                        double* x) {
-    __builtin_prefetch(r + fetched_ahead);
-    __builtin_prefetch(p + fetched_ahead);
-    __builtin_prefetch(x + fetched_ahead);
+    if constexpr (is_fetching) {
+        __builtin_prefetch(r + fetched_ahead_together);
+        __builtin_prefetch(p + fetched_ahead_together);
+        __builtin_prefetch(x + fetched_ahead_together);
+    }
     const Lanes old = load(p);
     store(x, load(x) + alpha * old);
     store(p, load(r) + beta * old);
@@ -140,27 +141,73 @@ inline __attribute__((always_inline)) void joint_lanes(double alpha, double beta
 inline __attribute__((always_inline)) void joint_row(double alpha, double beta, const double* r, double* p,
                                                      double* x_, long n) {
     long x = 0;
-    for (; x + lanes <= n; x += lanes) joint_lanes(alpha, beta, r + x, p + x, x_ + x);
+    for (; x + lanes <= n; x += lanes) joint_lanes<false>(alpha, beta, r + x, p + x, x_ + x);
     for (; x < n; ++x) {
         x_[x] += alpha * p[x];
         p[x] = r[x] + beta * p[x];
     }
 }
 
-// A row of x and p, and then one of q = A p that may need the new p of the former, but only at the same
-// place.
-template <int dimensions, bool is_streaming>
-inline __attribute__((always_inline)) void both_rows(double alpha, double beta, const double* r, double* p,
-                                                     double* x_, const double* behind, double* q, long n,
-                                                     long pitch, long plane, Lanes& sums, double& rest) {
-    const long x = operator_on_row<dimensions>(
-        behind, 0, n, pitch, plane, [&](long at) { joint_lanes(alpha, beta, r + at, p + at, x_ + at); },
-        [&](long at, const Lanes& here, const Lanes& value) {
-            put<is_streaming>(q + at, value);
-            sums += here * value;
+// Calls `use` with each number below `count`, as a constant.
+template <int count, class Use>
+inline __attribute__((always_inline)) void for_each_number(const Use& use) {
+    if constexpr (count > 0) {
+        for_each_number<count - 1>(use);
+        use(std::integral_constant<int, count - 1>{});
+    }
+}
+
+// x and p of one row in each of `several` layers (planes; in two dimensions rows) at `here`, and q = A p of
+// one in each of the layers before them at `behind`. That may need the new p at `here`, but only at the same
+// place. Layers together, because the operator reads a line from a further cache once for all of them.
+template <int dimensions, bool is_streaming, int several>
+inline __attribute__((always_inline)) void layers_row(double alpha, double beta, const double* r, double* p,
+                                                      double* x_, double* q, long here, long behind, long n,
+                                                      long pitch, long plane, Lanes& sums, double& rest) {
+    const long layer = dimensions == 2 ? pitch : plane;
+    const double* from = p + behind;
+    double* to = q + behind;
+    Lanes before[several], now[several], next[several];
+    for_each_number<several>([&](auto k) __attribute__((always_inline)) {
+        before[k] = load(from + k * layer - lanes);
+        now[k] = load(from + k * layer);
+    });
+    long i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        for_each_number<several>([&](auto k) __attribute__((always_inline)) {
+            const long at = here + i + k * layer;
+            joint_lanes<dimensions == 3>(alpha, beta, r + at, p + at, x_ + at);
         });
-    joint_row(alpha, beta, r + x, p + x, x_ + x, n - x);
-    apply_row<dimensions, false>(behind + x, q + x, n - x, pitch, plane, sums, rest);
+        for_each_number<several>(
+            [&](auto k) __attribute__((always_inline)) { next[k] = load(from + i + k * layer + lanes); });
+        for_each_number<several>([&](auto k) __attribute__((always_inline)) {
+            const double* at = from + i + k * layer;
+            Lanes value =
+                (2.0 * dimensions) * now[k] - left_of(at, before[k], now[k]) - right_of(at, now[k], next[k]);
+            if constexpr (dimensions == 3) value = value - load(at - pitch) - load(at + pitch);
+            if constexpr (k == 0)
+                value = value - load(at - layer);
+            else
+                value = value - now[k - 1];
+            if constexpr (k == several - 1)
+                value = value - load(at + layer);
+            else
+                value = value - now[k + 1];
+            put<is_streaming>(to + i + k * layer, value);
+            sums += now[k] * value;
+        });
+        for_each_number<several>([&](auto k) __attribute__((always_inline)) {
+            before[k] = now[k];
+            now[k] = next[k];
+        });
+    }
+    for (int k = 0; k < several; ++k) {
+        const long rest_here = here + i + k * layer;
+        joint_row(alpha, beta, r + rest_here, p + rest_here, x_ + rest_here, n - i);
+    }
+    for (int k = 0; k < several; ++k)
+        apply_row<dimensions, false>(from + i + k * layer, to + i + k * layer, n - i, pitch, plane, sums,
+                                     rest);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ CellTime = Annotated[str, typer.Option(help="What a rank takes for a cell in an 
 Runs = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of `hockney run`: what a cell takes; communication is calibrated on its runs of either program."
+        help="Folder of `hockney run`: what a cell takes, and what communication is calibrated on."
     ),
 ]
 Systems = Annotated[str, typer.Option("--system", help="Description of the system, a known name or a JSON file.")]
@@ -91,7 +91,7 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
     def step_on(grid: Grid) -> Step:
         return _step(asked, grid, place, computation)
 
-    source, calibrated_on = _source(asked, records, costs, place, warnings, as_json=as_json)
+    source, calibrated_on = _source(records, costs, place, warnings, as_json=as_json)
     ordered, refused = rank_grids(step_on, grids, source, asked.iterations)
     if computation is not None:
         warnings += _other_side(step_on(ordered[0].grid), computation)
@@ -261,7 +261,6 @@ def _where(asked: Asked) -> tuple[MachineCosts, Callable[[int], Place | None], l
 
 
 def _source(
-    asked: Asked,
     records: Sequence[AppRecord],
     costs: MachineCosts,
     place: Callable[[int], Place | None],
