@@ -9,8 +9,8 @@ namespace {
 
 // Of a cache, the part that planes can keep: of a private one, and of one that others use too.
 constexpr double kept_of_own = 0.85, kept_of_shared = 0.5;
-// Blocks of fewer rows read too many rows twice, at their edges.
-constexpr long least_rows = 16;
+// From the last row that is swept to the first that is brought near for later.
+constexpr long rows_ahead = 3;
 constexpr double planes_kept = planes_together + 2;
 // Common first caches keep three rows of each of these planes where they are no longer than this.
 constexpr long longest_kept_B = 32 * 1024 / (3 * (planes_together + 2));
@@ -65,9 +65,7 @@ Traversal traversal_of(const Request& request, const Layout& layout, const Cache
     const long in_own = static_cast<long>(kept_of_own * cache.own_B / row_B);
     const long in_shared = std::max(1L, static_cast<long>(shared_B / row_B));
     const Share longest(layout.cells[1], how.threads, 0);
-    // Small blocks where the rows that two of them read stay in the larger cache, otherwise large ones.
-    const bool is_small = longest.count <= in_shared && in_own >= least_rows;
-    how.block_rows = std::min(block_rows > 0 ? block_rows : is_small ? in_own : in_shared, longest.count);
+    how.block_rows = std::min(block_rows > 0 ? block_rows : std::max(in_own, in_shared), longest.count);
     how.is_layer_kept = how.block_rows <= std::max(in_own, in_shared) || 2 * layout.bytes() <= cache.shared_B;
     if (!how.is_layer_kept) {
         const long planes = layout.cells[2], groups = planes / planes_together;
@@ -93,13 +91,20 @@ void sweep(const Traversal& how, const Layout& layout, double* to, const double*
                 for (long y = block; y < end;) {
                     const long at = layout.at(0, y, z);
                     const bool is_tall = is_whole && is_long && planes > 1 && y + rows_together <= end;
-                    if (!is_whole)
+                    const long height = is_tall ? rows_together : 1;
+                    if (!is_whole) {
                         part_of_rows(to + at, from + at, layout, region, planes);
-                    else
+                    } else {
+                        // Behind the last row of these planes come those of the next ones.
+                        const long ahead = y + height - 1 + rows_ahead;
+                        const bool is_turn = ahead > end && z + 2 * planes <= region.to[2];
+                        const double* next = from + layout.at(0, is_turn ? ahead - (end - block) : ahead,
+                                                              is_turn ? z + planes + 1 : z + 1);
                         (is_tall       ? stores.tall
                          : planes == 1 ? stores.one
-                                       : stores.together)(to + at, from + at, pitch, plane, cells);
-                    y += is_tall ? rows_together : 1;
+                                       : stores.together)(to + at, from + at, next, pitch, plane, cells);
+                    }
+                    y += height;
                 }
                 z += planes;
             }

@@ -14,8 +14,10 @@ constexpr long rows_together = 3;
 
 // The same row of one plane, or of `planes_together`, of `to` from `from`; `pitch` and `plane` are the
 // distances in doubles to the next row and plane. Rows are whole: they begin at a multiple of 64 B, and what
-// lies between the last cell and the end of its cache line takes the values that `from` has there.
-using WholeRows = void (*)(double* to, const double* from, long pitch, long plane, long cells);
+// lies between the last cell and the end of its cache line takes the values that `from` has there. Meanwhile
+// as many rows from `next` on are brought near.
+using WholeRows = void (*)(double* to, const double* from, const double* next, long pitch, long plane,
+                           long cells);
 
 struct Stores {
     WholeRows one, together,
