@@ -10,9 +10,6 @@ from hockney.report.run_tables import Shown
 from hockney.report.runs_section import Program, section
 from hockney.report.stencil_runs import ABOUT_PREDICTION, of_rank, sides, simulated_s
 
-SUMS = "recursive_doubling"
-"""The schedule that libraries take for sums of one number or two."""
-
 
 class Cg(Program):
     """Times are those of a whole solution over its iterations, as they are predicted."""
@@ -49,7 +46,7 @@ class Cg(Program):
 
     def predicted_s(self, record: AppRecord, basis: Basis) -> float | None:
         """The mean of the iterations of a solution."""
-        return simulated_s(record, basis, SUMS)
+        return simulated_s(record, basis)
 
 
 @app_sections.register("cg")
