@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import median
 
 from hockney.campaign.app_record import AppRecord
+from hockney.predict.apps.steps import SUMS
 from hockney.report.apps.base import Basis, Made, Runs, app_sections
 from hockney.report.run_tables import Shown
 from hockney.report.runs_section import Program, section
