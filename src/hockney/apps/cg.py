@@ -14,11 +14,12 @@ from urllib.parse import quote
 from rich.table import Table
 
 from hockney.apps.cg_solution import describe
-from hockney.apps.jacobi import MOST_CELLS, Cells, Exchange, Faces
+from hockney.apps.jacobi import MOST_CELLS, Cells, Faces
 from hockney.apps.launched import Launched, repetitions
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
 from hockney.predict.apps.grids import Grid, factorisations
+from hockney.predict.apps.stencil import Exchange
 from hockney.units import format_bytes_rounded, format_rate, format_time
 
 Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]

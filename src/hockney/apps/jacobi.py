@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from hockney.apps.launched import Launched, repetitions
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
+from hockney.predict.apps.choice import Source, rank_grids
 from hockney.predict.apps.grids import Grid, factorisations
+from hockney.predict.apps.stencil import Exchange, Stencil
+from hockney.predict.apps.steps import Step
+from hockney.predict.apps.surroundings import Surroundings
+from hockney.predict.machine_costs import MachineCosts
 from hockney.units import format_time
 
-Exchange = Literal["sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"]
 Faces = Literal["datatype", "packed"]
 Stores = Literal["auto", "regular", "non_temporal"]
 Instructions = Literal["auto", "avx512", "avx2", "portable"]
@@ -22,6 +26,8 @@ Instructions = Literal["auto", "avx512", "avx2", "portable"]
 MOST_CELLS = 10**6
 """Along one direction."""
 MOST_RANKS = 10**6
+USUAL_CELL_S = 1e-9
+"""Beside the exchange, to weigh parts of unequal size where a grid is chosen by its predicted time."""
 
 
 class Cells(NamedTuple):
@@ -91,11 +97,23 @@ def smallest_surface(ranks: int, cells: Cells | None) -> Grid:
     return min(fitting, key=lambda grid: (surface(grid), grid.x, grid.y))
 
 
+def fastest_grid(ranks: int, cells: Cells | None, side: int, halo: Exchange, costs: MachineCosts) -> Grid:
+    """The grid with the shortest predicted sweep, all ranks being as far apart as was measured."""
+
+    def on(grid: Grid) -> Step:
+        whole = cells or Cells(side * grid.x, side * grid.y, side * grid.z)
+        return Step(Stencil(whole, grid, halo), USUAL_CELL_S)
+
+    source = Source(Surroundings(costs, lambda _: None))
+    return rank_grids(on, factorisations(ranks), source, 1)[0][0].grid
+
+
 @dataclass(frozen=True)
 class Wanted:
     """A study: the same box on several numbers of ranks (`cells`), or the same cube on each rank (`subdomain`).
 
     `block_rows` 0 lets the caches decide; `cell_s` are seconds that a simulated host takes for an update.
+    Without a `grid`, that of a number of ranks is in `grids`, or cuts through the fewest cells.
     """
 
     ranks: tuple[int, ...]
@@ -113,6 +131,7 @@ class Wanted:
     compute: bool = True
     cell_s: float = 0.0
     repetitions: int | None = None
+    grids: Mapping[int, Grid] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """RequestError for what no launch could do."""
@@ -150,7 +169,7 @@ class Wanted:
 
     def problem(self, ranks: int) -> tuple[Cells, Grid]:
         """The whole box and the process grid for so many ranks; RequestError where they do not fit."""
-        grid = self.grid or smallest_surface(ranks, self.cells)
+        grid = self.grid or self.grids.get(ranks) or smallest_surface(ranks, self.cells)
         cells = self.cells or Cells(*((self.subdomain or 0) * count for count in grid))
         for direction, p, n in zip("xyz", grid, cells, strict=True):
             if p > n:

@@ -111,9 +111,10 @@ def cg(
     """
     from hockney.apps.cg import Stores as KindOfStores
     from hockney.apps.cg import Variant, Wanted, parse_unknowns, table, unconverged
-    from hockney.apps.jacobi import Exchange, Faces, parse_ranks
+    from hockney.apps.jacobi import Faces, parse_ranks
     from hockney.errors import RequestError
     from hockney.predict.apps.grids import parse_grid
+    from hockney.predict.apps.stencil import Exchange
     from hockney.runner.inventory import inventory
     from hockney.units import parse_time
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, cast
 
 import typer
@@ -23,13 +24,15 @@ from hockney.cli.run import (
     run,
     run_app,
 )
+from hockney.errors import RequestError
 
 
 @verb(
     "jacobi",
     examples="hockney run jacobi --cells 400 --ranks 2\n"
     "hockney run jacobi --cells 2000x2000x64 --ranks 4 --grid 1x4x1 --halo overlap\n"
-    "hockney run jacobi --subdomain 200 --ranks 1,2,4 -o jacobi",
+    "hockney run jacobi --subdomain 200 --ranks 1,2,4 -o jacobi\n"
+    "hockney run jacobi --cells 400 --ranks 6 --machine machine.json",
     of=run,
 )
 def jacobi(
@@ -47,6 +50,9 @@ def jacobi(
         str,
         typer.Option(help="PXxPYxPZ. [default: the one that cuts through the fewest cells]", show_default=False),
     ] = "",
+    machine: Annotated[
+        Path | None, typer.Option(help="Machine file: without --grid, take the one that is predicted fastest.")
+    ] = None,
     halo: Annotated[
         str, typer.Option(help="sendrecv, nonblocking, overlap, persistent or neighborhood.")
     ] = "nonblocking",
@@ -84,25 +90,37 @@ def jacobi(
 ) -> None:
     """A 7-point Jacobi solver: halo exchange, lattice updates per second, and the bandwidth that bounds them."""
     from hockney.apps.jacobi import (
-        Exchange,
         Faces,
         Instructions,
         Stores,
         Wanted,
         explained,
+        fastest_grid,
         parse_cells,
         parse_ranks,
         table,
         wrong,
     )
+    from hockney.machine.file import load
     from hockney.predict.apps.grids import parse_grid
+    from hockney.predict.apps.stencil import EXCHANGES, Exchange
+    from hockney.predict.machine_costs import of_machine
     from hockney.runner.inventory import inventory
     from hockney.units import parse_time
 
+    if grid and machine:
+        raise RequestError("--grid and --machine both say which grid", "give one of them")
     on = parse_grid(grid) if grid else None
+    counts = tuple(parse_ranks(ranks)) if ranks else (on.ranks if on else inventory().cores,)
+    box = parse_cells(cells) if cells else None
+    grids = {}
+    if machine and halo in EXCHANGES and (box or subdomain):
+        costs = of_machine(load(machine), str(machine), both_ways=True)
+        for count in counts:
+            grids[count] = fastest_grid(count, box, subdomain or 0, halo, costs)
     wanted = Wanted(
-        ranks=tuple(parse_ranks(ranks)) if ranks else (on.ranks if on else inventory().cores,),
-        cells=parse_cells(cells) if cells else None,
+        ranks=counts,
+        cells=box,
         subdomain=subdomain,
         grid=on,
         halo=cast("Exchange", halo),
@@ -116,6 +134,7 @@ def jacobi(
         compute=compute,
         cell_s=parse_time(cell_time) if cell_time else 0.0,
         repetitions=repetitions,
+        grids=grids,
     )
     records = run_app(
         wanted.run,
