@@ -32,11 +32,10 @@ def of_rank(record: AppRecord) -> str:
     return "" if any(n % p for n, p in along) else "x".join(str(n // p) for n, p in along)
 
 
-def simulated_s(record: AppRecord, basis: Basis, sums: str | None) -> float | None:
+def simulated_s(record: AppRecord, basis: Basis) -> float | None:
     """Seconds of an iteration in the mean of a repetition's; None on one rank, which sends nothing.
 
-    `sums`: the schedule of its allreduce; None: it has none. RequestError for a run too large to simulate,
-    or one that contradicts itself.
+    RequestError for a run too large to simulate, or one that contradicts itself.
     """
     if record.ranks == 1:
         return None
@@ -44,7 +43,7 @@ def simulated_s(record: AppRecord, basis: Basis, sums: str | None) -> float | No
         raise RequestError(f"more than {MOST_RANKS} ranks take too long to simulate", "")
     if max(record.answer["compute_s"]) > MOST_COMPUTED * record.time_s:
         raise RequestError("it says that it computed for longer than it ran", "")
-    (run,) = runs_of([record], sums)
+    (run,) = runs_of([record])
     surroundings = basis.surroundings(record)
     if "pack_s" in record.answer:
         costs = surroundings.costs.replaced({"copy_s_per_B": computation([record]).packing_s_per_B})

@@ -5,13 +5,11 @@ from __future__ import annotations
 from statistics import median
 
 from hockney.campaign.app_record import AppRecord
+from hockney.predict.apps.steps import SUMS
 from hockney.report.apps.base import Basis, Made, Runs, app_sections
 from hockney.report.run_tables import Shown
 from hockney.report.runs_section import Program, section
 from hockney.report.stencil_runs import ABOUT_PREDICTION, of_rank, sides, simulated_s
-
-SUMS = "recursive_doubling"
-"""The schedule that libraries take for sums of one number or two."""
 
 
 class Cg(Program):
@@ -49,7 +47,7 @@ class Cg(Program):
 
     def predicted_s(self, record: AppRecord, basis: Basis) -> float | None:
         """The mean of the iterations of a solution."""
-        return simulated_s(record, basis, SUMS)
+        return simulated_s(record, basis)
 
 
 @app_sections.register("cg")

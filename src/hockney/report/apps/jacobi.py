@@ -43,7 +43,7 @@ class Jacobi(Program):
 
     def predicted_s(self, record: AppRecord, basis: Basis) -> float | None:
         """The mean of the sweeps of a repetition."""
-        return simulated_s(record, basis, sums=None)
+        return simulated_s(record, basis)
 
 
 @app_sections.register("jacobi")
