@@ -42,9 +42,7 @@ Iterations = Annotated[int, typer.Option(min=1, help="In a row, of which the mea
 CellTime = Annotated[str, typer.Option(help="What a rank takes for a cell in an iteration, such as 0.9ns.")]
 Runs = Annotated[
     Path | None,
-    typer.Option(
-        help="Folder of `hockney run`: what a cell takes, and what communication is calibrated on."
-    ),
+    typer.Option(help="Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
 ]
 Systems = Annotated[str, typer.Option("--system", help="Description of the system, a known name or a JSON file.")]
 Mapping = Annotated[str, typer.Option(help="Where the system's mapping puts ranks.")]
