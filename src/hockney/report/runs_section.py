@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
-from hockney.report.apps.base import UNREADABLE, Basis, Made, Runs, as_data, errors_in_words, page_id, readable
+from hockney.report.apps.base import Basis, Made, Runs, as_data, errors_in_words, page_id, readable
 from hockney.report.page import Section
 from hockney.report.run_figures import figures
 from hockney.report.run_tables import Shown, name_series, runs_table
@@ -94,7 +94,7 @@ def _predict(program: Program, shown: list[Shown], basis: Basis) -> list[tuple[s
                 one.predicted_s = made
             except RequestError as error:
                 why = error.message
-            except UNREADABLE:
+            except (IndexError, KeyError, ValueError):
                 why = "the answer lacks what the prediction needs"
         if why:
             reasons[why] = reasons.get(why, 0) + 1
