@@ -25,7 +25,10 @@ NOISE = 0.005
 
 def ring(*latencies_s: float) -> Array:
     """t(P) = 0.4 µs + 2P T_l: beyond each of FULL every hop waits for a slower link."""
-    return 0.4e-6 + 2 * RANKS * np.asarray(latencies_s)[np.searchsorted(FULL[: len(latencies_s) - 1], RANKS)]
+    latency_of_rank_s = np.asarray(latencies_s, dtype=np.float64)[
+        np.searchsorted(FULL[: len(latencies_s) - 1], RANKS)
+    ]
+    return np.asarray(0.4e-6 + 2 * RANKS * latency_of_rank_s, dtype=np.float64)
 
 
 def noisy(time_s: Array, seed: int) -> Array:

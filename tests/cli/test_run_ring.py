@@ -37,7 +37,8 @@ def test_a_run_is_checked_written_and_kept(mpi: Mpi, tmp_path: Path) -> None:
     folder, table, figure = (tmp_path / name for name in ("c", "ring.csv", "ring.svg"))
     made = asked(
         "--ranks", "1-2", *QUICK, "--repetitions", "6", "--exchange", "sendrecv,persistent",
-        "--mpi", str(mpi.wrapper), "-o", str(folder), "--csv", str(table), "--figure", str(figure), "--machine", str(MACHINE),
+        "--mpi", str(mpi.wrapper), "-o", str(folder), "--csv", str(table), "--figure", str(figure),
+        "--machine", str(MACHINE),
     )  # fmt: skip
     assert [(one["ranks"], one["parameters"]["exchange"]) for one in made["runs"]] == [
         (1, "sendrecv"), (2, "sendrecv"), (1, "persistent"), (2, "persistent"),

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from hockney.analyse.boundaries import Boundary
 from hockney.analyse.segments import segments
@@ -24,12 +28,25 @@ def curve(boundaries: list[Boundary] = BREAK, *, predicted: bool = True) -> Ring
     return RingCurve(RANKS, TIME_S, low_s, high_s, predicted_s, segments(RANKS, TIME_S, BREAK), boundaries)
 
 
+def along(line: Line2D) -> NDArray[np.float64]:
+    return np.asarray(line.get_xdata(), dtype=np.float64)
+
+
+def bars(axes: Axes) -> ErrorbarContainer:
+    (found,) = axes.containers
+    assert isinstance(found, ErrorbarContainer)
+    return found
+
+
+def upright(axes: Axes) -> list[float]:
+    return [along(line)[0] for line in axes.lines if along(line).size == 2 and np.ptp(along(line)) == 0]
+
+
 def test_measured_fitted_and_predicted_in_microseconds() -> None:
     (axes,) = ring({"core": curve()}, "slowest-link").figure.axes
-    (bars,) = axes.containers
-    assert bars.lines[0].get_ydata() == pytest.approx(TIME_S * 1e6)
-    ends = [line.get_xdata() for line in axes.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 2]
-    assert [list(map(int, one)) for one in ends if one[0] != one[1]] == [[2, 12], [13, 24]]
+    assert bars(axes).lines[0].get_ydata() == pytest.approx(TIME_S * 1e6)
+    ends = [along(line).tolist() for line in axes.lines if line.get_linestyle() == "-" and along(line).size == 2]
+    assert [one for one in ends if one[0] != one[1]] == [[2, 12], [13, 24]]
     (dotted,) = (line for line in axes.lines if line.get_linestyle() == ":")
     assert dotted.get_ydata() == pytest.approx(2e6 * TIME_S)
     assert dotted.get_label() == "core: predicted (slowest-link)"
@@ -39,8 +56,7 @@ def test_measured_fitted_and_predicted_in_microseconds() -> None:
 
 def test_intervals_go_from_low_to_high() -> None:
     (axes,) = ring({"core": curve()}, "slowest-link").figure.axes
-    (bars,) = axes.containers
-    spans = np.array([[one[0][1], one[1][1]] for one in bars.lines[2][0].get_segments()])
+    spans = np.array([[one[0][1], one[1][1]] for one in bars(axes).lines[2][0].get_segments()])
     # Of the first point no interval is known.
     assert spans[0] == pytest.approx([TIME_S[0] * 1e6] * 2)
     assert spans[1:] == pytest.approx(np.column_stack([0.9e6 * TIME_S, 1.2e6 * TIME_S])[1:])
@@ -49,15 +65,14 @@ def test_intervals_go_from_low_to_high() -> None:
 def test_boundaries_have_names() -> None:
     (axes,) = ring({"core": curve()}, "slowest-link").figure.axes
     assert [text.get_text() for text in axes.texts] == ["another package"]
-    assert 12.5 in [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
+    assert upright(axes) == [12.5]
 
 
 def test_too_many_boundaries_have_lines_alone() -> None:
     many = [Boundary(ranks, ranks + 1, "node") for ranks in range(2, 3 + MOST_NAMED)]
     (axes,) = ring({"core": curve(many)}, "slowest-link").figure.axes
     assert not axes.texts
-    upright = [line for line in axes.lines if len(line.get_xdata()) == 2 and len(set(line.get_xdata())) == 1]
-    assert len(upright) == MOST_NAMED + 1
+    assert len(upright(axes)) == MOST_NAMED + 1
 
 
 def test_nothing_predicted_has_no_line() -> None:
