@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.jacobi import Cells, Wanted, parse_cells, parse_ranks, smallest_surface
+from hockney.apps.jacobi import Cells, Wanted, fastest_grid, parse_cells, parse_ranks, smallest_surface
 from hockney.errors import RequestError
 from hockney.predict.apps.grids import Grid, factorisations
+from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
 
 
 def test_a_size_is_a_cube_or_a_box() -> None:
@@ -92,3 +93,17 @@ def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
 def test_what_no_launch_could_do_is_refused(choices: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError, match=message):
         Wanted(ranks=(2,), **choices)
+
+
+def test_a_machine_chooses_the_grid_that_is_predicted_fastest() -> None:
+    """Flat boxes are cut where it saves most; messages between ranks that are as far apart all cost the same."""
+    size_B = SIZES_B
+    message = Messages(1e-6 + size_B / 10e9, 1e-7, 1e-7, 1e-7 + size_B / 10e9)
+    costs = MachineCosts({0: message}, "made up")
+    assert fastest_grid(8, Cells(400, 400, 400), 0, "nonblocking", costs) == Grid(2, 2, 2)
+    # One layer of cells: cuts along z have no cells, cuts along x and y one row each.
+    flat = fastest_grid(16, Cells(4000, 4000, 1), 0, "nonblocking", costs)
+    assert sorted(flat) == [1, 4, 4]
+    assert flat.z == 1
+    chosen = Wanted(ranks=(16,), cells=Cells(4000, 4000, 1), grids={16: flat}).problem(16)
+    assert chosen == (Cells(4000, 4000, 1), flat)
