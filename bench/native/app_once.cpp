@@ -1,5 +1,5 @@
-// Runs applications once each on all ranks, by themselves: no conversation, no rank that waits. Reads requests
-// from the file that it is given, a line each; rank 0 prints "@ " and each answer.
+// Runs applications once each on all ranks, by themselves: no conversation, no rank that waits. Reads
+// requests from the file that it is given, a line each; rank 0 prints "@ " and each answer.
 #include <mpi.h>
 
 #include <cstdio>
