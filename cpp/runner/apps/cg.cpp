@@ -96,8 +96,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     const ProcessGrid grid(comm, grid_of(request, whole, ranks), whole);
     require_all(is_simulated || (settings.computes && settings.cell_s == 0), "constraint",
                 "time is only charged (compute, cell_s) on a simulated host", comm);
-    require_all(!is_simulated || settings.exchange != Exchange::neighborhood, "constraint",
-                "SimGrid's MPI has no neighbourhood collectives", comm);
+    require_exchange(settings.exchange, settings.faces, comm);
     require_memory(Solver::memory_B(settings, grid), comm);
     Solver solver(settings, grid);
 

@@ -219,8 +219,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     const ProcessGrid grid(comm, problem.along, problem.whole);
     require_all(is_simulated || (problem.is_computed && problem.cell_s == 0), "constraint",
                 "time is only charged (compute, cell_s) on a simulated host", comm);
-    require_all(!is_simulated || problem.exchange != Exchange::neighborhood, "constraint",
-                "SimGrid's MPI has no neighbourhood collectives", comm);
+    require_exchange(problem.exchange, problem.faces, comm);
     require_memory(
         (problem.is_computed ? 2 * Layout::bytes_for(grid.cells) : 0) + Halo::buffers_B(grid, problem.faces),
         comm);

@@ -261,5 +261,7 @@ def test_28_simulated_ranks_iterate_alike_on_any_grid(tmp_path: Path) -> None:
                     assert found["residual_norms"] == pytest.approx(expected, rel=1e-4), (variant, grid)
         with pytest.raises(Limitation, match="neighbourhood"):
             ask(session, flat, halo="neighborhood")
+        with pytest.raises(Limitation, match="persistent requests with data types"):
+            ask(session, flat, halo="persistent", faces="datatype")
         with pytest.raises(Limitation, match="no files"):
             ask(session, flat, file=str(tmp_path / "u.dat"))

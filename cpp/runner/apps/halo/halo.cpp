@@ -1,6 +1,7 @@
 #include "halo.hpp"
 
 #include "../../clock.hpp"
+#include "../app.hpp"
 
 namespace hockney {
 namespace {
@@ -42,6 +43,14 @@ Faces faces_of(const std::string& name) {
     if (name == "datatype") return Faces::datatype;
     if (name == "packed") return Faces::packed;
     throw BadRequest("unknown faces '" + name + "'");
+}
+
+void require_exchange(Exchange exchange, Faces faces, MPI_Comm comm) {
+    require_all(!is_simulated || exchange != Exchange::neighborhood, "constraint",
+                "SimGrid's MPI has no neighbourhood collectives", comm);
+    // The first message of such a request carries what was in its buffer when the request was made.
+    require_all(!is_simulated || exchange != Exchange::persistent || faces == Faces::packed, "constraint",
+                "SimGrid's MPI sends wrong data by persistent requests with data types", comm);
 }
 
 Halo::Halo(const ProcessGrid& grid, const Layout& layout, Exchange exchange, Faces faces,

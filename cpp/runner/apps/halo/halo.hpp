@@ -29,6 +29,9 @@ enum class Faces { datatype, packed };
 Exchange exchange_of(const std::string& name);
 Faces faces_of(const std::string& name);
 
+// Collective: throws Refusal where this MPI cannot exchange so.
+void require_exchange(Exchange exchange, Faces faces, MPI_Comm comm);
+
 class Halo {
   public:
     // `fields` are those that will be exchanged. Without any, messages are sent that carry nothing (`packed`
