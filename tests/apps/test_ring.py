@@ -197,7 +197,7 @@ class Turned:
         self.asked.append((ranks, parameters["topology"], parameters["exchange"]))
         answer = {
             "verified": self._verified,
-            "positions": [0, 2, 1, 3][:ranks] if ranks == 4 else [*range(ranks)],
+            "positions": [0, 2, 3, 1] if ranks == 4 else [*range(ranks)],
         }
         return AppRecord(
             operation="ring", ranks=ranks, parameters=dict(parameters), time_s=ranks * 1e-6, answer=answer
@@ -215,7 +215,7 @@ def test_a_sweep_follows_the_order_of_the_ring() -> None:
     assert [(one.parameters["iterations"], one.parameters["repetitions"]) for one in records] == [(7, 1)] * 4
     two, four = sweep.curves[0].runs
     assert (two.order, two.localities) == ([0, 1], ["numa", "numa"])
-    assert (four.order, four.localities) == ([0, 2, 1, 3], ["node"] * 4)
+    assert (four.order, four.localities) == ([0, 3, 1, 2], ["node"] * 4)
     assert [(one.before, one.after, one.level) for one in sweep.curves[1].boundaries] == [(2, 4, "package")]
 
 
