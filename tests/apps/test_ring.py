@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -26,6 +26,7 @@ from hockney.apps.ring_predicted import compared, latency_s, segment_data
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
 from hockney.predict.apps.ring import DOCUMENT_001, OURS, link
+from hockney.runner.session import Refused
 
 NAME = {"mapping": "core", "variant": "default", "topology": "world", "exchange": "nonblocking"}
 
@@ -178,6 +179,50 @@ def test_predictions_are_of_the_neighbours_and_the_exchange_that_ran() -> None:
     assert np.isnan(drawn.low_s).all()
     (bare,) = compared([ran], None, DOCUMENT_001)
     assert bare.predicted == [None] * 3
+
+
+class Turned:
+    """A launch of four ranks on two packages whose library deals the ring's processes out in turns."""
+
+    placement: ClassVar[list[dict[str, Any]]] = [
+        {"rank": rank, "host": "a", "package": rank // 2, "numa": rank // 2, "cpu": rank} for rank in range(4)
+    ]
+
+    def __init__(self, *, verified: bool = True) -> None:
+        self.asked: list[tuple[int, object, object]] = []
+        self._verified = verified
+
+    def run(self, operation: str, parameters: Mapping[str, object], ranks: int) -> AppRecord:
+        assert operation == "ring"
+        self.asked.append((ranks, parameters["topology"], parameters["exchange"]))
+        answer = {
+            "verified": self._verified,
+            "positions": [0, 2, 3, 1] if ranks == 4 else [*range(ranks)],
+        }
+        return AppRecord(
+            operation="ring", ranks=ranks, parameters=dict(parameters), time_s=ranks * 1e-6, answer=answer
+        )
+
+
+def test_a_sweep_follows_the_order_of_the_ring() -> None:
+    launched, sweep = Turned(), Sweep([4, 2, 4], ["sendrecv", "persistent"], ["cartesian-reorder"], 7, None)
+    records = sweep.run(launched)  # type: ignore[arg-type]
+    # The fewest processes first, ways that are compared next to each other.
+    assert launched.asked == [
+        (ranks, "cartesian-reorder", exchange) for ranks in (2, 4) for exchange in ("sendrecv", "persistent")
+    ]
+    # A given number of cycles is run once.
+    assert [(one.parameters["iterations"], one.parameters["repetitions"]) for one in records] == [(7, 1)] * 4
+    two, four = sweep.curves[0].runs
+    assert (two.order, two.localities) == ([0, 1], ["numa", "numa"])
+    assert (four.order, four.localities) == ([0, 3, 1, 2], ["node"] * 4)
+    assert [(one.before, one.after, one.level) for one in sweep.curves[1].boundaries] == [(2, 4, "package")]
+
+
+def test_a_wrong_ring_ends_the_sweep() -> None:
+    sweep = Sweep([2], ["sendrecv"], ["world"], None, None)
+    with pytest.raises(Refused, match="has wrong values or tags"):
+        sweep.run(Turned(verified=False))  # type: ignore[arg-type]
 
 
 def test_a_title_leaves_out_what_is_usual() -> None:

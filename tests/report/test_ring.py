@@ -68,11 +68,14 @@ def test_boundaries_have_names() -> None:
     assert upright(axes) == [12.5]
 
 
-def test_too_many_boundaries_have_lines_alone() -> None:
+def test_of_too_many_boundaries_those_where_a_line_begins_are_drawn() -> None:
+    # A node for each rank.
     many = [Boundary(ranks, ranks + 1, "node") for ranks in range(2, 3 + MOST_NAMED)]
     (axes,) = ring({"core": curve(many)}, "slowest-link").figure.axes
-    assert not axes.texts
-    assert len(upright(axes)) == MOST_NAMED + 1
+    assert [text.get_text() for text in axes.texts] == ["another node"]
+    assert upright(axes) == [12.5]
+    (axes,) = ring({"core": curve(many[:-1])}, "slowest-link").figure.axes
+    assert len(upright(axes)) == len(axes.texts) == MOST_NAMED
 
 
 def test_nothing_predicted_has_no_line() -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hockney.analyse.boundaries import Boundary
 from hockney.analyse.segments import Segments
+from hockney.campaign.record import Locality
 from hockney.report.drawn import write_drawing
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import QUIET, Style, styles
@@ -21,7 +22,7 @@ from hockney.report.style import QUIET, Style, styles
 Array = NDArray[np.float64]
 
 MOST_NAMED = 12
-"""Boundaries that get a label; more would touch."""
+"""Boundaries that are drawn wherever they are; the labels of more would touch."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,12 @@ def ring(curves: Mapping[str, RingCurve], model: str) -> Drawing:
     looks = styles(list(curves))
     for name, curve in curves.items():
         _draw(axes, name, curve, looks[name], model)
-    boundaries = {(one.before, one.after): one.level for curve in curves.values() for one in curve.boundaries}
-    for before, after in boundaries:
+    for (before, after), level in _told(curves).items():
         axes.axvline((before + after) / 2, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-    if len(boundaries) <= MOST_NAMED:
-        for (before, after), level in boundaries.items():
-            axes.annotate(
-                f"another {level}", ((before + after) / 2, 1.0), xycoords=axes.get_xaxis_transform(),
-                xytext=(3, -2), textcoords="offset points", ha="left", va="top", fontsize=7, color=QUIET,
-            )  # fmt: skip
+        axes.annotate(
+            f"another {level}", ((before + after) / 2, 1.0), xycoords=axes.get_xaxis_transform(),
+            xytext=(3, -2), textcoords="offset points", ha="left", va="top", fontsize=7, color=QUIET,
+        )  # fmt: skip
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("processes")
     axes.set_ylabel("time of a cycle [µs]")
@@ -71,6 +69,15 @@ def ring(curves: Mapping[str, RingCurve], model: str) -> Drawing:
         "placement fills something.",
         figure,
     )
+
+
+def _told(curves: Mapping[str, RingCurve]) -> dict[tuple[int, int], Locality]:
+    """The boundaries that are drawn: of more than `MOST_NAMED` those at which a line begins."""
+    found = {(one.before, one.after): one.level for curve in curves.values() for one in curve.boundaries}
+    if len(found) <= MOST_NAMED:
+        return found
+    begins = {segment.first for curve in curves.values() if curve.fitted for segment in curve.fitted.segments[1:]}
+    return {ends: level for ends, level in found.items() if ends[1] in begins}
 
 
 def _draw(axes: Axes, name: str, curve: RingCurve, look: Style, model: str) -> None:

@@ -29,6 +29,7 @@ from hockney.cli.run import (
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
+    from hockney.analyse.boundaries import Boundary
     from hockney.analyse.segments import Segment
     from hockney.apps.ring import Curve
     from hockney.apps.ring_predicted import Comparison
@@ -216,14 +217,20 @@ def _fit_lines(one: Comparison) -> list[str]:
     if one.fitted is None or len(one.curve.runs) < 2:
         return []
     lines = [_segment(segment) for segment in one.fitted.segments]
+    untold = [tested for tested in one.fitted.examined if not tested.possible]
     for tested in one.fitted.examined:
-        if tested.jump is None:
-            between = (
-                f"  {tested.boundary.before} to {tested.boundary.after}, another {tested.boundary.level} begins"
-            )
-            told = "no break" if tested.possible else "too few numbers of processes to tell"
-            lines.append(f"{between}: {told}")
+        if tested.possible and tested.jump is None:
+            lines.append(f"{_begins(tested.boundary)}: no break")
+    if len(untold) == 1:
+        lines.append(f"{_begins(untold[0].boundary)}: too few numbers of processes to tell")
+    elif untold:
+        # Of ranks that have a node each, every one is a boundary.
+        lines.append(f"  at {len(untold)} places where something begins: too few numbers of processes to tell")
     return lines
+
+
+def _begins(boundary: Boundary) -> str:
+    return f"  {boundary.before} to {boundary.after}, another {boundary.level} begins"
 
 
 def _segment(segment: Segment) -> str:
