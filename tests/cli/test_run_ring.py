@@ -49,7 +49,7 @@ def test_a_run_is_checked_written_and_kept(mpi: Mpi, tmp_path: Path) -> None:
     assert [(one.ranks, one.parameters["exchange"]) for one in kept] == [
         (1, "sendrecv"), (1, "persistent"), (2, "sendrecv"), (2, "persistent"),
     ]  # fmt: skip
-    rows = list(csv.DictReader(table.open(encoding="utf-8")))
+    rows = list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
     assert [(row["rank"], row["P"], row["N"], row["exchange"]) for row in rows] == [
         ("0", "1", "18", "sendrecv"), ("0", "2", "18", "sendrecv"), ("1", "2", "18", "sendrecv"),
         ("0", "1", "18", "persistent"), ("0", "2", "18", "persistent"), ("1", "2", "18", "persistent"),
