@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -111,6 +112,35 @@ double memory_field_B(const std::string& field) {
     for (std::string line; std::getline(file, line);)
         if (line.compare(0, field.size(), field) == 0) return std::stod(line.substr(field.size() + 1)) * 1024;
     return 0;
+}
+
+double number_in(const std::string& path) {
+    std::istringstream text(first_line(path));
+    double number = -1;
+    text >> number;
+    return text ? number : -1;
+}
+
+// What the control groups of this process leave of their limits: a container's, a batch job's. A group is
+// bounded by those around it too. (Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst.)
+double left_of_limits_B() {
+    double left_B = HUGE_VAL;
+    std::ifstream groups("/proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);) {
+        const bool is_unified = line.compare(0, 3, "0::") == 0;
+        const auto memory = line.find(":memory:");
+        if (!is_unified && memory == std::string::npos) continue;
+        const std::string root = is_unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
+        std::string group = is_unified ? line.substr(3) : line.substr(memory + 8);
+        for (;; group.resize(group.rfind('/'))) {
+            const std::string folder = root + group + "/memory.";
+            const double limit_B = number_in(folder + (is_unified ? "max" : "limit_in_bytes"));
+            const double used_B = number_in(folder + (is_unified ? "current" : "usage_in_bytes"));
+            if (limit_B > 0 && used_B >= 0) left_B = std::min(left_B, std::max(limit_B - used_B, 1.0));
+            if (group.rfind('/') == std::string::npos) break;
+        }
+    }
+    return left_B;
 }
 
 #if defined(__GLIBC__) && !defined(SMPI_H)
@@ -229,7 +259,7 @@ std::string clock_domain() {
     return host;
 }
 
-double available_memory_B() { return memory_field_B("MemAvailable:"); }
+double available_memory_B() { return std::min(memory_field_B("MemAvailable:"), left_of_limits_B()); }
 
 double last_level_cache_B() {
     double largest = 0;

@@ -169,7 +169,9 @@ def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
         (["--cells", "64", "--grid", "2x1x1"], "needs --cell-time or --runs"),
         (["--cells", "64", "--grid", "2x1x1", "--cell-time", "0s"], "must be positive"),
         (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--halo", "pigeon"], "unknown exchange"),
-        (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--faces", "pigeon"], "unknown faces"),
+        (["--subdomain", "3000000", "--grid", "2x1x1", "--cell-time", "1ns"], "a direction has 1 to"),
+        (["--cells", "1000000", "--grid", "2x1x1", "--cell-time", "1ms"], "are simulated"),
+        (["--cells", "1000", "--ranks", "1000000", "--cell-time", "1ns"], "are more than"),
         (["--cells", "64", "--grid", "2x1x1", "--runs", "nowhere"], "nowhere"),
         (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--machine", "no.json"], "no.json"),
         (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--ppn", "2"], "need --system"),
@@ -183,6 +185,47 @@ def test_a_wrong_request_is_one_line(run: Run, operation: str, words: list[str],
     code, out, _ = run(operation, *words, "--json")
     assert code == 2
     assert message in json.loads(out)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ('"faces":"datatype",', "KeyError"),
+        ('"nx":48', "ValueError"),
+        ('"px":2', "is not one of 2 ranks"),
+        ('"halo":"nonblocking"', "its exchange is not known"),
+        ('"iterations":10', "took no time"),
+    ],
+)
+def test_a_damaged_run_is_left_out_and_named(run: Run, tmp_path: Path, change: str, message: str) -> None:
+    runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1)])
+    instead = {
+        '"nx":48': '"nx":"many"',
+        '"px":2': '"px":3',
+        '"halo":"nonblocking"': '"halo":"pigeon"',
+        '"iterations":10': '"iterations":1e999',
+    }.get(change, "")
+    lines = (runs / "apps.jsonl").read_text(encoding="utf-8").splitlines()
+    assert change in lines[1]
+    (runs / "apps.jsonl").write_text(f"{lines[0]}\n{lines[1].replace(change, instead)}\n", encoding="utf-8")
+    made = asked(run, "jacobi", "--cells", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
+    assert any("run 2 of" in text and message in text for text in made["warnings"]), made["warnings"]
+    assert made["compute_s"] == pytest.approx(48**3 / 2 * 2e-9)
+
+
+def test_one_rank_takes_what_one_rank_took(run: Run, tmp_path: Path) -> None:
+    """Runs on a full node are slower; they say nothing of a rank alone."""
+    runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1)])
+    campaign = Campaign.open(runs)
+    slow = campaign.apps()[0].model_copy(deep=True)
+    slow.ranks, slow.nodes = 8, 1
+    slow.parameters |= {"px": 8}
+    slow.answer = {"compute_s": [10 * 48**3 / 8 * 6e-9] * 8, "halo_B": [0] * 8}
+    campaign.append_app(slow)
+    made = asked(run, "jacobi", "--cells", "48", "--grid", "1x1x1", "--runs", runs, "--machine", MACHINE)
+    assert made["time_s"] == pytest.approx(48**3 * 2e-9)
+    made = asked(run, "jacobi", "--cells", "48", "--grid", "8x1x1", "--runs", runs, "--machine", MACHINE)
+    assert made["compute_s"] == pytest.approx(48**3 / 8 * 6e-9)
 
 
 def test_runs_of_another_program_are_refused(run: Run, tmp_path: Path) -> None:

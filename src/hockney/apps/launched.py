@@ -12,7 +12,7 @@ from hockney.campaign.app_record import AppRecord
 from hockney.campaign.folder import Campaign
 from hockney.campaign.launch import Described, Launch, launch_line, utc_now
 from hockney.campaign.plan import Launching
-from hockney.errors import EnvironmentLack
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.session import Session
 
 TIMES = ("time_s", "low_s", "high_s", "samples_s")
@@ -97,6 +97,8 @@ def opened(path: Path | None, plan: Mapping[str, Any]) -> Campaign | None:
     """The folder that runs are added to, made where it is new; None without one."""
     if path is None:
         return None
+    if path.exists() and not path.is_dir():
+        raise RequestError(f"{path} is a file, not a folder", "choose another name for --output")
     return Campaign.open(path) if path.exists() and any(path.iterdir()) else Campaign.create(path, plan)
 
 

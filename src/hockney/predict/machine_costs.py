@@ -299,12 +299,18 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
 
 def _with_rate(messages: Messages, machine: Machine, locality: str, origin: str, *, both_ways: bool) -> Messages:
     """With the time between messages that were measured many in a row, which bounds the processors' part too."""
-    operation = "bidirectional" if both_ways else "bandwidth"
-    entry = _entry(machine, locality, operation)
-    is_known = "gap_s" in messages.origins and messages.origins["gap_s"] != ASSUMED
-    if entry is None or (is_known and not both_ways):
+    operation = "bidirectional"
+    entry = _entry(machine, locality, operation) if both_ways else None
+    if entry is None:
+        if "gap_s" in messages.origins and messages.origins["gap_s"] != ASSUMED:
+            return messages
+        operation = "bandwidth"
+        entry = _entry(machine, locality, operation)
+    if entry is None:
         return messages
-    between = np.minimum(np.maximum(predict_fit(entry.fits["piecewise"], SIZES_B), 0.0), messages.one_way_s)
+    between = np.maximum(predict_fit(entry.fits["piecewise"], SIZES_B), 0.0)
+    if operation == "bandwidth":
+        between = np.minimum(between, messages.one_way_s)
     told = f"{origin}, {locality}: {operation}"
     return replace(
         messages,

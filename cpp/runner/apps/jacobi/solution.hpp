@@ -28,10 +28,12 @@ class Solution {
     void start(const Layout& layout, int threads, double* field) const;
     // At a cell of this rank's box, after infinitely many sweeps.
     double limit(long x, long y, long z) const;
+    // What the mode adds to it before the first sweep.
+    double mode(long x, long y, long z) const;
 
   private:
-    double mode(long x, long y, long z) const;
-    Cells first_;
+    bool is_of_another(long x, long y, long z) const;
+    Cells first_, whole_;
     double h_, factor_;
     std::array<std::vector<double>, 3> sines_;  // by the cell's number in the whole
 };
@@ -39,12 +41,13 @@ class Solution {
 // What can be said of a field after a number of sweeps. The same to the last bit for any grid of processes.
 struct Check {
     double error = 0;            // the largest distance from the limit
+    double deviation = 0;        // the largest distance from what is known after so many sweeps
     double residual = 0;         // the largest change of a cell by the last sweep
     std::uint64_t checksum = 0;  // of all bits and where they are
 };
 
-// Collective.
+// Collective. `sweeps`: since the start.
 Check check(const ProcessGrid& grid, const Layout& layout, const Cells& whole, const Solution& solution,
-            const double* field, const double* before);
+            long sweeps, const double* field, const double* before);
 
 }  // namespace hockney

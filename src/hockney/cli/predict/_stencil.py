@@ -37,7 +37,6 @@ Grids = Annotated[
 ]
 RankCount = Annotated[int | None, typer.Option("--ranks", help="How many ranks.")]
 Halo = Annotated[str, typer.Option(help="sendrecv, nonblocking, overlap, persistent or neighborhood.")]
-Faces = Annotated[str, typer.Option(help="datatype or packed.")]
 Iterations = Annotated[int, typer.Option(min=1, help="In a row, of which the mean is given.")]
 CellTime = Annotated[str, typer.Option(help="What a rank takes for a cell in an iteration, such as 0.9ns.")]
 Runs = Annotated[
@@ -49,6 +48,8 @@ Mapping = Annotated[str, typer.Option(help="Where the system's mapping puts rank
 Nodes = Annotated[int | None, typer.Option(help="Nodes that are used.")]
 Ppn = Annotated[int | None, typer.Option(help="The most ranks on a node.")]
 
+MOST_SIMULATED = 200_000
+"""Ranks of all grids together: a minute, and some gigabytes where one grid has them all."""
 SHOWN = 12
 """Grids that a table on the terminal has; --json has all."""
 
@@ -63,7 +64,6 @@ class Asked:
     grids: Sequence[str]
     ranks: int | None
     halo: str
-    faces: str
     iterations: int
     cell_time: str
     runs: Path | None
@@ -80,10 +80,16 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
     from hockney.predict.apps.choice import SHARES, exceeds, growth, not_told_apart, rank_grids
 
     grids = grids_of(asked.grids, asked.ranks)
-    records = _records(asked)
+    if sum(grid.ranks for grid in grids) > MOST_SIMULATED:
+        raise RequestError(
+            f"{len(grids)} grids of {grids[0].ranks} ranks are more than the {MOST_SIMULATED} ranks that are "
+            "simulated at once",
+            "name fewer grids",
+        )
     costs, place, warnings = _where(asked)
+    records = _records(asked, warnings)
     computation = _computation(asked, records)
-    if computation is not None:
+    if computation is not None and computation.packing_s_per_B is not None:
         costs = replace(costs, copy_s_per_B=computation.packing_s_per_B)
 
     def step_on(grid: Grid) -> Step:
@@ -159,13 +165,22 @@ def grids_of(texts: Sequence[str], ranks: int | None) -> list[Grid]:
     return grids
 
 
-def _records(asked: Asked) -> list[AppRecord]:
+def _records(asked: Asked, warnings: list[str]) -> list[AppRecord]:
     if asked.runs is None:
         return []
     from hockney.campaign.folder import Campaign
-    from hockney.predict.apps.measured import PROGRAMS
+    from hockney.predict.apps.measured import PROGRAMS, unusable
 
-    found = [one for one in Campaign.open(asked.runs).apps() if one.operation in PROGRAMS]
+    campaign = Campaign.open(asked.runs)
+    found = []
+    for number, one in enumerate(campaign.apps(), 1):
+        if one.operation not in PROGRAMS:
+            continue
+        if why := unusable(one):
+            warnings.append(f"run {number} of {asked.runs} is left out: {why}")
+        else:
+            found.append(one)
+    warnings += campaign.warnings
     if not any(_is_same(asked, one) for one in found):
         raise RequestError(
             f"{asked.runs} has no run of {asked.operation}{' ' * bool(asked.formulation)}{asked.formulation}",
@@ -191,7 +206,7 @@ def _step(
     asked: Asked, grid: Grid, place: Callable[[int], Place | None], computation: Computation | None
 ) -> Step:
     from hockney.apps.cg import parse_unknowns
-    from hockney.apps.jacobi import parse_cells
+    from hockney.apps.jacobi import MOST_CELLS, parse_cells
     from hockney.predict.apps.stencil import EXCHANGES, Stencil
     from hockney.predict.apps.steps import SUMS, VARIANTS, Step
 
@@ -203,13 +218,15 @@ def _step(
         )
     if asked.halo not in EXCHANGES:
         raise RequestError(f"unknown exchange {asked.halo!r}", f"known: {', '.join(EXCHANGES)}")
-    if asked.faces not in ("datatype", "packed"):
-        raise RequestError(f"unknown faces {asked.faces!r}", "known: datatype, packed")
     if asked.formulation and asked.formulation not in VARIANTS:
         raise RequestError(f"unknown formulation {asked.formulation!r}", f"known: {', '.join(VARIANTS)}")
     side = asked.subdomain
     if side is not None:
         cells = (side * grid.x, side * grid.y, side * grid.z)
+        if not side >= 1 or max(cells) > MOST_CELLS:
+            raise RequestError(
+                f"--subdomain {side} on {grid}: a direction has 1 to {MOST_CELLS} cells", "give a smaller cube"
+            )
     else:
         cells = parse_unknowns(asked.cells)[1] if is_cg else parse_cells(asked.cells)
     if asked.cell_time:
@@ -223,11 +240,10 @@ def _step(
         )
     else:
         where = place(grid.ranks)
-        cell_s = computation.at(where.ppn if where else max(computation.cell_s))
+        cell_s = computation.at(where.ppn if where else min(grid.ranks, max(computation.cell_s)))
     return Step(
         Stencil(cells, grid, asked.halo),
         cell_s,
-        packed=asked.faces == "packed",
         sums=SUMS if is_cg else None,
         variant=asked.formulation or "single_sweep",
     )

@@ -11,7 +11,6 @@ from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.cli.predict._stencil import (
     Asked,
     CellTime,
-    Faces,
     Grids,
     Halo,
     Iterations,
@@ -43,7 +42,6 @@ def cg(
         str, typer.Option(help="reference, fused, joint, single_sweep or pipelined.")
     ] = "single_sweep",
     halo: Halo = "nonblocking",
-    faces: Faces = "packed",
     iterations: Iterations = 100,
     cell_time: CellTime = "",
     runs: Runs = None,
@@ -67,7 +65,6 @@ def cg(
             grid or [],
             ranks,
             halo,
-            faces,
             iterations,
             cell_time,
             runs,

@@ -151,6 +151,7 @@ def jacobi(
         variants=variants,
         time_limit=time_limit,
         system=system,
+        threads=threads if threads > 1 else None,
     )
     failed = wrong(records)
     if json:

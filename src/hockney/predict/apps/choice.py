@@ -70,7 +70,7 @@ def predict_step(step: Step, source: Source, iterations: int) -> Predicted:
             time_s + communication_s * (UNCALIBRATED - 1),
         )
     else:
-        # What the calibration leaves open is communication's: computing was measured.
+        # Of whole times, as the fit's residuals are.
         low_s, high_s = (time_s * math.exp(sign * source.relative_error) for sign in (-1, 1))
     return Predicted(step.stencil.grid, time_s, low_s, high_s, compute_s, math.prod(step.stencil.cells) / time_s)
 

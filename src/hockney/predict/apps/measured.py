@@ -10,7 +10,7 @@ from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
 from hockney.predict.apps.calibrate import Run
 from hockney.predict.apps.grids import Grid
-from hockney.predict.apps.stencil import CELL_B, Stencil
+from hockney.predict.apps.stencil import CELL_B, EXCHANGES, Stencil
 from hockney.predict.apps.steps import AROUND, SUMS, Step, Variant
 
 PROGRAMS = ("jacobi", "cg")
@@ -22,11 +22,13 @@ SATURATED = 1.05
 class Computation:
     """Seconds for a cell and iteration by ranks on a node, `packing_s_per_B` for faces copied out or in.
 
+    The latter is None where no run tells.
+
     `largest_rank_B`, `smallest_rank_B`: memory that the ranks of those runs worked on.
     """
 
     cell_s: dict[int, float]
-    packing_s_per_B: float
+    packing_s_per_B: float | None
     smallest_rank_B: float
     largest_rank_B: float
 
@@ -57,6 +59,23 @@ def stencil_of(record: AppRecord) -> Stencil:
     return Stencil(cells, Grid(int(p["px"]), int(p["py"]), int(p["pz"])), p["halo"])
 
 
+def unusable(record: AppRecord) -> str:
+    """Why a run says nothing here (a damaged line, another version's program); empty where it does."""
+    try:
+        stencil = stencil_of(record)
+        if stencil.ranks != record.ranks or len(record.answer["compute_s"]) != record.ranks:
+            return f"its grid {stencil.grid} is not one of {record.ranks} ranks"
+        if stencil.exchange not in EXCHANGES or record.parameters["faces"] not in ("datatype", "packed"):
+            return "its exchange is not known here"
+        if not (cell_s_of(record) > 0 and record.time_s > 0 and sum(record.answer["halo_B"]) >= 0):
+            return "it took no time"
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        return f"what it says of itself is damaged ({type(error).__name__}: {error})"
+    except RequestError as error:
+        return error.message
+    return ""
+
+
 def _iterations(record: AppRecord) -> float:
     return float(record.answer.get("iterations") or record.parameters["iterations"])
 
@@ -65,7 +84,12 @@ def cell_s_of(record: AppRecord) -> float:
     """Seconds for a cell and iteration of the run's slowest rank."""
     cells = stencil_of(record).boxes().prod(axis=1)
     variant: Variant | None = record.parameters.get("variant")
-    iterations = _iterations(record) + (AROUND[variant] if variant else 0.0)
+    iterations = _iterations(record)
+    if variant:
+        # Replaced residuals and the first are in what was counted.
+        counted = record.answer.get("counted_bytes_per_unknown")
+        of_one = record.answer.get("bytes_per_unknown")
+        iterations = iterations * counted / of_one if counted and of_one else iterations + AROUND[variant]
     return float(max(record.answer["compute_s"] / cells) / iterations)
 
 
@@ -86,7 +110,7 @@ def computation(records: Sequence[AppRecord]) -> Computation:
         rank_B.append(CELL_B * float(stencil_of(record).boxes().prod(axis=1).max()))
     return Computation(
         {busy: statistics.median(times) for busy, times in by_busy.items()},
-        statistics.median(packing) if packing else 0.0,
+        statistics.median(packing) if packing else None,
         min(rank_B),
         max(rank_B),
     )
@@ -100,7 +124,6 @@ def runs_of(records: Sequence[AppRecord]) -> list[Run]:
         step = Step(
             stencil_of(record),
             cell_s_of(record),
-            packed=record.parameters["faces"] == "packed",
             sums=SUMS if record.operation == "cg" else None,
             variant=record.parameters.get("variant", "single_sweep"),
         )

@@ -113,6 +113,11 @@ class Script:
 
     def work(self, seconds: NDArray[np.float64]) -> None:
         """Computation of each rank, shape (ranks,)."""
+        if seconds.max(initial=0.0) > MOST_WORK_S:
+            raise RequestError(
+                f"an iteration computes for {seconds.max():.3g} s; up to {MOST_WORK_S:.0e} s are simulated",
+                "check the cells and what a cell takes",
+            )
         self.add(
             Kind.reduce, np.arange(self.ranks), np.array(-1), np.rint(seconds / PICOSECOND_S).astype(np.int64)
         )
@@ -136,6 +141,7 @@ class Script:
 
 
 PICOSECOND_S = 1e-12
+MOST_WORK_S = 1e6
 WORK: tuple[list[float], list[float]] = ([0.0, 1.0], [0.0, PICOSECOND_S])
 """The cost curve of `Script.work`."""
 
