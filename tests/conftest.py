@@ -1,11 +1,13 @@
 """The MPIs of this machine as test parameters: `mpi` runs a test once for each one found.
 
-`HOCKNEY_TEST_MPIS` lists more of them, prefixes or wrappers, separated by ':'.
+`HOCKNEY_TEST_MPIS` lists more of them, prefixes or wrappers, separated by ':'. Tests of applications run on the
+newest of each kind, on all with `HOCKNEY_TEST_ALL=1`.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -32,12 +34,21 @@ def _mpis() -> tuple[Mpi, ...]:
     return tuple({m.wrapper: m for m in found}.values())
 
 
+def _version(mpi: Mpi) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"[0-9]+", mpi.version))
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise `mpi`; a kind that is absent shows as a skipped test of its name."""
     if "mpi" not in metafunc.fixturenames:
         return
     mark = pytest.mark.mpi
     found = _mpis()
+    # Applications use the library in ordinary ways: one version of each is enough, and spares CI minutes.
+    path = metafunc.definition.path
+    is_of_applications = path.parent.name == "apps" or path.name.startswith("test_run_")
+    if is_of_applications and "HOCKNEY_TEST_ALL" not in os.environ:
+        found = tuple({m.kind: m for m in sorted(found, key=_version)}.values())
     values = [pytest.param(m, id=f"{m.kind}-{m.version}", marks=mark) for m in found]
     for kind in KINDS:
         if kind not in {m.kind for m in found}:
