@@ -46,6 +46,9 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     one = ["--size", "16x12", "--ranks", "2", "--repetitions", "1", "--eps", "1e-10"]
     done = hockney(*one, *where(mpi), "--solution", str(solution), "--plot", str(plot))
     assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads((tmp_path / "u of x.dat.json").read_text(encoding="utf-8"))
+    assert told["converged"] is True
+    assert told["verified"] is True
     values = read(solution)
     assert values.shape == (1, 12, 16)
     h = 1 / 17
@@ -79,6 +82,10 @@ def test_simulated_time_is_what_was_said(mpi: Mpi) -> None:
         (["--size", "16x16", "--plot", "u.png"], "--solution"),
         (["--size", "16x16", "--convergence", "u.pdf"], "cannot draw"),
         (["--size", "16x16", "--no-compute"], "without computing"),
+        (["--size", "16x16", "--solution", "no/where/u.dat"], "no folder"),
+        (["--size", "16x16", "--convergence", "no/where/c.svg"], "no folder"),
+        (["--size", "16x16", "--solution", "/"], "cannot write"),
+        (["--size", "16x16", "--solution", "u", "--variant", "a:", "--variant", "b:"], "same file"),
     ],
 )
 def test_bad_requests_end_before_any_launch(words: list[str], text: str) -> None:
