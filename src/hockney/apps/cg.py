@@ -211,8 +211,9 @@ def name_of(record: AppRecord) -> str:
 def speedups(records: Sequence[AppRecord]) -> list[tuple[float, float] | None]:
     """Speed-up and efficiency of each over the fewest ranks; None where there is no other number of them.
 
-    Compared are runs of one size, formulation and variant of the launch. Where several grids share the fewest ranks, the fastest of them is the base. It counts as fully
-    efficient: with r ranks instead of b the efficiency is speed-up · b / r. Times are of an iteration.
+    Compared are runs of one size, formulation and variant of the launch. Where several grids share the fewest
+    ranks, the fastest of them is the base. It counts as fully efficient: with r ranks instead of b the
+    efficiency is speed-up · b / r. Times are of an iteration.
     """
     found: list[tuple[float, float] | None] = []
     for record in records:

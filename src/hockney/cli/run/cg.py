@@ -127,9 +127,11 @@ def cg(
             require_drawable(picture)
     if plot and not solution:
         raise RequestError("a plot is drawn from the file of the solution", "add --solution FILE")
-    of_solution = [solution, part(solution), description(solution)] if solution else []
-    for place in filter(None, (*of_solution, plot, convergence)):
+    for place in filter(None, (solution, plot, convergence)):
         require_place(place)
+    if solution:
+        require_place(part(solution))
+        require_place(description(solution))
     if convergence and not compute:
         raise RequestError("without computing nothing converges", "leave out --convergence")
     on = parse_grid(grid) if grid and grid != "all" else None
