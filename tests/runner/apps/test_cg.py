@@ -175,6 +175,16 @@ def test_a_fixed_number_of_iterations(session: Session) -> None:
     assert found["verified"] is True, "whether or not it converged"
 
 
+def test_an_iteration_that_lost_its_residual_is_not_verified(session: Session) -> None:
+    # Rounding grows in the pipelined recurrences, without bound where r is never replaced (Cools et al., SIAM J.
+    # Matrix Anal. Appl. 39, 2018); 1000 iterations are several times what 100 × 100 unknowns need.
+    for variant, every, is_right in (("pipelined", 0, False), ("pipelined", 50, True), ("single_sweep", 0, True)):
+        found = ask(session, (100, 100), (2, 1, 1), variant=variant, replace_every=every, eps=0, iterations=1000)
+        apart = abs(found["true_residual_norm"] - found["residual_norms"][-1])
+        assert (apart <= found["residual_tolerance"]) is is_right, (variant, every)
+        assert found["verified"] is is_right, (variant, every)
+
+
 def test_counts_have_all_their_digits(session: Session) -> None:
     found = ask(session, (1237, 1009), (1, 2, 1), eps=0, iterations=1)
     assert found["unknowns"] == 1237 * 1009
