@@ -59,6 +59,17 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_wrong_residual_is_told_and_ends_with_1(mpi: Mpi) -> None:
+    # As in tests/runner/apps/test_cg.py: rounding grows where nothing replaces the residual.
+    words = ["--size", "100x100", "--ranks", "1", "--repetitions", "1", "--iterations", "1000"]
+    words += ["--formulation", "pipelined,joint", "--replace-every", "0", *where(mpi), "--json"]
+    done = hockney(*words)
+    assert done.returncode == 1
+    runs = json.loads(done.stdout)["runs"]
+    assert [run["answer"]["verified"] for run in runs] == [False, True]
+    assert done.stderr.count("wrong:") == 1
+
+
 def test_simulated_time_is_what_was_said(mpi: Mpi) -> None:
     if mpi.kind != "smpi":
         pytest.skip("only a simulated cluster takes times")
