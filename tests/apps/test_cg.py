@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.cg import Wanted, cache_line, parse_unknowns, speedups, table, unconverged, vectors_B
+from hockney.apps.cg import Wanted, cache_line, parse_unknowns, speedups, table, unconverged, vectors_B, wrong
 from hockney.apps.jacobi import Cells
 from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
@@ -61,6 +61,7 @@ def test_sizes() -> None:
         ({"cell_s": float("inf")}, "--cell-time"),
         ({"grid": Grid(3, 1, 1)}, "3 processes"),
         ({"ranks": (2, 4), "solution": Path("u")}, "same file"),
+        ({"launches": 2, "solution": Path("u")}, "same file"),
         ({"ranks": (13,)}, "more ranks than unknowns"),
         ({"compute": False}, "without computing"),
     ],
@@ -108,6 +109,17 @@ def test_speedup_is_over_the_fewest_ranks() -> None:
     assert alone is None
 
 
+def test_launches_are_not_compared_with_each_other() -> None:
+    records = [record(1, 4.0), record(2, 2.0), record(1, 9.0), record(2, 3.0)]
+    for one, launch in zip(records, ("plain", "plain", "tuned", "tuned"), strict=True):
+        one.variant = launch
+    assert speedups(records) == [(1.0, 1.0), (2.0, 1.0), (1.0, 1.0), (3.0, 1.5)]
+    names = [column.header for column in table(records).columns]
+    assert names[0] == "launch"
+    assert list(table(records).columns[0].cells) == ["plain", "plain", "tuned", "tuned"]
+    assert "launch" not in [column.header for column in table([record(1, 4.0)]).columns]
+
+
 def test_the_cache_model_says_what_fits() -> None:
     # Four vectors of 100³ doubles are 32 MB.
     size = Cells(100, 100, 100)
@@ -126,3 +138,11 @@ def test_what_was_to_converge() -> None:
     fixed.answer["converged"] = False
     assert unconverged([record(1, 1.0), late, fixed]) == [late]
     assert table([late, fixed]).row_count == 2
+
+
+def test_what_is_wrong() -> None:
+    right, bad, unchecked = record(1, 1.0), record(1, 1.0), record(1, 1.0)
+    right.answer["verified"] = True
+    bad.answer.update(verified=False, residual_norms=[1.0, None])
+    assert wrong([right, bad, unchecked]) == [bad]
+    assert table([right, bad]).row_count == 2

@@ -46,6 +46,9 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     one = ["--size", "16x12", "--ranks", "2", "--repetitions", "1", "--eps", "1e-10"]
     done = hockney(*one, *where(mpi), "--solution", str(solution), "--plot", str(plot))
     assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads((tmp_path / "u of x.dat.json").read_text(encoding="utf-8"))
+    assert told["converged"] is True
+    assert told["verified"] is True
     values = read(solution)
     assert values.shape == (1, 12, 16)
     h = 1 / 17
@@ -54,6 +57,17 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     # The discretisation's error, h²/12 times fourth derivatives of about 20 times u.
     assert np.abs(values[0] - exact).max() < 20 / 12 * h**2 * exact.max()
     assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_wrong_residual_is_told_and_ends_with_1(mpi: Mpi) -> None:
+    # As in tests/runner/apps/test_cg.py: rounding grows where nothing replaces the residual.
+    words = ["--size", "100x100", "--ranks", "1", "--repetitions", "1", "--iterations", "1000"]
+    words += ["--formulation", "pipelined,joint", "--replace-every", "0", *where(mpi), "--json"]
+    done = hockney(*words)
+    assert done.returncode == 1
+    runs = json.loads(done.stdout)["runs"]
+    assert [run["answer"]["verified"] for run in runs] == [False, True]
+    assert done.stderr.count("wrong:") == 1
 
 
 def test_simulated_time_is_what_was_said(mpi: Mpi) -> None:
@@ -79,6 +93,10 @@ def test_simulated_time_is_what_was_said(mpi: Mpi) -> None:
         (["--size", "16x16", "--plot", "u.png"], "--solution"),
         (["--size", "16x16", "--convergence", "u.pdf"], "cannot draw"),
         (["--size", "16x16", "--no-compute"], "without computing"),
+        (["--size", "16x16", "--solution", "no/where/u.dat"], "no folder"),
+        (["--size", "16x16", "--convergence", "no/where/c.svg"], "no folder"),
+        (["--size", "16x16", "--solution", "/"], "cannot write"),
+        (["--size", "16x16", "--solution", "u", "--variant", "a:", "--variant", "b:"], "same file"),
     ],
 )
 def test_bad_requests_end_before_any_launch(words: list[str], text: str) -> None:

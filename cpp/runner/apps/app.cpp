@@ -158,7 +158,7 @@ std::vector<double> repeat(const Repetitions& repetitions, MPI_Comm comm,
     return samples_s;
 }
 
-void add_times(JsonObject& record, const std::vector<double>& samples_s) {
+double add_times(JsonObject& record, const std::vector<double>& samples_s) {
     std::vector<Sample> samples;
     for (const double sample_s : samples_s) samples.push_back({sample_s, false});
     const Summary summary = summarise(samples);
@@ -167,6 +167,7 @@ void add_times(JsonObject& record, const std::vector<double>& samples_s) {
     record.add("low_s", is_bounded ? summary.low_s : std::nan(""));
     record.add("high_s", is_bounded ? summary.high_s : std::nan(""));
     record.add("samples_s", samples_s).add("disturbed_at", summary.disturbed);
+    return summary.median_s;
 }
 
 #ifdef SMPI_H

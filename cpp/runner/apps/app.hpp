@@ -67,8 +67,8 @@ std::vector<double> repeat(const Repetitions& repetitions, MPI_Comm comm,
                            const std::function<double()>& once);
 
 // `time_s`, `low_s`, `high_s` (median and its 95 % interval, null with fewer than six samples) and
-// `samples_s`.
-void add_times(JsonObject& record, const std::vector<double>& samples_s);
+// `samples_s`. Returns the median.
+double add_times(JsonObject& record, const std::vector<double>& samples_s);
 
 // Work that takes this long: a simulated host computes for that time, a real one has done it already.
 void compute_simulated(double seconds);

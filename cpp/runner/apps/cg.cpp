@@ -9,14 +9,12 @@
 // timed without neighbours and messages, for what memory allows; 0 for never. `file`: where the solution
 // goes, percent-encoded, nowhere where empty. `compute=0`: no vectors, only the messages and `cell_s`, for
 // simulations.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "../clock.hpp"
-#include "../statistics.hpp"
 #include "app.hpp"
+#include "cache/share.hpp"
 #include "cg/instruction_sets.hpp"
 #include "cg/solution.hpp"
 #include "cg/solver.hpp"
@@ -27,23 +25,21 @@ namespace {
 using namespace cg;
 
 constexpr long most_iterations = 1000000;
-constexpr double likely_cache_B = 32.0 * 1024 * 1024;  // where the system does not say
 
-double last_cache_B() {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    const long size = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (size > 0) return static_cast<double>(size);
-#endif
-    return likely_cache_B;
-}
-
-// What is next used only after a cache has long been overrun may as well pass by it.
-Stores stores_of(const std::string& name, double vectors_B) {
+// What is next used only after a cache has long been overrun may as well pass by it: with `auto` on all ranks
+// where it is so on one, since the others wait for that. Collective.
+Stores stores_of(const std::string& name, double vectors_B, MPI_Comm comm) {
     if (name == "plain") return Stores::plain;
     if (name != "streaming" && name != "auto") throw BadRequest("unknown stores '" + name + "'");
-    if (!sweeps().streams) return Stores::plain;
-    if (name == "streaming") return Stores::streaming;
-    return vectors_B > last_cache_B() ? Stores::streaming : Stores::plain;
+    if (name == "auto") {
+        // Simulated time may not depend on the host that the simulation runs on.
+        if (is_simulated) return Stores::plain;
+        const CacheShare share = cache_share(comm);
+        int overruns = vectors_B > std::max(share.own_B, share.shared_B) ? 1 : 0;
+        MPI_Allreduce(MPI_IN_PLACE, &overruns, 1, MPI_INT, MPI_MAX, comm);
+        if (overruns == 0) return Stores::plain;
+    }
+    return sweeps().streams ? Stores::streaming : Stores::plain;
 }
 
 Settings settings_of(const Request& request, const Cells& whole) {
@@ -70,9 +66,6 @@ Settings settings_of(const Request& request, const Cells& whole) {
         throw BadRequest("without computing nothing converges: eps must be 0");
     if (!settings.computes && settings.faces != Faces::packed)
         throw BadRequest("without computing faces must be packed");
-    double vectors_B = settings.variant == Variant::pipelined ? 7 * 8 : 4 * 8;
-    for (const long count : whole) vectors_B *= static_cast<double>(count);
-    settings.stores = stores_of(request.text("stores"), vectors_B);
     return settings;
 }
 
@@ -86,7 +79,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     int ranks = 0;
     MPI_Comm_size(comm, &ranks);
     const Cells whole = cells_of(request);
-    const Settings settings = settings_of(request, whole);
+    Settings settings = settings_of(request, whole);
     const Repetitions repetitions(request);
     const std::string file = decoded(request.text("file"));
     const long stream = request.whole("stream");
@@ -94,6 +87,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     if (!settings.computes && (stream > 0 || !file.empty()))
         throw BadRequest("without computing there is no stream and no file");
     const ProcessGrid grid(comm, grid_of(request, whole, ranks), whole);
+    settings.stores = stores_of(request.text("stores"), Solver::vectors_B(settings, grid), comm);
     require_all(is_simulated || (settings.computes && settings.cell_s == 0), "constraint",
                 "time is only charged (compute, cell_s) on a simulated host", comm);
     require_exchange(settings.exchange, settings.faces, comm);
@@ -118,11 +112,10 @@ std::string run(const Request& request, MPI_Comm comm) {
 
     JsonObject record;
     record.add("type", "record");
-    add_times(record, samples_s);
+    const double time_s = add_times(record, samples_s);
     const double iterations = static_cast<double>(std::max(1L, solver.iterations()));
     record.add("iterations", solver.iterations()).add("converged", solver.has_converged());
-    const double unknowns = static_cast<double>(whole[0]) * static_cast<double>(whole[1] * whole[2]);
-    record.add("unknowns", unknowns);
+    record.add("unknowns", whole[0] * whole[1] * whole[2]);
     record.add("instructions", sweeps().name);
     record.add("stores", settings.stores == Stores::streaming ? "streaming" : "plain");
     record.add("bytes_per_unknown", Solver::bytes_per_unknown(settings.variant, settings.stores));
@@ -132,22 +125,27 @@ std::string run(const Request& request, MPI_Comm comm) {
     record.add("compute_s", gather(mean(compute_s), comm)).add("halo_s", gather(mean(halo_s), comm));
     record.add("allreduce_s", gather(mean(sum_s), comm));
     record.add("halo_messages", gather(static_cast<double>(solver.halo().messages()), comm));
-    record.add("halo_B", gather(solver.halo().bytes(), comm));
+    std::vector<long> halo_B;
+    for (const double bytes : gather(solver.halo().bytes(), comm)) halo_B.push_back(static_cast<long>(bytes));
+    record.add("halo_B", halo_B);
     if (stream > 0) {
         for (std::vector<double>* measured : {&stream_s, &fractions}) measured->erase(measured->begin());
         record.add("stream_samples_s", stream_s).add("fractions_of_bound", fractions);
     }
     if (settings.computes) {
         record.add("residual_norms", solver.residual_norms());
-        record.add("error_max", solver.error());
+        const double error = solver.error(), tolerance = solver.residual_tolerance();
+        record.add("error_max", error);
         if (!file.empty()) write_solution(file, grid, solver.space(), whole, solver.x(), solver.scratch());
-        record.add("true_residual_norm", solver.true_residual());
+        const double true_norm = solver.true_residual();
+        const std::vector<double>& norms = solver.residual_norms();
+        const bool is_finite =
+            std::all_of(norms.begin(), norms.end(), [](double norm) { return std::isfinite(norm); });
+        record.add("true_residual_norm", true_norm).add("residual_tolerance", tolerance);
+        record.add("verified",
+                   is_finite && std::isfinite(error) && std::abs(true_norm - norms.back()) <= tolerance);
     }
-    record.add("iteration_s", [&] {
-        std::vector<double> sorted = samples_s;
-        std::sort(sorted.begin(), sorted.end());
-        return quantile(sorted, 0.5) / iterations;
-    }());
+    record.add("iteration_s", time_s / iterations);
     return record.str();
 }
 

@@ -28,6 +28,8 @@ Stores = Literal["auto", "plain", "streaming"]
 VECTORS = {"reference": 4, "fused": 4, "joint": 4, "single_sweep": 4, "pipelined": 7}
 """Of unknowns that an iteration sweeps over."""
 MOST_ITERATIONS = 10**6
+UNNAMED = ("", "default")
+"""Variants of launches that were given no name."""
 STREAMED = 10
 """How often the traffic of an iteration is timed by itself before each solve."""
 
@@ -50,7 +52,8 @@ class Wanted:
     """A study: each size on each number of ranks and each of its grids, in one launch.
 
     `grid` None takes the one that cuts through the fewest unknowns, `every_grid` all that fit. `eps` 0 does
-    exactly `iterations`. `cell_s`: seconds that a simulated host takes for an unknown and iteration.
+    exactly `iterations`. `cell_s`: seconds that a simulated host takes for an unknown and iteration. `launches`:
+    how many there will be, each with the whole study.
     """
 
     ranks: tuple[int, ...]
@@ -69,6 +72,7 @@ class Wanted:
     cell_s: float = 0.0
     solution: Path | None = None
     repetitions: int | None = None
+    launches: int = 1
 
     def __post_init__(self) -> None:
         """RequestError for what no launch could do."""
@@ -98,7 +102,7 @@ class Wanted:
                 f"grid {self.grid} has {self.grid.ranks} processes, not {', '.join(map(str, self.ranks))}",
                 f"--ranks {self.grid.ranks}, or leave out --grid",
             )
-        count = sum(1 for _ in self.problems())
+        count = self.launches * len(self.problems())
         if self.solution and count > 1:
             raise RequestError(f"{count} runs would write to the same file", "ask for one run, or no --solution")
 
@@ -165,6 +169,8 @@ class Wanted:
             if self.solution:
                 facts = {
                     "iterations": record.answer["iterations"],
+                    "converged": record.answer["converged"],
+                    "verified": record.answer["verified"],
                     "residual_norm": record.answer["residual_norms"][-1],
                 }
                 describe(self.solution, (cells.z, cells.y, cells.x), 1 / (max(cells) + 1), facts)
@@ -191,18 +197,31 @@ def unconverged(records: Sequence[AppRecord]) -> list[AppRecord]:
     return [one for one in records if one.parameters["eps"] > 0 and not one.answer["converged"]]
 
 
-def speedups(records: Sequence[AppRecord]) -> list[tuple[float, float] | None]:
-    """Speed-up and efficiency of each over the fewest ranks of its size and variant; None without another.
+def wrong(records: Sequence[AppRecord]) -> list[AppRecord]:
+    """Those whose true residual is not what the iteration says, beyond rounding, or where a number is none."""
+    return [one for one in records if one.answer.get("verified") is False]
 
-    Where several grids share the fewest ranks, the fastest of them is the base. It counts as fully
-    efficient: with r ranks instead of b the efficiency is speed-up · b / r. Times are of an iteration.
+
+def name_of(record: AppRecord) -> str:
+    """Size, formulation and, where it was given a name, the launch's variant."""
+    parts = [str(size_of(record)), str(record.parameters["variant"])]
+    return ", ".join(parts + ([record.variant] if record.variant not in UNNAMED else []))
+
+
+def speedups(records: Sequence[AppRecord]) -> list[tuple[float, float] | None]:
+    """Speed-up and efficiency of each over the fewest ranks; None where there is no other number of them.
+
+    Compared are runs of one size, formulation and variant of the launch. Where several grids share the fewest
+    ranks, the fastest of them is the base. It counts as fully efficient: with r ranks instead of b the
+    efficiency is speed-up · b / r. Times are of an iteration.
     """
     found: list[tuple[float, float] | None] = []
     for record in records:
         alike = [
             one
             for one in records
-            if size_of(one) == size_of(record) and one.parameters["variant"] == record.parameters["variant"]
+            if (size_of(one), one.parameters["variant"], one.variant)
+            == (size_of(record), record.parameters["variant"], record.variant)
         ]
         base = min(alike, key=lambda one: (one.ranks, one.answer["iteration_s"]))
         if base.ranks == max(one.ranks for one in alike) or not record.answer["iteration_s"]:
@@ -229,29 +248,35 @@ def cache_line(record: AppRecord, last_cache_B: float, ranks_of_cache: int) -> s
     )
 
 
+LEFT = {"launch", "size", "grid", "formulation"}
+
+
 def table(records: Sequence[AppRecord]) -> Table:
     """A row for each run: iterations, residual, times and where they go, share of the bound, speed-up."""
     made = Table(box=None, pad_edge=False)
     with_bound = any("fractions_of_bound" in one.answer for one in records)
     ratios = speedups(records)
-    names = ["size", "ranks", "grid", "variant", "iterations", "residuum", "time", "iteration"]
+    with_launch = any(one.variant not in UNNAMED for one in records)
+    names = ["launch"] if with_launch else []
+    names += ["size", "ranks", "grid", "formulation", "iterations", "residuum", "time", "iteration"]
     names += ["compute + halo + sums", "traffic"]
     names += ["bound", "of bound"] if with_bound else []
     names += ["speed-up", "efficiency"] if any(ratios) else []
     for name in names:
-        made.add_column(name, justify="left" if name in ("size", "grid", "variant") else "right")
+        made.add_column(name, justify="left" if name in LEFT else "right")
     for record, ratio in zip(records, ratios, strict=True):
         answer = record.answer
         norms = answer.get("residual_norms")
         iteration_s = answer["iteration_s"]
         traffic_B = answer["counted_bytes_per_unknown"] * answer["unknowns"]
-        cells = [
+        cells = [record.variant] if with_launch else []
+        cells += [
             str(size_of(record)),
             str(record.ranks),
             str(grid_of(record)),
             str(record.parameters["variant"]),
             str(answer["iterations"]),
-            f"{norms[-1] ** 2:.6g}" if norms else "",
+            f"{norms[-1] ** 2:.6g}" if norms and norms[-1] is not None else "",
             format_time(record.time_s),
             format_time(iteration_s),
             _shares(record),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,25 @@ BYTES = 8
 """Of a double."""
 
 
+def require_place(path: Path) -> None:
+    """RequestError where no file can be made: asked before a run, whose time would be lost."""
+    hint = "choose another place"
+    if not path.parent.is_dir():
+        raise RequestError(f"cannot write {path}: there is no folder {path.parent}", hint)
+    if path.is_dir():
+        raise RequestError(f"cannot write {path}: it is a folder", hint)
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise RequestError(f"cannot write {path}: not permitted", hint)
+
+
 def description(path: Path) -> Path:
     """The JSON file that belongs to a solution: its name with `.json` behind."""
     return path.with_name(path.name + ".json")
+
+
+def part(path: Path) -> Path:
+    """Where the ranks write before the solution has its name."""
+    return path.with_name(path.name + ".part")
 
 
 def describe(path: Path, shape: tuple[int, int, int], spacing: float, facts: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ def require_drawable(path: Path) -> None:
         raise RequestError(f"cannot draw a figure as {path.name!r}", f"end the name in {', '.join(ENDINGS)}")
 
 
-def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float]]]) -> None:
+def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float | None]]]) -> None:
     """Draw residual norms relative to the first over iterations; (label, norms) for each line.
 
     Equal labels share a line style: those of process grids lie on each other where the iteration does not depend
@@ -36,7 +36,9 @@ def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float]]]) ->
         figure = Figure(figsize=(0.6 * WIDTH_IN, 3.6), layout="constrained")
         axes = figure.subplots()
         for label, norms in histories:
-            relative = np.asarray(norms, dtype=np.float64) / norms[0]
+            # What was no number is null in a record.
+            values = np.asarray(norms, dtype=np.float64)
+            relative = values / values[0]
             shown = relative > 0
             axes.semilogy(np.flatnonzero(shown), relative[shown], label=label, **looks[label].line)
         axes.set_xlabel("iteration")

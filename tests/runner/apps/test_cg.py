@@ -127,6 +127,7 @@ def test_any_formulation_on_any_grid_is_the_same_iteration(session: Session, cel
                 found = ask(session, cells, grid, variant=variant, halo=halo, faces=faces, stores=stores)
                 what = f"{variant} on {grid} with {halo}"
                 assert found["converged"] is True, what
+                assert found["verified"] is True, what
                 assert found["iterations"] == len(expected) - 1, what
                 # Rounding of one part in 1e16 grows with the iterations; records have six digits.
                 assert found["residual_norms"] == pytest.approx(expected, rel=1e-4), what
@@ -169,6 +170,25 @@ def test_a_fixed_number_of_iterations(session: Session) -> None:
     assert all(len(found[key]) == 2 for key in ("compute_s", "halo_s", "allreduce_s"))
     # Both ranks have one neighbour, across a side of 64 unknowns.
     assert found["halo_B"] == [8 * 64] * 2
+    assert all(isinstance(count, int) for count in (found["unknowns"], *found["halo_B"]))
+    assert found["unknowns"] == 64 * 64
+    assert found["verified"] is True, "whether or not it converged"
+
+
+def test_an_iteration_that_lost_its_residual_is_not_verified(session: Session) -> None:
+    # Rounding grows in the pipelined recurrences, without bound where r is never replaced (Cools et al., SIAM J.
+    # Matrix Anal. Appl. 39, 2018); 1000 iterations are several times what 100 × 100 unknowns need.
+    for variant, every, is_right in (("pipelined", 0, False), ("pipelined", 50, True), ("single_sweep", 0, True)):
+        found = ask(session, (100, 100), (2, 1, 1), variant=variant, replace_every=every, eps=0, iterations=1000)
+        apart = abs(found["true_residual_norm"] - found["residual_norms"][-1])
+        assert (apart <= found["residual_tolerance"]) is is_right, (variant, every)
+        assert found["verified"] is is_right, (variant, every)
+
+
+def test_counts_have_all_their_digits(session: Session) -> None:
+    found = ask(session, (1237, 1009), (1, 2, 1), eps=0, iterations=1)
+    assert found["unknowns"] == 1237 * 1009
+    assert found["halo_B"] == [8 * 1237] * 2
 
 
 def test_what_is_left_when_nothing_is_left(session: Session) -> None:
@@ -257,6 +277,8 @@ def test_28_simulated_ranks_iterate_alike_on_any_grid(tmp_path: Path) -> None:
                 for grid in shapes if variant == "single_sweep" else shapes[-2:]:
                     found = ask(session, cells, grid, variant=variant, eps=1e-6)
                     assert found["iterations"] == len(expected) - 1, (variant, grid)
+                    assert found["verified"] is True, (variant, grid)
+                    assert found["stores"] == "plain"
                     # As on real hosts.
                     assert found["residual_norms"] == pytest.approx(expected, rel=1e-4), (variant, grid)
         with pytest.raises(Limitation, match="neighbourhood"):

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hockney::cg {
 
@@ -32,9 +33,13 @@ double Problem::error(const Space& space, const double* x) const {
         for (long j = 0; j < space.ny; ++j) {
             const double outer =
                 value_[1][static_cast<std::size_t>(j)] * value_[2][static_cast<std::size_t>(k)];
-            for (long i = 0; i < space.nx; ++i)
-                largest = std::max(
-                    largest, std::abs(x[space.at(i, j, k)] - outer * value_[0][static_cast<std::size_t>(i)]));
+            for (long i = 0; i < space.nx; ++i) {
+                const double error =
+                    std::abs(x[space.at(i, j, k)] - outer * value_[0][static_cast<std::size_t>(i)]);
+                // What is no number is larger than any, for the maximum over the ranks too.
+                if (!(error <= largest))
+                    largest = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+            }
         }
     return largest;
 }

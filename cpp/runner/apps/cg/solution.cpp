@@ -1,5 +1,8 @@
 #include "solution.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -75,19 +78,26 @@ void write_solution(const std::string& path, const ProcessGrid& grid, const Spac
     const auto done = [&](int code, const char* doing) {
         agree(code == MPI_SUCCESS, std::string("cannot ") + doing + " " + part + ": " + explained(code));
     };
-    // A file that an earlier run left there may be longer.
-    if (rank == 0) std::remove(part.c_str());
-    MPI_Barrier(grid.comm);
-    done(MPI_File_open(grid.comm, part.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
-         "open");
+    const auto opens = [&](bool tries, int flags) {
+        const int descriptor = tries ? open(part.c_str(), flags, 0666) : -1;
+        const std::string problem = std::strerror(errno);
+        if (descriptor >= 0) close(descriptor);
+        agree(!tries || descriptor >= 0, "cannot open " + part + ": " + problem);
+    };
+    // Not every MPI comes back from a collective open that only some ranks can do: each tries by itself
+    // first. Only rank 0 makes the file, so that a host with another file system does not find one of its
+    // own. A file that an earlier run left there may be longer.
+    opens(rank == 0, O_RDWR | O_CREAT | O_TRUNC);
+    opens(true, O_RDWR);
+    done(MPI_File_open(grid.comm, part.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &file), "open");
     const Subarray mine(whole, space.cells, grid.first);
     const Subarray unknowns({space.pitch, space.plane / space.pitch, space.nz}, space.cells, {0, 0, 0});
     char native[] = "native";
     done(MPI_File_set_view(file, 0, MPI_DOUBLE, mine.type(), native, MPI_INFO_NULL), "prepare");
     MPI_Status status;
     done(MPI_File_write_all(file, x + space.at(0, 0, 0), 1, unknowns.type(), &status), "write");
-    int written = 0;
-    MPI_Get_elements(&status, MPI_DOUBLE, &written);
+    MPI_Count written = 0;
+    MPI_Get_elements_x(&status, MPI_DOUBLE, &written);
     agree(written == space.nx * space.ny * space.nz, "cannot write all of " + part);
     done(MPI_File_sync(file), "sync");
     // Open MPI's own MPI-IO tells of no error where a file system is full: what counts is what can be read.

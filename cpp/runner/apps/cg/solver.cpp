@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "../../clock.hpp"
 #include "../app.hpp"
@@ -37,10 +38,12 @@ Variant variant_of(const std::string& name) {
     throw BadRequest("unknown variant '" + name + "'");
 }
 
+double Solver::vectors_B(const Settings& settings, const ProcessGrid& grid) {
+    return static_cast<double>(vectors_of(settings)) * Vector::bytes(Space(settings.dimensions, grid.cells));
+}
+
 double Solver::memory_B(const Settings& settings, const ProcessGrid& grid) {
-    const double vectors_B =
-        static_cast<double>(vectors_of(settings)) * Vector::bytes(Space(settings.dimensions, grid.cells));
-    return vectors_B + Halo::buffers_B(grid, settings.faces);
+    return vectors_B(settings, grid) + Halo::buffers_B(grid, settings.faces);
 }
 
 double Solver::bytes_per_unknown(Variant variant, Stores stores) {
@@ -161,7 +164,10 @@ double Solver::replaced() {
                  [&] { return sweeps_.residual_dot(space_, whole(space_), problem_.right_side(), x_, r_); });
 }
 
-// Notes r · r and says whether another iteration follows.
+// Notes r · r and says whether another iteration follows: on all ranks alike, since all have the same sum.
+// MPI only recommends that. Open MPI, MPICH and SimGrid add up one number by trees, whose root tells the
+// others, or by recursive doubling, where two partners add the same two numbers, and a + b is b + a to the
+// last bit.
 bool Solver::goes_on(double square) {
     norms_.push_back(std::sqrt(square));
     // At zero nothing is left to be divided by.
@@ -366,6 +372,18 @@ double Solver::stream(long times) {
 }
 
 double Solver::true_residual() { return std::sqrt(summed(replaced())); }
+
+// Each iteration rounds x once more than r knows of, by ε |x| at most, of which A makes ε ‖A‖ ‖x‖; the
+// largest x is the last, since ‖x‖ grows from 0 (Greenbaum, SIAM J. Matrix Anal. Appl. 18, 1997, 535–551: ε
+// ‖A‖ ‖x‖ times the order of the iterations). ‖A‖ is below 4 · dimensions. The residual itself has as many
+// roundings as A has points, and some for b.
+double Solver::residual_tolerance() {
+    constexpr double roundings_of_residual = 10;
+    const double square = summed(sweeps_.dot(space_, whole(space_), x_, x_));
+    return std::numeric_limits<double>::epsilon() *
+           (static_cast<double>(iterations()) + roundings_of_residual) * 4 * settings_.dimensions *
+           std::sqrt(square);
+}
 
 double Solver::error() const {
     double mine = settings_.computes ? problem_.error(space_, x_) : 0, largest = 0;

@@ -45,7 +45,8 @@ class Solver {
   public:
     Solver(const Settings& settings, const ProcessGrid& grid);
 
-    // Of the vectors and the halo's buffers.
+    // Of the vectors alone, and with the halo's buffers.
+    static double vectors_B(const Settings& settings, const ProcessGrid& grid);
     static double memory_B(const Settings& settings, const ProcessGrid& grid);
     // Memory traffic of the variant, replacements left out.
     static double bytes_per_unknown(Variant variant, Stores stores);
@@ -57,7 +58,9 @@ class Solver {
     double stream(long times);
     // Collective: ‖b − A x‖₂, by x itself. r is lost.
     double true_residual();
-    // Collective: the largest |x − u|.
+    // Collective: by how much rounding may part the last of `residual_norms` from `true_residual`.
+    double residual_tolerance();
+    // Collective: the largest |x − u|; infinite where x is not a number.
     double error() const;
 
     const std::vector<double>& residual_norms() const {

@@ -27,6 +27,7 @@ from hockney.cli.run import (
 )
 
 if TYPE_CHECKING:
+    from hockney.apps.launched import Launched
     from hockney.campaign.app_record import AppRecord
 
 
@@ -110,7 +111,8 @@ def cg(
     The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and formulations are one launch.
     """
     from hockney.apps.cg import Stores as KindOfStores
-    from hockney.apps.cg import Variant, Wanted, parse_unknowns, table, unconverged
+    from hockney.apps.cg import Variant, Wanted, name_of, parse_unknowns, table, unconverged, wrong
+    from hockney.apps.cg_solution import description, part, require_place
     from hockney.apps.jacobi import Faces, parse_ranks
     from hockney.errors import RequestError
     from hockney.predict.apps.grids import parse_grid
@@ -125,6 +127,11 @@ def cg(
             require_drawable(picture)
     if plot and not solution:
         raise RequestError("a plot is drawn from the file of the solution", "add --solution FILE")
+    for place in filter(None, (solution, plot, convergence)):
+        require_place(place)
+    if solution:
+        require_place(part(solution))
+        require_place(description(solution))
     if convergence and not compute:
         raise RequestError("without computing nothing converges", "leave out --convergence")
     on = parse_grid(grid) if grid and grid != "all" else None
@@ -146,9 +153,16 @@ def cg(
         cell_s=parse_time(cell_time) if cell_time else 0.0,
         solution=solution,
         repetitions=repetitions,
+        launches=max(1, len(variants or [])),
     )
+    hosts_used: set[str] = set()
+
+    def do(launched: Launched) -> list[AppRecord]:
+        hosts_used.update(str(one["host"]) for one in launched.placement)
+        return wanted.run(launched)
+
     records = run_app(
-        wanted.run,
+        do,
         output=output,
         verb="cg",
         mpi=mpi,
@@ -167,19 +181,27 @@ def cg(
         emit_json({"runs": [record.model_dump() for record in records]})
     else:
         out.print(table(records))
-        _explain(records)
+        _explain(records, hosts_used)
     _draw(records, solution, plot, convergence)
-    failed = unconverged(records)
-    for record in failed:
+    late, failed = unconverged(records), wrong(records)
+    for record in late:
         err.print(
-            f"[red]not converged:[/red] after {record.answer['iterations']} iterations on {record.ranks} ranks",
+            f"[red]not converged:[/red] {name_of(record)}: after {record.answer['iterations']} iterations "
+            f"on {record.ranks} ranks",
             soft_wrap=True,
         )
-    if failed:
+    for record in failed:
+        norms = [record.answer[key] for key in ("true_residual_norm", "residual_tolerance")]
+        err.print(
+            f"[red]wrong:[/red] {name_of(record)}: ‖b - A x‖ on {record.ranks} ranks is {norms[0]}, not "
+            f"{record.answer['residual_norms'][-1]} as the iteration says, to {norms[1]}",
+            soft_wrap=True,
+        )
+    if late or failed:
         raise typer.Exit(1)
 
 
-def _explain(records: list[AppRecord]) -> None:
+def _explain(records: list[AppRecord], hosts: set[str]) -> None:
     """What the caches of this host make of several ranks; silent for other hosts and without such a study."""
     from socket import gethostname
 
@@ -187,7 +209,7 @@ def _explain(records: list[AppRecord]) -> None:
     from hockney.runner.inventory import inventory
 
     caches = [one for one in inventory().caches if one.level >= 2 and one.type != "Instruction"]
-    is_here = all(record.nodes == 1 for record in records) and bool(gethostname())
+    is_here = hosts == {gethostname()}
     if not caches or not is_here or len({record.ranks for record in records}) < 2:
         return
     last = max(caches, key=lambda one: one.level)
@@ -197,15 +219,12 @@ def _explain(records: list[AppRecord]) -> None:
 
 def _draw(records: list[AppRecord], solution: Path | None, plot: Path | None, convergence: Path | None) -> None:
     if convergence:
-        from hockney.apps.cg import size_of
+        from hockney.apps.cg import name_of
         from hockney.report import cg as pictures
 
         pictures.convergence(
             convergence,
-            [
-                (f"{size_of(record)}, {record.parameters['variant']}", record.answer["residual_norms"])
-                for record in records
-            ],
+            [(name_of(record), record.answer["residual_norms"]) for record in records],
         )
     if plot and solution:
         from hockney.apps.cg_solution import read
