@@ -93,6 +93,16 @@ def test_without_a_grid_all_of_the_ranks_are_tried(run: Run) -> None:
     assert len(asked(run, *words)["grids"]) == 9
 
 
+@pytest.mark.parametrize("operation", ["jacobi", "cg"])
+def test_what_is_not_said_is_assumed_and_named(run: Run, operation: str) -> None:
+    made = asked(run, operation, "--ranks", "48", "--grid", "all")
+    assert len(made["grids"]) == 45
+    assert made["cells"] == [480, 480, 480]
+    told = " ".join(made["warnings"])
+    assert "480x480x480 cells are taken" in told
+    assert "1 ns is taken" in told
+
+
 def test_cg_takes_longer_by_its_sums(run: Run) -> None:
     words = (
         "--cells",
@@ -159,14 +169,12 @@ def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--grid", "2x1x1", "--cell-time", "1ns"], "needs either --"),
-        (["--cells", "64", "--subdomain", "8", "--grid", "2x1x1", "--cell-time", "1ns"], "needs either"),
+        (["--cells", "64", "--subdomain", "8", "--grid", "2x1x1", "--cell-time", "1ns"], "both say"),
         (["--cells", "64", "--cell-time", "1ns"], "no grid is given"),
         (["--cells", "64", "--ranks", "0", "--cell-time", "1ns"], "at least 1, not 0"),
         (["--cells", "64", "--grid", "3x1x1", "--ranks", "4", "--cell-time", "1ns"], "has 3 processes, not 4"),
         (["--cells", "4", "--grid", "8x1x1", "--cell-time", "1ns"], "only 4 cells to share"),
         (["--cells", "0", "--grid", "1x1x1", "--cell-time", "1ns"], "direction without"),
-        (["--cells", "64", "--grid", "2x1x1"], "needs --cell-time or --runs"),
         (["--cells", "64", "--grid", "2x1x1", "--cell-time", "0s"], "must be positive"),
         (["--cells", "64", "--grid", "2x1x1", "--cell-time", "1ns", "--halo", "pigeon"], "unknown exchange"),
         (["--subdomain", "3000000", "--grid", "2x1x1", "--cell-time", "1ns"], "a direction has 1 to"),

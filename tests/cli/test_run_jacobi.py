@@ -73,7 +73,7 @@ def test_it_prints_the_bound_and_its_parts(run: Run, mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "either as --cells or as --subdomain"),
+        (("--cells", "8", "--subdomain", "8"), "either as --cells or as --subdomain"),
         (("--cells", "0"), "without cells"),
         (("--cells", "8", "--ranks", "0"), "list of ranks"),
         (("--cells", "8", "--ranks", "2", "--grid", "3x1x1"), "3 processes, not 2"),

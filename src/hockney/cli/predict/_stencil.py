@@ -48,6 +48,7 @@ Mapping = Annotated[str, typer.Option(help="Where the system's mapping puts rank
 Nodes = Annotated[int | None, typer.Option(help="Nodes that are used.")]
 Ppn = Annotated[int | None, typer.Option(help="The most ranks on a node.")]
 
+USUAL_CELLS, USUAL_SIZE = "480", "480x480x480"
 MOST_SIMULATED = 200_000
 """Ranks of all grids together: a minute, and some gigabytes where one grid has them all."""
 SHOWN = 12
@@ -87,6 +88,12 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
             "name fewer grids",
         )
     costs, place, warnings = _where(asked)
+    if not asked.cells and asked.subdomain is None:
+        warnings.append(f"no size is given: {USUAL_SIZE} cells are taken")
+    if not asked.cell_time and asked.runs is None:
+        warnings.append(
+            "what a cell takes is not known: 1 ns is taken; --cell-time or --runs say what it is on this machine"
+        )
     records = _records(asked, warnings)
     computation = _computation(asked, records)
     if computation is not None and computation.packing_s_per_B is not None:
@@ -206,15 +213,15 @@ def _step(
     asked: Asked, grid: Grid, place: Callable[[int], Place | None], computation: Computation | None
 ) -> Step:
     from hockney.apps.cg import parse_unknowns
-    from hockney.apps.jacobi import MOST_CELLS, parse_cells
+    from hockney.apps.jacobi import MOST_CELLS, USUAL_CELL_S, parse_cells
     from hockney.predict.apps.stencil import EXCHANGES, Stencil
     from hockney.predict.apps.steps import SUMS, VARIANTS, Step
 
     is_cg = asked.operation == "cg"
-    if bool(asked.cells) == (asked.subdomain is not None):
+    if asked.cells and asked.subdomain is not None:
         raise RequestError(
-            f"{asked.operation} needs either --cells or --subdomain",
-            "for example --cells 400",
+            f"{'--size' if is_cg else '--cells'} and --subdomain both say how many cells there are",
+            "give one of them",
         )
     if asked.halo not in EXCHANGES:
         raise RequestError(f"unknown exchange {asked.halo!r}", f"known: {', '.join(EXCHANGES)}")
@@ -228,16 +235,13 @@ def _step(
                 f"--subdomain {side} on {grid}: a direction has 1 to {MOST_CELLS} cells", "give a smaller cube"
             )
     else:
-        cells = parse_unknowns(asked.cells)[1] if is_cg else parse_cells(asked.cells)
+        cells = parse_unknowns(asked.cells or USUAL_SIZE)[1] if is_cg else parse_cells(asked.cells or USUAL_CELLS)
     if asked.cell_time:
         cell_s = parse_time(asked.cell_time)
         if not cell_s > 0:
             raise RequestError("--cell-time must be positive", "for example 0.9ns")
     elif computation is None:
-        raise RequestError(
-            f"{asked.operation} needs --cell-time or --runs",
-            f"for example --cell-time 0.9ns, or --runs FOLDER of `hockney run {asked.operation} -o FOLDER`",
-        )
+        cell_s = USUAL_CELL_S
     else:
         where = place(grid.ranks)
         cell_s = computation.at(where.ppn if where else min(grid.ranks, max(computation.cell_s)))

@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     from hockney.campaign.app_record import AppRecord
 
 
+USUAL_SIZE = "100x100x100"
+
+
 @verb(
     "cg",
-    examples="hockney run cg --size 500x500 --ranks 2\n"
+    examples="hockney run cg\n"
+    "hockney run cg --size 500x500 --ranks 2\n"
     "hockney run cg --size 200x200x200 --ranks 1,2 --bound\n"
     "hockney run cg --size 300x200 --ranks 6 --grid all --convergence convergence.png\n"
     "hockney run cg --size 300x200 --solution u.dat --plot u.png",
@@ -41,11 +45,13 @@ if TYPE_CHECKING:
 )
 def cg(
     sizes: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
-            "--size", help="Unknowns: 1000x1000 or 200x200x100; repeat for several.", show_default=False
+            "--size",
+            help=f"Unknowns: 1000x1000 or 200x200x100; repeat for several. [default: {USUAL_SIZE}]",
+            show_default=False,
         ),
-    ],
+    ] = None,
     ranks: Annotated[
         str, typer.Option(help="4, or 1,2,4 in one launch. [default: the cores of this host]", show_default=False)
     ] = "",
@@ -138,7 +144,7 @@ def cg(
     default_eps = 0.0 if iterations and eps is None else 1e-6
     wanted = Wanted(
         ranks=tuple(parse_ranks(ranks)) if ranks else (on.ranks if on else inventory().cores,),
-        sizes=tuple(parse_unknowns(size) for size in sizes),
+        sizes=tuple(parse_unknowns(size) for size in sizes or [USUAL_SIZE]),
         grid=on,
         every_grid=grid == "all",
         variants=tuple(cast("Variant", word) for word in words(formulation)) or ("single_sweep",),

@@ -26,10 +26,13 @@ from hockney.cli.run import (
 )
 from hockney.errors import RequestError
 
+USUAL_CELLS = "200"
+
 
 @verb(
     "jacobi",
-    examples="hockney run jacobi --cells 400 --ranks 2\n"
+    examples="hockney run jacobi\n"
+    "hockney run jacobi --cells 400 --ranks 2\n"
     "hockney run jacobi --cells 2000x2000x64 --ranks 4 --grid 1x4x1 --halo overlap\n"
     "hockney run jacobi --subdomain 200 --ranks 1,2,4 -o jacobi\n"
     "hockney run jacobi --cells 400 --ranks 6 --machine machine.json",
@@ -37,7 +40,12 @@ from hockney.errors import RequestError
 )
 def jacobi(
     cells: Annotated[
-        str, typer.Option(help="Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks.")
+        str,
+        typer.Option(
+            help="Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks. "
+            f"[default: {USUAL_CELLS}]",
+            show_default=False,
+        ),
     ] = "",
     subdomain: Annotated[
         int | None,
@@ -112,7 +120,7 @@ def jacobi(
         raise RequestError("--grid and --machine both say which grid", "give one of them")
     on = parse_grid(grid) if grid else None
     counts = tuple(parse_ranks(ranks)) if ranks else (on.ranks if on else inventory().cores,)
-    box = parse_cells(cells) if cells else None
+    box = parse_cells(cells or USUAL_CELLS) if cells or subdomain is None else None
     grids = {}
     if machine and halo in EXCHANGES and (box or subdomain):
         costs = of_machine(load(machine), str(machine), both_ways=True)
