@@ -186,7 +186,8 @@ def cg(
     if json:
         emit_json({"runs": [record.model_dump() for record in records]})
     else:
-        out.print(table(records))
+        # A pipe has no width to fit into.
+        out.print(table(records), width=None if out.is_terminal else 160)
         _explain(records, hosts_used)
     _draw(records, solution, plot, convergence)
     late, failed = unconverged(records), wrong(records)
