@@ -60,7 +60,7 @@ class Transfer {
           planted_s_(request.real("planted_block_s") * static_cast<double>(layout_.blocks()) +
                      request.real("planted_line_s") * static_cast<double>(layout_.lines())),
           comm_(comm),
-          spread_(checked(request, comm)),
+          spread_(checked_extent_B()),
           out_(packed_B()),
           in_(packed_B()) {
         MPI_Comm_rank(comm, &rank_);
@@ -120,11 +120,11 @@ class Transfer {
     }
 
     // The extent of the layout, before anything is allocated.
-    long checked(const Request&, MPI_Comm comm) const {
+    long checked_extent_B() const {
         constexpr const char* ways[] = {"send", "receive", "hand", "pack", "unpack"};
         if (std::find(std::begin(ways), std::end(ways), way_) == std::end(ways))
             throw BadRequest("unknown way '" + way_ + "'");
-        require_memory(static_cast<double>(layout_.extent_B() + 3 * layout_.bytes()), comm);
+        require_memory(static_cast<double>(layout_.extent_B() + 3 * layout_.bytes()), comm_);
         return layout_.extent_B();
     }
 
@@ -135,17 +135,12 @@ class Transfer {
 
     void fill() {
         write(out_.data(), rank_);
-        if (is_scattered()) {
-            if (way_ == "unpack") {
-                Region plain(layout_.bytes());
-                write(plain.data(), rank_);
-                int position = 0;
-                MPI_Pack(plain.data(), layout_.elements(), layout_.element(), out_.data(), count(out_),
-                         &position, comm_);
-                packed_ = position;
-            }
-        } else {
-            layout_.scatter(out_.data(), spread_.data());
+        if (!is_scattered()) layout_.scatter(out_.data(), spread_.data());
+        if (way_ == "unpack") {
+            Region plain(layout_.bytes());
+            write(plain.data(), rank_);
+            MPI_Pack(plain.data(), layout_.elements(), layout_.element(), out_.data(), count(out_), &packed_,
+                     comm_);
         }
     }
 

@@ -1,0 +1,270 @@
+"""Datatypes: what blocks and cache lines cost beyond a contiguous message, the worst case, and packing by hand.
+
+Document 003, section 3, figure 1(b): 16 KiB of MPI_CHAR by stride, and a worst case "bound by the slowest memory".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.errors import RequestError
+from hockney.models.base import Parameter
+from hockney.models.effects._layouts import (
+    BLOCK_TERMS,
+    BYTE_TERM,
+    LEAST_LINES,
+    MEMORY,
+    SETUP_TERM,
+    Costs,
+    Fitted,
+    Shape,
+    fit_way,
+    level_of,
+    levels_of,
+)
+from hockney.models.effects._least_squares import times_s
+from hockney.models.effects._wording import latex, time
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models
+from hockney.models.views import Statement, Views
+from hockney.units import format_bytes
+
+WAYS = ("send", "hand", "receive", "pack", "unpack")
+LEAST_LAYOUTS = 6
+SEED = 0
+SOURCE = "document 003, section 3"
+
+
+@effect_models.register("datatypes")
+def fit(records: Sequence[EffectRecord]) -> Effect:
+    """Cost per block and per line of every way, the bound, the errors of layouts left out, and where a loop wins."""
+    levels = levels_of(records[0].about.get("caches", ()))
+    ways = {way: [one for one in records if one.parameters["way"] == way] for way in WAYS}
+    fits = {
+        way: fit_way(mine, levels, SEED)
+        for way, mine in ways.items()
+        if sum(not Shape.of(one).is_contiguous for one in mine) >= LEAST_LAYOUTS
+    }
+    if not fits:
+        raise RequestError(
+            f"datatypes needs {LEAST_LAYOUTS} layouts of one way",
+            "measure it again; what was refused is in the notes",
+        )
+    parameters: dict[str, Parameter] = {}
+    unknown: dict[str, str] = {}
+    notes: list[str] = []
+    rows: list[dict[str, Cell]] = []
+    views = Views()
+    for way, fitted in fits.items():
+        mine = ways[way]
+        _costs(way, fitted, parameters, unknown)
+        bound_s = _bound_s(mine, fitted)
+        parameters[f"{way}_access_bound_s"] = Parameter(value=bound_s, unit="s")
+        _errors(way, mine, fitted, parameters)
+        rows += _rows(way, mine, fitted)
+        _add_views(views, way, fitted, bound_s)
+    notes += _touching(ways["send"])
+    notes += _by_hand(ways["send"], ways["hand"], parameters, unknown)
+    if not levels:
+        notes.append("the system tells no cache sizes: all lines count as memory's")
+    return Effect(
+        effect="datatypes",
+        parameters=parameters,
+        views=views,
+        points=rows,
+        plots=[
+            Plot(x="stride_B", y="time_s", by="way", title="Blocks of 1 B by stride, and other layouts"),
+            Plot(x="block_B", y="time_s", by="way", title="By length of the blocks"),
+        ],
+        not_identified=unknown,
+        notes=notes,
+    )
+
+
+def _costs(way: str, fitted: Fitted, parameters: dict[str, Parameter], unknown: dict[str, str]) -> None:
+    names = [SETUP_TERM, BYTE_TERM, *BLOCK_TERMS]
+    names += [f"line_{level}_s" for level in (*(name for name, _ in fitted.costs.levels), MEMORY)]
+    for name in names:
+        layouts = fitted.layouts_at.get(name, 0)
+        if layouts < LEAST_LINES:
+            unknown[f"{way}_{name}"] = (
+                f"{layouts} layouts have it; measure {LEAST_LINES} or more {_settles(name)}"
+            )
+            continue
+        low, high = fitted.intervals[name]
+        unit = "s/B" if name == BYTE_TERM else "s"
+        parameters[f"{way}_{name}"] = Parameter(value=fitted.costs.terms[name], low=low, high=high, unit=unit)
+
+
+def _settles(name: str) -> str:
+    if name.startswith("line_"):
+        level = name.removeprefix("line_").removesuffix("_s")
+        place = "beyond the last cache" if level == MEMORY else f"within {level} and beyond the level before it"
+        return f"whose span lies {place}"
+    return {"strided_block_s": "with a stride", "listed_block_s": "with a list of blocks"}.get(
+        name, "not contiguous"
+    )
+
+
+def _bound_s(records: Sequence[EffectRecord], fitted: Fitted) -> float:
+    """The dearest access to a line: every layout that was measured takes at most T_contiguous + setup + this each."""
+    contiguous = dict(fitted.costs.contiguous)
+    setup_s = fitted.costs.terms.get(SETUP_TERM, 0.0)
+    dearest = 0.0
+    for one in records:
+        shape = Shape.of(one)
+        if not shape.is_contiguous:
+            beyond_s = one.answer["time_s"] - contiguous[shape.bytes] - setup_s
+            dearest = max(dearest, beyond_s / shape.accesses)
+    return float(dearest)
+
+
+def _errors(way: str, records: Sequence[EffectRecord], fitted: Fitted, parameters: dict[str, Parameter]) -> None:
+    errors = fitted.relative_errors(times_s(records))
+    if errors.size:
+        parameters[f"{way}_left_out_median_error"] = Parameter(value=float(np.median(errors)), unit="1")
+        parameters[f"{way}_left_out_p95_error"] = Parameter(value=float(np.percentile(errors, 95)), unit="1")
+
+
+def _rows(way: str, records: Sequence[EffectRecord], fitted: Fitted) -> list[dict[str, Cell]]:
+    rows: list[dict[str, Cell]] = []
+    for one, left_s in zip(records, fitted.left_out_s, strict=True):
+        shape = Shape.of(one)
+        rows.append(
+            {
+                "way": way,
+                "layout": shape.layout,
+                "bytes": shape.bytes,
+                "blocks": shape.blocks,
+                "block_B": shape.bytes // shape.blocks,
+                "stride_B": _stride_B(one, shape),
+                "lines": shape.lines,
+                "extent_B": shape.extent_B,
+                "level": level_of(shape.extent_B, fitted.costs.levels),
+                "time_s": float(one.answer["time_s"]),
+                "low_s": one.answer.get("low_s"),
+                "high_s": one.answer.get("high_s"),
+                "model_s": fitted.costs.time_s(shape),
+                "left_out_s": left_s,
+            }
+        )
+    return rows
+
+
+def _stride_B(record: EffectRecord, shape: Shape) -> int:
+    stride = record.parameters.get("stride_B")
+    if stride is not None:
+        return int(stride)
+    return (shape.extent_B - shape.bytes // shape.blocks) // max(1, shape.blocks - 1)
+
+
+def _add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
+    terms = fitted.costs.terms
+    views.asymptotic.append(
+        Statement(text="T(n, B, l) = Θ(n + B + l)", latex=r"T(n, B, \ell) = \Theta(n + B + \ell)", where=way)
+    )
+    block_s = terms.get(BLOCK_TERMS[0], 0.0)
+    line_s, level = max((value, name) for name, value in [*_lines(fitted.costs), ("line_-_s", 0.0)])
+    label = level.removeprefix("line_").removesuffix("_s")
+    views.dominant.append(
+        Statement(
+            text=f"T ≈ T_contiguous(n) + {time(line_s)} · l",
+            latex=rf"T \approx T_c(n) + {latex(line_s)} \cdot \ell",
+            where=f"{way}, blocks far apart, span in {label}",
+        )
+    )
+    views.bounded.append(
+        Statement(
+            text=f"T_contiguous(n) ≤ T ≤ T_contiguous(n) + {time(terms.get(SETUP_TERM, 0.0))} + {time(bound_s)} · a",
+            latex=rf"T_c(n) \le T \le T_c(n) + {latex(terms.get(SETUP_TERM, 0.0))} + {latex(bound_s)} \cdot a",
+            where=f"{way}; a: accesses, a block and a line of 64 B that it touches",
+            source=SOURCE,
+        )
+    )
+    setup_s, byte_s = terms.get(SETUP_TERM, 0.0), terms.get(BYTE_TERM, 0.0)
+    for name, value in _lines(fitted.costs):
+        label = name.removeprefix("line_").removesuffix("_s")
+        views.exact.append(
+            Statement(
+                text=f"T = T_contiguous(n) + {time(setup_s)} + {time(byte_s)}/B · n + {time(block_s)} · B "
+                f"+ {time(value)} · l",
+                latex=rf"T = T_c(n) + {latex(setup_s)} + {latex(byte_s)}/\mathrm{{B}} \cdot n + "
+                rf"{latex(block_s)} \cdot B + {latex(value)} \cdot \ell",
+                where=f"{way}, B blocks at a stride, l lines of 64 B, span in {label}",
+            )
+        )
+
+
+def _lines(costs: Costs) -> list[tuple[str, float]]:
+    return [(name, value) for name, value in costs.terms.items() if name.startswith("line_")]
+
+
+def _touching(sent: Sequence[EffectRecord]) -> list[str]:
+    """What a vector costs whose blocks touch: a library may or may not see that it is contiguous."""
+    plain = {Shape.of(one).bytes: one for one in sent if one.parameters["layout"] == "contiguous"}
+    notes = []
+    for one in sent:
+        shape = Shape.of(one)
+        if shape.is_contiguous and one.parameters["layout"] == "vector" and shape.bytes in plain:
+            size = format_bytes(shape.bytes)
+            each = time(float(one.answer["time_s"])), time(float(plain[shape.bytes].answer["time_s"]))
+            notes.append(f"{size} in blocks of 1 B that touch: {each[0]}; contiguous: {each[1]}")
+    return notes
+
+
+def _by_hand(
+    sent: Sequence[EffectRecord],
+    hand: Sequence[EffectRecord],
+    parameters: dict[str, Parameter],
+    unknown: dict[str, str],
+) -> list[str]:
+    """Which is faster for each layout sent both ways, where the intervals do not overlap; the rule by block length."""
+    library = {_key(one): one for one in sent}
+    verdicts: dict[int, set[str]] = {}
+    notes = []
+    for one in hand:
+        other = library.get(_key(one))
+        shape = Shape.of(one)
+        if other is None or shape.is_contiguous:
+            continue
+        verdict = _faster(one, other)
+        gain = float(other.answer["time_s"]) / float(one.answer["time_s"])
+        notes.append(f"by hand {gain:.2f}× the library's speed ({verdict}): {_words(one, shape)}")
+        if shape.layout == "vector" and one.parameters["stride_B"] == 2 * one.parameters["block_B"]:
+            verdicts.setdefault(shape.bytes // shape.blocks, set()).add(verdict)
+    wins = sorted(block for block, found in verdicts.items() if found == {"a loop wins"})
+    loses = sorted(block for block, found in verdicts.items() if found == {"the library wins"})
+    if wins and loses and (wins[-1] < loses[0] or loses[-1] < wins[0]):
+        low, high = (wins[-1], loses[0]) if wins[-1] < loses[0] else (loses[-1], wins[0])
+        side = "below" if wins[-1] < loses[0] else "above"
+        parameters[f"hand_wins_{side}_block_B"] = Parameter(
+            value=(low * high) ** 0.5, low=low, high=high, unit="B"
+        )
+    else:
+        unknown["hand_wins_block_B"] = (
+            f"blocks at twice their length as stride: a loop wins at {wins or 'none'} B, the library at "
+            f"{loses or 'none'} B, all else cannot be told; more block lengths, or a longer --budget on an idle node"
+        )
+    return notes
+
+
+def _key(record: EffectRecord) -> tuple[object, ...]:
+    asked = record.parameters
+    return tuple(asked.get(name) for name in ("layout", "blocks", "block_B", "stride_B", "side"))
+
+
+def _faster(hand: EffectRecord, library: EffectRecord) -> str:
+    ours, theirs = hand.answer, library.answer
+    if ours.get("high_s") and theirs.get("low_s") and ours["high_s"] < theirs["low_s"]:
+        return "a loop wins"
+    if theirs.get("high_s") and ours.get("low_s") and theirs["high_s"] < ours["low_s"]:
+        return "the library wins"
+    return "cannot be told"
+
+
+def _words(record: EffectRecord, shape: Shape) -> str:
+    block_B = shape.bytes // shape.blocks
+    apart = f" every {format_bytes(_stride_B(record, shape))}" if shape.blocks > 1 else ""
+    return f"{shape.layout}, {shape.blocks} × {format_bytes(block_B)}{apart}"
