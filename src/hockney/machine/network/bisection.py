@@ -34,7 +34,7 @@ class Bisection:
     side: NDArray[np.bool_]
     """(vertices,)"""
     method: str
-    """What proves it: `tree`, `closed form`, `integer programme`, `bounds meet`, or `bounds` where nothing does."""
+    """What proves it: `tree`, `closed form`, `integer programme`, `bounds meet`; `bounds` where nothing does."""
 
     @property
     def is_exact(self) -> bool:
@@ -56,7 +56,7 @@ def bisection(
     time_limit_s: float = 20.0,
     seed: int = 0,
 ) -> Bisection:
-    """The least cut of `allocation`, by `weight` (links,): parallel links for the width, their rate for bandwidth.
+    """The least cut of `allocation` by `weight` (links,): parallel links for the width, rates for bandwidth.
 
     Exact for trees (also fat trees: their equal switches act as one), whole tori and hypercubes; else an integer
     programme has `time_limit_s` to prove the best of several local searches, and where it does not, `low` and

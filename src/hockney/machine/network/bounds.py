@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import diags_array
 from scipy.sparse.linalg import eigsh
 
 from hockney.machine.network.reduced import Reduced
@@ -83,7 +83,6 @@ def _dense_spectrum(
 
 def _fullest(graph: Reduced) -> float:
     """The largest load by capacity of a link when every two nodes exchange a unit over all shortest paths."""
-    step = csr_array(graph.weight > 0, dtype=float)
     capacity = graph.weight
     supply = graph.supply.astype(float)
     size = graph.vertices
@@ -93,13 +92,13 @@ def _fullest(graph: Reduced) -> float:
     distance = np.full((size, len(sources)), -1)
     front = np.zeros((size, len(sources)))
     front[sources, np.arange(len(sources))] = 1
-    fronts = []
+    fronts: list[NDArray[np.float64]] = []
     while front.any():
         distance[front > 0] = len(fronts)
         paths += front
         fronts.append(front)
         front = np.where(distance < 0, capacity @ front, 0.0)
-    rows, columns = step.nonzero()
+    rows, columns = capacity.nonzero()
     load = np.zeros(len(rows))
     # Units that pass through or end at the vertex, from the farthest inwards (Brandes 2001).
     passing = supply[:, None] * supply[sources]

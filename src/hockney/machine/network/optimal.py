@@ -19,7 +19,7 @@ MOST_EDGES = 8000
 def split_optimally(graph: Reduced, time_limit_s: float, best: float) -> tuple[float, NDArray[np.bool_] | None]:
     """A proven lower bound of the cut and the best sides (v,) found within the time, None where there are none.
 
-    Variables: a side x of each vertex, binary where it has nodes (of the others the least cut is whole by itself);
+    Variables: a side x of each vertex, binary where it has nodes (those of others come out whole by themselves);
     y ≥ |xᵢ − xⱼ| of each edge; nodes cut off upwards and downwards. `best` is a cut that is known to exist.
     """
     upper = csr_array(np.triu(graph.weight.toarray()))
@@ -57,7 +57,7 @@ def split_optimally(graph: Reduced, time_limit_s: float, best: float) -> tuple[f
     highest = np.concatenate([np.ones(size + edges), graph.held, graph.held])
     # The sides can be exchanged: the vertex with most nodes is on side 0.
     highest[int(np.argmax(graph.supply))] = 0.0
-    integral = np.zeros(count)
+    integral = np.zeros(count, np.int64)
     integral[x[graph.supply > 0]] = 1
     found = milp(
         np.concatenate([np.zeros(size), weight, graph.price, graph.price]),

@@ -48,7 +48,7 @@ class Reduced:
         return int(self.supply.sum())
 
     def sides(self, side: NDArray[np.bool_], cut_off: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(network's vertices,): sides of all, where `cut_off` (v,) of the nodes held are not on their vertex's."""
+        """(network's vertices,): all sides, where `cut_off` (v,) of the nodes held are not on their vertex's."""
         whole = side[self.vertex_of]
         nodes = np.flatnonzero(self.hanging)
         nodes = nodes[np.argsort(self.vertex_of[nodes], kind="stable")]
