@@ -23,7 +23,7 @@ _Places = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Layout:
-    """`group` (vertices,) is the drawn vertex of each, `place` (drawn, 2) where that is, `note` what is left out."""
+    """`group` (vertices,) is the drawn vertex of each, `place` (drawn, 2) its place, `note` what is left out."""
 
     group: NDArray[np.int64]
     place: _Places
@@ -130,7 +130,7 @@ def _torus(network: Network) -> Layout:
     y = -((coordinates[:, down] if down is not None else 0) + panel // columns * (height + 1.6))
     place = np.stack([x, y], -1).astype(float)
     place[panel >= shown] = np.nan
-    return Layout(number, place, "; ".join(notes), (width, height), panel)
+    return Layout(number, place, "; ".join(notes), (width, height), panel, is_equal=len(shape) > 1)
 
 
 def _hypercube(network: Network) -> Layout:
@@ -142,7 +142,10 @@ def _hypercube(network: Network) -> Layout:
     place = np.zeros((len(drawn), 2))
     for bit in range(dimension - folded):
         turn, axis = divmod(bit, 3)
-        step = np.array([(1.0, 0.0), (0.0, 1.0), (0.42, 0.31)][axis]) * 2.3**turn
+        x, y = np.array([(1.0, 0.0), (0.0, 1.0), (0.42, 0.31)][axis]) * 2.3**turn
+        # Turned a little, so that no line lies on another one.
+        tilt = 0.13 * turn
+        step = np.array([x * math.cos(tilt) - y * math.sin(tilt), x * math.sin(tilt) + y * math.cos(tilt)])
         place += (drawn >> bit & 1)[:, None] * step
     note = f"a point stands for a subcube of {2**folded} nodes" if folded else ""
     return Layout(group, place, note)

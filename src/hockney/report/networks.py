@@ -29,10 +29,9 @@ def draw(found: Measured) -> Drawing:
     figure = Figure(figsize=(WIDTH_IN, float(np.clip(tall, 3.0, 9.5)) + 0.7), layout="constrained")
     axes = figure.subplots()
     cut = _lines(axes, found, layout)
-    size = float(np.clip(900 / len(place) ** 0.85, 4, 90))
+    size = float(np.clip(1400 / len(place) ** 0.8, 5, 90))
     legend = _nodes(axes, found, layout, size)
-    if network.switches:
-        legend.append(_switches(axes, found, layout, size))
+    legend += _switches(axes, found, layout, size)
     legend.append(Line2D([], [], color=LINK, label="link"))
     legend.append(Line2D([], [], color=CUT, linewidth=2.2, label=f"cut: {cut}"))
     axes.set_axis_off()
@@ -50,7 +49,7 @@ def _title(found: Measured) -> str:
     what = f"{network.kind.replace('_', ' ')}: {network.nodes} nodes, {network.switches} switches"
     of = "" if found.is_whole else f" of {len(found.allocation)} allocated nodes"
     links = f"{width.high:.0f}" if width.is_exact else f"between {width.low:.0f} and {width.high:.0f}"
-    return f"{what}; bisection{of}: {links} links"
+    return f"{what}; bisection{of}: {links} {'link' if links == '1' else 'links'}"
 
 
 def _lines(axes: Axes, found: Measured, layout: Layout) -> str:
@@ -108,7 +107,7 @@ def _nodes(axes: Axes, found: Measured, layout: Layout, size: float) -> list[Lin
     single = counts.sum(0) == 1
     for (colour, marker), count in zip(looks, counts, strict=True):
         at = layout.place[single & (count == 1)]
-        axes.scatter(*at.T, s=size, c=colour, marker=marker, zorder=4, linewidths=0)
+        axes.scatter(at[:, 0], at[:, 1], s=size, c=colour, marker=marker, zorder=4, linewidths=0)
     bars = np.flatnonzero(counts.sum(0) > 1)
     if len(bars):
         _bars(axes, layout, bars, counts[:, bars])
@@ -142,11 +141,13 @@ def _bars(axes: Axes, layout: Layout, bars: NDArray[np.int64], counts: NDArray[n
             axes.text(x, y - 0.16, str(number), ha="center", va="top", fontsize=7, color=QUIET)
 
 
-def _switches(axes: Axes, found: Measured, layout: Layout, size: float) -> Line2D:
+def _switches(axes: Axes, found: Measured, layout: Layout, size: float) -> list[Line2D]:
     network = found.network
     drawn = np.setdiff1d(np.unique(layout.group[network.nodes :]), layout.group[: network.nodes])
+    if not len(drawn):
+        return []
     at = layout.place[drawn]
-    axes.scatter(*at.T, s=max(size, 14), c=SWITCH, marker="D", zorder=4, linewidths=0)
+    axes.scatter(at[:, 0], at[:, 1], s=max(size, 14), c=SWITCH, marker="D", zorder=4, linewidths=0)
     members = np.bincount(layout.group[network.nodes :], minlength=len(layout.place))
     first = np.full(len(layout.place), -1)
     switches = np.arange(network.nodes, network.vertices)
@@ -161,5 +162,6 @@ def _switches(axes: Axes, found: Measured, layout: Layout, size: float) -> Line2
         axes.annotate(
             text, (x, y), (0 if up else 5, 6 if up else 3), textcoords="offset points", zorder=5,
             ha="center" if up else "left", va="bottom", fontsize=7, color=QUIET,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85},
         )  # fmt: skip
-    return Line2D([], [], color=SWITCH, marker="D", linestyle="none", label="switch")
+    return [Line2D([], [], color=SWITCH, marker="D", linestyle="none", label="switch")]
