@@ -129,7 +129,8 @@ class Load:
 
     def most_loaded(self, count: int) -> list[tuple[str, float, float]]:
         """Names, bytes and congestion of the `count` most loaded links; equal ones in the network's order."""
-        order = np.argsort(-self.congestion_B.round(9), kind="stable")[:count]
+        # What differs by rounding alone is equal.
+        order = np.argsort(-(self.congestion_B / (self.worst_B or 1.0)).round(9), kind="stable")[:count]
         return [
             (self.links.name(int(i)), float(self.carried_B[i]), float(self.congestion_B[i]))
             for i in order
