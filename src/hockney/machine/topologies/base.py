@@ -61,6 +61,8 @@ class Network:
     """What the topology says of itself, as JSON has it: taper, leaf_switches, spine_ports_used …"""
     switch_kinds: tuple[SwitchKind, ...] = ()
     """Switches whose number of ports is known."""
+    alike: NDArray[np.int64] | None = None
+    """(vertices,): vertices with equal numbers are on the same side of some minimum cut, however nodes are split."""
     spec: str = ""
     """The text that `parse_spec` makes this network of."""
 
@@ -80,8 +82,8 @@ class Network:
 class Topology:
     """How a network is asked for and built.
 
-    `build` takes the options by their names with `_` for `-`. `read` gives each option's reader of text, `required`
-    those that must be given; in a spec, the value of the option `first` may stand without its name.
+    `build` takes the options by their names with `_` for `-`. `read` gives each option's reader of text,
+    `required` those that must be given; in a spec, the value of `first` may stand without its name.
     """
 
     word: str
