@@ -26,7 +26,7 @@ RoutingOption = Annotated[
     str,
     typer.Option(
         "--routing",
-        help="shortest, up-down, d-mod-k or dimension-order. [default: up-down on a tree of switches, else shortest]",
+        help="shortest, up-down, d-mod-k or dimension-order. [default: up-down in a tree, else shortest]",
         show_default=False,
     ),
 ]
@@ -47,8 +47,8 @@ def traffic(
         str,
         typer.Option(
             "--traffic",
-            help="alltoall, nearest-neighbour, permutation, bisection, random-bisection, bit-complement, transpose, "
-            "tornado or worst-pairing.",
+            help="alltoall, nearest-neighbour, permutation, bisection, random-bisection, bit-complement, "
+            "transpose, tornado or worst-pairing.",
         ),
     ] = "worst-pairing",
     routing: RoutingOption = "",
@@ -96,7 +96,9 @@ def allocated(of: Network, allocation: int | None, nodes: str) -> Allocated:
     if allocation is not None and nodes:
         raise RequestError("--allocation and --allocation-nodes are two answers to one question", "give one")
     if allocation is not None and allocation > of.nodes:
-        raise RequestError(f"--allocation {allocation} is more than the network's {of.nodes} nodes", "ask for fewer")
+        raise RequestError(
+            f"--allocation {allocation} is more than the network's {of.nodes} nodes", "ask for fewer"
+        )
     chosen = wholes(nodes, "--allocation-nodes", range(of.nodes)) if nodes else range(allocation or of.nodes)
     if len(set(chosen)) < len(chosen):
         twice = next(node for node in chosen if list(chosen).count(node) > 1)
@@ -110,7 +112,7 @@ def _show(found: TrafficStudy, links: int) -> None:
     out.print(f"traffic {found.traffic.replace('_', '-')}: {told['traffic']['meaning']}", markup=False)
     out.print(f"routing {found.routing.replace('_', '-')}: {told['routing']['meaning']}", markup=False)
     out.print(
-        f"{told['messages']} messages of {format_bytes(found.size_B)}, {found.mean_hops:.4g} links crossed on average"
+        f"{told['messages']} messages of {format_bytes(found.size_B)}, {found.mean_hops:.4g} hops on average"
     )
     out.print(f"congestion: {found.worst:.6g} messages on the most loaded link, {found.average:.6g} on average")
     if (exact := told.get("exact_alltoall_congestion")) is not None:
@@ -124,7 +126,11 @@ def _show(found: TrafficStudy, links: int) -> None:
     rate = told["bandwidth_per_node"]["bandwidth_B_per_s"]
     out.print(
         f"bandwidth per node at most {found.fraction:.4g} of one of its links"
-        + ("" if rate is None else f" = {format_rate(rate)}; all messages take {format_time(found.time_s or 0.0)} or more")
+        + (
+            ""
+            if rate is None
+            else f" = {format_rate(rate)}; all messages take {format_time(found.time_s or 0.0)} or more"
+        )
     )
     table = Table("most loaded link", "messages", "congestion", box=None)
     for one in told["most_loaded"]:

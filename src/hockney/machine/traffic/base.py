@@ -26,7 +26,7 @@ class Demand:
 
     @classmethod
     def of(cls, source: Any, target: Any, size_B: Any = 1.0) -> Demand:
-        """From anything like arrays; one size for all, or one each. Messages to oneself and empty ones are dropped."""
+        """From anything like arrays, with one size for all or one each. Empty ones and those to oneself are dropped."""
         source, target = np.asarray(source, np.int64).ravel(), np.asarray(target, np.int64).ravel()
         size = np.broadcast_to(np.asarray(size_B, np.float64), source.shape)
         sent = (source != target) & (size > 0)
@@ -35,7 +35,7 @@ class Demand:
     def summed(self, count: int) -> Demand:
         """At most one message for each pair of `count` ends, in order of the source and then of the target."""
         key, where = np.unique(self.source * count + self.target, return_inverse=True)
-        return Demand(key // count, key % count, np.bincount(where, self.size_B, minlength=len(key)))
+        return Demand(key // count, key % count, added(where, self.size_B, len(key)))
 
     def placed(self, at: NDArray[np.int64]) -> Demand:
         """With every end replaced by where it is; what then stays in its place is dropped."""
@@ -45,6 +45,11 @@ class Demand:
     def total_B(self) -> float:
         """Bytes of all messages."""
         return float(self.size_B.sum())
+
+
+def added(where: NDArray[np.int64], weight: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """(count,): the sum of `weight` at each number in `where`."""
+    return np.bincount(where, weight, count).astype(np.float64, copy=False)
 
 
 def check_pairs(pairs: int, what: str) -> None:
@@ -82,7 +87,8 @@ class Links:
         if np.isnan(rate).any() or not len(rate):
             return np.ones(len(self.tail))
         at_node = (self.network.ends < self.network.nodes).any(axis=1)
-        return (rate / rate[at_node].max())[self.bundle]
+        relative: NDArray[np.float64] = rate / rate[at_node].max()
+        return relative[self.bundle]
 
     @property
     def node_link_B_per_s(self) -> float | None:

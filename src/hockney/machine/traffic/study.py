@@ -99,7 +99,11 @@ class TrafficStudy:
             "messages": len(self.demand.source) * self.streams,
             "mean_hops": rounded(self.mean_hops),
             "injection_links": self.injection_links,
-            "congestion": {"worst": rounded(self.worst), "average": rounded(self.average), "unit": "messages on one link of a node"},
+            "congestion": {
+                "worst": rounded(self.worst),
+                "average": rounded(self.average),
+                "unit": "messages on one link of a node",
+            },
             "most_loaded": [
                 {
                     "link": name,
@@ -118,7 +122,11 @@ class TrafficStudy:
         if traffic.is_random:
             told["seed"] = self.seed
         if traffic.is_pairing:
-            told["beta_factor"] = {"low": 1.0, "high": rounded(self.factor_of_all_links), "streams": self.injection_links}
+            told["beta_factor"] = {
+                "low": 1.0,
+                "high": rounded(self.factor_of_all_links),
+                "streams": self.injection_links,
+            }
         if self.traffic == "alltoall" and network.shape and self.among.is_whole:
             told["exact_alltoall_congestion"] = float(alltoall_congestion(network.shape))
         return told
@@ -132,7 +140,7 @@ def rounded(value: float) -> float:
 def study(
     among: Allocated, *, traffic: str, routing: str, size_B: float, streams: int = 1, seed: int = 0
 ) -> TrafficStudy:
-    """Route a traffic. RequestError for unknown names, or where the network does not have such traffic or routing."""
+    """Route a traffic. RequestError for unknown names, or where the network has no such traffic or routing."""
     kind: Traffic = traffics.get(traffic)
     way: Routing = routings.get(routing)
     demand = Demand.of(*kind.pairs(among, seed), size_B * streams)

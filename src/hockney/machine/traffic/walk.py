@@ -1,8 +1,8 @@
 """Shortest walks over states: how many there are, and what links carry when demands are spread over them.
 
-A state is a vertex, or a vertex with what the way so far allows (up/down routing). The paths of all pairs are never
-listed: they are counted forward, level by level, and shares are summed backward, as Brandes (2001) does it for
-betweenness.
+A state is a vertex, or a vertex with what the way so far allows (up/down routing). The paths of all pairs are
+never listed: they are counted forward, level by level, and shares are summed backward, as Brandes (2001) does it
+for betweenness.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ Floats = NDArray[np.float64]
 class Walks:
     """Steps between states: `tail[i]` → `head[i]` crosses the directed link `link[i]`.
 
-    States from `silent` up to the number of nodes … `forwards` (states,) says which pass on what is not theirs.
-    `vertex` (states,) is where a state is.
+    `vertex` (states,) is where a state is, `forwards` (states,) which of them pass on what is not theirs.
     """
 
     links: Links
@@ -52,7 +51,8 @@ class Walks:
         order, begin = self._outward
         count = begin[states + 1] - begin[states]
         skipped = np.repeat(begin[states] - (np.cumsum(count) - count), count)
-        return order[skipped + np.arange(count.sum())]
+        found: Ints = order[skipped + np.arange(count.sum())]
+        return found
 
     def levels(self, source: int, wanted: NDArray[np.bool_] | None = None) -> tuple[Ints, list[Ints]]:
         """Distance of every state from `source` (−1: not reached), and the steps of shortest walks by level.
@@ -116,9 +116,7 @@ def plain(links: Links) -> Walks:
     """Any way along links. In a network with switches nodes do not pass on what is not theirs."""
     network = links.network
     forwards = np.arange(network.vertices) >= (network.nodes if network.switches else 0)
-    return Walks(
-        links, links.tail, links.head, np.arange(len(links.tail)), np.arange(network.vertices), forwards
-    )
+    return Walks(links, links.tail, links.head, np.arange(len(links.tail)), np.arange(network.vertices), forwards)
 
 
 def hops(links: Links, nodes: Ints) -> Ints:

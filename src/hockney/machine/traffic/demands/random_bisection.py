@@ -1,4 +1,4 @@
-"""Random halves paired: what effective bisection bandwidth is the mean over (Hoefler, Schneider, Lumsdaine 2008)."""
+"""Random halves paired: effective bisection bandwidth is the mean over such (Hoefler, Schneider, Lumsdaine 2008)."""
 
 from __future__ import annotations
 

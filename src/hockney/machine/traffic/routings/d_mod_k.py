@@ -41,7 +41,8 @@ def d_mod_k(links: Links, demand: Demand) -> Floats:
         low = np.where(is_up, above, below)
         digit = target // divisor[level[low]]
         port = np.where(is_up, digit, digit // parents[low]) % count
-        return steps[order[begin + port]]
+        taken: Ints = steps[order[begin + port]]
+        return taken
 
     def one(target: int, sources: Ints, size_B: Floats) -> Floats:
         waiting = np.bincount(sources, size_B, walks.states)

@@ -25,7 +25,9 @@ def dimension_order(links: Links, demand: Demand) -> NDArray[np.float64]:
     order = np.argsort(links.tail * network.vertices + links.head)
     key = (links.tail * network.vertices + links.head)[order]
 
-    def forward(at: NDArray[np.int64], axis: int, sign: int, steps: NDArray[np.int64], size_B: NDArray[np.float64]) -> None:
+    def forward(
+        at: NDArray[np.int64], axis: int, sign: int, steps: NDArray[np.int64], size_B: NDArray[np.float64]
+    ) -> None:
         stride, extent = int(np.prod(network.shape[axis + 1 :])), network.shape[axis]
         for step in range(int(steps.max(initial=0))):
             left = steps > step
@@ -52,5 +54,7 @@ def dimension_order(links: Links, demand: Demand) -> NDArray[np.float64]:
 
 
 routings.register("dimension_order")(
-    Routing("first coordinate first, the shorter way round, half each way where both are as long", dimension_order),
+    Routing(
+        "first coordinate first, the shorter way round, half each way where both are as long", dimension_order
+    ),
 )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.machine.traffic.base import Demand, Links
+from hockney.machine.traffic.base import Demand, Links, added
 from hockney.machine.traffic.routings.base import Routing, routings
 from hockney.machine.traffic.walk import Walks, by_source
 
@@ -41,7 +41,7 @@ def up_down(links: Links, demand: Demand) -> Floats:
     vertices = links.network.vertices
 
     def one(source: int, targets: Ints, size_B: Floats) -> Floats:
-        return walks.spread(source, np.bincount(targets + vertices, size_B, walks.states))
+        return walks.spread(source, added(targets + vertices, size_B, walks.states))
 
     return by_source(demand, one, links)
 
