@@ -9,14 +9,8 @@ import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, emit_json, out, verb
-from hockney.cli.network import network
-from hockney.cli.network.traffic import (
-    AllocationNodes,
-    AllocationOption,
-    RoutingOption,
-    TopologyOption,
-    allocated,
-)
+from hockney.cli.network import Allocation, AllocationNodes, allocated, network
+from hockney.cli.network.traffic import RoutingOption, TopologyOption
 from hockney.errors import RequestError
 from hockney.units import parse_bytes
 
@@ -28,7 +22,7 @@ if TYPE_CHECKING:
     "map",
     examples="hockney network map --pattern jacobi:8x8x4 --topology torus:8x8x4 --json\n"
     "hockney network map --pattern jacobi:16x16x8 --cells 64x64x64 --topology torus:8x8x4 --ppn 8\n"
-    "hockney network map --pattern collective:allgather:recursive_doubling:64 --bytes 64KiB --topology hypercube:6\n"
+    "hockney network map --pattern collective:allgather:ring:64 --bytes 64KiB --topology hypercube:6\n"
     "hockney network map --pattern ring:16 --topology torus:4x4 --map-file mine.txt",
     of=network,
 )
@@ -46,7 +40,7 @@ def map_(
     cells: Annotated[str, typer.Option(help="jacobi: cells of one rank, 64x64x64, of 8 B each.")] = "",
     periodic: Annotated[bool, typer.Option(help="jacobi: the boundaries are joined.")] = False,
     routing: RoutingOption = "",
-    allocation: AllocationOption = None,
+    allocation: Allocation = None,
     allocation_nodes: AllocationNodes = "",
     map_file: Annotated[
         Path | None, typer.Option(help="A map of your own to compare: lines `rank node`.")
@@ -57,11 +51,13 @@ def map_(
 ) -> None:
     """Hop-bytes and the most loaded link of several placements of a pattern, and which is best.
 
-    Sorted by the most loaded link, then by hop-bytes. What stays within a node crosses no link. The factors are of
-    load, not of time: a program also computes, and messages also have latencies.
+    Sorted by the most loaded link, then by hop-bytes. What stays within a node crosses no link. The factors are
+    of load, not of time: a program also computes, and messages also have latencies.
     """
     from hockney.machine.topologies.base import parse_spec
     from hockney.machine.topologies.torus import extents
+    from hockney.machine.traffic.base import Links
+    from hockney.machine.traffic.demands.base import Allocated
     from hockney.machine.traffic.mapping import check_ranks, compare, read_map
     from hockney.machine.traffic.patterns.base import Volumes, parse_pattern
     from hockney.machine.traffic.placements.base import Situation
@@ -72,8 +68,9 @@ def map_(
         raise RequestError("messages of 0 B load no link", "for example --bytes 64KiB")
     made = parse_pattern(pattern, Volumes(size_B, extents(cells) if cells else None, periodic))
     of = parse_spec(topology)
+    nodes = allocated(of, allocation, allocation_nodes)
     way = routing.replace("-", "_") or default_routing(of)
-    situation = Situation(made, allocated(of, allocation, allocation_nodes), ppn, way, seed)
+    situation = Situation(made, Allocated(Links.of(of), nodes), ppn, way, seed)
     check_ranks(situation)
     found = compare(
         situation,
@@ -118,6 +115,6 @@ def _verdict(found: Comparison) -> str:
     if worst is None or crossed is None:
         return f"{best} is best: it needs no link, and {found.default.name}, the default, does"
     return (
-        f"{best} is best: {found.default.name}, the default, has {worst:.3g} times its load on the most loaded link "
-        f"and {crossed:.3g} times its hop-bytes"
+        f"{best} is best: {found.default.name}, the default, has {worst:.3g} times its load on the most loaded "
+        f"link and {crossed:.3g} times its hop-bytes"
     )

@@ -8,14 +8,11 @@ import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, emit_json, out, verb
-from hockney.cli._words import wholes
-from hockney.cli.network import network
+from hockney.cli.network import Allocation, AllocationNodes, allocated, network
 from hockney.errors import RequestError
 from hockney.units import format_bytes, format_rate, format_time, parse_bytes
 
 if TYPE_CHECKING:
-    from hockney.machine.topologies.base import Network
-    from hockney.machine.traffic.demands.base import Allocated
     from hockney.machine.traffic.study import TrafficStudy
 
 TopologyOption = Annotated[
@@ -30,8 +27,6 @@ RoutingOption = Annotated[
         show_default=False,
     ),
 ]
-AllocationOption = Annotated[int | None, typer.Option("--allocation", min=1, help="Only the first N nodes.")]
-AllocationNodes = Annotated[str, typer.Option(help="Only these nodes, in this order: 0-3,8,12.")]
 
 
 @verb(
@@ -52,7 +47,7 @@ def traffic(
         ),
     ] = "worst-pairing",
     routing: RoutingOption = "",
-    allocation: AllocationOption = None,
+    allocation: Allocation = None,
     allocation_nodes: AllocationNodes = "",
     size: Annotated[str, typer.Option("--bytes", help="Size of one message.")] = "1MiB",
     streams: Annotated[int, typer.Option(min=1, help="Messages that each pair sends at once.")] = 1,
@@ -66,6 +61,8 @@ def traffic(
     Bounds are of links and routing alone: no protocol, no overhead, no contention for buffers.
     """
     from hockney.machine.topologies.base import parse_spec
+    from hockney.machine.traffic.base import Links
+    from hockney.machine.traffic.demands.base import Allocated
     from hockney.machine.traffic.study import default_routing, study
 
     of = parse_spec(topology)
@@ -73,7 +70,7 @@ def traffic(
     if size_B == 0:
         raise RequestError("a message of 0 B loads no link", "for example --bytes 1MiB")
     found = study(
-        allocated(of, allocation, allocation_nodes),
+        Allocated(Links.of(of), allocated(of, allocation, allocation_nodes)),
         traffic=kind.replace("-", "_"),
         routing=routing.replace("-", "_") or default_routing(of),
         size_B=size_B,
@@ -84,26 +81,6 @@ def traffic(
         emit_json(found.as_data(links))
         return
     _show(found, links)
-
-
-def allocated(of: Network, allocation: int | None, nodes: str) -> Allocated:
-    """The nodes that take part; RequestError where they are not all nodes of the network, each once."""
-    import numpy as np
-
-    from hockney.machine.traffic.base import Links
-    from hockney.machine.traffic.demands.base import Allocated
-
-    if allocation is not None and nodes:
-        raise RequestError("--allocation and --allocation-nodes are two answers to one question", "give one")
-    if allocation is not None and allocation > of.nodes:
-        raise RequestError(
-            f"--allocation {allocation} is more than the network's {of.nodes} nodes", "ask for fewer"
-        )
-    chosen = wholes(nodes, "--allocation-nodes", range(of.nodes)) if nodes else range(allocation or of.nodes)
-    if len(set(chosen)) < len(chosen):
-        twice = next(node for node in chosen if list(chosen).count(node) > 1)
-        raise RequestError(f"--allocation-nodes names node {twice} twice", "name each once")
-    return Allocated(Links.of(of), np.array(chosen, np.int64))
 
 
 def _show(found: TrafficStudy, links: int) -> None:

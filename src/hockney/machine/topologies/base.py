@@ -62,7 +62,7 @@ class Network:
     switch_kinds: tuple[SwitchKind, ...] = ()
     """Switches whose number of ports is known."""
     alike: NDArray[np.int64] | None = None
-    """(vertices,): vertices with equal numbers are on the same side of some minimum cut, however nodes are split."""
+    """(vertices,): those with equal numbers are on one side of some minimum cut, however nodes are split."""
     spec: str = ""
     """The text that `parse_spec` makes this network of."""
 

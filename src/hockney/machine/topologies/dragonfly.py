@@ -1,4 +1,4 @@
-"""A dragonfly (Kim, Dally, Scott, Abts 2008): groups of fully connected routers, fully connected by global links."""
+"""A dragonfly (Kim, Dally, Scott, Abts 2008): groups of fully connected routers, any two of them linked."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def dragonfly(
     """`routers` (a) in a group, `nodes_per_router` (p), `global_links` of a router (h), `groups` (g).
 
     At most, and by default, there are a·h + 1 groups, with one link between any two. With fewer, any two have
-    ⌊a·h / (g − 1)⌋, and ports that are left over stay free. Port k of a group's a·h belongs to its router ⌊k/h⌋ and
-    leads, with `absolute`, to group k (leaving out its own), with `relative` to the k-th group after its own.
+    ⌊a·h / (g − 1)⌋, and ports that are left over stay free. Port k of a group's a·h belongs to its router ⌊k/h⌋
+    and leads, with `absolute`, to group k (leaving out its own), with `relative` to the k-th one after its own.
     `link` and `global_link` (default: `link`) in bit/s.
     """
     most = routers * global_links + 1

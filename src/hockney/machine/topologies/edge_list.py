@@ -80,7 +80,7 @@ class _Read:
 
 
 def edge_list(file: str, link: float = math.nan) -> Network:
-    """The network of `file` (docs/reference/network.md); `link` in bit/s, for lines without a rate of their own."""
+    """The network of `file` (docs/reference/network.md); `link` in bit/s, for lines that give no rate."""
     read = _Read(file, link)
     try:
         with Path(file).open(encoding="utf-8") as lines:

@@ -1,4 +1,4 @@
-"""A fat tree of two or three levels: leaf switches with nodes, spines above them, cores above the spines of pods."""
+"""A fat tree of two or three levels: leaf switches with nodes, spines above them, cores above pods of both."""
 
 from __future__ import annotations
 
@@ -58,9 +58,10 @@ def fat_tree(
     """Leaves are filled with nodes one after another; `link` and `uplink` (default: `link`) in bit/s.
 
     Every leaf switch has the same number of parallel links to each of the `spines` above it. With `cores` there
-    are pods of `pod_leaves` leaves and `spines` spines each (default: as many leaves as the spines have ports for).
-    Spines reach all cores if their up ports divide evenly among them, else the cores of their own plane: spine i of
-    every pod has the i-th of `spines` equal parts of the cores, as in the k-ary fat tree (Al-Fares et al. 2008).
+    are pods of `pod_leaves` leaves and `spines` spines each (default: as many as the spines have ports for).
+    Spines reach all cores if their up ports divide evenly among them, else the cores of their own plane: spine i
+    of every pod has the i-th of `spines` equal parts of the cores, as in the k-ary fat tree (Al-Fares et al.
+    2008).
     """
     down, up = leaf_ports
     per_leaf = down // links_per_node
@@ -166,8 +167,8 @@ def _pod_leaves(
             )
         if leaves * above > down:
             raise RequestError(
-                f"spine-ports: {leaves} leaf switches × {above} links need {leaves * above} ports of every spine, "
-                f"it has {down}",
+                f"spine-ports: {leaves} leaf switches × {above} links need {leaves * above} ports of every "
+                f"spine, it has {down}",
                 "give spines more ports, or a third level: spine-ports DOWN:UP, cores and core-ports",
             )
         return leaves
@@ -179,8 +180,8 @@ def _pod_leaves(
     in_pod = min(leaves, down // above) if pod_leaves is None else pod_leaves
     if in_pod * above > down or in_pod < 1:
         raise RequestError(
-            f"spine-ports: {max(in_pod, 1)} leaf switches × {above} links need {max(in_pod, 1) * above} down ports "
-            f"of every spine, it has {down}",
+            f"spine-ports: {max(in_pod, 1)} leaf switches × {above} links need {max(in_pod, 1) * above} down "
+            f"ports of every spine, it has {down}",
             "give spines more down ports, or pods fewer leaf switches",
         )
     return in_pod
@@ -204,8 +205,8 @@ def _cores(
     else:
         if cores % spines:
             raise RequestError(
-                f"cores: {up} up ports of a spine do not divide evenly among {cores} cores, and {cores} cores do not "
-                f"make {spines} equal planes",
+                f"cores: {up} up ports of a spine do not divide evenly among {cores} cores, and {cores} cores "
+                f"do not make {spines} equal planes",
                 f"give a number of cores that divides {up}, or a multiple of {spines}",
             )
         plane = cores // spines
@@ -218,7 +219,7 @@ def _cores(
             "give cores more ports, or more cores",
         )
     bundles.add(first_spine + spine[:, :, None], first + reached[None].astype(np.int64), links, uplink)
-    return used
+    return int(used)
 
 
 def _taper(level: tuple[int, int], faster: float) -> float:

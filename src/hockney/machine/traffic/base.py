@@ -26,7 +26,7 @@ class Demand:
 
     @classmethod
     def of(cls, source: Any, target: Any, size_B: Any = 1.0) -> Demand:
-        """From anything like arrays, with one size for all or one each. Empty ones and those to oneself are dropped."""
+        """From anything like arrays, one size for all or one each; none is empty or to oneself."""
         source, target = np.asarray(source, np.int64).ravel(), np.asarray(target, np.int64).ravel()
         size = np.broadcast_to(np.asarray(size_B, np.float64), source.shape)
         sent = (source != target) & (size > 0)

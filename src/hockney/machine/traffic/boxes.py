@@ -16,10 +16,8 @@ def boxes(grid: Sequence[int], volume: int) -> list[tuple[int, ...]]:
     """Boxes of `volume` points that tile `grid`, those that cut the fewest pairs of neighbours first."""
     sides = [[side for side in range(1, extent + 1) if extent % side == 0] for extent in grid]
     found = [box for box in itertools.product(*sides) if math.prod(box) == volume]
-    # Of N points, N/side in each dimension lie at a box's end, except at the end of the grid.
-    return sorted(
-        found, key=lambda box: sum(1 / side - 1 / extent for side, extent in zip(box, grid, strict=True))
-    )
+    # In each dimension 1/side of the points lie at the end of a box.
+    return sorted(found, key=lambda box: sum(1 / side for side in box))
 
 
 def box_of(points: Ints, grid: Sequence[int], box: Sequence[int]) -> tuple[Ints, tuple[int, ...]]:
@@ -70,7 +68,7 @@ def _groups(parts: Sequence[int], wholes: Sequence[int]) -> Iterator[list[list[i
 
 
 def _together(digits: Ints, extents: Sequence[int]) -> Ints:
-    """One coordinate of several: every second block runs backward, so that the last of one meets the first of the next."""
+    """One coordinate of several: every second block runs backward, from where the last ends."""
     value = np.zeros(digits.shape[1], np.int64)
     for digit, extent in zip(digits, extents, strict=True):
         value = value * extent + np.where(value % 2 == 0, digit, extent - 1 - digit)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.traffic.base import Load
-from hockney.machine.traffic.patterns.base import Pattern, rank_number, read_lines
+from hockney.machine.traffic.patterns.base import rank_number, read_lines
 from hockney.machine.traffic.placements.base import NotApplicableError, Place, Situation, placements
 from hockney.machine.traffic.study import rounded
 
@@ -110,8 +110,8 @@ def check_ranks(of: Situation) -> None:
     pattern = of.pattern
     if pattern.ranks != of.nodes * of.ppn:
         raise RequestError(
-            f"{pattern.spec} has {pattern.ranks} ranks, and {of.nodes} nodes × {of.ppn} ranks for each have place "
-            f"for {of.nodes * of.ppn}",
+            f"{pattern.spec} has {pattern.ranks} ranks, and {of.nodes} nodes × {of.ppn} ranks for each have "
+            f"place for {of.nodes * of.ppn}",
             _hint(of),
         )
 
@@ -125,7 +125,7 @@ def _hint(of: Situation) -> str:
 
 
 def compare(of: Situation, *, samples: int, own: Mapping[str, Place]) -> Comparison:
-    """All placements that exist, and the user's own; random ones `samples` times, of which the median counts."""
+    """All placements that exist, and the user's own; random ones `samples` times: the median counts."""
     check_ranks(of)
 
     def mapped(name: str, place: Place) -> Mapped:

@@ -1,4 +1,4 @@
-"""Random halves paired: effective bisection bandwidth is the mean over such (Hoefler, Schneider, Lumsdaine 2008)."""
+"""Random halves paired, as effective bisection bandwidth has it (Hoefler, Schneider, Lumsdaine 2008)."""
 
 from __future__ import annotations
 

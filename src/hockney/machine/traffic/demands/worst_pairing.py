@@ -17,8 +17,8 @@ def worst_pairing(among: Allocated, _seed: int) -> Pairs:
     """Each node to one other, with the largest sum of hops of all such pairings.
 
     On a whole torus the node ⌊k/2⌋ further in each dimension, on a whole hypercube the opposite corner: both as
-    far as there is. Otherwise an assignment of maximum weight. It is the worst by distance: with a routing that is
-    not ideal, another pairing may load one link more.
+    far as there is. Otherwise an assignment of maximum weight. It is the worst by distance: another pairing may
+    load one link more.
     """
     network = among.links.network
     if among.is_whole and network.shape:

@@ -37,7 +37,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Volumes:
-    """What the user said of sizes. `size_B` of a message; `cells` of a rank; `periodic` boundaries; None: not said."""
+    """What was asked for: bytes of a message, cells of a rank (None: not said), periodic boundaries."""
 
     size_B: float | None = None
     cells: tuple[int, ...] | None = None
@@ -70,9 +70,7 @@ def parse_pattern(text: str, volumes: Volumes) -> Pattern:
         "periodic": volumes.periodic,
     }
     if useless := [option for option, is_given in given.items() if is_given and option not in kind.takes]:
-        raise RequestError(
-            f"--{useless[0]} means nothing for the pattern {name}", f"leave it out with {kind.example}"
-        )
+        raise RequestError(f"--{useless[0]} means nothing for {name}", f"leave it out, as in {kind.example}")
     made = kind.make(rest, volumes)
     if not len(made.demand.source):
         raise RequestError(f"the pattern {text!r} sends nothing between ranks", "there is nothing to map")
@@ -85,7 +83,7 @@ def rank_count(text: str) -> int:
 
 
 def read_lines(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]]:
-    """Numbered lines of a text file, split at blanks and commas; '#' begins a comment. RequestError names the line."""
+    """Numbered lines, split at blanks and commas; '#' begins a comment. RequestError names the line."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

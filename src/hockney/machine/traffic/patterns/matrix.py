@@ -20,7 +20,7 @@ from hockney.machine.traffic.patterns.base import (
 
 
 def matrix(text: str, _volumes: Volumes) -> Pattern:
-    """Lines `sender receiver bytes`; lines of one pair add up. There are as many ranks as the largest number says."""
+    """Lines `sender receiver bytes`; those of one pair add up. The largest number gives the ranks."""
     path = Path(text)
     rows = read_lines(path, ("sender", "receiver", "bytes"))
     if not rows:

@@ -42,7 +42,7 @@ def blocked(of: Situation) -> Place:
 
 
 def _nodes_of_a_leaf(of: Situation) -> int:
-    """How many allocated nodes each leaf switch has, the last perhaps fewer; 1 where there are none or it differs."""
+    """How many allocated nodes a leaf switch has, the last perhaps fewer; 1 where that differs."""
     links = of.among.links
     network = links.network
     if not network.switches:

@@ -1,4 +1,4 @@
-"""The grid of ranks laid onto the torus: dimensions matched, split or joined so that neighbours stay neighbours."""
+"""The grid of ranks laid onto the torus, with dimensions matched, split or joined."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ MOST_TRIED = 64
 
 
 def folded(of: Situation) -> Place:
-    """Of the ways to match extents, the one with the fewest hop-bytes; ranks of one node are a box of the grid."""
+    """Of the ways to match extents, the one with the fewest hop-bytes; a node has a box of the grid."""
     if not of.shape:
         raise NotApplicableError("the allocated nodes make no whole torus or hypercube")
     pattern = of.pattern
     points = np.stack(np.unravel_index(np.arange(pattern.ranks), pattern.grid))
-    best, least = None, np.inf
+    best: Place | None = None
+    least = np.inf
     for box in boxes(pattern.grid, of.ppn):
         inside, grid = box_of(points, pattern.grid, box)
         for at in itertools.islice(fold(grid, of.shape), MOST_TRIED):

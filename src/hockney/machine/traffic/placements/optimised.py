@@ -63,8 +63,8 @@ def greedy(of: Situation, weight: csr_array) -> Place:
     ranks = of.pattern.ranks
     place = np.full(ranks, -1)
     free = np.full(of.nodes, of.ppn)
-    drawn = np.asarray(weight.sum(axis=1)).ravel()
-    cost = np.zeros((ranks, of.nodes))
+    drawn: Floats = weight.sum(axis=1).astype(np.float64)
+    cost: Floats = np.zeros((ranks, of.nodes))
     for done in range(ranks):
         waiting = np.flatnonzero(place < 0)
         rank = waiting[np.argmax(drawn[waiting])]
@@ -110,7 +110,7 @@ def swapped(of: Situation, weight: csr_array, start: Place) -> Place:
     return place
 
 
-def _row(weight: csr_array, rank: int) -> tuple[NDArray[np.int64], Floats]:
+def _row(weight: csr_array, rank: int) -> tuple[NDArray[np.int32], Floats]:
     begin, end = weight.indptr[rank], weight.indptr[rank + 1]
     return weight.indices[begin:end], weight.data[begin:end]
 
