@@ -61,13 +61,18 @@ class Walks:
         """
         distance = np.full(self.states, -1)
         distance[source] = 0
+        last = np.zeros(self.states, np.int64)
         frontier = np.array([source])
         found: list[Ints] = []
         missing = -1 if wanted is None else int(wanted.sum()) - int(wanted[source])
         while len(frontier) and missing != 0:
             steps = self._from(frontier)
             steps = steps[distance[self.head[steps]] < 0]
-            frontier = np.unique(self.head[steps])
+            heads = self.head[steps]
+            # Each head once: of equal ones the last to write stays.
+            number = np.arange(len(heads))
+            last[heads] = number
+            frontier = heads[last[heads] == number]
             distance[frontier] = len(found) + 1
             found.append(steps)
             if wanted is not None:
@@ -91,14 +96,16 @@ class Walks:
             )
         walks = np.zeros(self.states)
         walks[source] = 1.0
+        # Not by bincount: a level is small beside the network, and there are many.
         for steps in found:
-            walks += np.bincount(self.head[steps], walks[self.tail[steps]], self.states)
+            np.add.at(walks, self.head[steps], walks[self.tail[steps]])
         carried = np.zeros(len(self.links.tail))
-        flow = weight.astype(np.float64)
+        flow = weight.copy()
         for steps in reversed(found):
-            share = walks[self.tail[steps]] / walks[self.head[steps]] * flow[self.head[steps]]
-            carried += np.bincount(self.link[steps], share, len(carried))
-            flow += np.bincount(self.tail[steps], share, self.states)
+            tail, head = self.tail[steps], self.head[steps]
+            share = walks[tail] / walks[head] * flow[head]
+            np.add.at(carried, self.link[steps], share)
+            np.add.at(flow, tail, share)
         return carried
 
 

@@ -59,7 +59,7 @@ patterns: Registry[PatternKind] = Registry("pattern", "hockney.machine.traffic.p
 
 
 def parse_pattern(text: str, volumes: Volumes) -> Pattern:
-    """`jacobi:8x8x4`, `ring:64` … RequestError for what is none, or for volumes that the pattern has no use for."""
+    """`jacobi:8x8x4`, `ring:64` … RequestError for what is none, or for volumes that it has no use for."""
     name, _, rest = text.strip().partition(":")
     kind = patterns.get(name)
     if not rest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.machine.traffic.base import Demand, Links
+from hockney.machine.traffic.base import Demand, Links, added
 from hockney.machine.traffic.routings.base import Routing, routings
 from hockney.machine.traffic.routings.up_down import tree_walks
 from hockney.machine.traffic.walk import Walks, by_source
@@ -45,15 +45,15 @@ def d_mod_k(links: Links, demand: Demand) -> Floats:
         return taken
 
     def one(target: int, sources: Ints, size_B: Floats) -> Floats:
-        waiting = np.bincount(sources, size_B, walks.states)
+        waiting = added(sources, size_B, walks.states)
         wanted = waiting > 0
         _, found = backward.levels(target + vertices, wanted)
         carried = np.zeros(len(links.tail))
         for steps in reversed(found):
             taken = choose(steps, target)
             moved = waiting[walks.tail[taken]]
-            carried += np.bincount(walks.link[taken], moved, len(carried))
-            waiting += np.bincount(walks.head[taken], moved, walks.states)
+            np.add.at(carried, walks.link[taken], moved)
+            np.add.at(waiting, walks.head[taken], moved)
         return carried
 
     return by_source(Demand(demand.target, demand.source, demand.size_B), one, links)
