@@ -111,7 +111,7 @@ def _show(found: Measured) -> None:
 
 def _width(found: Bisection) -> str:
     if found.is_exact:
-        return f"{found.high:,.0f} links"
+        return f"{found.high:,.0f} {'link' if found.high == 1 else 'links'}"
     return f"between {found.low:,.0f} (proven) and {found.high:,.0f} (found) links"
 
 

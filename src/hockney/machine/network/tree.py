@@ -25,14 +25,15 @@ def split_tree(graph: Reduced) -> tuple[float, NDArray[np.bool_], NDArray[np.int
     The table of a vertex gives the least cut of what is below it by the number of nodes on the vertex's own side;
     a child's table enters as it is or, for the price of the link, reversed. Time is O(n²), as usual for trees.
     """
-    order, parent = breadth_first_order(graph.weight, 0, directed=False)
+    order, parent = breadth_first_order(graph.weight, graph.vertices - 1, directed=False)
     tables = [_start(graph, vertex) for vertex in range(graph.vertices)]
     choices: list[NDArray[np.int32]] = [np.zeros(0, np.int32)] * graph.vertices
     flipped: list[NDArray[np.bool_]] = [np.zeros(0, bool)] * graph.vertices
     for vertex in order[:0:-1]:
         above = parent[vertex]
         other = graph.weight[vertex, above] + tables[vertex][::-1]
-        flipped[vertex] = other < tables[vertex]
+        # Of equal cuts the one nearer to the root, which keeps more together.
+        flipped[vertex] = other <= tables[vertex]
         entering = np.minimum(tables[vertex], other)
         tables[above], choices[vertex] = _merged(tables[above], entering)
         tables[vertex] = np.zeros(0)
