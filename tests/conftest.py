@@ -1,7 +1,7 @@
 """The MPIs of this machine as test parameters: `mpi` runs a test once for each one found.
 
-`HOCKNEY_TEST_MPIS` lists more of them, prefixes or wrappers, separated by ':'. Tests that use a library in ordinary
-ways run on the newest of each kind, on all with `HOCKNEY_TEST_ALL=1`.
+`HOCKNEY_TEST_MPIS` lists more of them, prefixes or wrappers, separated by ':'. Tests that use a library in
+ordinary ways run on the newest of each kind, on all with `HOCKNEY_TEST_ALL=1`.
 """
 
 from __future__ import annotations
