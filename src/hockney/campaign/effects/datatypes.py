@@ -1,4 +1,4 @@
-"""What scattered data cost a message: layouts by block length, stride and kind, sent by the library and by hand."""
+"""What scattered data cost a message: by block length, stride and kind, sent by the library and by hand."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ways(largest_B: int, seed: int) -> dict[str, list[Layout]]:
     """Layouts by way (cpp/runner/effects/datatypes.cpp), messages of up to `largest_B`, none of them twice."""
     main_B = min(SIZE_B, largest_B)
     faces: list[Layout] = [{"layout": f"face_{axis}", "side": SIDE} for axis in "xyz"]
-    if 8 * SIDE**2 > largest_B:
+    if largest_B < 8 * SIDE**2:
         faces = []
     face_B = [8 * SIDE**2] if faces else []
     all_B = sorted({main_B, *face_B, *(size_B for size_B in SIZES_B if size_B <= largest_B)})

@@ -15,7 +15,7 @@ TIME_SHARE = 0.15
 
 @effects.register("matching")
 def ask(here: Here) -> Asking:
-    """Both queues: entries that differ by tag, receives from a named or any source; by source with a third rank."""
+    """Both queues, receives from a named and from any source; entries by tag, with a third rank by source."""
     if here.simulated:
         yield NotMeasurable("a simulation has no host time: a search in a queue takes none in it")
         return

@@ -1,9 +1,9 @@
-"""Cost of a layout of memory: T = T_contiguous(n) + b · blocks + c_level · lines, fitted to one way of sending it.
+"""Cost of a layout of memory: T = T_contiguous(n) + s + O·n + b·blocks + c_level·lines, for one way of sending it.
 
-`blocks` are what a loop visits, `lines` the cache lines of 64 B that they touch. A line costs what the cache level
-costs that the whole span fits in: blocks at a power-of-two stride leave most of a cache's sets unused, so that the
-span, not the lines alone, decides where they stay. Blocks that a stride describes and blocks that a list describes
-have a cost of their own.
+`blocks` are what a loop visits, `lines` the cache lines of 64 B that they touch. What a line costs depends on the
+cache level that the whole span fits in: blocks at a power-of-two stride leave most of a cache's sets unused, so
+that the span, not the lines alone, decides where they stay. Blocks that a stride describes and blocks that a list
+describes have a cost of their own.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Costs:
     levels: Sequence[tuple[str, int]]
 
     def time_s(self, shape: Shape) -> float:
-        """Predicted seconds of a layout, measured or not; between measured sizes the contiguous time is a line."""
+        """Predicted seconds of a layout, measured or not; the contiguous time is a line between measured sizes."""
         size, time_s = np.array(self.contiguous).T
         base_s = float(np.interp(shape.bytes, size, time_s))
         return base_s + sum(
@@ -96,7 +96,7 @@ def counts(shape: Shape, levels: Sequence[tuple[str, int]]) -> dict[str, float]:
 def fit_costs(
     shapes: Sequence[Shape], time_s: Array, relative_error: Array, levels: Sequence[tuple[str, int]]
 ) -> Costs:
-    """Non-negative least squares of relative residuals. The contiguous times are terms too: none is trusted alone."""
+    """Non-negative least squares, relative residuals. Contiguous times are terms too: none is trusted alone."""
     sizes = sorted({one.bytes for one in shapes})
     counted = [counts(one, levels) for one in shapes]
     names = sorted({name for one in counted for name in one})

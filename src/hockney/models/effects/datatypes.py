@@ -1,6 +1,6 @@
 """Datatypes: what blocks and cache lines cost beyond a contiguous message, the worst case, and packing by hand.
 
-Document 003, section 3, figure 1(b): 16 KiB of MPI_CHAR by stride, and a worst case "bound by the slowest memory".
+Document 003, section 3, figure 1(b): 16 KiB of MPI_CHAR by stride, a worst case "bound by the slowest memory".
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SOURCE = "document 003, section 3"
 
 @effect_models.register("datatypes")
 def fit(records: Sequence[EffectRecord]) -> Effect:
-    """Cost per block and per line of every way, the bound, the errors of layouts left out, and where a loop wins."""
+    """Cost per block and line of every way, the bound, the errors of layouts left out, and where a loop wins."""
     levels = levels_of(records[0].about.get("caches", ()))
     ways = {way: [one for one in records if one.parameters["way"] == way] for way in WAYS}
     fits = {
@@ -109,7 +109,7 @@ def _settles(name: str) -> str:
 
 
 def _bound_s(records: Sequence[EffectRecord], fitted: Fitted) -> float:
-    """The dearest access to a line: every layout that was measured takes at most T_contiguous + setup + this each."""
+    """The dearest access to a line: no measured layout takes longer than T_contiguous + setup + this for each."""
     contiguous = dict(fitted.costs.contiguous)
     setup_s = fitted.costs.terms.get(SETUP_TERM, 0.0)
     dearest = 0.0
@@ -175,15 +175,15 @@ def _add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
             where=f"{way}, blocks far apart, span in {label}",
         )
     )
+    setup_s, byte_s = terms.get(SETUP_TERM, 0.0), terms.get(BYTE_TERM, 0.0)
     views.bounded.append(
         Statement(
-            text=f"T_contiguous(n) ≤ T ≤ T_contiguous(n) + {time(terms.get(SETUP_TERM, 0.0))} + {time(bound_s)} · a",
-            latex=rf"T_c(n) \le T \le T_c(n) + {latex(terms.get(SETUP_TERM, 0.0))} + {latex(bound_s)} \cdot a",
+            text=f"T_contiguous(n) ≤ T ≤ T_contiguous(n) + {time(setup_s)} + {time(bound_s)} · a",
+            latex=rf"T_c(n) \le T \le T_c(n) + {latex(setup_s)} + {latex(bound_s)} \cdot a",
             where=f"{way}; a: accesses, a block and a line of 64 B that it touches",
             source=SOURCE,
         )
     )
-    setup_s, byte_s = terms.get(SETUP_TERM, 0.0), terms.get(BYTE_TERM, 0.0)
     for name, value in _lines(fitted.costs):
         label = name.removeprefix("line_").removesuffix("_s")
         views.exact.append(
@@ -220,7 +220,7 @@ def _by_hand(
     parameters: dict[str, Parameter],
     unknown: dict[str, str],
 ) -> list[str]:
-    """Which is faster for each layout sent both ways, where the intervals do not overlap; the rule by block length."""
+    """Which is faster for each layout sent both ways, if the intervals are disjoint; the rule by block length."""
     library = {_key(one): one for one in sent}
     verdicts: dict[int, set[str]] = {}
     notes = []
@@ -245,7 +245,7 @@ def _by_hand(
     else:
         unknown["hand_wins_block_B"] = (
             f"blocks at twice their length as stride: a loop wins at {wins or 'none'} B, the library at "
-            f"{loses or 'none'} B, all else cannot be told; more block lengths, or a longer --budget on an idle node"
+            f"{loses or 'none'} B, all else cannot be told; a longer --budget on an idle node would settle the rest"
         )
     return notes
 

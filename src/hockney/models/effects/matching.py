@@ -1,7 +1,7 @@
 """Matching: t(R) = t₀ + c·R for a search past R entries of a queue, or a constant, as the data say.
 
-R entries lie before the one that matches. Document 003, section 3, has c ≤ 100 ns on Blue Gene/P and 13 entries for a
-27-point stencil: each of 26 messages is looked for among the receives of 26 neighbours.
+R entries lie before the one that matches. Document 003, section 3, has c ≤ 100 ns on Blue Gene/P and 13 entries
+for a 27-point stencil: each of 26 messages is looked for among the receives of 26 neighbours.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Search:
 def mean_search(neighbours: int, *, drained: bool) -> float:
     """Entries before the match on average, when messages come in any order.
 
-    Of a queue that stays full as document 003 counts: half of it. `drained`: a receive that has matched leaves, so
-    that with m left (m − 1)/2 lie before the match: (neighbours − 1)/4 on average.
+    Of a queue that stays full, as document 003 counts: half of it. `drained`: a receive that has matched leaves,
+    so that with m left (m − 1)/2 lie before the match: (neighbours − 1)/4 on average.
     """
     return (neighbours - 1) / 4 if drained else neighbours / 2
 
@@ -69,11 +69,11 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     parameters: dict[str, Parameter] = {}
     unknown: dict[str, str] = {}
     notes = [_verdict(one) for one in searches]
-    for one in searches:
-        parameters |= _parameters(one)
-        if one.bound_s is None:
-            unknown[f"{one.name}_entry_bound_s"] = (
-                f"no search took longer than an empty queue's by more than its noise up to {one.depth} entries; "
+    for search in searches:
+        parameters |= _parameters(search)
+        if search.bound_s is None:
+            unknown[f"{search.name}_entry_bound_s"] = (
+                f"no search took longer than an empty queue's by more than its noise up to {search.depth} entries; "
                 "measure on an idle node, with a longer --budget"
             )
     for name, mine in groups.items():
@@ -85,8 +85,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         for label, drained in (("stencil_27_s", False), ("stencil_27_drained_s", True)):
             parameters[label] = _times(entry, mean_search(STENCIL, drained=drained))
         notes.append(
-            "27-point stencil, 26 neighbours: stencil_27_s is c times 13 entries (document 003: half of a full queue), "
-            "stencil_27_drained_s c times 6.25, since receives that have matched leave the queue"
+            "27-point stencil, 26 neighbours: stencil_27_s is c times 13 entries (document 003: half of a full "
+            "queue), stencil_27_drained_s c times 6.25, since receives that have matched leave the queue"
         )
     return Effect(
         effect="matching",
@@ -111,7 +111,7 @@ def _name(record: EffectRecord) -> str:
 
 
 def _search(name: str, records: Sequence[EffectRecord]) -> Search:
-    """The simplest model whose AICc none of more terms betters by GAIN; linear only if c's interval is above 0."""
+    """The simplest model whose AICc none with more terms betters by GAIN; linear only if c's interval is > 0."""
     ahead = np.array([float(one.parameters["ahead"]) for one in records])
     depth = int(max(one.parameters["ahead"] + one.parameters["behind"] for one in records))
     time_s, error = times_s(records), relative_errors(records)
@@ -170,15 +170,15 @@ def _verdict(search: Search) -> str:
     cost = time(max(0.0, float(search.line.value[1])))
     if search.kind == "constant":
         return (
-            f"{search.name}: constant within the noise up to {search.depth} entries (a hash, an index, or too cheap to "
-            "be seen)"
+            f"{search.name}: constant within the noise up to {search.depth} entries (a hash, an index, or too cheap "
+            "to be seen)"
         )
     if search.kind == "linear":
         return f"{search.name}: a list is searched from its beginning, {cost} an entry before the match"
     beyond = time(float(search.line.value[2]))
     return (
-        f"{search.name}: a list is searched from its beginning, {cost} an entry, {beyond} beyond {search.break_entries} "
-        "entries, which no longer lie in the nearest cache"
+        f"{search.name}: a list is searched from its beginning, {cost} an entry, {beyond} each beyond "
+        f"{search.break_entries}"
     )
 
 
