@@ -47,15 +47,15 @@ def ways(largest_B: int, seed: int) -> dict[str, list[Layout]]:
     contiguous = [_contiguous(size_B) for size_B in all_B]
     by_block = list(_by_block(main_B))
     others = [one for size_B in SIZES_B if size_B <= largest_B and size_B != main_B for one in _by_block(size_B)]
-    sparse = [_strided("vector", main_B, 8, stride_B) for stride_B in (64, 512, 4096)]
+    sparse = [_strided("vector", main_B, 8, stride_B) for stride_B in (64, 512, 4096, 16384)]
     listed = [
         _strided("indexed", main_B, 8, 16),
         _strided("indexed", main_B, 64, 128),
         *(_strided("irregular", main_B, *shape) for shape in ((8, 64), (64, 256), (8, 1024))),
     ]
     listed = [{"seed": seed, **layout} for layout in listed]
-    few = [_strided("vector", main_B, 1, stride_B) for stride_B in (2, 64, 1024, 4096)]
-    short = [*(_contiguous(size_B) for size_B in (main_B, *face_B)), *few, *by_block[::2], *listed[::2], *faces]
+    few = [_strided("vector", main_B, 1, stride_B) for stride_B in (2, 64, 1024, 2048, 4096)]
+    short = [*(_contiguous(size_B) for size_B in (main_B, *face_B)), *few, *by_block, *listed, *faces]
     found = {
         "send": [
             *contiguous,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
 from hockney.campaign.record import Locality
 
-DEPTHS = (0, 1, 4, 16, 64, 256, 1024, 4096)
+DEPTHS = (0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048, 4096)
 POSITIONED = (256, 1024, 4096)
 """Depths at which the match is also the first and in the middle."""
-FEW = (0, 16, 64, 256, 1024, 4096)
 QUEUES = ("posted", "unexpected")
-TIME_SHARE = 0.15
+TIME_SHARE = 0.1
 
 
 @effects.register("matching")
@@ -23,15 +22,15 @@ def ask(here: Here) -> Asking:
         yield NotMeasurable(f"ranks that share a core wait for each other ({here.oversubscribed})")
         return
     for locality, a, b in here.pairs:
-        third = next((rank for rank in range(len(here.ranks)) if rank not in (a, b)), None)
+        others = [rank for rank in range(len(here.ranks)) if rank not in (a, b)]
         for queue in QUEUES:
             for ahead, behind in places():
                 yield _question(here, (a, b), queue, ahead, behind, locality=locality)
-            for depth in FEW:
+            for depth in DEPTHS:
                 yield _question(here, (a, b), queue, depth, 0, source="any", locality=locality)
-            for depth in FEW if third is not None else ():
-                yield _question(here, (a, b, third), queue, depth, 0, by="source", locality=locality)
-        if third is None:
+            for depth in DEPTHS if others else ():
+                yield _question(here, (a, b, others[0]), queue, depth, 0, by="source", locality=locality)
+        if not others:
             why = "matching by source needs a third rank, whose messages wait in the queue"
             yield NotMeasurable(why, locality)
 

@@ -2,8 +2,9 @@
 
 `blocks` are what a loop visits, `lines` the cache lines of 64 B that they touch. What a line costs depends on the
 cache level that the whole span fits in: blocks at a power-of-two stride leave most of a cache's sets unused, so
-that the span, not the lines alone, decides where they stay. Blocks that a stride describes and blocks that a list
-describes have a cost of their own.
+that the span, not the lines alone, decides where they stay; the message itself must fit beside it. Blocks with a
+stride, blocks that are listed although they have one, and irregular ones have a cost of their own: some libraries
+find the stride in a list.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ import numpy as np
 from scipy.optimize import nnls
 
 from hockney.campaign.effect_record import EffectRecord
-from hockney.models.effects._least_squares import Array, relative_errors, times_s
+from hockney.models.effects._least_squares import Array, relative_errors, solve, times_s
 
-LISTED = ("indexed", "irregular")
-BLOCK_TERMS = ("strided_block_s", "listed_block_s")
+BLOCK_TERMS = {"indexed": "indexed_block_s", "irregular": "irregular_block_s"}
+STRIDED_TERM = "strided_block_s"
 SETUP_TERM = "setup_s"
 BYTE_TERM = "byte_s_per_B"
 MEMORY = "memory"
 RESAMPLES = 400
-LEAST_LINES = 3
-"""Layouts of one level from which its cost per line is told."""
+LEAST_LAYOUTS = 2
+"""With a term from which it is told."""
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,21 @@ class Costs:
     levels: Sequence[tuple[str, int]]
 
     def time_s(self, shape: Shape) -> float:
-        """Predicted seconds of a layout, measured or not; the contiguous time is a line between measured sizes."""
-        size, time_s = np.array(self.contiguous).T
-        base_s = float(np.interp(shape.bytes, size, time_s))
-        return base_s + sum(
-            count * self.terms.get(name, 0.0) for name, count in counts(shape, self.levels).items()
+        """Predicted seconds of a layout, measured or not."""
+        counted = counts(shape, self.levels)
+        return self.contiguous_s(shape.bytes) + sum(
+            count * self.terms.get(name, 0.0) for name, count in counted.items()
         )
+
+    def common_s(self, shape: Shape) -> float:
+        """What any layout of this size costs that is not contiguous, in seconds."""
+        extra_s = self.terms.get(SETUP_TERM, 0.0) + shape.bytes * self.terms.get(BYTE_TERM, 0.0)
+        return self.contiguous_s(shape.bytes) + extra_s
+
+    def contiguous_s(self, size_B: int) -> float:
+        """Seconds of a contiguous message: a line between measured sizes, a constant beyond them."""
+        size, time_s = np.array(self.contiguous).T
+        return float(np.interp(size_B, size, time_s))
 
 
 def levels_of(caches: Sequence[Mapping[str, int]]) -> list[tuple[str, int]]:
@@ -79,24 +89,24 @@ def levels_of(caches: Sequence[Mapping[str, int]]) -> list[tuple[str, int]]:
     return [(f"L{one['level']}", int(one["size_B"])) for one in caches]
 
 
-def level_of(span_B: int, levels: Sequence[tuple[str, int]]) -> str:
-    """The innermost level that the span fits in."""
-    return next((name for name, size_B in levels if span_B <= size_B), MEMORY)
+def level_of(shape: Shape, levels: Sequence[tuple[str, int]]) -> str:
+    """The innermost level that the span and the message fit in together."""
+    return next((name for name, size_B in levels if shape.extent_B + shape.bytes <= size_B), MEMORY)
 
 
 def counts(shape: Shape, levels: Sequence[tuple[str, int]]) -> dict[str, float]:
     """How often each term occurs in a layout, by the term's name; nothing where it is contiguous."""
     if shape.is_contiguous:
         return {}
-    block = BLOCK_TERMS[shape.layout in LISTED]
-    line = f"line_{level_of(shape.extent_B, levels)}_s"
+    block = BLOCK_TERMS.get(shape.layout, STRIDED_TERM)
+    line = f"line_{level_of(shape, levels)}_s"
     return {SETUP_TERM: 1.0, BYTE_TERM: float(shape.bytes), block: float(shape.blocks), line: float(shape.lines)}
 
 
 def fit_costs(
     shapes: Sequence[Shape], time_s: Array, relative_error: Array, levels: Sequence[tuple[str, int]]
 ) -> Costs:
-    """Non-negative least squares, relative residuals. Contiguous times are terms too: none is trusted alone."""
+    """Non-negative least squares. The contiguous times are terms too: none is trusted alone."""
     sizes = sorted({one.bytes for one in shapes})
     counted = [counts(one, levels) for one in shapes]
     names = sorted({name for one in counted for name in one})
@@ -104,16 +114,19 @@ def fit_costs(
         [[float(one.bytes == size) for size in sizes] + [each.get(name, 0.0) for name in names]
          for one, each in zip(shapes, counted, strict=True)]
     )  # fmt: skip
-    weight = 1 / (time_s * relative_error)
-    a, b = design * weight[:, None], time_s * weight
-    # Terms differ by ten decades; without a common scale the solver's tolerance would hide the small ones.
-    scale = np.where((norm := np.linalg.norm(a, axis=0)) > 0, norm, 1.0)
-    solved = nnls(a / scale, b)[0] / scale
+    solved, _ = solve(_not_negative, design, time_s, relative_error)
     return Costs(
         terms=dict(zip(names, map(float, solved[len(sizes) :]), strict=True)),
         contiguous=[(size, float(value)) for size, value in zip(sizes, solved, strict=False)],
         levels=levels,
     )
+
+
+def _not_negative(a: Array, b: Array) -> Array:
+    # Terms differ by ten decades; without a common scale the solver's tolerance would hide the small ones.
+    norm = np.linalg.norm(a, axis=0)
+    scale = np.where(norm > 0, norm, 1.0)
+    return np.asarray(nnls(a / scale, b)[0] / scale, dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ Document 003, section 3, figure 1(b): 16 KiB of MPI_CHAR by stride, a worst case
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,25 +16,26 @@ from hockney.models.base import Parameter
 from hockney.models.effects._layouts import (
     BLOCK_TERMS,
     BYTE_TERM,
-    LEAST_LINES,
+    LEAST_LAYOUTS,
     MEMORY,
     SETUP_TERM,
-    Costs,
+    STRIDED_TERM,
     Fitted,
     Shape,
     fit_way,
     level_of,
     levels_of,
 )
-from hockney.models.effects._least_squares import times_s
+from hockney.models.effects._least_squares import is_disturbed, times_s
 from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes
 
 WAYS = ("send", "hand", "receive", "pack", "unpack")
-LEAST_LAYOUTS = 6
+LEAST_SCATTERED = 6
 SEED = 0
+LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
 SOURCE = "document 003, section 3"
 
 
@@ -45,11 +47,11 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     fits = {
         way: fit_way(mine, levels, SEED)
         for way, mine in ways.items()
-        if sum(not Shape.of(one).is_contiguous for one in mine) >= LEAST_LAYOUTS
+        if sum(not Shape.of(one).is_contiguous for one in mine) >= LEAST_SCATTERED
     }
     if not fits:
         raise RequestError(
-            f"datatypes needs {LEAST_LAYOUTS} layouts of one way",
+            f"datatypes needs {LEAST_SCATTERED} layouts of one way",
             "measure it again; what was refused is in the notes",
         )
     parameters: dict[str, Parameter] = {}
@@ -66,7 +68,11 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         rows += _rows(way, mine, fitted)
         _add_views(views, way, fitted, bound_s)
     notes += _touching(ways["send"])
-    notes += _by_hand(ways["send"], ways["hand"], parameters, unknown)
+    by_hand = [row for row in rows if row["way"] == "hand"]
+    notes += _by_hand(ways["send"], ways["hand"], by_hand, parameters) if by_hand else []
+    disturbed = sum(is_disturbed(one) for one in records)
+    if disturbed:
+        notes.append(f"{disturbed} of {len(records)} points were disturbed and count little")
     if not levels:
         notes.append("the system tells no cache sizes: all lines count as memory's")
     return Effect(
@@ -84,13 +90,13 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
 
 
 def _costs(way: str, fitted: Fitted, parameters: dict[str, Parameter], unknown: dict[str, str]) -> None:
-    names = [SETUP_TERM, BYTE_TERM, *BLOCK_TERMS]
+    names = [SETUP_TERM, BYTE_TERM, STRIDED_TERM, *BLOCK_TERMS.values()]
     names += [f"line_{level}_s" for level in (*(name for name, _ in fitted.costs.levels), MEMORY)]
     for name in names:
         layouts = fitted.layouts_at.get(name, 0)
-        if layouts < LEAST_LINES:
+        if layouts < LEAST_LAYOUTS:
             unknown[f"{way}_{name}"] = (
-                f"{layouts} layouts have it; measure {LEAST_LINES} or more {_settles(name)}"
+                f"{layouts} layouts have it; measure {LEAST_LAYOUTS} or more {_settles(name)}"
             )
             continue
         low, high = fitted.intervals[name]
@@ -109,14 +115,13 @@ def _settles(name: str) -> str:
 
 
 def _bound_s(records: Sequence[EffectRecord], fitted: Fitted) -> float:
-    """The dearest access to a line: no measured layout takes longer than T_contiguous + setup + this for each."""
-    contiguous = dict(fitted.costs.contiguous)
-    setup_s = fitted.costs.terms.get(SETUP_TERM, 0.0)
+    """The dearest access to a line among the layouts measured without disturbance, beyond what all layouts cost."""
+    costs = fitted.costs
     dearest = 0.0
     for one in records:
         shape = Shape.of(one)
-        if not shape.is_contiguous:
-            beyond_s = one.answer["time_s"] - contiguous[shape.bytes] - setup_s
+        if not shape.is_contiguous and not is_disturbed(one):
+            beyond_s = one.answer["time_s"] - costs.common_s(shape)
             dearest = max(dearest, beyond_s / shape.accesses)
     return float(dearest)
 
@@ -142,12 +147,14 @@ def _rows(way: str, records: Sequence[EffectRecord], fitted: Fitted) -> list[dic
                 "stride_B": _stride_B(one, shape),
                 "lines": shape.lines,
                 "extent_B": shape.extent_B,
-                "level": level_of(shape.extent_B, fitted.costs.levels),
+                "level": level_of(shape, fitted.costs.levels),
                 "time_s": float(one.answer["time_s"]),
                 "low_s": one.answer.get("low_s"),
                 "high_s": one.answer.get("high_s"),
                 "model_s": fitted.costs.time_s(shape),
                 "left_out_s": left_s,
+                "library_s": None,
+                "faster": "",
             }
         )
     return rows
@@ -165,40 +172,46 @@ def _add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
     views.asymptotic.append(
         Statement(text="T(n, B, l) = Θ(n + B + l)", latex=r"T(n, B, \ell) = \Theta(n + B + \ell)", where=way)
     )
-    block_s = terms.get(BLOCK_TERMS[0], 0.0)
-    line_s, level = max((value, name) for name, value in [*_lines(fitted.costs), ("line_-_s", 0.0)])
-    label = level.removeprefix("line_").removesuffix("_s")
-    views.dominant.append(
-        Statement(
-            text=f"T ≈ T_contiguous(n) + {time(line_s)} · l",
-            latex=rf"T \approx T_c(n) + {latex(line_s)} \cdot \ell",
-            where=f"{way}, blocks far apart, span in {label}",
+    block_s = terms.get(STRIDED_TERM, 0.0)
+    lines = _lines(fitted)
+    if lines:
+        label, line_s = lines[-1]
+        views.dominant.append(
+            Statement(
+                text=f"T ≈ T_contiguous(n) + {time(line_s)} · l",
+                latex=rf"T \approx T_c(n) + {latex(line_s)} \cdot \ell",
+                where=f"{way}, blocks far apart, span in {label}",
+            )
         )
-    )
     setup_s, byte_s = terms.get(SETUP_TERM, 0.0), terms.get(BYTE_TERM, 0.0)
+    common = f"T_contiguous(n) + {time(setup_s)} + {time(byte_s)}/B · n"
+    common_latex = rf"T_c(n) + {latex(setup_s)} + {latex(byte_s)}/\mathrm{{B}} \cdot n"
     views.bounded.append(
         Statement(
-            text=f"T_contiguous(n) ≤ T ≤ T_contiguous(n) + {time(setup_s)} + {time(bound_s)} · a",
-            latex=rf"T_c(n) \le T \le T_c(n) + {latex(setup_s)} + {latex(bound_s)} \cdot a",
+            text=f"T_contiguous(n) ≤ T ≤ {common} + {time(bound_s)} · a",
+            latex=rf"T_c(n) \le T \le {common_latex} + {latex(bound_s)} \cdot a",
             where=f"{way}; a: accesses, a block and a line of 64 B that it touches",
             source=SOURCE,
         )
     )
-    for name, value in _lines(fitted.costs):
-        label = name.removeprefix("line_").removesuffix("_s")
+    for label, value in lines:
         views.exact.append(
             Statement(
-                text=f"T = T_contiguous(n) + {time(setup_s)} + {time(byte_s)}/B · n + {time(block_s)} · B "
-                f"+ {time(value)} · l",
-                latex=rf"T = T_c(n) + {latex(setup_s)} + {latex(byte_s)}/\mathrm{{B}} \cdot n + "
-                rf"{latex(block_s)} \cdot B + {latex(value)} \cdot \ell",
+                text=f"T = {common} + {time(block_s)} · B + {time(value)} · l",
+                latex=rf"T = {common_latex} + {latex(block_s)} \cdot B + {latex(value)} \cdot \ell",
                 where=f"{way}, B blocks at a stride, l lines of 64 B, span in {label}",
             )
         )
 
 
-def _lines(costs: Costs) -> list[tuple[str, float]]:
-    return [(name, value) for name, value in costs.terms.items() if name.startswith("line_")]
+def _lines(fitted: Fitted) -> list[tuple[str, float]]:
+    """(level, seconds a line) of the levels that the data tell, innermost first."""
+    levels = [*(name for name, _ in fitted.costs.levels), MEMORY]
+    return [
+        (level, fitted.costs.terms[f"line_{level}_s"])
+        for level in levels
+        if fitted.layouts_at.get(f"line_{level}_s", 0) >= LEAST_LAYOUTS
+    ]
 
 
 def _touching(sent: Sequence[EffectRecord]) -> list[str]:
@@ -217,37 +230,44 @@ def _touching(sent: Sequence[EffectRecord]) -> list[str]:
 def _by_hand(
     sent: Sequence[EffectRecord],
     hand: Sequence[EffectRecord],
+    rows: Sequence[dict[str, Cell]],
     parameters: dict[str, Parameter],
-    unknown: dict[str, str],
 ) -> list[str]:
-    """Which is faster for each layout sent both ways, if the intervals are disjoint; the rule by block length."""
+    """Fills `faster` and `library_s` of the rows by hand; notes: the gain by layout, the rule by block length."""
     library = {_key(one): one for one in sent}
     verdicts: dict[int, set[str]] = {}
-    notes = []
-    for one in hand:
+    gains: dict[str, list[float]] = {}
+    for one, row in zip(hand, rows, strict=True):
         other = library.get(_key(one))
         shape = Shape.of(one)
         if other is None or shape.is_contiguous:
             continue
-        verdict = _faster(one, other)
-        gain = float(other.answer["time_s"]) / float(one.answer["time_s"])
-        notes.append(f"by hand {gain:.2f}× the library's speed ({verdict}): {_words(one, shape)}")
+        row["faster"], row["library_s"] = verdict, library_s = _faster(one, other), float(other.answer["time_s"])
+        gains.setdefault(f"{shape.layout} ({verdict})", []).append(library_s / float(one.answer["time_s"]))
         if shape.layout == "vector" and one.parameters["stride_B"] == 2 * one.parameters["block_B"]:
             verdicts.setdefault(shape.bytes // shape.blocks, set()).add(verdict)
-    wins = sorted(block for block, found in verdicts.items() if found == {"a loop wins"})
-    loses = sorted(block for block, found in verdicts.items() if found == {"the library wins"})
-    if wins and loses and (wins[-1] < loses[0] or loses[-1] < wins[0]):
-        low, high = (wins[-1], loses[0]) if wins[-1] < loses[0] else (loses[-1], wins[0])
-        side = "below" if wins[-1] < loses[0] else "above"
-        parameters[f"hand_wins_{side}_block_B"] = Parameter(
-            value=(low * high) ** 0.5, low=low, high=high, unit="B"
-        )
-    else:
-        unknown["hand_wins_block_B"] = (
-            f"blocks at twice their length as stride: a loop wins at {wins or 'none'} B, the library at "
-            f"{loses or 'none'} B, all else cannot be told; a longer --budget on an idle node would settle the rest"
-        )
+    notes = [
+        f"packing by hand is {min(found):.2f} to {max(found):.2f} times as fast as the library: {kind}"
+        for kind, found in sorted(gains.items())
+    ]
+    if verdicts:
+        notes.append(_rule(verdicts, parameters))
     return notes
+
+
+def _rule(verdicts: Mapping[int, set[str]], parameters: dict[str, Parameter]) -> str:
+    """Which block lengths, at twice that as stride, are faster packed by hand; a parameter where they part."""
+    wins = sorted(block for block, found in verdicts.items() if found == {LOOP})
+    loses = sorted(block for block, found in verdicts.items() if found == {LIBRARY})
+    for side, below, above in (("below", wins, loses), ("above", loses, wins)):
+        if below and above and below[-1] < above[0]:
+            low, high = below[-1], above[0]
+            value = math.sqrt(low * high)
+            parameters[f"hand_wins_{side}_block_B"] = Parameter(value=value, low=low, high=high, unit="B")
+            return f"packing by hand wins {side} blocks of {low} to {high} B (a vector, stride twice the block)"
+    told = {LOOP: wins, LIBRARY: loses, UNTOLD: sorted(set(verdicts) - set(wins) - set(loses))}
+    words = "; ".join(f"{verdict}: {', '.join(map(str, blocks))} B" for verdict, blocks in told.items() if blocks)
+    return f"packing by hand, blocks of a vector of twice their length as stride: {words}"
 
 
 def _key(record: EffectRecord) -> tuple[object, ...]:
@@ -258,13 +278,7 @@ def _key(record: EffectRecord) -> tuple[object, ...]:
 def _faster(hand: EffectRecord, library: EffectRecord) -> str:
     ours, theirs = hand.answer, library.answer
     if ours.get("high_s") and theirs.get("low_s") and ours["high_s"] < theirs["low_s"]:
-        return "a loop wins"
+        return LOOP
     if theirs.get("high_s") and ours.get("low_s") and theirs["high_s"] < ours["low_s"]:
-        return "the library wins"
-    return "cannot be told"
-
-
-def _words(record: EffectRecord, shape: Shape) -> str:
-    block_B = shape.bytes // shape.blocks
-    apart = f" every {format_bytes(_stride_B(record, shape))}" if shape.blocks > 1 else ""
-    return f"{shape.layout}, {shape.blocks} × {format_bytes(block_B)}{apart}"
+        return LIBRARY
+    return UNTOLD

@@ -73,7 +73,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         parameters |= _parameters(search)
         if search.bound_s is None:
             unknown[f"{search.name}_entry_bound_s"] = (
-                f"no search took longer than an empty queue's by more than its noise up to {search.depth} entries; "
+                f"up to {search.depth} entries no search took longer than an empty queue's by more than its noise; "
                 "measure on an idle node, with a longer --budget"
             )
     for name, mine in groups.items():
@@ -125,7 +125,7 @@ def _search(name: str, records: Sequence[EffectRecord]) -> Search:
     # A slope needs two depths of its own on either side of the break.
     for break_entries in sorted(set(ahead))[2:-2]:
         terms = np.column_stack([ones, np.minimum(ahead, break_entries), np.maximum(0, ahead - break_entries)])
-        tried = line(terms, time_s, error)
+        tried = line(terms, time_s, error, chosen=1)
         if best is None or tried.aicc < best[0]:
             best = tried.aicc, int(break_entries), tried
     if best is not None and best[0] < linear.aicc - GAIN and best[2].low[1] > 0 and best[2].low[2] > 0:
@@ -170,8 +170,8 @@ def _verdict(search: Search) -> str:
     cost = time(max(0.0, float(search.line.value[1])))
     if search.kind == "constant":
         return (
-            f"{search.name}: constant within the noise up to {search.depth} entries (a hash, an index, or too cheap "
-            "to be seen)"
+            f"{search.name}: constant within the noise up to {search.depth} entries (a hash, an index, or too "
+            "cheap to be seen)"
         )
     if search.kind == "linear":
         return f"{search.name}: a list is searched from its beginning, {cost} an entry before the match"
