@@ -1,4 +1,4 @@
-"""Cost of a layout of memory: T = T_contiguous(n) + s + O·n + b·blocks + c_level·lines, for one way of sending it.
+"""Cost of a layout of memory: T = T_contiguous(n) + s + O·n + b·blocks + c_level·lines, for each way of sending.
 
 `blocks` are what a loop visits, `lines` the cache lines of 64 B that they touch. What a line costs depends on the
 cache level that the whole span fits in: blocks at a power-of-two stride leave most of a cache's sets unused, so

@@ -115,7 +115,7 @@ def _settles(name: str) -> str:
 
 
 def _bound_s(records: Sequence[EffectRecord], fitted: Fitted) -> float:
-    """The dearest access to a line among the layouts measured without disturbance, beyond what all layouts cost."""
+    """The dearest access to a line, of layouts measured without disturbance, beyond what all layouts cost."""
     costs = fitted.costs
     dearest = 0.0
     for one in records:
