@@ -1,4 +1,4 @@
-"""The effect `datatypes` on every MPI: what arrives, what is counted, and a planted cost per block and per line."""
+"""The effect `datatypes` on every MPI: what arrives, what is counted, planted costs per block and line."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def test_what_is_sent_arrives_where_it_belongs(session: Session, way: str) -> No
         offsets = touched(layout)
         assert (answer["bytes"], answer["blocks"]) == (offsets.size, offsets.shape[0]), layout
         if layout["layout"] == "irregular":
-            assert offsets.shape[0] <= answer["lines"] <= answer["accesses"] <= 2 * offsets.shape[0]
+            # A block of 2 B may lie across two lines, and two neighbours in one.
+            assert 150 <= answer["lines"] <= answer["accesses"]
+            assert 300 <= answer["accesses"] <= 600
             continue
         lines = offsets // 64
         assert answer["extent_B"] == offsets.max() + 1, layout

@@ -1,4 +1,4 @@
-"""The effect `matching` on every MPI: every message finds its receive, and a planted cost per entry is measured."""
+"""The effect `matching` on every MPI: every message finds its receive; planted costs per entry."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_wrong_request_is_refused_and_the_next_is_answered(
 
 @pytest.mark.mpi
 def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
-    """Sixty-four simulated ranks, where a search costs nothing but what is planted; by source with a third rank."""
+    """Sixty-four simulated ranks, where a search costs what is planted; by source with a third rank."""
     entry_s = 1e-7
     here = Here(
         pairs=[("network", 0, 40)], localities={}, ranks=[{"rank": 0}] * 64, budget_s=0.5, least_samples=6

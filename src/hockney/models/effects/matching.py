@@ -73,7 +73,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         parameters |= _parameters(search)
         if search.bound_s is None:
             unknown[f"{search.name}_entry_bound_s"] = (
-                f"up to {search.depth} entries no search took longer than one of an empty queue beyond its noise; "
+                f"up to {search.depth} entries no search took longer than in an empty queue, beyond its noise; "
                 "measure on an idle node, with a longer --budget"
             )
     for name, mine in groups.items():
