@@ -67,7 +67,7 @@ def touched(layout: dict[str, Any]) -> NDArray[np.int64]:
         side = layout["side"]
         cube = np.arange(side**3).reshape(side, side, side)  # z, y, x
         part = {"face_x": cube[:, :, :1], "face_y": cube[:, :1, :], "face_z": cube[:1, :, :]}[layout["layout"]]
-        elements = part.reshape({"face_x": -1, "face_y": side, "face_z": 1}[layout["layout"]], -1)
+        elements = part.reshape({"face_x": side**2, "face_y": side, "face_z": 1}[layout["layout"]], -1)
         return np.asarray((elements[:, :, None] * 8 + np.arange(8)).reshape(elements.shape[0], -1))
     starts = np.arange(layout["blocks"]) * layout["stride_B"]
     return np.asarray(starts[:, None] + np.arange(layout["block_B"]))
@@ -96,16 +96,18 @@ def test_what_is_sent_arrives_where_it_belongs(session: Session, way: str) -> No
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("planted", ["planted_block_s", "planted_line_s"])
 def test_a_planted_cost_is_measured(session: Session, way: str, planted: str) -> None:
-    # 128 blocks in 256 lines: 1.3 or 2.6 ms burnt, a thousand times what the message takes.
+    # 64 µs burnt, far above what the message takes, and short enough to pass undisturbed on a busy machine.
     layout = {"layout": "vector", "blocks": 128, "block_B": 128, "stride_B": 256}
-    count = {"planted_block_s": 128, "planted_line_s": 256}[planted]
+    count, each_s = {"planted_block_s": (128, 5e-7), "planted_line_s": (256, 2.5e-7)}[planted]
     ratios = []
     # A neighbour may take the processor away: three tries.
     for _ in range(3):
+        # The fastest samples: those that nobody has disturbed.
         none, some = (
-            ask(session, way=way, repetitions=0, **layout, **{planted: each_s})["time_s"] for each_s in (0, 1e-5)
+            min(ask(session, way=way, repetitions=0, budget_s=0.5, **layout, **{planted: cost_s})["samples_s"])
+            for cost_s in (0, each_s)
         )
-        ratios.append((some - none) / (count * 1e-5))
+        ratios.append((some - none) / (count * each_s))
         if abs(ratios[-1] - 1) < 0.03:
             return
     pytest.fail(f"planted cost recovered as {ratios}")
@@ -151,7 +153,8 @@ def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
             assert isinstance(question, Question)
             answer = None
             asked = {**question.parameters, "planted_block_s": block_s, "planted_line_s": line_s}
-            # What a simulation spends its own time on are large layouts; the levels are told by smaller ones.
+            # Nothing varies, so that few samples do; and large layouts take a simulation's own time.
+            asked |= {"repetitions": 6}
             if asked.get("blocks", 1) * asked.get("stride_B", 0) > 2**22:
                 continue
             answer = session.effect(LIMIT_S, question.members, operation="datatypes", **asked)

@@ -67,15 +67,16 @@ def test_every_message_finds_its_receive(session: Session, queue: str) -> None:
 
 @pytest.mark.parametrize("queue", ["posted", "unexpected"])
 def test_a_planted_cost_per_entry_is_measured(pair: Session, queue: str) -> None:
-    # 32 entries of 20 µs: 640 µs for each match, a thousand times what it takes by itself.
+    # 32 entries of 1 µs: 32 µs for each match, far above what it takes by itself.
     ratios = []
     # A neighbour may take the processor away: three tries.
     for _ in range(3):
+        # The fastest samples: those that nobody has disturbed.
         none, some = (
-            ask(pair, queue=queue, ahead=32, repetitions=0, planted_entry_s=each_s)["time_s"]
-            for each_s in (0, 2e-5)
+            min(ask(pair, queue=queue, ahead=32, repetitions=0, planted_entry_s=each_s)["samples_s"])
+            for each_s in (0, 1e-6)
         )
-        ratios.append((some - none) / (32 * 2e-5))
+        ratios.append((some - none) / (32 * 1e-6))
         if abs(ratios[-1] - 1) < 0.03:
             return
     pytest.fail(f"planted cost recovered as {ratios}")

@@ -1,14 +1,16 @@
 """Cost of a layout of memory: T = T_contiguous(n) + s + O·n + b·blocks + c_level·lines, for each way of sending.
 
-`blocks` are what a loop visits, `lines` the cache lines of 64 B that they touch. What a line costs depends on the
-cache level that the whole span fits in: blocks at a power-of-two stride leave most of a cache's sets unused, so
-that the span, not the lines alone, decides where they stay; the message itself must fit beside it. Blocks with a
+`blocks` are what a loop visits, `lines` the cache lines of 64 B that they touch, both beyond those of a
+contiguous message (one block, n/64 lines), whose cost is in T_contiguous. What a line costs depends on the cache
+level that the whole span fits in: blocks at a power-of-two stride leave most of a cache's sets unused, so that
+the span, not the lines alone, decides where they stay; the message itself must fit beside it. Blocks with a
 stride, blocks that are listed although they have one, and irregular ones have a cost of their own: some libraries
 find the stride in a list.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +25,7 @@ STRIDED_TERM = "strided_block_s"
 SETUP_TERM = "setup_s"
 BYTE_TERM = "byte_s_per_B"
 MEMORY = "memory"
+LINE_B = 64
 RESAMPLES = 400
 LEAST_LAYOUTS = 2
 """With a term from which it is told."""
@@ -100,7 +103,12 @@ def counts(shape: Shape, levels: Sequence[tuple[str, int]]) -> dict[str, float]:
         return {}
     block = BLOCK_TERMS.get(shape.layout, STRIDED_TERM)
     line = f"line_{level_of(shape, levels)}_s"
-    return {SETUP_TERM: 1.0, BYTE_TERM: float(shape.bytes), block: float(shape.blocks), line: float(shape.lines)}
+    return {
+        SETUP_TERM: 1.0,
+        BYTE_TERM: float(shape.bytes),
+        block: float(shape.blocks - 1),
+        line: float(max(0, shape.lines - math.ceil(shape.bytes / LINE_B))),
+    }
 
 
 def fit_costs(

@@ -199,7 +199,7 @@ def _add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
             Statement(
                 text=f"T = {common} + {time(block_s)} · B + {time(value)} · l",
                 latex=rf"T = {common_latex} + {latex(block_s)} \cdot B + {latex(value)} \cdot \ell",
-                where=f"{way}, B blocks at a stride, l lines of 64 B, span in {label}",
+                where=f"{way}, B blocks at a stride beyond the first, l lines beyond n/64 B, span in {label}",
             )
         )
 
