@@ -67,8 +67,8 @@ def records(noise: float = 0.0, seed: int = 0, hand_factor: float = 1.0) -> list
         asked = dict(question.parameters)
         counts = counted(asked)
         time_s = cost_s(asked, counts) * np.exp(noise * random.standard_normal())
-        if asked["way"] == "hand" and counts["bytes"] // counts["blocks"] <= 256:
-            time_s *= hand_factor
+        if asked["way"] == "hand":
+            time_s *= hand_factor if counts["bytes"] // counts["blocks"] <= 256 else 1 / hand_factor
         width = max(2 * noise, 1e-3)
         interval = {"low_s": time_s * (1 - width), "high_s": time_s * (1 + width)}
         made.append(
@@ -113,8 +113,8 @@ def test_with_noise_they_are_recovered_within_their_intervals() -> None:
             assert one.low is not None
             assert one.high is not None
             held.append(one.low <= truth <= one.high)
-    # The bootstrap of few layouts is narrower than it says; it must not be useless.
-    assert np.mean(held) >= 0.6
+    # Of twelve 95 % intervals four miss by chance in 0.2 % of such tests.
+    assert sum(held) >= 9
 
 
 def test_a_layout_is_predicted_that_was_not_measured() -> None:
@@ -131,11 +131,12 @@ def test_no_measured_layout_is_above_the_bound() -> None:
     made = records(noise=0.03)
     found = fit(made)
     value = {name: one.value for name, one in found.parameters.items()}
-    for row, one in zip(found.points, made, strict=True):
-        if row["way"] != "send" or row["extent_B"] == row["bytes"]:
+    sent = [one for one in made if one.parameters["way"] == "send"]
+    costs = fit_way(sent, levels_of(CACHES), 0).costs
+    for one in sent:
+        if one.answer["extent_B"] == one.answer["bytes"]:
             continue
-        plain_s = fit_way([x for x in made if x.parameters["way"] == "send"], levels_of(CACHES), 0).costs
-        common_s = plain_s.contiguous_s(int(one.answer["bytes"])) + value["send_setup_s"]
+        common_s = costs.contiguous_s(int(one.answer["bytes"])) + value["send_setup_s"]
         common_s += value["send_byte_s_per_B"] * one.answer["bytes"]
         bound_s = common_s + value["send_access_bound_s"] * one.answer["accesses"]
         assert one.answer["time_s"] <= bound_s * (1 + 1e-9)

@@ -26,7 +26,7 @@ SETUP_TERM = "setup_s"
 BYTE_TERM = "byte_s_per_B"
 MEMORY = "memory"
 LINE_B = 64
-RESAMPLES = 400
+RESAMPLES = 200
 LEAST_LAYOUTS = 2
 """With a term from which it is told."""
 

@@ -18,7 +18,7 @@ SCATTER = 0.05
 NO_INTERVAL = 0.5
 """Relative error of a point with too few samples for an interval."""
 LEVEL = 0.975
-ROUNDS = 12
+ROUNDS = 8
 LEAST_SHARE = 1e-3
 """Of a time, that a model is taken to be at least while its weights are found."""
 
