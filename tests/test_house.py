@@ -13,6 +13,7 @@ from typer.models import CommandInfo
 from hockney import _core
 from hockney._core import Algorithm
 from hockney.cli import application
+from hockney.machine.topologies.base import topologies
 from hockney.models.base import models
 from hockney.predict.apps.jacobi.base import jacobi_models
 from hockney.predict.decisions.base import libraries
@@ -83,6 +84,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/predict/apps/jacobi",
         ROOT / "docs/reference/jacobi.md",
     ),
+    "topology": (
+        SOURCE / "machine/topologies",
+        ".py",
+        ROOT / "tests/machine/topologies",
+        ROOT / "docs/reference/network.md",
+    ),
     "section on an application": (
         SOURCE / "report/apps",
         ".py",
@@ -101,6 +108,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "model of jacobi": jacobi_models,  # type: ignore[dict-item]
     "procedure": procedures,  # type: ignore[dict-item]
     "law": laws,  # type: ignore[dict-item]
+    "topology": topologies,  # type: ignore[dict-item]
     "section on an application": app_sections,  # type: ignore[dict-item]
 }
 

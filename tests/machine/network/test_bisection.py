@@ -1,4 +1,4 @@
-"""Bisections against brute force over all balanced splits, and against closed forms on what is too large for that."""
+"""Bisections against brute force over all balanced splits, and against closed forms on larger graphs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def brute(network: Network, allocation: list[int]) -> int:
         rows = [*a, *b, *[size] * len(half), *other]
         columns = [*b, *a, *half, *[size + 1] * len(other)]
         capacity = [*network.parallel, *network.parallel, *[infinite] * len(allocation)]
-        graph = csr_array((capacity, (rows, columns)), shape=(size + 2, size + 2), dtype=np.int32)
+        data = np.array(capacity, np.int32), (np.array(rows), np.array(columns))
+        graph = csr_array(data, shape=(size + 2, size + 2))
         least = min(least, int(maximum_flow(graph, size, size + 1).flow_value))
     return least
 
