@@ -25,9 +25,15 @@ def drawn(spec: str, nodes: int | None = None) -> tuple[Figure, str]:
     return drawing.figure, drawing.alt
 
 
+def colour_of(colours: object) -> str:
+    """The one colour of a collection; "" where it has no members."""
+    rgba = np.asarray(colours)
+    return to_hex((rgba[0][0], rgba[0][1], rgba[0][2])).upper() if len(rgba) else ""
+
+
 def lines(figure: Figure, colour: str) -> int:
     found = [one for one in figure.axes[0].collections if isinstance(one, LineCollection)]
-    return sum(len(one.get_segments()) for one in found if to_hex(one.get_color()[0]).upper() == colour)
+    return sum(len(one.get_segments()) for one in found if colour_of(one.get_color()) == colour)
 
 
 def dots(figure: Figure, colour: str) -> int:

@@ -17,8 +17,7 @@ from hockney.machine.network.tree import is_tree, split_tree
 from hockney.machine.topologies.base import Network
 
 STARTS = 8
-MOST_SEARCHED = 4000
-"""Vertices up to which several starts are refined; above it only the best few."""
+"""Local searches from random places, as far as the time goes."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def bisection(
     """The least cut of `allocation` by `weight` (links,): parallel links for the width, rates for bandwidth.
 
     Exact for trees (also fat trees: their equal switches act as one), whole tori and hypercubes; else an integer
-    programme has `time_limit_s` to prove the best of several local searches, and where it does not, `low` and
+    programme proves the best of several local searches. Both have `time_limit_s`, and where that is too short, `low` and
     `high` are what is proven and what was found.
     """
     if len(allocation) < 2:
@@ -78,8 +77,8 @@ def bisection(
     # Weights are whole numbers of this unit, and so is every cut.
     unit = float(np.gcd.reduce(weight.astype(np.int64))) if (weight == np.floor(weight)).all() else 0.0
     low, order = lower_bound(graph)
-    starts = orders(graph, seed, STARTS if graph.vertices <= MOST_SEARCHED else 1)
-    found, vertex_side = search(graph, starts if order is None else [order, *starts])
+    starts = orders(graph, seed, STARTS)
+    found, vertex_side = search(graph, starts if order is None else [order, *starts], time_limit_s)
     method = "bounds meet"
     if _up(low, unit) < found:
         proven, better = split_optimally(graph, time_limit_s, found)
