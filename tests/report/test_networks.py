@@ -38,9 +38,7 @@ def lines(figure: Figure, colour: str) -> int:
 
 def dots(figure: Figure, colour: str) -> int:
     found = [one for one in figure.axes[0].collections if isinstance(one, PathCollection)]
-    fitting = (
-        one for one in found if len(one.get_facecolor()) and to_hex(one.get_facecolor()[0]) == colour.lower()
-    )
+    fitting = (one for one in found if colour_of(one.get_facecolor()) == colour.upper())
     return sum(len(np.asarray(one.get_offsets())) for one in fitting)
 
 

@@ -186,6 +186,20 @@ def test_large_fat_tree_is_exact() -> None:
     assert (found.high, found.method) == (240 * 10, "tree")
 
 
+@pytest.mark.parametrize("allocation", [32, 45, 148])
+def test_a_fat_tree_is_recognised_in_an_edge_list(tmp_path: Path, allocation: int) -> None:
+    tree = parse_spec("fat-tree:nodes=148,links-per-node=2,leaf-ports=32:16,spines=4,spine-ports=48")
+    names = [name.replace(" ", "") for name in tree.names]
+    lines = [f"node {' '.join(names[: tree.nodes])}", f"switch {' '.join(names[tree.nodes :])}"]
+    bundles = zip(tree.ends.tolist(), tree.parallel, strict=True)
+    lines += [f"{names[a]} {names[b]} x{parallel}" for (a, b), parallel in bundles]
+    path = tmp_path / "tree.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = width(parse_spec(f"edges:{path}"), np.arange(allocation))
+    assert found.method == "tree"
+    assert found.high == width(tree, np.arange(allocation)).high
+
+
 def test_without_a_proof_there_are_two_bounds() -> None:
     found = width(parse_spec("torus:8x8x4"), np.arange(100), time_limit_s=0.2)
     assert not found.is_exact

@@ -58,8 +58,8 @@ def bisection(
     """The least cut of `allocation` by `weight` (links,): parallel links for the width, rates for bandwidth.
 
     Exact for trees (also fat trees: their equal switches act as one), whole tori and hypercubes; else an integer
-    programme proves the best of several local searches. Both have `time_limit_s`, and where that is too short, `low` and
-    `high` are what is proven and what was found.
+    programme proves the best of several local searches. Both have `time_limit_s`, and where that is too short,
+    `low` and `high` are what is proven and what was found.
     """
     if len(allocation) < 2:
         return Bisection(0.0, 0.0, np.zeros(network.vertices, bool), "tree")
