@@ -200,6 +200,13 @@ def test_a_fat_tree_is_recognised_in_an_edge_list(tmp_path: Path, allocation: in
     assert found.high == width(tree, np.arange(allocation)).high
 
 
+def test_nodes_of_one_switch_with_different_links(tmp_path: Path) -> None:
+    # The two with one link each are cut off, wherever they come in the order.
+    path = tmp_path / "star.txt"
+    path.write_text("switch s\na s x3\nb s\nc s\nd s x3\n", encoding="utf-8")
+    assert width(parse_spec(f"edges:{path}")).high == 2
+
+
 def test_without_a_proof_there_are_two_bounds() -> None:
     found = width(parse_spec("torus:8x8x4"), np.arange(100), time_limit_s=0.2)
     assert not found.is_exact
