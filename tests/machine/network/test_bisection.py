@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
+from hockney.errors import RequestError
 from hockney.machine.network.bisection import Bisection, bisection, cut
 from hockney.machine.network.bounds import lower_bound
 from hockney.machine.network.closed_forms import known_bisection
@@ -212,6 +213,11 @@ def test_without_a_proof_there_are_two_bounds() -> None:
     assert not found.is_exact
     assert found.method == "bounds"
     assert 0 < found.low < found.high <= 64
+
+
+def test_what_is_too_large_to_search_is_refused() -> None:
+    with pytest.raises(RequestError, match="65536 vertices are too many"):
+        width(parse_spec("hypercube:16"), np.arange(10))
 
 
 def test_bandwidth_and_width_may_be_cut_in_different_places(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from scipy.sparse.linalg import eigsh
 
 from hockney.machine.network.reduced import Reduced
 
-MOST_WORK = 2**27
+MOST_VERTICES = 2000
+"""Whose spectrum is taken: the factors of larger graphs fill up."""
+MOST_WORK = 2**28
 """Sources × links of traffic that is routed: some seconds."""
 _BLOCK = 2**22
 """Numbers in one array of it."""
@@ -25,12 +27,20 @@ def lower_bound(graph: Reduced) -> tuple[float, NDArray[np.float64] | None]:
     nodes exchange one unit. Nodes that are cut off leave sides that are not balanced, each for its price.
     """
     if np.count_nonzero(graph.supply) < 2:
-        return _least(graph, 0.0), None
-    second, order = _spectrum(graph)
-    shares = [second / graph.allocated]
+        return _smallest(graph), None
+    shares, order = [0.0], None
+    if graph.vertices <= MOST_VERTICES:
+        second, order = _spectrum(graph)
+        shares.append(second / graph.allocated)
     if np.count_nonzero(graph.supply) * graph.weight.nnz <= MOST_WORK:
         shares.append(1 / _fullest(graph))
-    return _least(graph, max(shares)), order
+    # The graph is connected: something is cut.
+    return max(_least(graph, max(shares)), _smallest(graph)), order
+
+
+def _smallest(graph: Reduced) -> float:
+    """The least price of a link, of one that cuts a node off too."""
+    return float(np.concatenate([graph.weight.data, graph.price[graph.held > 0]]).min())
 
 
 def _least(graph: Reduced, share: float) -> float:

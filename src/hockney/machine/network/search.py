@@ -50,7 +50,7 @@ def search(
     """The best split found by refining one from each of `starts` (v,), an order to fill the first half in.
 
     A pass moves every vertex once, the best gain first (Fiduccia, Mattheyses 1982), and keeps its best moment.
-    None begins after the time limit but the first one.
+    After the time limit none begins, and the one that runs ends.
     """
     end_s = monotonic() + time_limit_s
     best: tuple[float, NDArray[np.bool_]] | None = None
@@ -88,7 +88,7 @@ def _prefix(graph: Reduced, order: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _refined(graph: Reduced, side: NDArray[np.bool_], end_s: float) -> tuple[float, NDArray[np.bool_]] | None:
     best: tuple[float, NDArray[np.bool_]] | None = None
     for _ in range(PASSES):
-        found = _pass(graph, side if best is None else best[1])
+        found = _pass(graph, side if best is None else best[1], end_s)
         if found is None or (best is not None and found[0] >= best[0]):
             break
         best = found
@@ -97,7 +97,7 @@ def _refined(graph: Reduced, side: NDArray[np.bool_], end_s: float) -> tuple[flo
     return best
 
 
-def _pass(graph: Reduced, start: NDArray[np.bool_]) -> tuple[float, NDArray[np.bool_]] | None:
+def _pass(graph: Reduced, start: NDArray[np.bool_], end_s: float) -> tuple[float, NDArray[np.bool_]] | None:
     side = start.copy()
     weight, supply = graph.weight, graph.supply
     across = weight @ side.astype(float)
@@ -122,7 +122,7 @@ def _pass(graph: Reduced, start: NDArray[np.bool_]) -> tuple[float, NDArray[np.b
     for _ in range(graph.vertices):
         shift = np.where(side, -2, 2) * supply
         allowed = free & (np.abs(excess + shift) <= max(abs(excess), 2 * slack))
-        if not allowed.any():
+        if not allowed.any() or monotonic() > end_s:
             break
         vertex = int(np.argmax(np.where(allowed, gain, -np.inf)))
         free[vertex] = False
