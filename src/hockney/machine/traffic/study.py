@@ -58,9 +58,9 @@ class TrafficStudy:
 
     @property
     def injection_links(self) -> int:
-        """Links out of a node: of the one that has the fewest."""
+        """Links out of a node: of the sender that has the fewest."""
         links = self.load.links
-        return int(np.bincount(links.tail, minlength=links.network.vertices)[self.among.nodes].min())
+        return int(np.bincount(links.tail, minlength=links.network.vertices)[self.demand.source].min())
 
     @property
     def fraction(self) -> float:
@@ -77,9 +77,9 @@ class TrafficStudy:
     def factor_of_all_links(self) -> float:
         """Document 003, equation (2): by how much a byte takes longer when all links of every node send.
 
-        Of pairings. Never below 1: less traffic on a link than one message does not make it faster.
+        Of pairings. Never below 1: what a node sends must leave by its own links.
         """
-        return max(1.0, self.worst / self.streams * self.injection_links)
+        return self.worst / self.streams * self.injection_links
 
     def as_data(self, shown: int = 10) -> dict[str, Any]:
         """For JSON; rates in B/s, None where bandwidths are not known."""

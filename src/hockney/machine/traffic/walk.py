@@ -114,7 +114,9 @@ def by_source(demand: Demand, one: Callable[[int, Ints, Floats], Floats], links:
     order = np.argsort(demand.source, kind="stable")
     sources, begin = np.unique(demand.source[order], return_index=True)
     carried = np.zeros(len(links.tail))
-    for source, mine in zip(sources, np.split(order, begin[1:]), strict=True):
+    # Of nothing, split makes one empty part.
+    parts = np.split(order, begin[1:]) if len(order) else []
+    for source, mine in zip(sources, parts, strict=True):
         carried += one(int(source), demand.target[mine], demand.size_B[mine])
     return carried
 
