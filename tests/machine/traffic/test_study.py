@@ -32,8 +32,8 @@ def test_document_003s_worst_pairing(k: int) -> None:
 
 
 def test_all_links_are_those_of_senders(graph: Callable[..., Network]) -> None:
-    # Three ways from 0 to 4, over 1, 2 and 3: a third of a message on each, and three messages fit. Node 5, with a
-    # single link, is left over by a bisection of three.
+    # Three ways from 0 to 4, over 1, 2 and 3: a third of a message on each, and three messages fit. Node 5, with
+    # a single link, is left over by a bisection of three.
     made = graph([(0, i, 1) for i in (1, 2, 3)] + [(i, 4, 1) for i in (1, 2, 3)] + [(1, 5, 1)], 6)
     among = Allocated(Links.of(made), np.array([0, 4, 5]))
     found = study(among, traffic="bisection", routing="shortest", size_B=1000.0)
