@@ -22,7 +22,7 @@ def lower_bound(graph: Reduced) -> tuple[float, NDArray[np.float64] | None]:
     against the nodes that each vertex has (Fiedler 1973), and c = 1/(the load of the fullest link) when every two
     nodes exchange one unit. Nodes that are cut off leave sides that are not balanced, each for its price.
     """
-    if graph.vertices < 2:
+    if np.count_nonzero(graph.supply) < 2:
         return _least(graph, 0.0), None
     second, order = _spectrum(graph)
     shares = [second / graph.allocated]
@@ -44,13 +44,11 @@ def _least(graph: Reduced, share: float) -> float:
     return min(ends)
 
 
-def _spectrum(graph: Reduced) -> tuple[float, NDArray[np.float64] | None]:
+def _spectrum(graph: Reduced) -> tuple[float, NDArray[np.float64]]:
     """λ₂ of L z = λ D z, with D the nodes of each vertex; vertices without any settle as they like."""
     supply = graph.supply.astype(float)
     degree = np.asarray(graph.weight.sum(axis=1)).ravel()
     laplacian = (diags_array(degree) - graph.weight).tocsc()
-    if np.count_nonzero(supply) < 2:
-        return 0.0, None
     if graph.vertices <= 600:
         return _dense_spectrum(laplacian.toarray(), supply)
     start = np.random.default_rng(0).standard_normal(graph.vertices)
@@ -66,7 +64,7 @@ def _spectrum(graph: Reduced) -> tuple[float, NDArray[np.float64] | None]:
 
 def _dense_spectrum(
     laplacian: NDArray[np.float64], supply: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64] | None]:
+) -> tuple[float, NDArray[np.float64]]:
     has, free = np.flatnonzero(supply), np.flatnonzero(supply == 0)
     kept = laplacian[np.ix_(has, has)]
     if len(free):
