@@ -135,6 +135,13 @@ def test_after_swaps_no_swap_helps(seed: int) -> None:
         assert matrix_of(of, turned) >= least - 1e-9
 
 
+def test_swaps_leave_an_alltoall_as_it_is() -> None:
+    # All maps are equal, and every two ranks talk to each other: a swap that counted their own way would gain.
+    of = situation("alltoall:7", "torus:7", seed=3)
+    start = place("random", of)
+    assert swapped(of, both_ways(of), start).tolist() == start.tolist()
+
+
 def test_greedy_puts_heavy_pairs_together() -> None:
     of = situation("ring:16", "torus:16")
     # Whoever comes next has a neighbour that is placed, and there is a free node next to it, or next to the row.
