@@ -12,8 +12,10 @@ from typer.models import CommandInfo
 
 from hockney import _core
 from hockney._core import Algorithm
+from hockney.campaign.effects.base import effects
 from hockney.cli import application
 from hockney.models.base import models
+from hockney.models.effects.base import effect_models
 from hockney.predict.apps.jacobi.base import jacobi_models
 from hockney.predict.decisions.base import libraries
 from hockney.predict.estimators.base import estimators
@@ -27,7 +29,7 @@ from hockney.schedule.formats.base import formats
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hockney"
-NOT_UNITS = {"__init__", "__pycache__", "base", "app"}
+NOT_UNITS = {"__init__", "__pycache__", "base", "app", "effect", "views"}
 
 ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
     # kind: (folder of the units, suffix, folder of their tests, page that documents them)
@@ -56,6 +58,24 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ".cpp",
         ROOT / "tests/runner/apps",
         ROOT / "docs/reference/applications.md",
+    ),
+    "effect": (
+        ROOT / "cpp/runner/effects",
+        ".cpp",
+        ROOT / "tests/runner/effects",
+        ROOT / "docs/reference/effects.md",
+    ),
+    "questions about an effect": (
+        SOURCE / "campaign/effects",
+        ".py",
+        ROOT / "tests/campaign/effects",
+        ROOT / "docs/reference/effects.md",
+    ),
+    "model of an effect": (
+        SOURCE / "models/effects",
+        ".py",
+        ROOT / "tests/models/effects",
+        ROOT / "docs/reference/effects.md",
     ),
     "criterion": (ROOT / "cpp/runner/stopping", ".cpp", ROOT / "tests/cpp", ROOT / "docs/reference/measuring.md"),
     "format": (
@@ -94,6 +114,8 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
 REGISTRIES: dict[str, Registry[object]] = {
     "model": models,  # type: ignore[dict-item]
     "importer": importers,  # type: ignore[dict-item]
+    "questions about an effect": effects,  # type: ignore[dict-item]
+    "model of an effect": effect_models,  # type: ignore[dict-item]
     "launcher": launchers,  # type: ignore[dict-item]
     "estimator": estimators,  # type: ignore[dict-item]
     "format": formats,  # type: ignore[dict-item]
@@ -110,7 +132,12 @@ def units(kind: str) -> list[str]:
     stems = sorted(
         path.stem for path in folder.iterdir() if path.suffix == suffix or (path / "__init__.py").is_file()
     )
-    return [stem for stem in stems if stem not in NOT_UNITS and not stem.startswith("_")]
+    rooms = {room[0] for room in ROOMS.values()}
+    return [
+        stem
+        for stem in stems
+        if stem not in NOT_UNITS and not stem.startswith("_") and folder / stem not in rooms
+    ]
 
 
 ALL_UNITS = [(kind, name) for kind in ROOMS for name in units(kind)]
@@ -119,6 +146,10 @@ ALL_UNITS = [(kind, name) for kind in ROOMS for name in units(kind)]
 @pytest.mark.parametrize("kind", sorted(REGISTRIES))
 def test_a_unit_registers_itself_under_its_files_name(kind: str) -> None:
     assert REGISTRIES[kind].names() == units(kind)
+
+
+def test_an_effect_is_measured_asked_about_and_modelled() -> None:
+    assert units("effect") == units("questions about an effect") == units("model of an effect")
 
 
 def test_every_application_has_a_section_of_the_report() -> None:
@@ -137,7 +168,9 @@ def test_a_verb_is_a_file() -> None:
     assert sorted(verbs()) == units("verb")
 
 
-@pytest.mark.parametrize(("kind", "word"), [("kernel", "RegisterKernel"), ("application", "RegisterApp")])
+@pytest.mark.parametrize(
+    ("kind", "word"), [("kernel", "RegisterKernel"), ("application", "RegisterApp"), ("effect", "RegisterEffect")]
+)
 def test_a_unit_of_the_runner_registers_itself_under_its_files_name(kind: str, word: str) -> None:
     folder, suffix, _, _ = ROOMS[kind]
     for name in units(kind):
@@ -222,6 +255,7 @@ LAYERS = {
 SHARED = {
     "campaign.record",
     "campaign.app_record",
+    "campaign.effect_record",
     "campaign.keys",
     "campaign.folder",
     "errors",

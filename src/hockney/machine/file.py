@@ -13,8 +13,9 @@ from hockney.campaign.folder import write_atomically
 from hockney.campaign.record import Locality
 from hockney.errors import RequestError
 from hockney.models.base import Fit
+from hockney.models.effects.base import Effect
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
 
 
@@ -147,12 +148,14 @@ class Provenance(_Part):
 class Machine(_Part):
     """A machine file, whole."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     hockney_version: str
     created: str = Field(description="UTC, ISO 8601")
     system: System
     mpi: list[MpiLibrary]
     point_to_point: list[Entry]
+    effects: list[Effect] = Field(default_factory=list, description="what a ping-pong hides")
+    topology: str = Field(default="", description="of the network between nodes, as `hockney network` reads it")
     provenance: Provenance
 
 
@@ -213,8 +216,10 @@ def loads(text: str, path: Path) -> Machine:
             f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
             "upgrade hockney: pip install --upgrade hockney",
         )
+    # What version 2 added may be absent.
+    data["schema_version"] = SCHEMA_VERSION
     try:
-        return Machine.model_validate_json(text)
+        return Machine.model_validate_json(json.dumps(data))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
