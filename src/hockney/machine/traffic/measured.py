@@ -97,9 +97,7 @@ def read_nodes(path: Path, pairs: Sequence[Pair], network: Network) -> dict[str,
             )
         found[host] = node
     if missing := sorted({host for pair in pairs for host in pair.hosts} - set(found)):
-        raise RequestError(
-            f"{path}: the host {missing[0]!r} was measured and has no node", "one line for each host"
-        )
+        raise RequestError(f"{path}: the measured host {missing[0]!r} has no node", "one line for each host")
     return found
 
 

@@ -115,10 +115,8 @@ def test_curves_put_cubes_on_nodes(name: str) -> None:
 def matrix_of(of: Situation, at: Place) -> float:
     """Hop-bytes summed pair by pair."""
     demand = of.pattern.demand
-    return sum(
-        size * of.hops[at[a], at[b]]
-        for a, b, size in zip(demand.source, demand.target, demand.size_B, strict=True)
-    )
+    ends = zip(demand.source, demand.target, demand.size_B, strict=True)
+    return float(sum(size * of.hops[at[a], at[b]] for a, b, size in ends))
 
 
 @pytest.mark.parametrize("seed", range(3))
