@@ -132,11 +132,11 @@ def plain(links: Links) -> Walks:
 
 
 def hops(links: Links, nodes: Ints) -> Ints:
-    """Links on a shortest way between any two of `nodes` (n,): (n, n). RequestError for more than `MOST_BETWEEN`."""
+    """Links on a shortest way between any two of `nodes` (n,): (n, n). RequestError for too many."""
     if len(nodes) > MOST_BETWEEN:
         raise RequestError(
-            f"the hops between any two of {len(nodes)} nodes are too many to hold; up to {MOST_BETWEEN} nodes are",
-            "allocate fewer with --allocation",
+            f"the hops between any two of {len(nodes)} nodes are too many to hold",
+            f"allocate up to {MOST_BETWEEN} with --allocation",
         )
     walks = plain(links)
     wanted = np.zeros(walks.states, np.bool_)
