@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -163,3 +164,18 @@ def test_open_mpis_spellings_are_known_and_a_librarys_own_choice_is_not() -> Non
     assert closed_form("alltoall", "modified_bruck") is closed_form("alltoall", "bruck")
     assert closed_form("bcast", "default") is None
     assert closed_form("pingpong", "linear") is None
+
+
+def test_the_page_has_the_formulas() -> None:
+    page = (Path(__file__).parents[3] / "docs/reference/collective-models.md").read_text(encoding="utf-8")
+    for operation, collective in collective_models:
+        section = page.partition(f"\n## {operation}\n")[2].partition("\n## ")[0]
+        rows = {
+            cells[1].strip(" `"): [cell.strip() for cell in cells[2:]]
+            for line in section.splitlines()
+            if len(cells := line.split("|")) > 3
+        }
+        for name, form in collective.forms.items():
+            formulas = [one for one in (form.alpha, form.bytes, form.reduced) if one not in ("", "0")]
+            told = [one.replace("log(P)/log(k)", "log P/log k") for one in formulas]
+            assert rows[name][: len(told)] == told, (operation, name)
