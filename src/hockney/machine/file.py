@@ -14,6 +14,7 @@ from hockney.campaign.record import Locality
 from hockney.errors import RequestError
 from hockney.machine.shipped import located
 from hockney.models.base import Fit
+from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 
 SCHEMA_VERSION = 2
@@ -157,6 +158,9 @@ class Machine(_Part):
     mpi: list[MpiLibrary]
     point_to_point: list[Entry]
     effects: list[Effect] = Field(default_factory=list, description="what a ping-pong hides")
+    collectives: list[CollectiveModel] = Field(
+        default_factory=list, description="models of collectives that were published or fitted"
+    )
     topology: str = Field(default="", description="of the network between nodes, as `hockney network` reads it")
     provenance: Provenance
 
