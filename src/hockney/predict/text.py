@@ -56,7 +56,7 @@ def as_data(entry: Entry, model: str, predictions: Sequence[Prediction]) -> dict
 
 
 def warnings(entry: Entry, predictions: Sequence[Prediction]) -> list[str]:
-    """What limits these predictions: sizes outside the measured ones, ranks that shared cores, models of others."""
+    """What limits them: sizes outside the measured ones, ranks that shared cores, models of others."""
     found = [f"{format_bytes(one.size_B)}: {one.remark}" for one in predictions if one.remark]
     found += [OVERSUBSCRIBED] if entry.oversubscribed else []
     return [*found, published(entry.source)] if entry.source else found
