@@ -35,7 +35,7 @@ EXTRAPOLATED = {
 
 
 def test_figure_5_of_document_001() -> None:
-    found = {}
+    found: dict[tuple[str, str, str], tuple[float, float]] = {}
     for entry in MACHINE.point_to_point:
         [regime] = entry.fits["piecewise"].regimes
         key = (entry.locality or "", entry.other["mpi"], entry.variant)
@@ -47,7 +47,7 @@ def test_figure_5_of_document_001() -> None:
 
 def test_extrapolations_of_document_000() -> None:
     found = {
-        entry.locality: entry.fits["asymptotic"].parameters
+        str(entry.locality): entry.fits["asymptotic"].parameters
         for entry in MACHINE.point_to_point
         if "asymptotic" in entry.fits
     }

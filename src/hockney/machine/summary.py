@@ -16,7 +16,6 @@ def published(source: str) -> str:
     return f"published, not measured: {source}"
 
 
-
 def latency(fit: Fit) -> Parameter:
     """T(0): the constant of the first regime, in seconds."""
     return fit.regimes[0].alpha_s
