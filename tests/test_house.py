@@ -15,6 +15,7 @@ from hockney._core import Algorithm
 from hockney.campaign.effects.base import effects
 from hockney.cli import application
 from hockney.models.base import models
+from hockney.models.collectives.base import collective_models
 from hockney.models.effects.base import effect_models
 from hockney.predict.apps.jacobi.base import jacobi_models
 from hockney.predict.decisions.base import libraries
@@ -77,6 +78,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/models/effects",
         ROOT / "docs/reference/effects.md",
     ),
+    "model of a collective": (
+        SOURCE / "models/collectives",
+        ".py",
+        ROOT / "tests/models/collectives",
+        ROOT / "docs/reference/collective-models.md",
+    ),
     "criterion": (ROOT / "cpp/runner/stopping", ".cpp", ROOT / "tests/cpp", ROOT / "docs/reference/measuring.md"),
     "format": (
         SOURCE / "schedule/formats",
@@ -116,6 +123,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "importer": importers,  # type: ignore[dict-item]
     "questions about an effect": effects,  # type: ignore[dict-item]
     "model of an effect": effect_models,  # type: ignore[dict-item]
+    "model of a collective": collective_models,  # type: ignore[dict-item]
     "launcher": launchers,  # type: ignore[dict-item]
     "estimator": estimators,  # type: ignore[dict-item]
     "format": formats,  # type: ignore[dict-item]

@@ -17,9 +17,9 @@ from hockney import _core
 from hockney._core import Network, Problem, Simulated
 from hockney.campaign.keys import BLOCKS
 from hockney.errors import RequestError
+from hockney.models.collectives._forms import Case
+from hockney.models.collectives.base import closed_form
 from hockney.predict.costs import TERMS, value
-from hockney.predict.estimators import _formulas
-from hockney.predict.estimators._formulas import Case
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
@@ -281,13 +281,13 @@ def formula(counts: dict[str, int]) -> str:
 
 def growth(asked: Asked) -> str:
     """How α and β count as ranks grow, from the textbook's closed form; empty where there is none."""
-    made = _formulas.formula(asked.algorithm.collective, asked.algorithm.name)
+    made = closed_form(asked.algorithm.collective, asked.algorithm.name)
     if made is None:
         return ""
     p = asked.problem
 
     def order(ranks: int) -> tuple[float, float]:
-        counts = made(Case(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
+        counts = made.counts(Case(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
         return counts.alpha, counts.bytes / 2.0**40
 
     once, twice = order(2**20), order(2**21)

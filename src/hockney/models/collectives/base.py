@@ -1,17 +1,67 @@
-"""A collective's model as it stands in a machine file: terms that can be evaluated, and four views."""
+"""Models of collectives: closed forms by operation and algorithm, and models as they stand in a machine file."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.models.base import Parameter
+from hockney.models.collectives._forms import CHAN, ClosedForm, Formula
 from hockney.models.collectives._torus import alltoall_factor
 from hockney.models.effects.base import Cell
 from hockney.models.views import Statement, Views
+from hockney.registry import Registry
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """What no algorithm beats: T ≥ max(alpha · α, bytes · β, reduced · γ), formulas as in `ClosedForm`.
+
+    Chan et al. (2007), table 1; of alltoall Bruck et al. (1997). Each is a bound by itself.
+    """
+
+    alpha: str
+    bytes: str
+    counts: Formula
+    reduced: str = ""
+    source: str = CHAN
+
+
+@dataclass(frozen=True)
+class Collective:
+    """An operation: the optimum and the closed form of each algorithm, by name."""
+
+    optimum: Optimum
+    forms: Mapping[str, ClosedForm]
+
+
+collective_models: Registry[Collective] = Registry("model of a collective", "hockney.models.collectives")
+"""By the name of the operation."""
+
+_ALIASES = {
+    "basic_linear": "linear",
+    "binary_tree": "binary",
+    "split_binary_tree": "split_binary",
+    "in_order_binary": "binary",
+    "modified_bruck": "bruck",
+    "neighbor": "neighbor_exchange",
+    "nonoverlapping": "reduce_bcast",
+    "linear_nb": "linear_nonblocking",
+}
+"""As Open MPI spells them."""
+
+
+def closed_form(operation: str, algorithm: str) -> ClosedForm | None:
+    """The closed form of an algorithm; None where there is none, as for a library's own choice."""
+    if operation not in collective_models.names():
+        return None
+    forms = collective_models.get(operation).forms
+    return forms.get(algorithm) or forms.get(_ALIASES.get(algorithm, ""))
+
 
 Growth = Literal["1", "log2(P)", "ceil(log2(P))", "P-1", "max((P-1)/6, C)"]
 """How a term grows with the ranks; C is the congestion of an alltoall on a cubic torus (`_torus.congestion`)."""
