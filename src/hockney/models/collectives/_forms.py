@@ -80,6 +80,8 @@ class ClosedForm:
     exact: Exact = "every P"
     bounds: bool = True
     source: str = ""
+    serves_all: bool = False
+    """One rank sends to, or receives from, each other one, without waiting in between."""
 
     def is_exact(self, ranks: int, radix: int = 0) -> bool:
         """Whether the form equals the schedule's counts for so many ranks."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from hockney.models.collectives._forms import PJESIVAC, THAKUR, TRAEFF, Case, ClosedForm, Counts
 from hockney.models.collectives.base import Collective, Optimum, collective_models
 
-_SHARES = ("2·(P − 1)/P·n", ("log P", "n"), "(P − 1)/P·n")
-
 
 def _rabenseifner(case: Case) -> Counts:
     power = 2**case.floor
@@ -90,7 +88,9 @@ collective_models.register("allreduce")(
             "circulant": ClosedForm(
                 lambda case: Counts(2 * case.log, 2 * case.share * case.m, case.share * case.m),
                 "2·q",
-                *_SHARES,
+                "2·(P − 1)/P·n",
+                ("log P", "n"),
+                "(P − 1)/P·n",
                 source=TRAEFF,
             ),
         },

@@ -11,7 +11,7 @@ collective_models.register("alltoall")(
     Collective(
         Optimum("q", "(P − 1)·n", lambda case: Counts(case.log, (case.ranks - 1) * case.m)),
         {
-            "linear": ClosedForm(exchange, *_EXCHANGE, source=PJESIVAC),
+            "linear": ClosedForm(exchange, *_EXCHANGE, source=PJESIVAC, serves_all=True),
             "linear_sync": ClosedForm(exchange, *_EXCHANGE, source=PJESIVAC),
             "pairwise": ClosedForm(exchange, *_EXCHANGE, source=THAKUR),
             "bruck": ClosedForm(

@@ -32,7 +32,12 @@ collective_models.register("bcast")(
         Optimum("q", "n", lambda case: Counts(case.log, case.m)),
         {
             "linear": ClosedForm(
-                rounds(lambda case, _: case.ranks - 1), "(P − 1)", "(P − 1)·n", ("P", "n P"), source=PJESIVAC
+                rounds(lambda case, _: case.ranks - 1),
+                "(P − 1)",
+                "(P − 1)·n",
+                ("P", "n P"),
+                source=PJESIVAC,
+                serves_all=True,
             ),
             "chain": ClosedForm(
                 rounds(chains),
@@ -63,11 +68,12 @@ collective_models.register("bcast")(
                 source=PJESIVAC,
             ),
             "binomial": ClosedForm(
-                rounds(lambda case, n: case.log * n), *segmented("q·S"), ("S log P", "n log P"), source=THAKUR
+                rounds(lambda case, n: case.log * n), "q·S", "q·n", ("S log P", "n log P"), source=THAKUR
             ),
             "knomial": ClosedForm(
                 rounds(knomial_levels),
-                *segmented("(k − 1)·⌈log(P)/log(k)⌉·S"),
+                "(k − 1)·⌈log(P)/log(k)⌉·S",
+                "(k − 1)·⌈log(P)/log(k)⌉·n",
                 ("S log P", "n log P"),
                 exact="P = k^d",
                 source=PJESIVAC,

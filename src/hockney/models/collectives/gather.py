@@ -9,7 +9,9 @@ collective_models.register("gather")(
     Collective(
         Optimum("q", "(P − 1)·n", lambda case: Counts(case.log, (case.ranks - 1) * case.m)),
         {
-            "linear": ClosedForm(exchange, "(P − 1)", "(P − 1)·n", ("P", "n P"), source=PJESIVAC),
+            "linear": ClosedForm(
+                exchange, "(P − 1)", "(P − 1)·n", ("P", "n P"), source=PJESIVAC, serves_all=True
+            ),
             # Every block is asked for with an empty message.
             "linear_sync": ClosedForm(
                 lambda case: Counts(2 * (case.ranks - 1), (case.ranks - 1) * case.m),

@@ -24,11 +24,6 @@ def _rabenseifner(case: Case) -> Counts:
     return Counts(2 * case.floor + case.rest, (2 * share + case.rest) * case.m, (share + case.rest) * case.m)
 
 
-def _tree(alpha: str) -> tuple[str, str, str]:
-    times, size = segmented(alpha)
-    return times, size, size
-
-
 collective_models.register("reduce")(
     Collective(
         Optimum("q", "n", lambda case: Counts(case.log, case.m, case.share * case.m), "(P − 1)/P·n"),
@@ -40,6 +35,7 @@ collective_models.register("reduce")(
                 ("P", "n P"),
                 "(P − 1)·n",
                 source=PJESIVAC,
+                serves_all=True,
             ),
             "chain": ClosedForm(
                 reducing(rounds(chains)),
@@ -65,7 +61,8 @@ collective_models.register("reduce")(
             ),
             "binomial": ClosedForm(
                 reducing(rounds(lambda case, n: case.log * n)),
-                *segmented("q·S"),
+                "q·S",
+                "q·n",
                 ("S log P", "n log P"),
                 "q·n",
                 source=THAKUR,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hockney.models.collectives._forms import CHAN, PJESIVAC, ClosedForm, Counts, doubling, exchange
 from hockney.models.collectives.base import Collective, Optimum, collective_models
 
-_LINEAR = ClosedForm(exchange, "(P − 1)", "(P − 1)·n", ("P", "n P"), source=PJESIVAC)
+_LINEAR = ClosedForm(exchange, "(P − 1)", "(P − 1)·n", ("P", "n P"), source=PJESIVAC, serves_all=True)
 
 collective_models.register("scatter")(
     Collective(

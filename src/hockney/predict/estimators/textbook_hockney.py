@@ -1,9 +1,9 @@
 """Textbook closed forms, α, β and γ fitted to the collective's own training times, one triple for each mapping.
 
 The formulas are those of `models/collectives`. The parameters are shared by all algorithms, sizes and ranks of a
-mapping: what a point-to-point table would give is thereby replaced by what suits the collective best, which flatters the formulas
-(α and β from the collective itself: Nuriyev and Lastovetsky, arXiv 2004.11062). Fitted to relative residuals,
-none of the three negative.
+mapping: what a point-to-point table would give is thereby replaced by what suits the collective best, which
+flatters the formulas (α and β from the collective itself: Nuriyev and Lastovetsky, arXiv 2004.11062). Fitted to
+relative residuals, none of the three negative.
 """
 
 from __future__ import annotations
