@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.topologies.base import Network, parse_spec
 from hockney.machine.traffic.base import Links
@@ -26,13 +27,23 @@ class Congestion:
 def congestion_of(machine: Machine, topology: str = "") -> Congestion | None:
     """From the topology that is given, else as the machine file has it: measured or published, else its topology.
 
-    RequestError where a topology cannot be built. None where nothing is known.
+    RequestError where the given topology cannot be built. None where nothing is known.
     """
-    spec = topology or machine.topology
-    network = parse_spec(spec) if spec else None
-    if not topology and (found := _of_effect(machine, network)) is not None:
-        return found
-    return None if network is None else _of_network(network)
+    if topology:
+        return _of_network(parse_spec(topology))
+    network = _own_network(machine)
+    found = _of_effect(machine, network)
+    return _of_network(network) if found is None and network is not None else found
+
+
+def _own_network(machine: Machine) -> Network | None:
+    """None where the machine file names none, or an edge list that is not here."""
+    if not machine.topology:
+        return None
+    try:
+        return parse_spec(machine.topology)
+    except RequestError:
+        return None
 
 
 def _of_effect(machine: Machine, network: Network | None) -> Congestion | None:

@@ -15,6 +15,19 @@ from hockney.registry import Registry
 Cell = float | int | str | bool | None
 
 
+class Plot(BaseModel):
+    """How the points of an effect are drawn: names of their columns. `by`: a series for each value."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    x: str
+    y: str
+    by: str = ""
+    title: str = ""
+    log_x: bool = True
+    log_y: bool = True
+
+
 class Effect(BaseModel):
     """An effect of one MPI at one locality: its parameters, its model in four views, and what it was fitted to.
 
@@ -35,6 +48,7 @@ class Effect(BaseModel):
     points: list[dict[str, Cell]] = Field(
         default_factory=list, description="what was measured, a row each; units are in the names"
     )
+    plots: list[Plot] = Field(default_factory=list)
     not_measurable: str = ""
     not_identified: dict[str, str] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list, description="limits of this model, in words")
@@ -46,7 +60,7 @@ class Effect(BaseModel):
 EffectModel = Callable[[Sequence[EffectRecord]], Effect]
 """From the records of one effect, MPI, variant, mapping and locality (all with an answer) to its model.
 
-It fills parameters, views, points, not_identified and notes; the caller fills the words that identify it.
+It fills parameters, views, points, plots, not_identified and notes; the caller fills the words that identify it.
 RequestError where the records cannot support a model.
 """
 
