@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hockney.campaign.record import LOCALITIES
+from hockney.machine.congestion import Congestion, congestion_of
 from hockney.machine.file import Entry, Machine
 from hockney.machine.fit_views import views_of
 from hockney.machine.formula import interval, quantity
@@ -21,6 +22,9 @@ from hockney.units import format_bytes
 PREFERRED = ("piecewise", "hockney")
 NONE = "—"
 _OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
+_PLAIN = {"variant", "mpi", "mapping"}
+"""Their words speak for themselves."""
+_USUAL = {"default", "warm"}
 _LOGGP = ("L", "o_s", "o_r", "g", "G")
 
 
@@ -52,6 +56,11 @@ class Model:
     formulas: list[Formula] = field(default_factory=list)
     as_printed: list[str] = field(default_factory=list)
 
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any of its numbers has one."""
+        return any(number.interval for number in self.numbers)
+
 
 @dataclass
 class Card:
@@ -74,11 +83,12 @@ class Card:
 def content(machine: Machine) -> Card:
     """Everything the file says, the important first; a page takes of it what it can hold."""
     entries = sorted(machine.point_to_point, key=_importance)
+    congestion = congestion_of(machine)
     return Card(
         title=machine.system.name or "A machine",
         lead=_lead(machine),
         key=_key_numbers(entries),
-        messages=[_message(entry, entries) for entry in entries],
+        messages=[_message(entry, entries, congestion) for entry in entries],
         effects=[_effect(one, machine.effects) for one in machine.effects if one.parameters or _stated(one.views)],
         collectives=[
             Model(
@@ -116,7 +126,11 @@ def label(entry: Entry, among: Sequence[Entry]) -> str:
     if len({one.variant for one in among}) > 1:
         # The variant already says what these hold.
         silent |= {"transport", "mapping"}
-    rest = [word for name, word in words(entry).items() if word and name in telling and name not in silent]
+    rest = [
+        word if name in _PLAIN else f"{name} {word}"
+        for name, word in words(entry).items()
+        if word and name in telling and name not in silent and word not in _USUAL
+    ]
     where = entry.locality or ""
     return ", ".join([*(["between nodes"] if where == "network" else [f"same {where}"] if where else []), *rest])
 
@@ -157,7 +171,7 @@ def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
     return made
 
 
-def _message(entry: Entry, entries: Sequence[Entry]) -> Model:
+def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | None) -> Model:
     fit = fit_of(entry)
     told = label(entry, [one for one in entries if one.operation == entry.operation])
     title = f"{entry.operation}, {told}" if told else entry.operation
@@ -174,7 +188,7 @@ def _message(entry: Entry, entries: Sequence[Entry]) -> Model:
     loggp = entry.fits.get("loggp")
     if loggp is not None:
         numbers += [_number(name, loggp.parameters[name]) for name in _LOGGP if name in loggp.parameters]
-    return Model(title, numbers, _formulas(views_of(entry, fit)))
+    return Model(title, numbers, _formulas(views_of(entry, fit, congestion)))
 
 
 def _effect(effect: Effect, among: Sequence[Effect]) -> Model:
@@ -199,8 +213,10 @@ def _number(name: str, parameter: Parameter) -> Number:
 
 def _symbol(name: str) -> str:
     """`per_entry_s` → `per entry`: the unit stands with the value."""
+    if name in _LOGGP:
+        return name
     for unit in ("_B_per_s", "_s_per_B", "_per_s", "_s", "_B"):
-        if name.endswith(unit) and len(name) > len(unit) + 1:
+        if name.endswith(unit) and name != unit:
             name = name.removesuffix(unit)
             break
     return name if len(name) <= 3 else name.replace("_", " ")
@@ -258,14 +274,15 @@ def _has_intervals(machine: Machine) -> bool:
 def _provenance(machine: Machine) -> list[str]:
     sources = [entry.source for entry in machine.point_to_point] + [one.source for one in machine.effects]
     sources += [one.source for one in machine.collectives]
+    works = [work.partition(",")[0].strip() for source in sources for work in source.split(";")]
     launches = machine.provenance.launches
     found = [f"hockney {machine.hockney_version}, {machine.created}"]
-    if named := [source for source in dict.fromkeys(sources) if source]:
+    if named := [work for work in dict.fromkeys(works) if work]:
         found.append(published("; ".join(named)))
     if launches:
         times = sorted(one.time for one in launches if one.time)
         when = f", {times[0]} to {times[-1]}" if times else ""
-        found.append(f"{len(launches)} launches{when}")
+        found.append(f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}{when}")
     found += [_library(library.model_dump()) for library in machine.mpi if library.version or library.settings]
     found += _hosts(machine)
     return [*found, *dict.fromkeys(machine.provenance.warnings)]

@@ -106,6 +106,7 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
         for name, (at, time_us) in curves.items():
             axes.plot(at, time_us, label=name, marker=looks[name].marker, markersize=3, **looks[name].line)
         axes.set_xscale("log", base=2)
+        axes.set_xticks([2**exponent for exponent in range(1, 17, 3)])
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
         axes.xaxis.set_minor_locator(NullLocator())
         everything = [time_us for _, found in curves.values() for time_us in found]
@@ -132,6 +133,7 @@ def known(machine: Machine, height_in: float, width_in: float) -> Figure | None:
         axes.set_ylim(len(widths) - 0.5, -0.5)
         ends = [end for pair in widths.values() for end in pair]
         axes.set_xlim(max(0.0, min(ends) - 0.02), min(max(ends) + 0.02, 3.0))
+        axes.locator_params(axis="x", nbins=5)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("95 % interval / value")
     return figure
