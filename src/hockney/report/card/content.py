@@ -93,7 +93,7 @@ def content(machine: Machine) -> Card:
         collectives=[
             Model(
                 ", ".join(filter(None, [one.operation, one.algorithm])),
-                [_number(name, parameter) for name, parameter in one.parameters.items()],
+                [_number(name, parameter, one.source) for name, parameter in one.parameters.items()],
                 _formulas(one.views),
                 [statement.text for statement in one.as_printed],
             )
@@ -164,10 +164,10 @@ def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
         if fit is None:
             continue
         where = LOCALITY_WORDS.get(one.locality or "", "") or "two ranks"
-        made.append(_number(f"latency, {where}", latency(fit)))
+        made.append(_number(f"latency, {where}", latency(fit), one.source))
         rate = bandwidth(one, fit)
         if rate is not None:
-            made.append(_number(f"bandwidth, {where}", rate))
+            made.append(_number(f"bandwidth, {where}", rate, one.source))
     return made
 
 
@@ -180,8 +180,8 @@ def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | No
     rate = bandwidth(entry, fit)
     error = None if fit.quality is None else fit.quality.leave_one_out_median
     numbers = [
-        _number("latency", latency(fit)),
-        Number("bandwidth", NONE) if rate is None else _number("bandwidth", rate),
+        _number("latency", latency(fit), entry.source),
+        Number("bandwidth", NONE) if rate is None else _number("bandwidth", rate, entry.source),
         Number("n½", NONE) if fit.n_half_B is None else _number("n½", fit.n_half_B),
         Number("left out", NONE if error is None else f"{100 * error:.2g} %"),
     ]
@@ -192,7 +192,7 @@ def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | No
 
 
 def _effect(effect: Effect, among: Sequence[Effect]) -> Model:
-    numbers = [_number(name, parameter) for name, parameter in effect.parameters.items()]
+    numbers = [_number(name, parameter, effect.source) for name, parameter in effect.parameters.items()]
     return Model(_effect_title(effect, among), numbers, _formulas(effect.views))
 
 
@@ -206,9 +206,11 @@ def _effect_title(effect: Effect, among: Sequence[Effect]) -> str:
     return ", ".join([effect.effect, *told])
 
 
-def _number(name: str, parameter: Parameter) -> Number:
+def _number(name: str, parameter: Parameter, source: str = "") -> Number:
+    """Published numbers (with a source) keep the four digits that they are printed with at most."""
     bounds = interval(parameter)
-    return Number(_symbol(name), quantity(parameter.value, parameter.unit), "" if bounds == NONE else bounds)
+    value = quantity(parameter.value, parameter.unit, 4 if source else 3)
+    return Number(_symbol(name), value, "" if bounds == NONE else bounds)
 
 
 def _symbol(name: str) -> str:

@@ -14,11 +14,11 @@ from hockney.report.card.content import Card, Formula, Model, Number
 
 PAGE_MM = (186.0, 254.0)
 COLUMN_MM = 90.0
-COLUMN_HEIGHT_MM = 246.0
+COLUMN_HEIGHT_MM = 244.0
 _LINE_MM = 3.9
 _CHARACTER_MM = 1.52
 """Of the body text, 8 pt, in the widest of the fonts that a reader may have."""
-_SMALL = 0.88
+_SMALL = 0.92
 _ROW_MM = 4.6
 _VALUE_MM, _INTERVAL_MM = 3.5, 3.0
 _HEADING_MM = 8.5
@@ -117,7 +117,7 @@ def _kept_rows(rows: Sequence[Row], room_mm: float) -> tuple[list[Row], float]:
     used_mm = _HEADING_MM + _ROW_MM + 2.0
     kept: list[Row] = []
     for row in rows:
-        of_title = lines(row.title, 0.32 * PAGE_MM[0]) * _LINE_MM
+        of_title = lines(row.title, 0.43 * PAGE_MM[0]) * _LINE_MM
         of_cells = _VALUE_MM + (_INTERVAL_MM if any(cell.interval for cell in row.cells) else 0.0)
         height_mm = max(of_title, of_cells) + 0.8
         if used_mm + height_mm > room_mm:
