@@ -46,9 +46,11 @@ lint: .venv/.ready-dev
 docs: .venv/.ready-dev
 	$(BIN)/mkdocs build --strict --quiet --site-dir site
 
-# Tests come last: the closing line of a run is theirs.
+# Ranks of an MPI need the cores for themselves; all other tests run side by side. Tests come last: the closing
+# line of a run is theirs.
 test: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
-	HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc:$(CURDIR)/.venv-intel/bin/mpicc" $(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not mpi" --numprocesses auto
+	HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc:$(CURDIR)/.venv-intel/bin/mpicc" $(BIN)/python -m pytest -m mpi
 
 # The applications with sanitizers, on every MPI: minutes of compiling, so not among the tests.
 sanitize: .venv/.ready-dev

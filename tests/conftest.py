@@ -1,7 +1,7 @@
 """The MPIs of this machine as test parameters: `mpi` runs a test once for each one found.
 
-`HOCKNEY_TEST_MPIS` lists more of them, prefixes or wrappers, separated by ':'. Tests of applications run on the
-newest of each kind, on all with `HOCKNEY_TEST_ALL=1`.
+`HOCKNEY_TEST_MPIS` lists more of them, prefixes or wrappers, separated by ':'. Tests that use a library in
+ordinary ways run on the newest of each kind, on all with `HOCKNEY_TEST_ALL=1`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ from hockney.runner.mpi import KINDS, Mpi
 
 # As the command line has it; numpy is not imported yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+ORDINARY = ("apps", "cli", "cpp", "effects", "proof")
+"""Folders of tests that use a library in ordinary ways; what differs between versions is tested elsewhere."""
 
 
 @cache
@@ -44,10 +48,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     mark = pytest.mark.mpi
     found = _mpis()
-    # Applications use the library in ordinary ways: one version of each is enough, and spares CI minutes.
-    path = metafunc.definition.path
-    is_of_applications = path.parent.name == "apps" or path.name.startswith("test_run_")
-    if is_of_applications and "HOCKNEY_TEST_ALL" not in os.environ:
+    # One version of each is enough where the library is used in ordinary ways, and spares CI minutes.
+    if metafunc.definition.path.parent.name in ORDINARY and "HOCKNEY_TEST_ALL" not in os.environ:
         found = tuple({m.kind: m for m in sorted(found, key=_version)}.values())
     values = [pytest.param(m, id=f"{m.kind}-{m.version}", marks=mark) for m in found]
     for kind in KINDS:

@@ -12,9 +12,16 @@ from typer.models import CommandInfo
 
 from hockney import _core
 from hockney._core import Algorithm
+from hockney.campaign.effects.base import effects
 from hockney.cli import application
 from hockney.machine.topologies.base import topologies
+from hockney.machine.traffic.demands.base import traffics
+from hockney.machine.traffic.patterns.base import patterns
+from hockney.machine.traffic.placements.base import placements
+from hockney.machine.traffic.routings.base import routings
 from hockney.models.base import models
+from hockney.models.collectives.base import collective_models
+from hockney.models.effects.base import effect_models
 from hockney.predict.apps.jacobi.base import jacobi_models
 from hockney.predict.decisions.base import libraries
 from hockney.predict.estimators.base import estimators
@@ -28,7 +35,7 @@ from hockney.schedule.formats.base import formats
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hockney"
-NOT_UNITS = {"__init__", "__pycache__", "base", "app"}
+NOT_UNITS = {"__init__", "__pycache__", "base", "app", "effect", "views"}
 
 ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
     # kind: (folder of the units, suffix, folder of their tests, page that documents them)
@@ -57,6 +64,30 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ".cpp",
         ROOT / "tests/runner/apps",
         ROOT / "docs/reference/applications.md",
+    ),
+    "effect": (
+        ROOT / "cpp/runner/effects",
+        ".cpp",
+        ROOT / "tests/runner/effects",
+        ROOT / "docs/reference/effects.md",
+    ),
+    "questions about an effect": (
+        SOURCE / "campaign/effects",
+        ".py",
+        ROOT / "tests/campaign/effects",
+        ROOT / "docs/reference/effects.md",
+    ),
+    "model of an effect": (
+        SOURCE / "models/effects",
+        ".py",
+        ROOT / "tests/models/effects",
+        ROOT / "docs/reference/effects.md",
+    ),
+    "model of a collective": (
+        SOURCE / "models/collectives",
+        ".py",
+        ROOT / "tests/models/collectives",
+        ROOT / "docs/reference/collective-models.md",
     ),
     "criterion": (ROOT / "cpp/runner/stopping", ".cpp", ROOT / "tests/cpp", ROOT / "docs/reference/measuring.md"),
     "format": (
@@ -96,11 +127,38 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/report/apps",
         ROOT / "docs/reference/report.md",
     ),
+    "routing": (
+        SOURCE / "machine/traffic/routings",
+        ".py",
+        ROOT / "tests/machine/traffic/routings",
+        ROOT / "docs/reference/network-traffic.md",
+    ),
+    "traffic": (
+        SOURCE / "machine/traffic/demands",
+        ".py",
+        ROOT / "tests/machine/traffic/demands",
+        ROOT / "docs/reference/network-traffic.md",
+    ),
+    "pattern": (
+        SOURCE / "machine/traffic/patterns",
+        ".py",
+        ROOT / "tests/machine/traffic/patterns",
+        ROOT / "docs/reference/network-traffic.md",
+    ),
+    "placement": (
+        SOURCE / "machine/traffic/placements",
+        ".py",
+        ROOT / "tests/machine/traffic/placements",
+        ROOT / "docs/reference/network-traffic.md",
+    ),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
 }
 REGISTRIES: dict[str, Registry[object]] = {
     "model": models,  # type: ignore[dict-item]
     "importer": importers,  # type: ignore[dict-item]
+    "questions about an effect": effects,  # type: ignore[dict-item]
+    "model of an effect": effect_models,  # type: ignore[dict-item]
+    "model of a collective": collective_models,  # type: ignore[dict-item]
     "launcher": launchers,  # type: ignore[dict-item]
     "estimator": estimators,  # type: ignore[dict-item]
     "format": formats,  # type: ignore[dict-item]
@@ -109,6 +167,10 @@ REGISTRIES: dict[str, Registry[object]] = {
     "procedure": procedures,  # type: ignore[dict-item]
     "law": laws,  # type: ignore[dict-item]
     "topology": topologies,  # type: ignore[dict-item]
+    "routing": routings,  # type: ignore[dict-item]
+    "traffic": traffics,  # type: ignore[dict-item]
+    "pattern": patterns,  # type: ignore[dict-item]
+    "placement": placements,  # type: ignore[dict-item]
     "section on an application": app_sections,  # type: ignore[dict-item]
 }
 
@@ -118,7 +180,12 @@ def units(kind: str) -> list[str]:
     stems = sorted(
         path.stem for path in folder.iterdir() if path.suffix == suffix or (path / "__init__.py").is_file()
     )
-    return [stem for stem in stems if stem not in NOT_UNITS and not stem.startswith("_")]
+    rooms = {room[0] for room in ROOMS.values()}
+    return [
+        stem
+        for stem in stems
+        if stem not in NOT_UNITS and not stem.startswith("_") and folder / stem not in rooms
+    ]
 
 
 ALL_UNITS = [(kind, name) for kind in ROOMS for name in units(kind)]
@@ -127,6 +194,10 @@ ALL_UNITS = [(kind, name) for kind in ROOMS for name in units(kind)]
 @pytest.mark.parametrize("kind", sorted(REGISTRIES))
 def test_a_unit_registers_itself_under_its_files_name(kind: str) -> None:
     assert REGISTRIES[kind].names() == units(kind)
+
+
+def test_an_effect_is_measured_asked_about_and_modelled() -> None:
+    assert units("effect") == units("questions about an effect") == units("model of an effect")
 
 
 def test_every_application_has_a_section_of_the_report() -> None:
@@ -145,7 +216,9 @@ def test_a_verb_is_a_file() -> None:
     assert sorted(verbs()) == units("verb")
 
 
-@pytest.mark.parametrize(("kind", "word"), [("kernel", "RegisterKernel"), ("application", "RegisterApp")])
+@pytest.mark.parametrize(
+    ("kind", "word"), [("kernel", "RegisterKernel"), ("application", "RegisterApp"), ("effect", "RegisterEffect")]
+)
 def test_a_unit_of_the_runner_registers_itself_under_its_files_name(kind: str, word: str) -> None:
     folder, suffix, _, _ = ROOMS[kind]
     for name in units(kind):
@@ -230,6 +303,7 @@ LAYERS = {
 SHARED = {
     "campaign.record",
     "campaign.app_record",
+    "campaign.effect_record",
     "campaign.keys",
     "campaign.folder",
     "errors",

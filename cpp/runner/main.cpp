@@ -8,6 +8,7 @@
 //   cache=warm
 //              start=window budget_s=1 tolerance=0.01 least_samples=30
 //   app operation=jacobi ranks=4 …            keys of its own: cpp/runner/apps/<operation>.cpp
+//   effect operation=overlap members=0,1 …    keys of its own: cpp/runner/effects/<operation>.cpp
 //   quit
 //
 // A conversation ends by `quit`, never by end-of-file alone: Open MPI 5 does not deliver one.
@@ -20,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@
 #include "collective/group.hpp"
 #include "collective/measure.hpp"
 #include "collective/offer.hpp"
+#include "effects/effect.hpp"
 #include "json.hpp"
 #include "kernels/kernel.hpp"
 #include "pair.hpp"
@@ -38,7 +41,7 @@
 namespace hockney {
 namespace {
 
-constexpr int request_tag = 10, record_tag = 11;
+constexpr int request_tag = 10, record_tag = 11, group_tag = 12;
 
 void answer(const std::string& json) {
     std::cout << "@hockney " << json << std::endl;  // flushed: the other side waits for it
@@ -97,6 +100,9 @@ std::string hello(const std::vector<std::string>& placements, const std::string&
     object.add("standard", std::to_string(version) + "." + std::to_string(subversion));
     object.raw("operations", "[" + operations + "]").raw("algorithms", algorithms_json());
     object.raw("apps", "[" + programs + "]");
+    JsonObject least_ranks;
+    for (const auto& [name, effect] : effects()) least_ranks.add(name, effect.least_ranks);
+    object.raw("effects", least_ranks.str());
     object.raw("settings", settings);
 #ifdef HOCKNEY_NO_MPI_T
     object.add("mpi_t", false);
@@ -115,6 +121,7 @@ class Groups {
     explicit Groups(MPI_Comm world) : world_(world) {}
     ~Groups() {
         for (auto& [ranks, comm] : comms_) MPI_Comm_free(&comm);
+        for (auto& [members, comm] : chosen_) MPI_Comm_free(&comm);
     }
     Groups(const Groups&) = delete;
     Groups& operator=(const Groups&) = delete;
@@ -123,6 +130,18 @@ class Groups {
     MPI_Comm comm_of(int ranks) {
         const auto known = comms_.find(ranks);
         return known != comms_.end() ? known->second : comms_[ranks] = first_ranks(world_, ranks);
+    }
+    // Collective over these ranks, which get the ranks 0, 1, … in this order.
+    MPI_Comm comm_of(const std::vector<int>& members) {
+        const auto known = chosen_.find(members);
+        if (known != chosen_.end()) return known->second;
+        MPI_Group all, some;
+        MPI_Comm_group(world_, &all);
+        MPI_Group_incl(all, static_cast<int>(members.size()), members.data(), &some);
+        MPI_Comm_create_group(world_, some, group_tag, &chosen_[members]);
+        MPI_Group_free(&some);
+        MPI_Group_free(&all);
+        return chosen_[members];
     }
     // Collective over the first `ranks` ranks.
     const Group& of(int ranks) {
@@ -135,6 +154,7 @@ class Groups {
     MPI_Comm world_;
     std::map<int, std::unique_ptr<Group>> groups_;
     std::map<int, MPI_Comm> comms_;
+    std::map<std::vector<int>, MPI_Comm> chosen_;
 };
 
 // Refuses what would crash further on; the message goes to the user.
@@ -183,6 +203,31 @@ std::string answer_app(const std::string& line, const Request& request, int rank
     return run_app(request, groups.comm_of(members));
 }
 
+// The members of an effect's request, checked.
+std::vector<int> members_of(const Request& request, int ranks) {
+    const auto effect = effects().find(request.text("operation"));
+    if (effect == effects().end()) throw BadRequest("unknown effect '" + request.text("operation") + "'");
+    const std::vector<int> members = request.wholes("members", ranks);
+    const std::set<int> different(members.begin(), members.end());
+    if (different.size() < members.size() || *different.rbegin() >= ranks)
+        throw BadRequest("members must be different ones of " + std::to_string(ranks) + " ranks");
+    if (static_cast<int>(members.size()) < effect->second.least_ranks)
+        throw BadRequest(request.text("operation") + " needs " + std::to_string(effect->second.least_ranks) +
+                         " ranks or more");
+    return members;
+}
+
+std::string answer_effect(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
+                          Groups& groups) {
+    const std::vector<int> members = members_of(request, ranks);
+    for (const int member : members)
+        if (member != 0) send_text(line, member, request_tag, comm);
+    std::string record;
+    if (std::find(members.begin(), members.end(), 0) != members.end())
+        record = run_effect(request, groups.comm_of(members));
+    return members[0] == 0 ? record : receive_text(members[0], record_tag, comm);
+}
+
 std::string answer_collective(const std::string& line, const Request& request, int ranks, MPI_Comm comm,
                               Groups& groups) {
     std::string refused = refuse_collective(request, ranks);
@@ -200,6 +245,10 @@ void serve(int ranks, MPI_Comm comm, Groups& groups) {
                 answer(answer_app(line, request, ranks, comm, groups));
                 continue;
             }
+            if (request.word() == "effect") {
+                answer(answer_effect(line, request, ranks, comm, groups));
+                continue;
+            }
             check_common(request);
             if (request.word() == "measure")
                 answer(answer_pair(line, request, ranks, comm));
@@ -214,13 +263,19 @@ void serve(int ranks, MPI_Comm comm, Groups& groups) {
     for (int other = 1; other < ranks; ++other) send_text("quit", other, request_tag, comm);
 }
 
-void follow_orders(int rank, MPI_Comm comm, Groups& groups) {
+void follow_orders(int rank, int ranks, MPI_Comm comm, Groups& groups) {
     for (;;) {
         const std::string line = receive_text(0, request_tag, comm);
         if (line == "quit") return;
         const Request request(line);
         if (request.word() == "app") {
             run_app(request, groups.comm_of(static_cast<int>(request.whole("ranks"))));
+            continue;
+        }
+        if (request.word() == "effect") {
+            const std::vector<int> members = members_of(request, ranks);
+            const std::string record = run_effect(request, groups.comm_of(members));
+            if (members[0] == rank) send_text(record, 0, record_tag, comm);
             continue;
         }
         if (request.word() == "collective") {
@@ -246,7 +301,7 @@ int run() {
             answer(hello(placements, settings_json()));
             serve(ranks, comm, groups);
         } else {
-            follow_orders(rank, comm, groups);
+            follow_orders(rank, ranks, comm, groups);
         }
     }
     MPI_Comm_free(&comm);

@@ -47,4 +47,25 @@ double Request::real(const std::string& key) const {
     return number;
 }
 
+std::vector<int> Request::wholes(const std::string& key, int most) const {
+    const std::string& value = text(key);
+    const BadRequest wrong(key + "=" + value + " is not a list of numbers such as 0,4-7");
+    std::vector<int> found;
+    std::istringstream parts(value);
+    for (std::string part; std::getline(parts, part, ',');) {
+        int first = 0, last = 0;
+        char dash = 0, more = 0;
+        std::istringstream words(part);
+        if (!(words >> first)) throw wrong;
+        if (!(words >> dash))
+            last = first;
+        else if (dash != '-' || !(words >> last) || words >> more)
+            throw wrong;
+        if (first < 0 || last < first || last - first >= most - static_cast<int>(found.size())) throw wrong;
+        for (int number = first; number <= last; ++number) found.push_back(number);
+    }
+    if (found.empty()) throw wrong;
+    return found;
+}
+
 }  // namespace hockney

@@ -4,6 +4,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace hockney {
 
@@ -20,6 +21,8 @@ class Request {
     const std::string& text(const std::string& key) const;
     long whole(const std::string& key) const;
     double real(const std::string& key) const;
+    // A list of numbers that are not negative, `0,4-7`, of at most `most` of them.
+    std::vector<int> wholes(const std::string& key, int most) const;
 
   private:
     std::string word_;

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hockney.campaign.app_record import AppRecord
+from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.folder import RECORDS, Campaign
 from hockney.campaign.merge import merge
 from hockney.campaign.record import Record
@@ -49,6 +51,23 @@ def test_a_shared_record_is_taken_once(tmp_path: Path) -> None:
     again = merge([ab, a], tmp_path / "aba")
     assert len(again.records()) == 2
     assert len(again.launches()) == 2
+
+
+def test_runs_and_answers_about_effects_are_kept_too(tmp_path: Path) -> None:
+    paths = []
+    for name in ("a", "b"):
+        campaign = Campaign.create(tmp_path / name, {})
+        campaign.append_app(
+            AppRecord(operation="ring", ranks=2, parameters={}, time_s=1e-6, answer={}, launch=name)
+        )
+        campaign.append_effect(EffectRecord(effect="matching", answer={"time_s": 1e-6}, launch=name))
+        paths.append(campaign.path)
+    merged = merge(paths, tmp_path / "c")
+    assert [run.launch for run in merged.apps()] == ["a", "b"]
+    assert [(answer.launch, answer.repetition) for answer in merged.effects()] == [("a", 0), ("b", 1)]
+    again = merge([merged.path, tmp_path / "b"], tmp_path / "d")
+    assert [run.launch for run in again.apps()] == ["a", "b"]
+    assert len(again.effects()) == 2
 
 
 def test_what_cannot_be_merged_is_said(tmp_path: Path) -> None:

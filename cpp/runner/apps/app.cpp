@@ -34,14 +34,18 @@ std::map<std::string, App>& apps() {
 Refusal::Refusal(const char* reason, const std::string& message)
     : std::runtime_error(refusal_json(reason, message)) {}
 
-std::string run_app(const Request& request, MPI_Comm comm) {
+std::string answered(const std::function<std::string()>& run) {
     try {
-        return apps().at(request.text("operation")).run(request, comm);
+        return run();
     } catch (const Refusal& refusal) {
         return refusal.what();
     } catch (const BadRequest& error) {
         return JsonObject().add("type", "error").add("message", error.what()).str();
     }
+}
+
+std::string run_app(const Request& request, MPI_Comm comm) {
+    return answered([&] { return apps().at(request.text("operation")).run(request, comm); });
 }
 
 void require_memory(double needed_B, MPI_Comm comm) {

@@ -36,6 +36,9 @@ class Refusal : public std::runtime_error {
     explicit Refusal(const std::string& json) : std::runtime_error(json) {}
 };
 
+// The record that `run` returns, or the answer that says what it threw.
+std::string answered(const std::function<std::string()>& run);
+
 // Runs the application of this request and turns what it throws into an answer. Collective over `comm`.
 std::string run_app(const Request& request, MPI_Comm comm);
 

@@ -4,6 +4,7 @@
     launches.jsonl   provenance, one line per launch (or per imported file)
     records.jsonl    one measurement a line, written and synced as it completes
     apps.jsonl       one run of an application a line
+    effects.jsonl    one answer about an effect a line
     failures.jsonl   points that could not be measured, with the reason
     samples.csv      the tidy table, made anew from the records
 
@@ -24,6 +25,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from hockney.campaign.app_record import AppRecord
+from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.record import Record
 from hockney.errors import RequestError
 
@@ -31,6 +33,7 @@ PLAN = "plan.json"
 LAUNCHES = "launches.jsonl"
 RECORDS = "records.jsonl"
 APPS = "apps.jsonl"
+EFFECTS = "effects.jsonl"
 FAILURES = "failures.jsonl"
 TABLE = "samples.csv"
 LOCK = ".lock"
@@ -56,7 +59,7 @@ class Campaign:
 
         A plan without records or launches, left by a request that was refused, is replaced.
         """
-        if any((path / name).exists() for name in (RECORDS, APPS, LAUNCHES)):
+        if any((path / name).exists() for name in (RECORDS, APPS, EFFECTS, LAUNCHES)):
             raise RequestError(
                 f"{path} already holds a campaign",
                 "add --resume to go on with it, or choose another folder; nothing in it was changed",
@@ -73,7 +76,7 @@ class Campaign:
     @classmethod
     def open(cls, path: Path) -> Campaign:
         """RequestError where `path` is no campaign folder."""
-        if not any((path / name).is_file() for name in (RECORDS, APPS, PLAN)):
+        if not any((path / name).is_file() for name in (RECORDS, APPS, EFFECTS, PLAN)):
             raise RequestError(
                 f"{path} is not a campaign folder (no {RECORDS})",
                 "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`",
@@ -116,6 +119,10 @@ class Campaign:
         """Write one run of an application to disk before returning."""
         self._append(APPS, record.model_dump_json(exclude_defaults=True))
 
+    def append_effect(self, record: EffectRecord) -> None:
+        """Write one answer about an effect to disk before returning."""
+        self._append(EFFECTS, record.model_dump_json(exclude_defaults=True))
+
     def append_launch(self, launch: Mapping[str, Any]) -> None:
         """Write the provenance of one launch to disk before returning; its `id` is what records refer to."""
         self._append(LAUNCHES, json.dumps(launch, ensure_ascii=False))
@@ -143,6 +150,10 @@ class Campaign:
     def apps(self) -> list[AppRecord]:
         """All whole runs of applications in the order made; each damaged line becomes a warning."""
         return self._models(APPS, AppRecord)
+
+    def effects(self) -> list[EffectRecord]:
+        """All whole answers about effects in the order given; each damaged line becomes a warning."""
+        return self._models(EFFECTS, EffectRecord)
 
     def _models(self, name: str, kind: type[Model]) -> list[Model]:
         found = []

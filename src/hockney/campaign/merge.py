@@ -11,18 +11,18 @@ from hockney.errors import RequestError
 
 
 def merge(sources: Sequence[Path], target: Path) -> Campaign:
-    """A new campaign with the records, launches and failures of all sources, which stay as they are.
+    """A new campaign with all that the sources hold, which stay as they are.
 
     A record that two sources share (one was made from the other) is taken once. Where two sources measured the
-    same point, the later one's repetitions are numbered on from the earlier one's. RequestError for a source that
-    is no campaign or holds nothing, or a target that holds something.
+    same point, or the same effect, the later one's repetitions are numbered on from the earlier one's.
+    RequestError for a source that is no campaign or holds nothing, or a target that holds something.
     """
     opened = [Campaign.open(path) for path in sources]
     if len({path.resolve() for path in sources}) < len(sources):
         raise RequestError("a campaign is named twice", "name each source once")
     contents = [(campaign, campaign.records()) for campaign in opened]
     for campaign, records in contents:
-        if not records:
+        if not records and not campaign.apps() and not campaign.effects():
             raise RequestError(f"{campaign.path} holds no records", "leave it out")
     target_campaign = Campaign.create(
         target, {"merged": [{"from": str(c.path), "plan": c.plan()} for c in opened]}
@@ -49,8 +49,28 @@ def merge(sources: Sequence[Path], target: Path) -> Campaign:
                 target_campaign.append_launch(launch)
         for failure in campaign.failures():
             target_campaign.append_failure(failure)
-    target_campaign.append_all(merged)
+    if merged:
+        target_campaign.append_all(merged)
+    _merge_runs(opened, target_campaign)
     return target_campaign
+
+
+def _merge_runs(sources: Sequence[Campaign], target: Campaign) -> None:
+    """Runs of applications and answers about effects."""
+    taken: set[str] = set()
+    highest = -1
+    for campaign in sources:
+        for run in campaign.apps():
+            if (text := run.model_dump_json()) not in taken:
+                taken.add(text)
+                target.append_app(run)
+        offset = highest + 1
+        for answer in campaign.effects():
+            if (text := answer.model_dump_json(exclude={"repetition"})) not in taken:
+                taken.add(text)
+                repetition = answer.repetition + offset
+                highest = max(highest, repetition)
+                target.append_effect(answer.model_copy(update={"repetition": repetition}))
 
 
 def _point(record: Record) -> Hashable:

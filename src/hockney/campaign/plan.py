@@ -62,6 +62,8 @@ class Plan(Launching):
     schema_version: Literal[1] = 1
     ranks: int = Field(ge=2)
     operations: list[str] = Field(default_factory=list, description="empty: all that the runner knows")
+    effects: list[str] = Field(default_factory=list, description="overlap, matching, …; measured after the rest")
+    seed: int = Field(default=0, ge=0, description="of what effects draw by lot")
     localities: list[str] = Field(default_factory=list, description="empty: all that the placement has")
     pairs: int = Field(default=1, ge=1, description="pairs of ranks measured in each locality")
     caches: list[Cache] = Field(default=["warm"])
@@ -91,6 +93,11 @@ class Plan(Launching):
     budget_s: float = Field(default=1.0, gt=0, description="time a point, all visits together, warm-up excluded")
     tolerance: float = Field(default=0.01, gt=0, description="half-width of the 95 % interval that ends a point")
     least_samples: int = Field(default=60, ge=6)
+
+    @property
+    def points(self) -> bool:
+        """Whether it asks for points at all, not for effects alone."""
+        return bool(self.operations) or not self.effects
 
     @property
     def collective(self) -> bool:

@@ -43,6 +43,7 @@ hockney measure --operations bcast,scatter,allreduce --algorithms all --ranks 2 
 hockney measure --operations collectives --algorithms ours,default --time 10min -o c2
 hockney measure --operations bcast --algorithms pipeline,tuned:chain --segments none,4KiB --root rotate -o c3
 hockney measure --operations allreduce --algorithms all --adaptive -o c4
+hockney measure --operations pingpong,bandwidth,effects --ranks 2 -o c5
 hockney measure -o campaign --resume""",
 )
 def measure(
@@ -57,8 +58,9 @@ def measure(
     operations: Annotated[
         str,
         typer.Option(
-            help="Comma-separated: pingpong, bandwidth, … or bcast, allreduce, …; `collectives` for all nine "
-            "collectives; default all between pairs of ranks."
+            help="Comma-separated: pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, matching, …; "
+            "`collectives` for all nine collectives, `effects` for all that a ping-pong hides; default all "
+            "between pairs of ranks."
         ),
     ] = "",
     algorithms: Annotated[
@@ -116,6 +118,7 @@ def measure(
         typer.Option(help="Relative half-width of the 95 % interval that ends a point; default 0.01."),
     ] = None,
     time_limit: Annotated[str, typer.Option(help="An answer later than this ends the launch.")] = "120s",
+    seed: Annotated[int, typer.Option(min=0, help="Of what effects draw by lot.")] = 0,
     system: Annotated[str, typer.Option(help="Name of the system; default the host's name.")] = "",
     json: JsonOption = False,
 ) -> None:
@@ -126,8 +129,9 @@ def measure(
     """
     from socket import gethostname
 
+    from hockney.campaign.effect_runs import run_effects
     from hockney.campaign.folder import Campaign
-    from hockney.campaign.measure import run
+    from hockney.campaign.measure import Outcome, run
     from hockney.campaign.plan import Plan
     from hockney.campaign.prepare import default_ranks
     from hockney.campaign.prepare import launches as prepare
@@ -159,7 +163,8 @@ def measure(
                 "map_by": map_by,
                 "bind_to": bind_to,
                 "variants": variant or [],
-                "operations": _operations(operations),
+                **_operations(operations),
+                "seed": seed,
                 "algorithms": words(algorithms) or ["default"],
                 "rank_counts": sorted({whole(word, "--rank-counts") for word in words(rank_counts)}),
                 "root": None if root == "rotate" else whole(root, "--root"),
@@ -188,7 +193,9 @@ def measure(
     watcher = Terminal(quiet=json)
     try:
         with watcher.bar:
-            outcome = run(campaign, plan, prepared, watcher)
+            outcome = run(campaign, plan, prepared, watcher) if plan.points else Outcome()
+            if plan.effects:
+                run_effects(campaign, plan, prepared, watcher, outcome)
     except KeyboardInterrupt:
         raise Incomplete(
             "interrupted; every point that was complete is kept",
@@ -198,7 +205,7 @@ def measure(
         # An interrupt too leaves a table of what there is.
         if records := campaign.records():
             table.write(table.from_records(records), campaign.table)
-    _finish(output, plan, outcome, records, json)
+    _finish(output, plan, outcome, records, len(campaign.effects()), json)
 
 
 def _refuse_other_choices(context: typer.Context) -> None:
@@ -212,8 +219,10 @@ def _refuse_other_choices(context: typer.Context) -> None:
             )
 
 
-def _finish(output: Path, plan: Plan, outcome: Outcome, records: list[Record], as_json: bool) -> None:
-    if not records:
+def _finish(
+    output: Path, plan: Plan, outcome: Outcome, records: list[Record], answers: int, as_json: bool
+) -> None:
+    if not records and not answers:
         raise _nothing(plan, outcome)
     core_seconds = sum(record.core_seconds or 0.0 for record in records)
     if as_json:
@@ -221,6 +230,7 @@ def _finish(output: Path, plan: Plan, outcome: Outcome, records: list[Record], a
             {
                 "campaign": str(output),
                 "records": len(records),
+                "answers_about_effects": answers,
                 "core_seconds": core_seconds,
                 "measured": outcome.measured,
                 "failures": outcome.failures,
@@ -231,10 +241,11 @@ def _finish(output: Path, plan: Plan, outcome: Outcome, records: list[Record], a
             }
         )
     else:
+        parts = [f"{len(records)} records ({core_seconds:.3g} core-seconds)"] if records else []
+        parts += [f"{answers} answers about effects"] if answers else []
         out.print(
-            f"{outcome.measured} visits of points measured, {len(records)} records in {output}, "
-            f"{core_seconds:.3g} core-seconds; "
-            f"next: `hockney {'report' if plan.collective else 'fit'} {output}`",
+            f"{outcome.measured} visits and answers measured now; {' and '.join(parts)} in {output}; "
+            f"next: `hockney {'report' if plan.collective and not answers else 'fit'} {output}`",
             soft_wrap=True,
         )
         if outcome.limitations:
@@ -303,13 +314,15 @@ class Terminal:
         err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
 
 
-def _operations(text: str) -> list[str]:
+def _operations(text: str) -> dict[str, list[str]]:
+    """The plan's `operations` and `effects`."""
+    from hockney.campaign.effects.base import effects
     from hockney.campaign.keys import COLLECTIVES
 
-    found: list[str] = []
-    for word in words(text):
-        found += COLLECTIVES if word == "collectives" else [word]
-    return list(dict.fromkeys(found))
+    all_of = {"collectives": list(COLLECTIVES), "effects": effects.names()}
+    found = dict.fromkeys(name for word in words(text) for name in all_of.get(word, [word]))
+    asked = [name for name in found if name in effects.names()]
+    return {"operations": [name for name in found if name not in asked], "effects": asked}
 
 
 def _lasting(name: str) -> str:

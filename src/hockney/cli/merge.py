@@ -26,13 +26,15 @@ def merge(
     if len(campaigns) < 2:
         raise RequestError("one campaign cannot be merged", "name at least two campaign folders")
     merged = join(campaigns, output)
-    records = merged.records()
+    records, runs, answers = merged.records(), merged.apps(), merged.effects()
     table.write(table.from_records(records), merged.table)
     if json:
         emit_json(
             {
                 "campaign": str(output),
                 "records": len(records),
+                "runs": len(runs),
+                "answers_about_effects": len(answers),
                 "merged": [str(path) for path in campaigns],
                 "warnings": merged.warnings,
             }
@@ -40,4 +42,8 @@ def merge(
         return
     for text in merged.warnings:
         err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
-    out.print(f"{len(records)} records of {len(campaigns)} campaigns in {output}; next: `hockney fit {output}`")
+    held = [f"{len(records)} records"]
+    held += [f"{len(runs)} runs of applications"] if runs else []
+    held += [f"{len(answers)} answers about effects"] if answers else []
+    what = ", ".join(held)
+    out.print(f"{what} of {len(campaigns)} campaigns in {output}; next: `hockney fit {output}`", soft_wrap=True)

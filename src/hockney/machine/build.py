@@ -10,9 +10,11 @@ from pathlib import Path
 import pandas as pd
 
 from hockney import __version__
+from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.folder import Campaign
 from hockney.campaign.record import LOCALITIES, Record
 from hockney.errors import RequestError
+from hockney.machine.effects import effects_of
 from hockney.machine.file import Entry, Machine, Measurements, Point, Provenance
 from hockney.machine.pool import POOLED, pool
 from hockney.machine.provenance import launches_of, libraries_of, system_of
@@ -49,9 +51,10 @@ def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machi
     """
     records: list[Record] = []
     launches: list[dict[str, object]] = []
+    answers: list[EffectRecord] = []
     if path.is_dir():
         campaign = Campaign.open(path)
-        records, launches = campaign.records(), campaign.launches()
+        records, launches, answers = campaign.records(), campaign.launches(), campaign.effects()
         frame, warnings = from_records(records, launches), list(campaign.warnings)
     else:
         frame = load(path)
@@ -59,16 +62,20 @@ def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machi
     frame = with_times(frame)
     source = _Source(path, frame, _by_words(records), _split(frame))
     entries = []
-    for group in _groups(source):
+    only_effects = bool(answers) and not set(frame["operation"]) & set(OPERATIONS)
+    for group in () if only_effects else _groups(source):
         progress(group[0].name())
         entries.append(_entry(group, source))
+    found = effects_of(answers, progress)
     used = {launch for entry in entries for launch in entry.measurements.launches}
+    used |= {launch for effect in found for launch in effect.launches}
     return Machine(
         hockney_version=__version__,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        system=system_of(launches, sorted(set(frame["system"]) - {""})),
-        mpi=libraries_of(launches, records, sorted(set(frame["mpi"]) - {""})),
+        system=system_of(launches, sorted({*frame["system"], *(one.system for one in answers)} - {""})),
+        mpi=libraries_of(launches, [*records, *answers], sorted(set(frame["mpi"]) - {""})),
         point_to_point=entries,
+        effects=found,
         provenance=Provenance(launches=launches_of(launches, used), warnings=warnings),
     )
 

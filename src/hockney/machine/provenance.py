@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.record import Record
 from hockney.machine.file import Cache, Cpu, Host, Launch, MpiLibrary, System
 
@@ -40,7 +41,7 @@ def _add_rank(host: Host, rank: LaunchLine) -> None:
 
 
 def libraries_of(
-    launches: Sequence[LaunchLine], records: Iterable[Record], names: Sequence[str]
+    launches: Sequence[LaunchLine], records: Iterable[Record | EffectRecord], names: Sequence[str]
 ) -> list[MpiLibrary]:
     """Every MPI, `name` being the word of the records; of those in `names` without a launch, the name only."""
     words = {record.launch: record.mpi for record in records}

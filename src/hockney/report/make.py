@@ -11,6 +11,7 @@ import pandas as pd
 
 from hockney.analyse.points import collectives_in, points
 from hockney.campaign.app_record import AppRecord
+from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.folder import Campaign, write_atomically
 from hockney.campaign.keys import POINT_TO_POINT
 from hockney.campaign.record import Record
@@ -19,7 +20,7 @@ from hockney.machine.build import build
 from hockney.machine.file import Machine, load
 from hockney.machine.system import System
 from hockney.models.base import models
-from hockney.report import collectives, figures, points_csv, provenance, tables
+from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
 from hockney.report.apps.base import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
 from hockney.report.facts import Headline, headline, warnings
@@ -74,17 +75,17 @@ def make(
     from the folder's machine.json, else from what was fitted. RequestError where nothing was measured, `machine`
     was fitted to other launches, or the table has nothing of a system.
     """
-    records, apps, launches, found = _read(path)
+    records, apps, answers, launches, found = _read(path)
     frame = table.load(path)
     places = Places(frame, systems, launches)
     origin = f"Measured values are those of {path.name}. "
     every: list[Curve] = []
     marks: list[SizeMark] = []
     given = machine
-    if apps and not records:
+    if apps and not records and not answers:
         # Of such a folder the file foretells applications; its own points are of another campaign.
         machine = None
-    if machine is not None or set(frame["operation"]) & set(POINT_TO_POINT):
+    if machine is not None or answers or set(frame["operation"]) & set(POINT_TO_POINT):
         if machine is None:
             machine = build(path, progress)
             origin += "The models were fitted to all of them."
@@ -94,7 +95,8 @@ def make(
         every, marks = curves(machine), _sizes(machine)
         found = [*found, *machine.provenance.warnings]
     context = Context(model_styles(models.names()), marks, peaks)
-    told = warnings(every, records, launches, found)
+    measured = machine.effects if machine is not None else []
+    told = [*warnings(every, records, launches, found), *effects.warnings(measured)]
     first = next(iter(by_operation(every).values()), [])
     headlines = [head for curve in first if (head := headline(curve, peaks))][: 2 * CROWD]
     results: dict[str, dict[str, Any]] = {}
@@ -112,6 +114,10 @@ def make(
             section.note = tried.note
             results |= {operation: tried.result} if tried.result else {}
             sections.append(section)
+        progress("drawing effects")
+        sections += effects.sections(measured)
+        network = topology.section(machine.topology if machine is not None else "", told)
+        sections += [network] if network else []
         told += places.notes
         of_apps = applications(apps, _basis(path, given, machine, launches, told) if apps else None, progress)
         sections += of_apps.sections
@@ -120,7 +126,7 @@ def make(
         systems_seen = [*frame["system"], *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
         html = render(
-            title=f"MPI {subject if len(frame) else 'applications'} on {system or path.name}",
+            title=f"MPI {subject if len(frame) or measured else 'applications'} on {system or path.name}",
             lead=_lead(machine, launches)
             if machine is not None
             else _plain_lead({*frame["mpi"], *(record.mpi for record in apps)}, launches),
@@ -129,7 +135,7 @@ def make(
             sections=sections,
             provenance=provenance.tables(launches),
             origin=origin,
-            of_messages=bool(len(frame)),
+            of_messages=bool(len(frame) or measured),
         )
     return Report(html, headlines, told, every, sections, launches, context, frame, results, of_apps.runs)
 
@@ -196,19 +202,21 @@ def _unwritable(path: Path, error: OSError) -> RequestError:
     return RequestError(f"cannot write {path}: {error.strerror}", "choose another place")
 
 
-def _read(path: Path) -> tuple[list[Record], list[AppRecord], list[dict[str, Any]], list[str]]:
-    """Records, runs of applications, launches and what was damaged; a tidy table has none of them."""
+def _read(
+    path: Path,
+) -> tuple[list[Record], list[AppRecord], list[EffectRecord], list[dict[str, Any]], list[str]]:
+    """Records, runs of applications, answers about effects, launches, and what was damaged; none of a table."""
     if not path.is_dir():
-        return [], [], [], []
+        return [], [], [], [], []
     campaign = Campaign.open(path)
-    records, apps, launches = campaign.records(), campaign.apps(), campaign.launches()
-    if not records and not apps:
+    records, apps, answers = campaign.records(), campaign.apps(), campaign.effects()
+    if not records and not apps and not answers:
         raise RequestError(
             f"{path} holds no measurement"
             + (f" ({len(campaign.warnings)} damaged lines)" if campaign.warnings else ""),
             f"go on with `hockney measure --resume -o {path}`",
         )
-    return records, apps, launches, campaign.warnings
+    return records, apps, answers, campaign.launches(), campaign.warnings
 
 
 def _basis(
@@ -236,12 +244,13 @@ def _basis(
 
 def _belongs(machine: Machine, launches: Sequence[Mapping[str, Any]], path: Path) -> None:
     used = {name for entry in machine.point_to_point for name in entry.measurements.launches}
+    used |= {name for effect in machine.effects for name in effect.launches}
     if launches and used and used.isdisjoint(str(launch.get("id")) for launch in launches):
         raise RequestError(
             f"the machine file was fitted to other launches than those of {path}",
             f"fit again with `hockney fit {path} -o machine.json`, or leave --machine out",
         )
-    if not machine.point_to_point:
+    if not machine.point_to_point and not machine.effects:
         raise RequestError("the machine file holds no point-to-point fit", f"fit again with `hockney fit {path}`")
 
 

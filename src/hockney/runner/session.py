@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -77,6 +77,12 @@ class Session:
         """Run an application; keys as in cpp/runner/apps/<operation>.cpp, failures as for `collective`."""
         what = f"{request['operation']} on {request['ranks']} ranks"
         return self._ask("app", request, what, time_limit_s, "choose a smaller problem")
+
+    def effect(self, time_limit_s: float, members: Sequence[int], **request: object) -> dict[str, Any]:
+        """Measure an effect among `members`; keys as in cpp/runner/effects/<operation>.cpp, failures as above."""
+        what = f"{request['operation']} among {len(members)} ranks"
+        asked = {**request, "members": ",".join(map(str, members))}
+        return self._ask("effect", asked, what, time_limit_s, "choose a smaller --largest")
 
     def _ask_point(self, word: str, request: Mapping[str, object], time_limit_s: float) -> dict[str, Any]:
         what = " ".join(

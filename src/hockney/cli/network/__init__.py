@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hockney.machine.network.measure import Measured
     from hockney.machine.topologies.base import Network
 
-network = group("network", help="Networks as exact graphs: hops, ports, bisection, pictures.")
+network = group("network", help="Networks as exact graphs: hops, ports, bisection, traffic, maps of processes.")
 
 Link = Annotated[str, typer.Option(help="Rate of a link in one direction, for example 100Gbit/s.")]
 Allocation = Annotated[
@@ -56,9 +56,7 @@ def answer(
         checked_ending(svg)
     made = topologies.get(kind).make({name: str(one) for name, one in options.items() if one not in (None, "")})
     with err.status("measuring …"):
-        found = measure(
-            made, _allocated(made, allocation, allocation_nodes), time_limit_s=time_limit_s, seed=seed
-        )
+        found = measure(made, allocated(made, allocation, allocation_nodes), time_limit_s=time_limit_s, seed=seed)
     if svg is not None:
         from hockney.report.drawn import write_drawing
         from hockney.report.networks import draw
@@ -72,7 +70,8 @@ def answer(
         out.print(f"wrote {svg}", markup=False, soft_wrap=True)
 
 
-def _allocated(made: Network, count: int | None, listed: str) -> Any:
+def allocated(made: Network, count: int | None, listed: str) -> Any:
+    """Node numbers (n,) in leaf order; RequestError where the network does not have them."""
     import numpy as np
 
     if count is not None and listed:

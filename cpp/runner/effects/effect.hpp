@@ -1,0 +1,35 @@
+// An effect: what a ping-pong hides of an MPI and the machine below it (overlap, synchronisation, queues …).
+// One file each, registered in itself.
+#pragma once
+
+#include <mpi.h>
+
+#include <map>
+#include <string>
+
+#include "../apps/app.hpp"
+
+namespace hockney {
+
+struct Effect {
+    // Collective over `comm`, whose ranks are the request's `members` in the order named: each calls it with
+    // the same request. The record of its rank 0 is the answer. Throws Refusal or BadRequest, on every rank
+    // or on none.
+    std::string (*run)(const Request& request, MPI_Comm comm);
+    int least_ranks = 2;
+};
+
+std::map<std::string, Effect>& effects();
+
+struct RegisterEffect {
+    RegisterEffect(const char* name, const Effect& effect) { effects()[name] = effect; }
+};
+
+// Runs the effect of this request and turns what it throws into an answer. Collective over `comm`.
+std::string run_effect(const Request& request, MPI_Comm comm);
+
+// An MPI_Barrier ends at different times on different ranks; this starts both ranks of a pair together as
+// nearly as the time of one message allows: rank 0 goes on when rank 1's answer is there.
+void meet(MPI_Comm pair);
+
+}  // namespace hockney

@@ -1,0 +1,1 @@
+"""What is asked of the runner about each effect: one file each, registered in itself."""

@@ -1,0 +1,80 @@
+"""How an effect is measured: its file asks the runner question after question, guided by the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hockney.campaign.record import LOCALITIES, Locality
+from hockney.registry import Registry
+
+
+@dataclass(frozen=True)
+class Question:
+    """One request to the runner: its members in order, and the keys of cpp/runner/effects/<effect>.cpp."""
+
+    members: Sequence[int]
+    parameters: Mapping[str, object]
+    locality: Locality | None = None
+
+
+@dataclass(frozen=True)
+class NotMeasurable:
+    """Why the effect, or its part at one locality, cannot be measured here; recorded as such, never guessed."""
+
+    why: str
+    locality: Locality | None = None
+
+
+@dataclass(frozen=True)
+class Here:
+    """What a launch offers to an effect.
+
+    `pairs`: (locality, a, b) of one pair for each locality that the placement has, nearest first. `localities`:
+    of every pair of ranks, lower rank first. `ranks`: the placement that the runner reports, by rank.
+    `eager_limit_B`: what the library says of itself, by channel (`shared_memory`, `network`). `oversubscribed`:
+    why ranks share cores, empty where they do not. `simulated`: no computation takes time of its own.
+    """
+
+    pairs: Sequence[tuple[Locality, int, int]]
+    localities: Mapping[tuple[int, int], Locality]
+    ranks: Sequence[Mapping[str, Any]]
+    eager_limit_B: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    mpi_kind: str = ""
+    oversubscribed: str = ""
+    simulated: bool = False
+    sizes_B: Sequence[int] = ()
+    largest_B: int = 4 * 2**20
+    budget_s: float = 1.0
+    tolerance: float = 0.01
+    least_samples: int = 60
+    seed: int = 0
+
+    def timing(self, share: float = 1.0) -> dict[str, float]:
+        """The keys of `Repetitions` in cpp/runner/apps/app.hpp, for this share of a point's time."""
+        return {
+            "repetitions": 0,
+            "least_samples": self.least_samples,
+            "budget_s": share * self.budget_s,
+            "tolerance": self.tolerance,
+        }
+
+    def eager_B(self, locality: Locality) -> int | None:
+        """The library's own eager limit between two ranks of that locality; None where it says nothing."""
+        return self.eager_limit_B.get("network" if locality == "network" else "shared_memory")
+
+    def farthest(self) -> Locality:
+        """The outermost locality that the placement has."""
+        return max((one for one, _, _ in self.pairs), key=LOCALITIES.index)
+
+
+Asking = Generator[Question | NotMeasurable, dict[str, Any] | None, None]
+"""Yields questions and is sent their answers; None for one that was refused, and after NotMeasurable.
+
+It must depend on nothing but `Here` and the answers: a campaign that is resumed feeds it the answers on disk.
+"""
+
+effects: Registry[Callable[[Here], Asking]] = Registry("effect", "hockney.campaign.effects")
+"""By the name of the effect, which is that of its file in cpp/runner/effects."""

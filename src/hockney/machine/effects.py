@@ -1,0 +1,63 @@
+"""From the answers about effects to their models: one for each effect, MPI, variant, mapping and locality."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.campaign.record import LOCALITIES
+from hockney.errors import RequestError
+from hockney.models.effects.base import Effect, effect_models
+
+_Key = tuple[str, str, str, str, str]
+
+
+def effects_of(records: Sequence[EffectRecord], progress: Callable[[str], None] = lambda _: None) -> list[Effect]:
+    """Every group of records fitted; one whose model cannot be made says why in `notes`.
+
+    An effect that this version does not know (a newer one measured it) is kept with a note, without a model.
+    """
+    groups: dict[_Key, list[EffectRecord]] = {}
+    for record in records:
+        groups.setdefault(_key(record), []).append(record)
+    found = []
+    for key, mine in sorted(groups.items(), key=lambda item: _order(item[0])):
+        progress(f"effect {key[0]}")
+        found.append(_effect(mine))
+    return found
+
+
+def _key(record: EffectRecord) -> _Key:
+    return record.effect, record.locality or "", record.mpi, record.variant, record.mapping
+
+
+def _order(key: _Key) -> tuple[str, int, _Key]:
+    known: Sequence[str] = LOCALITIES
+    return key[0], known.index(key[1]) if key[1] in known else len(known), key
+
+
+def _effect(records: Sequence[EffectRecord]) -> Effect:
+    first = records[0]
+    answered = [record for record in records if record.answer]
+    identity: dict[str, Any] = {
+        "effect": first.effect,
+        "locality": first.locality,
+        "variant": first.variant,
+        "mpi": first.mpi,
+        "mapping": first.mapping,
+        "ranks": max((len(record.members) for record in answered), default=None),
+        "oversubscribed": any(record.oversubscribed for record in records),
+        "launches": list(dict.fromkeys(record.launch for record in records)),
+    }
+    whys = list(dict.fromkeys(record.not_measurable for record in records if record.not_measurable))
+    refused = list(dict.fromkeys(f"refused: {record.refused}" for record in records if record.refused))
+    if not answered:
+        return Effect(**identity, not_measurable="; ".join(whys), notes=refused)
+    if first.effect not in effect_models.names():
+        return Effect(**identity, notes=["this version of hockney has no model of this effect"])
+    try:
+        made = effect_models.get(first.effect)(answered)
+    except RequestError as error:
+        return Effect(**identity, notes=[f"no model: {error.message}", *refused])
+    return made.model_copy(update={**identity, "notes": [*made.notes, *whys, *refused]})

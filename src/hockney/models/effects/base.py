@@ -1,0 +1,68 @@
+"""What the model of an effect is: from the answers at one locality to parameters that a person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.campaign.record import Locality
+from hockney.models.base import Parameter
+from hockney.models.views import Views
+from hockney.registry import Registry
+
+Cell = float | int | str | bool | None
+
+
+class Plot(BaseModel):
+    """How the points of an effect are drawn: names of their columns. `by`: a series for each value."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    x: str
+    y: str
+    by: str = ""
+    title: str = ""
+    log_x: bool = True
+    log_y: bool = True
+
+
+class Effect(BaseModel):
+    """An effect of one MPI at one locality: its parameters, its model in four views, and what it was fitted to.
+
+    Where `not_measurable` says why, there is nothing else. `not_identified` names parameters that the data cannot
+    tell, each with the measurement that would settle it; they have no value in `parameters`.
+    """
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    effect: str
+    locality: Locality | None = None
+    variant: str = ""
+    mpi: str = ""
+    mapping: str = ""
+    ranks: int | None = Field(default=None, description="that took part")
+    parameters: dict[str, Parameter] = Field(default_factory=dict)
+    views: Views = Field(default_factory=Views)
+    points: list[dict[str, Cell]] = Field(
+        default_factory=list, description="what was measured, a row each; units are in the names"
+    )
+    plots: list[Plot] = Field(default_factory=list)
+    not_measurable: str = ""
+    not_identified: dict[str, str] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list, description="limits of this model, in words")
+    source: str = Field(default="", description="of a published effect: where it was published")
+    oversubscribed: bool | None = None
+    launches: list[str] = Field(default_factory=list, description="ids in provenance.launches")
+
+
+EffectModel = Callable[[Sequence[EffectRecord]], Effect]
+"""From the records of one effect, MPI, variant, mapping and locality (all with an answer) to its model.
+
+It fills parameters, views, points, plots, not_identified and notes; the caller fills the words that identify it.
+RequestError where the records cannot support a model.
+"""
+
+effect_models: Registry[EffectModel] = Registry("model of an effect", "hockney.models.effects")
+"""By the name of the effect."""

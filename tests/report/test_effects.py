@@ -1,0 +1,73 @@
+"""Sections on effects: what is known, what is not, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from hockney.models.base import Parameter
+from hockney.models.effects.base import Effect, Plot
+from hockney.models.views import Statement, Views
+from hockney.report.effect_figures import column
+from hockney.report.effects import parameters_table, sections, warnings
+from hockney.report.style import drawing_style
+
+
+def matching(**changes: object) -> Effect:
+    effect = Effect(
+        effect="matching",
+        locality="cache",
+        mpi="Open MPI 5.0.11",
+        parameters={"entry_s": Parameter(value=5e-9, low=4e-9, high=6e-9, unit="s")},
+        not_identified={"hash_s": "measure longer queues"},
+        views=Views(exact=[Statement(text="T(R) = 1 µs + 5 ns · R", latex="T(R)", where="R ≤ 4096")]),
+        points=[
+            {"depth": 2**k, "time_s": 1e-6 + 5e-9 * 2**k, "position": position}
+            for k in range(6)
+            for position in ("first", "last")
+        ],
+        plots=[Plot(x="depth", y="time_s", by="position")],
+    )
+    return effect.model_copy(update=changes)
+
+
+def test_parameters_stand_with_their_interval_or_what_would_settle_them() -> None:
+    rows = [list(row) for row in parameters_table(matching()).rows]
+    assert rows == [
+        ["entry_s", "0.005 µs", "0.004 to 0.006 µs", ""],
+        ["hash_s", "—", "—", "not identified: measure longer queues"],
+    ]
+
+
+def test_each_locality_is_a_part_and_what_is_not_measurable_is_said() -> None:
+    hidden = Effect(effect="matching", locality="network", not_measurable="there is one node only")
+    with drawing_style():
+        (section,) = sections([matching(), hidden])
+    assert section.parts[0].title.endswith("Open MPI 5.0.11")
+    assert "not measurable: there is one node only" in section.note
+    (part,) = section.parts
+    (figure,) = part.figures
+    (axes,) = figure.figure.axes
+    drawn = {str(line.get_label()): list(line.get_ydata()) for line in axes.lines}  # type: ignore[arg-type]
+    assert drawn["last"][-1] == pytest.approx(1.0 + 5e-3 * 32)
+    assert axes.get_ylabel() == "time [µs]"
+    assert len(part.points.rows) == 12
+    assert part.tables[1].rows[0] == ["exact", "T(R) = 1 µs + 5 ns · R", "R ≤ 4096"]
+
+
+def test_points_that_cannot_be_drawn_are_left_in_the_table() -> None:
+    with drawing_style():
+        (section,) = sections([matching(points=[{"depth": 1, "time_s": None}, {"depth": 2}])])
+    assert section.parts[0].figures == []
+    assert len(section.parts[0].points.rows) == 2
+
+
+def test_more_ranks_than_cores_are_told() -> None:
+    assert warnings([matching()]) == []
+    assert "matching" in warnings([matching(oversubscribed=True)])[0]
+
+
+def test_a_column_names_its_unit() -> None:
+    assert column("block_length_B") == ("block length", "B")
+    assert column("bandwidth_B_per_s") == ("bandwidth", "B/s")
+    assert column("time_s") == ("time", "s")
+    assert column("depth") == ("depth", "")
