@@ -47,7 +47,7 @@ def test_a_planted_cost_per_entry_is_found_and_its_interval_holds_it() -> None:
     held = 0
     for seed in range(20):
         entry = fit(records(lambda ahead: 1e-7 * ahead, seed)).parameters["posted_entry_s"]
-        # 2 % of noise on eleven points that carry a slope: half of that on the slope, 3 % are more than five sigma.
+        # 2 % of noise, eight points that carry the slope: 0.7 % on the slope, so that 3 % are four sigma.
         assert entry.value == pytest.approx(1e-7, rel=0.03)
         assert entry.low is not None
         assert entry.high is not None
@@ -73,13 +73,14 @@ def test_a_slope_that_grows_beyond_a_cache_is_two() -> None:
     assert found["posted_long_entry_s"].value == pytest.approx(8e-9, rel=0.05)
 
 
-def test_no_measured_search_is_above_the_bound() -> None:
+def test_no_measured_search_is_above_the_bound_and_short_ones_do_not_make_it() -> None:
     made = records(lambda ahead: 1e-7 * ahead, noise=0.05)
     found = fit(made)
+    # 5 % of noise up and down: three sigma of the dearest of eight, and the base's own share.
+    assert 1e-7 <= found.parameters["posted_entry_bound_s"].value < 1.4e-7
     bound, base = (found.parameters[f"posted_{name}_s"].value for name in ("entry_bound", "base"))
     for one in made:
-        # An entry or two are below the noise of the empty queue's time.
-        if one.parameters["ahead"] > 1:
+        if one.answer["time_s"] > 1.5 * base:
             assert one.answer["time_s"] <= base + bound * one.parameters["ahead"] * (1 + 1e-12)
 
 
@@ -121,9 +122,7 @@ def test_a_disturbed_point_counts_little() -> None:
 def test_views_say_the_fitted_numbers() -> None:
     found = fit(records(lambda ahead: 1e-7 * ahead, noise=0.0005))
     (exact,) = found.views.exact
-    assert (
-        exact.text in ("T(R) = 500 ns + 100 ns · R", "T(R) = 0.5 µs + 100 ns · R") or "100 ns · R" in exact.text
-    )
+    assert exact.text == "T(R) = 500 ns + 100 ns · R"
     assert r"\cdot R" in exact.latex
     assert "Θ(R)" in text(found)
     assert found.views.bounded[0].text.startswith("0 ≤ T_match(R) ≤ 10")

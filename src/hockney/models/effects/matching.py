@@ -14,7 +14,7 @@ import numpy as np
 from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.effects._least_squares import Array, Line, line, relative_errors, times_s
+from hockney.models.effects._least_squares import Array, Line, is_disturbed, line, relative_errors, times_s
 from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
@@ -22,6 +22,8 @@ from hockney.models.views import Statement, Views
 STENCIL = 26
 """Neighbours of a point in a 27-point stencil."""
 LEAST_POINTS = 4
+VISIBLE = 1.5
+"""Times an empty queue's: below that, a few entries would be charged with the noise of everything else."""
 GAIN = 4.0
 """AICc by which a model of more terms must be better: Burnham and Anderson call it considerably less support."""
 SOURCE = "document 003, section 3"
@@ -73,8 +75,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         parameters |= _parameters(search)
         if search.bound_s is None:
             unknown[f"{search.name}_entry_bound_s"] = (
-                f"up to {search.depth} entries no search took longer than in an empty queue, beyond its noise; "
-                "measure on an idle node, with a longer --budget"
+                f"up to {search.depth} entries no undisturbed search took {VISIBLE} times as long as in an empty "
+                "queue; measure on an idle node, with a longer --budget"
             )
     for name, mine in groups.items():
         if len(mine) < LEAST_POINTS:
@@ -134,11 +136,11 @@ def _search(name: str, records: Sequence[EffectRecord]) -> Search:
 
 
 def _bound(records: Sequence[EffectRecord], ahead: Array, base_s: float) -> float | None:
-    """The largest cost per entry that a point shows beyond its noise, in seconds."""
+    """The largest cost per entry among the searches that are VISIBLE and undisturbed, in seconds."""
     rates = [
         (one.answer["time_s"] - base_s) / past
         for one, past in zip(records, ahead, strict=True)
-        if past > 0 and one.answer.get("low_s") and one.answer["low_s"] > base_s
+        if past > 0 and one.answer["time_s"] > VISIBLE * base_s and not is_disturbed(one)
     ]
     return float(max(rates)) if rates else None
 
