@@ -23,6 +23,8 @@ from hockney.runner.session import Session
 
 LIMIT_S = 120.0
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
+TRIES = 5
+"""A neighbour may take the processor away; on an idle machine the first is enough."""
 WAYS = ("send", "receive", "hand", "pack", "unpack")
 BASE: dict[str, Any] = {
     "planted_block_s": 0,
@@ -93,19 +95,26 @@ def test_what_is_sent_arrives_where_it_belongs(session: Session, way: str) -> No
         assert answer["accesses"] == sum(np.unique(row).size for row in lines), layout
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("planted", ["planted_block_s", "planted_line_s"])
+@pytest.mark.parametrize(
+    ("way", "planted"),
+    [
+        ("send", "planted_block_s"),
+        ("receive", "planted_line_s"),
+        ("hand", "planted_line_s"),
+        ("pack", "planted_block_s"),
+        ("unpack", "planted_line_s"),
+    ],
+)
 def test_a_planted_cost_is_measured(session: Session, way: str, planted: str) -> None:
-    # 64 µs burnt, far above what the message takes, and short enough to pass undisturbed on a busy machine.
     layout: dict[str, Any] = {"layout": "vector", "blocks": 128, "block_B": 128, "stride_B": 256}
-    count, each_s = {"planted_block_s": (128, 5e-7), "planted_line_s": (256, 2.5e-7)}[planted]
     layout |= {"way": way, "repetitions": 0, "budget_s": 0.5}
+    # 256 µs once and twice, in both so long that a sample is one round: only what is planted differs. The fastest
+    # samples are those that nobody has disturbed.
+    count, each_s = {"planted_block_s": (128, 2e-6), "planted_line_s": (256, 1e-6)}[planted]
     ratios = []
-    # A neighbour may take the processor away: three tries.
-    for _ in range(3):
-        # The fastest samples: those that nobody has disturbed.
-        none, some = (min(ask(session, **layout, **{planted: cost_s})["samples_s"]) for cost_s in (0.0, each_s))
-        ratios.append((some - none) / (count * each_s))
+    for _ in range(TRIES):
+        once, twice = (min(ask(session, **layout, **{planted: k * each_s})["samples_s"]) for k in (1.0, 2.0))
+        ratios.append((twice - once) / (count * each_s))
         if abs(ratios[-1] - 1) < 0.03:
             return
     pytest.fail(f"planted cost recovered as {ratios}")
