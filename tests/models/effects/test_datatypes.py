@@ -162,8 +162,8 @@ def test_the_block_length_up_to_which_a_loop_wins_is_found() -> None:
     assert row["library_s"] == pytest.approx(2 * row["time_s"])
 
 
-def test_where_nothing_differs_nothing_is_claimed() -> None:
-    found = fit(records())
+def test_where_nothing_differs_beyond_the_noise_nothing_is_claimed() -> None:
+    found = fit(records(noise=0.03, seed=1))
     assert not [name for name in found.parameters if name.startswith("hand_wins")]
     assert any("cannot be told" in note for note in found.notes)
     assert {row["faster"] for row in found.points} == {"", "cannot be told"}
