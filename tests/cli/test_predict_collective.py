@@ -172,13 +172,21 @@ def test_a_model_of_the_machine_file_stands_beside_the_algorithms(run: Run, tmp_
                 )
             ],
             source="a paper",
-        )
+        ),
+        CollectiveModel(
+            operation="barrier",
+            parameters={"T": Parameter(value=0.95e-6, unit="s")},
+            regimes=[CollectiveRegime(terms=[Term(parameter="T")])],
+        ),
     ]
     save(machine, tmp_path / "machine.json")
     words = ("bcast", "--ranks", "1024", "--bytes", "8", "--bytes", "1KiB", "--algorithm", "library,binomial")
     code, made = run(*words, "--machine", "machine.json")
     assert code == 0
     small, large = ({row["algorithm"]: row for row in one["algorithms"]} for one in made["predictions"])
+    assert [len(one["algorithms"]) for one in made["predictions"]] == [2, 2], (
+        "the barrier's model is not of bcast"
+    )
     # 13 µs + 0.31 µs · 10.
     assert small["library"]["time_s"] == pytest.approx(16.1e-6)
     assert (small["library"]["method"], small["library"]["note"]) == ("published", "a paper")
