@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney._core import Problem
 from hockney.campaign.keys import ELEMENT_B
-from hockney.models.base import Fit, predict
+from hockney.machine.formula import regime_of
+from hockney.models.base import Fit
 from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import closed_form
 from hockney.units import format_bytes
@@ -74,16 +75,19 @@ def by_size(shares: Shares, fit: Fit) -> list[Piece]:
     )
     pieces = []
     for below, above in zip([None, *breaks], [*breaks, None], strict=True):
-        # A straight line is known by two of its points; the first piece begins with the empty message.
-        first = 0.0 if below is None else below + 1.0
-        last = first + 1.0 if above is None else float(above)
-        times = [float(predict(fit, shares.of_n * size).sum()) for size in (first, last)]
-        beta = max((times[1] - times[0]) / (last - first), 0.0) if last > first else 0.0
-        pieces.append(Piece(times[0] - beta * first, beta, _domain(below, above)))
+        # Any size of the piece but an end, which belongs to the piece below.
+        inside = (below or 0) + 0.5 if below is not None else 0.0
+        met = [fit.regimes[regime_of(fit, share * inside)] for share in shares.of_n]
+        alpha = math.fsum(one.alpha_s.value for one in met)
+        beta = math.fsum(one.beta_s_per_B.value * share for one, share in zip(met, shares.of_n, strict=True))
+        pieces.append(Piece(alpha, beta, _domain(below, above)))
     return pieces
 
 
 def _domain(below: int | None, above: int | None) -> str:
+    low = "0" if below == 0 else format_bytes(below or 0)
     if above is None:
-        return "" if below is None else f"n > {format_bytes(below)}"
-    return f"n ≤ {format_bytes(above)}" if below is None else f"{format_bytes(below)} < n ≤ {format_bytes(above)}"
+        return "" if below is None else f"n > {low}"
+    if below is None:
+        return f"n ≤ {format_bytes(above)}" if above else "n = 0"
+    return f"{low} < n ≤ {format_bytes(above)}"
