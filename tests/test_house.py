@@ -14,6 +14,7 @@ from hockney import _core
 from hockney._core import Algorithm
 from hockney.campaign.effects.base import effects
 from hockney.cli import application
+from hockney.machine.topologies.base import topologies
 from hockney.machine.traffic.demands.base import traffics
 from hockney.machine.traffic.patterns.base import patterns
 from hockney.machine.traffic.placements.base import placements
@@ -114,6 +115,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/predict/apps/jacobi",
         ROOT / "docs/reference/jacobi.md",
     ),
+    "topology": (
+        SOURCE / "machine/topologies",
+        ".py",
+        ROOT / "tests/machine/topologies",
+        ROOT / "docs/reference/network.md",
+    ),
     "section on an application": (
         SOURCE / "report/apps",
         ".py",
@@ -159,6 +166,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "model of jacobi": jacobi_models,  # type: ignore[dict-item]
     "procedure": procedures,  # type: ignore[dict-item]
     "law": laws,  # type: ignore[dict-item]
+    "topology": topologies,  # type: ignore[dict-item]
     "routing": routings,  # type: ignore[dict-item]
     "traffic": traffics,  # type: ignore[dict-item]
     "pattern": patterns,  # type: ignore[dict-item]

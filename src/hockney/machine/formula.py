@@ -40,19 +40,19 @@ def latex(fit: Fit) -> str:
     return "T(n) = \\begin{cases}\n" + " \\\\\n".join(rows) + "\n\\end{cases}"
 
 
-def quantity(value: float, unit: str) -> str:
+def quantity(value: float, unit: str, digits: int = 3) -> str:
     """A number with the unit it is stored in, as people write it: (2.1e-7, 's') → `0.21 µs`."""
     match unit:
         case "s":
-            return _minus(format_time(value))
+            return _minus(format_time(value, digits))
         case "B/s":
-            return _minus(format_rate(value))
+            return _minus(format_rate(value, digits))
         case "B":
             return format_bytes(value) if value == int(value) else _minus(format_bytes_rounded(value))
         case "s/B":
-            return _minus(f"{value * 1e9:.3g} ns/B")
+            return _minus(f"{value * 1e9:.{digits}g} ns/B")
         case _:
-            return _minus(f"{value:.3g} {unit}".rstrip())
+            return _minus(f"{value:.{digits}g} {unit}".rstrip())
 
 
 def interval(parameter: Parameter) -> str:

@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
 from hockney.machine.select import title, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, inverse, latency
+from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, inverse, latency, published
 from hockney.models.base import Fit, Parameter, Quality
 from hockney.units import format_bytes
 
@@ -85,6 +85,8 @@ def as_formulas(machine: Machine, figures: bool = False) -> str:
                 lines.append(f"  {_figures_line(entry, fit)}")
             if fit.nonphysical:
                 lines.append("  not physical: a parameter is negative")
+            if entry.source:
+                lines += [f"  {published(entry.source)}", *(f"  {note}" for note in fit.notes)]
             blocks.append("\n".join(lines))
         if not entry.fits:
             blocks.append("\n".join([f"{heading} — not fitted", *(f"  {note}" for note in entry.notes)]))
@@ -118,8 +120,9 @@ def _entry_data(entry: Entry) -> dict[str, Any]:
         **words(entry),
         "pairs_measured": entry.pairs,
         "points": len(points),
-        "smallest_B": points[0].size_B,
-        "largest_B": points[-1].size_B,
+        "smallest_B": points[0].size_B if points else None,
+        "largest_B": points[-1].size_B if points else None,
+        "source": entry.source,
         "eager_limit_B": entry.eager_limit_B,
         "oversubscribed": entry.oversubscribed,
         "models": {name: _fit_data(entry, fit) for name, fit in entry.fits.items()},
