@@ -192,6 +192,28 @@ def test_bounds_hold_for_every_message_of_a_bumpy_fit() -> None:
     ]
 
 
+def test_breaks_between_two_sizes_are_told_in_whole_bytes() -> None:
+    """A regime of the empty message alone ends at 0.7 B; a fit's other breaks lie between whole bytes too."""
+
+    def regime(low: float, high: float | None, alpha_s: float) -> Regime:
+        return Regime(
+            min_B=low,
+            max_B=high,
+            alpha_s=Parameter(value=alpha_s, unit="s"),
+            beta_s_per_B=Parameter(value=0.0, unit="s/B"),
+        )
+
+    fit = Fit(
+        model="piecewise", regimes=[regime(0, 0.7, 1e-6), regime(0.7, 300.4, 2e-6), regime(300.4, None, 3e-6)]
+    )
+    made = views("bcast", "linear", costs=Costs(fit, fit, None, ("node", "node")), ranks=2)
+    assert [(one.text, one.where) for one in made.exact[1:]] == [
+        ("T(2, n) = 1 µs", "n = 0"),
+        ("T(2, n) = 2 µs", "0 < n ≤ 300 B"),
+        ("T(2, n) = 3 µs", "n > 300 B"),
+    ]
+
+
 def test_loggp_bounds_a_rank_that_serves_all_others(costs: Costs) -> None:
     regime = Regime(
         min_B=0,

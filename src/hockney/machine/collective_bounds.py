@@ -87,9 +87,7 @@ def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | No
         low = [*numbers(form.alpha, form.bytes, *_least(costs.nearest)), reduced]
         high = [*numbers(form.alpha, crowded, *_most(costs.farthest)), reduced]
         near, far = costs.localities
-        where = (
-            f"every pair as near as {near}, every pair as far as {far}" if near != far else f"every pair {near}"
-        )
+        where = f"from every pair at {near} to every pair at {far}" if near != far else f"every pair at {near}"
     tail, tail_latex = "", ""
     source = "document 003, equation (2)"
     if congestion is not None and crowded:
