@@ -175,7 +175,7 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     warnings = [*costs.warnings, *costs.beyond(size_B)]
     if any(row.method == "published" for row in rows):
         warnings.append(
-            "a published model may use hardware that messages between two ranks do not: the bounds are not its own"
+            "a published model may use hardware that point-to-point messages do not: bounds are not its own"
         )
     return _answer(request, size_B, rows, costs.origin, warnings, refused, bound)
 
