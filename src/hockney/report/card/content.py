@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hockney.campaign.record import LOCALITIES
+from hockney.machine.collective_costs import costs_of
+from hockney.machine.collective_views import views_of_collective
 from hockney.machine.congestion import Congestion, congestion_of
 from hockney.machine.file import Entry, Machine
 from hockney.machine.fit_views import views_of
@@ -25,6 +27,17 @@ _OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 _PLAIN = {"variant", "mpi", "mapping"}
 """Their words speak for themselves."""
 _USUAL = {"default", "warm"}
+_TEXTBOOK = (
+    ("barrier", "dissemination"),
+    ("bcast", "binomial"),
+    ("bcast", "scatter_allgather"),
+    ("allreduce", "recursive_doubling"),
+    ("allreduce", "ring"),
+    ("allgather", "ring"),
+    ("alltoall", "bruck"),
+    ("alltoall", "pairwise"),
+)
+"""Good for small and for large data."""
 _LOGGP = ("L", "o_s", "o_r", "g", "G")
 
 
@@ -72,6 +85,7 @@ class Card:
     messages: list[Model]
     effects: list[Model]
     collectives: list[Model]
+    closed_forms: list[Model]
     limits: list[str]
     provenance: list[str]
 
@@ -99,6 +113,7 @@ def content(machine: Machine) -> Card:
             )
             for one in machine.collectives
         ],
+        closed_forms=_closed_forms(machine),
         limits=_limits(machine, entries),
         provenance=_provenance(machine),
     )
@@ -189,6 +204,19 @@ def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | No
     if loggp is not None:
         numbers += [_number(name, loggp.parameters[name]) for name in _LOGGP if name in loggp.parameters]
     return Model(title, numbers, _formulas(views_of(entry, fit, congestion)))
+
+
+def _closed_forms(machine: Machine) -> list[Model]:
+    """The leading terms of the textbook's algorithms with the machine's latency and bandwidth put in."""
+    costs = costs_of(machine)
+    if costs is None:
+        return []
+    made = []
+    for operation, algorithm in _TEXTBOOK:
+        for one in views_of_collective(operation, algorithm, costs=costs):
+            leading = Views(dominant=one.views.dominant)
+            made.append(Model(f"{operation}, {algorithm.replace('_', ' ')}", [], _formulas(leading)))
+    return made
 
 
 def _effect(effect: Effect, among: Sequence[Effect]) -> Model:
