@@ -103,7 +103,9 @@ def content(machine: Machine) -> Card:
         lead=_lead(machine),
         key=_key_numbers(entries),
         messages=[_message(entry, entries, congestion) for entry in entries],
-        effects=[_effect(one, machine.effects) for one in machine.effects if one.parameters or _stated(one.views)],
+        effects=[
+            _effect(one, machine.effects) for one in machine.effects if one.parameters or _stated(one.views)
+        ],
         collectives=[
             Model(
                 ", ".join(filter(None, [one.operation, one.algorithm])),
@@ -272,7 +274,9 @@ def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
         found.append(f"{OVERSUBSCRIBED}: {'; '.join(shared)}")
     sizes = [point.size_B for entry in entries for point in entry.measurements.points]
     if sizes:
-        found.append(f"messages from {format_bytes(min(sizes))} to {format_bytes(max(sizes))}: beyond, extrapolated")
+        found.append(
+            f"messages from {format_bytes(min(sizes))} to {format_bytes(max(sizes))}: beyond, extrapolated"
+        )
     elif entries:
         found.append("no measured sizes: where the fits end is not known")
     if not _has_intervals(machine):
@@ -284,7 +288,9 @@ def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
             refused.setdefault(effect.not_measurable, []).append(f"{effect.effect}{where}")
     found += [f"not measurable: {', '.join(dict.fromkeys(names))}: {why}" for why, names in refused.items()]
     for effect in machine.effects:
-        found += [f"not identified: {effect.effect}, {name}: {why}" for name, why in effect.not_identified.items()]
+        found += [
+            f"not identified: {effect.effect}, {name}: {why}" for name, why in effect.not_identified.items()
+        ]
     for effect in machine.effects:
         found += [f"{effect.effect}: {note}" for note in effect.notes]
     for model in machine.collectives:
@@ -326,7 +332,12 @@ def _library(library: Mapping[str, Any]) -> str:
 
 def _hosts(machine: Machine) -> list[str]:
     kinds = dict.fromkeys(
-        (host.cpu_model, host.cpus, host.memory_B, tuple((one.level, one.type, one.size_B) for one in host.caches))
+        (
+            host.cpu_model,
+            host.cpus,
+            host.memory_B,
+            tuple((one.level, one.type, one.size_B) for one in host.caches),
+        )
         for host in machine.system.hosts
     )
     told = []

@@ -24,7 +24,7 @@ _VALUE_MM, _INTERVAL_MM = 3.5, 3.0
 _HEADING_MM = 8.5
 _TITLE_MM = 5.2
 _FIGURE_MM = (58.0, 125.0)
-_COLUMN_FIGURE_MM = 56.0
+COLUMN_FIGURE_MM = 54.0
 _FORMULAS_MM = 78.0
 _SCALES = (0.86, 1.35)
 """Of the letters of the second page: 6.9 pt can be read, 10.8 pt are large."""
@@ -104,8 +104,13 @@ def lay_out(card: Card, *, column_figures: int, figure: bool) -> Pages:
     kept_loggp, loggp_mm = _kept_rows(loggp, min(45.0, room_mm - kept_mm))
     figure_mm = min(_FIGURE_MM[1], PAGE_MM[1] - used_mm - kept_mm - loggp_mm - 6.0) if figure else 0.0
     shown = {one.title for one in formulas}
-    further = [Model(one.title, [], one.formulas) for one in card.messages if one.title not in shown and one.formulas]
-    optional = [Block("Collectives by closed forms", models=card.closed_forms), Block("Further messages", models=further)]
+    further = [
+        Model(one.title, [], one.formulas) for one in card.messages if one.title not in shown and one.formulas
+    ]
+    optional = [
+        Block("Collectives by closed forms", models=card.closed_forms),
+        Block("Further messages", models=further),
+    ]
     blocks, scale = _filled([*models, *words], optional, column_figures, COLUMN_HEIGHT_MM)
     more = _more(len(rows) - len(kept), "configuration")
     return Pages(kept, more, kept_loggp, formulas, figure_mm, [], 1.0, blocks, scale)
@@ -149,7 +154,7 @@ def _filled(
 
     Formulas are left out before numbers are; `optional` blocks come only where there is room at 8 pt.
     """
-    full_mm = 2 * _FILL * height_mm - figures * (_COLUMN_FIGURE_MM + 6.0)
+    full_mm = 2 * _FILL * height_mm - figures * (COLUMN_FIGURE_MM + _HEADING_MM)
     needed_mm = 0.0
     for detail in _DETAILS:
         chosen = [replace(block, models=[_reduced(one, detail) for one in block.models]) for block in wanted]
