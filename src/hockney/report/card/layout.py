@@ -236,14 +236,13 @@ def _model_mm(model: Model, width_mm: float) -> float:
         text = " · ".join(f"{number.name} {number.value}" for number in model.numbers)
         height_mm += _LINE_MM * lines(text, 0.92 * width_mm)
     for formula in model.formulas:
-        height_mm += _LINE_MM * lines(formula_text(formula), width_mm - 15.0)
+        height_mm += _LINE_MM * lines(_text(formula), width_mm - 15.0)
     for text in model.as_printed:
         height_mm += _LINE_MM * lines(text, width_mm - 15.0)
     return height_mm
 
 
-def formula_text(formula: Formula) -> str:
-    """The formula and where it holds, in one line."""
+def _text(formula: Formula) -> str:
     return f"{formula.text}  ({formula.where})" if formula.where else formula.text
 
 

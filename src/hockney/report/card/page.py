@@ -12,7 +12,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.report.card.content import Card, content, principal
 from hockney.report.card.figures import collectives, known, messages
-from hockney.report.card.layout import COLUMN_FIGURE_MM, COLUMN_MM, VIEW_WORDS, formula_text, lay_out
+from hockney.report.card.layout import COLUMN_FIGURE_MM, COLUMN_MM, VIEW_WORDS, lay_out
 from hockney.report.style import drawing_style
 from hockney.report.svg import Inliner
 
@@ -55,7 +55,6 @@ def render(machine: Machine, card: Card | None = None) -> str:
         figure=first,
         pictures=pictures,
         view_words=VIEW_WORDS,
-        formula_text=formula_text,
         loggp_names=[cell.name for cell in pages.loggp[0].cells] if pages.loggp else [],
     )
 
