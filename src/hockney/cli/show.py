@@ -108,9 +108,10 @@ def show(
     congestion = congestion_of(whole, topology) if needs_bounds else None
     fits = of_fits(part, congestion) if format_ is Format.json or views else []
     more: list[Section] = []
-    if is_effect or (operation is None and cache is None):
+    # Effects have no cache and no models of one's choice, collectives no locality either.
+    if is_effect or (operation is None and cache is None and model is None):
         more += of_effects(whole, operation, locality, variant)
-    if is_collective or operation is None:
+    if is_collective or not (operation or locality or variant or cache or model):
         more += of_collectives(whole, operation, algorithm=algorithm, ranks=ranks, congestion=congestion)
     _print(part, fits, more, format_, views, machine)
 

@@ -49,10 +49,10 @@ def _optimum(optimum: Optimum, costs: Costs | None) -> Statement:
         Term(optimum.bytes, " β", r" \beta"),
         GAMMA._replace(times=optimum.reduced),
     ]
-    where = "any algorithm"
+    where = "any algorithm, one message of a rank at a time"
     if costs is not None:
         terms = numbers(optimum.alpha, optimum.bytes, *_least(costs.nearest))
-        where = f"any algorithm, every pair as near as {costs.localities[0]}"
+        where = f"any algorithm, one message of a rank at a time, every pair at {costs.localities[0]}"
     parts = [total([term]) for term in terms if term.times not in ("", "0")]
     text, mathematics = ", ".join(part[0] for part in parts), ", ".join(part[1] for part in parts)
     if len(parts) > 1:

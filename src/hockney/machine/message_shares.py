@@ -43,6 +43,8 @@ class Piece:
 
 def shares_of(operation: str, algorithm: str, ranks: int) -> Shares | str:
     """From the schedule without segments; in words why there is none."""
+    if (operation, algorithm) not in {(one.collective, one.name) for one in _core.algorithms()}:
+        return "it has no schedule"
     size_B = 0 if operation == "barrier" else ELEMENT_B * math.lcm(2 ** (ranks.bit_length() - 1), ranks)
     problem = Problem(ranks=ranks, bytes=size_B, element_B=ELEMENT_B)
     if reason := _core.refusal(operation, algorithm, problem):

@@ -1,4 +1,4 @@
-"""Bisections against brute force over all balanced splits, and against closed forms on what is too large for that."""
+"""Bisections against brute force over all balanced splits, and against closed forms on larger graphs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
+from hockney.errors import RequestError
 from hockney.machine.network.bisection import Bisection, bisection, cut
 from hockney.machine.network.bounds import lower_bound
 from hockney.machine.network.closed_forms import known_bisection
@@ -33,7 +34,8 @@ def brute(network: Network, allocation: list[int]) -> int:
         rows = [*a, *b, *[size] * len(half), *other]
         columns = [*b, *a, *half, *[size + 1] * len(other)]
         capacity = [*network.parallel, *network.parallel, *[infinite] * len(allocation)]
-        graph = csr_array((capacity, (rows, columns)), shape=(size + 2, size + 2), dtype=np.int32)
+        data = np.array(capacity, np.int32), (np.array(rows), np.array(columns))
+        graph = csr_array(data, shape=(size + 2, size + 2))
         least = min(least, int(maximum_flow(graph, size, size + 1).flow_value))
     return least
 
@@ -185,11 +187,37 @@ def test_large_fat_tree_is_exact() -> None:
     assert (found.high, found.method) == (240 * 10, "tree")
 
 
+@pytest.mark.parametrize("allocation", [32, 45, 148])
+def test_a_fat_tree_is_recognised_in_an_edge_list(tmp_path: Path, allocation: int) -> None:
+    tree = parse_spec("fat-tree:nodes=148,links-per-node=2,leaf-ports=32:16,spines=4,spine-ports=48")
+    names = [name.replace(" ", "") for name in tree.names]
+    lines = [f"node {' '.join(names[: tree.nodes])}", f"switch {' '.join(names[tree.nodes :])}"]
+    bundles = zip(tree.ends.tolist(), tree.parallel, strict=True)
+    lines += [f"{names[a]} {names[b]} x{parallel}" for (a, b), parallel in bundles]
+    path = tmp_path / "tree.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = width(parse_spec(f"edges:{path}"), np.arange(allocation))
+    assert found.method == "tree"
+    assert found.high == width(tree, np.arange(allocation)).high
+
+
+def test_nodes_of_one_switch_with_different_links(tmp_path: Path) -> None:
+    # The two with one link each are cut off, wherever they come in the order.
+    path = tmp_path / "star.txt"
+    path.write_text("switch s\na s x3\nb s\nc s\nd s x3\n", encoding="utf-8")
+    assert width(parse_spec(f"edges:{path}")).high == 2
+
+
 def test_without_a_proof_there_are_two_bounds() -> None:
     found = width(parse_spec("torus:8x8x4"), np.arange(100), time_limit_s=0.2)
     assert not found.is_exact
     assert found.method == "bounds"
     assert 0 < found.low < found.high <= 64
+
+
+def test_what_is_too_large_to_search_is_refused() -> None:
+    with pytest.raises(RequestError, match="65536 vertices are too many"):
+        width(parse_spec("hypercube:16"), np.arange(10))
 
 
 def test_bandwidth_and_width_may_be_cut_in_different_places(tmp_path: Path) -> None:

@@ -30,9 +30,9 @@ def test_document_002_the_topology() -> None:
     assert data["spine_switches"] == 4
     leaf, spine = data["ports"]
     # Nine leaves are full; the tenth has 4 nodes of 2 links and 16 links up.
-    assert leaf["used_by_one"] == [4 * 2 + 16, 48]
+    assert leaf["used_by_one"] == (4 * 2 + 16, 48)
     assert (leaf["used"], leaf["free"]) == (148 * 2 + 10 * 16, 10 * 48 - 148 * 2 - 10 * 16)
-    assert (spine["used"], spine["free"], spine["used_by_one"]) == (160, 4 * 8, [40, 40])
+    assert (spine["used"], spine["free"], spine["used_by_one"]) == (160, 4 * 8, (40, 40))
     assert data["links"] == 148 * 2 + 10 * 16
 
 

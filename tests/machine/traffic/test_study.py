@@ -11,7 +11,7 @@ from hockney.errors import RequestError
 from hockney.machine.topologies.base import Network, parse_spec
 from hockney.machine.traffic.base import Links
 from hockney.machine.traffic.demands.base import Allocated
-from hockney.machine.traffic.study import TrafficStudy, default_routing, study
+from hockney.machine.traffic.study import TrafficStudy, default_routing, spread_of_samples, study
 
 
 def of(spec: str, traffic: str, routing: str = "", **more: int) -> TrafficStudy:
@@ -78,6 +78,22 @@ def test_most_loaded_links_by_name() -> None:
     told = of("torus:8", "worst_pairing", allocation=2).as_data(3)["most_loaded"]
     assert told[0] == {"link": "node 0 → node 1", "bytes": 1000.0, "messages": 1.0, "congestion": 1.0}
     assert [one["link"] for one in told] == ["node 0 → node 1", "node 1 → node 0"]
+
+
+def test_samples_of_random_traffic() -> None:
+    tree = "fat-tree:nodes=16,leaf-ports=4:4,spines=2,spine-ports=8"
+    worst = [of(tree, "permutation", "d_mod_k", seed=seed).worst for seed in range(3, 8)]
+    told = spread_of_samples(of(tree, "permutation", "d_mod_k", seed=3), 5)
+    assert told["count"] == 5
+    assert told["worst"] == {
+        "least": min(worst),
+        "median": sorted(worst)[2],
+        "mean": pytest.approx(sum(worst) / 5),
+        "largest": max(worst),
+    }
+    assert told["fraction_of_a_link"]["largest"] == pytest.approx(1 / min(worst))
+    with pytest.raises(RequestError, match="bisection is not random"):
+        spread_of_samples(of(tree, "bisection"), 5)
 
 
 def test_default_routing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -134,3 +135,47 @@ def test_orders_are_those_of_the_counts(form: ClosedForm) -> None:
             eval(python, {"__builtins__": {}}, {**names, "P": float(ranks)}) for ranks in (2**20, 2**40)
         )
         assert many / few == pytest.approx(last / first, rel=0.06), (order, part)
+
+
+@pytest.mark.parametrize(
+    ("operation", "algorithm", "ranks", "alpha", "blocks", "reduced"),
+    [
+        # By hand from the papers named in the forms, for n = 1 B.
+        ("bcast", "binomial", 9, 4, 4, 0),
+        ("scatter", "binomial", 8, 3, 7, 0),
+        ("gather", "linear_sync", 5, 8, 4, 0),
+        ("reduce", "linear", 6, 5, 5, 5),
+        ("allreduce", "ring", 4, 6, 1.5, 0.75),
+        ("allgather", "neighbor_exchange", 6, 3, 5, 0),
+        ("reduce_scatter", "pairwise", 6, 5, 5, 5),
+        ("alltoall", "bruck", 8, 3, 12, 0),
+        ("barrier", "recursive_doubling", 6, 5, 0, 0),
+    ],
+)
+def test_counts_by_hand(
+    operation: str, algorithm: str, ranks: int, alpha: float, blocks: float, reduced: float
+) -> None:
+    form = closed_form(operation, algorithm)
+    assert form is not None
+    assert tuple(form.counts(Case(ranks, 1.0))) == pytest.approx((alpha, blocks, reduced))
+
+
+def test_open_mpis_spellings_are_known_and_a_librarys_own_choice_is_not() -> None:
+    assert closed_form("alltoall", "modified_bruck") is closed_form("alltoall", "bruck")
+    assert closed_form("bcast", "default") is None
+    assert closed_form("pingpong", "linear") is None
+
+
+def test_the_page_has_the_formulas() -> None:
+    page = (Path(__file__).parents[3] / "docs/reference/collective-models.md").read_text(encoding="utf-8")
+    for operation, collective in collective_models:
+        section = page.partition(f"\n## {operation}\n")[2].partition("\n## ")[0]
+        rows = {
+            cells[1].strip(" `"): [cell.strip() for cell in cells[2:]]
+            for line in section.splitlines()
+            if len(cells := line.split("|")) > 3
+        }
+        for name, form in collective.forms.items():
+            formulas = [one for one in (form.alpha, form.bytes, form.reduced) if one not in ("", "0")]
+            told = [one.replace("log(P)/log(k)", "log P/log k") for one in formulas]
+            assert rows[name][: len(told)] == told, (operation, name)

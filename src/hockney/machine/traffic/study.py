@@ -132,6 +132,37 @@ class TrafficStudy:
         return told
 
 
+def spread_of_samples(first: TrafficStudy, samples: int) -> dict[str, Any]:
+    """The same random traffic drawn with `samples` seeds, the first and those after, and how the answers spread.
+
+    RequestError where the traffic is not random: all samples would be the same.
+    """
+    if not traffics.get(first.traffic).is_random:
+        raise RequestError(
+            f"{first.traffic} is not random: every sample is the same",
+            "leave --samples out, or take permutation",
+        )
+    more = [
+        study(
+            first.among,
+            traffic=first.traffic,
+            routing=first.routing,
+            size_B=first.size_B,
+            streams=first.streams,
+            seed=first.seed + number,
+        )
+        for number in range(1, samples)
+    ]
+    told: dict[str, Any] = {"count": samples}
+    for name, values in (
+        ("worst", [one.worst for one in (first, *more)]),
+        ("fraction_of_a_link", [one.fraction for one in (first, *more)]),
+    ):
+        numbers = (min(values), float(np.median(values)), float(np.mean(values)), max(values))
+        told[name] = dict(zip(("least", "median", "mean", "largest"), map(rounded, numbers), strict=True))
+    return told
+
+
 def rounded(value: float) -> float:
     """To twelve digits: sums of shares such as 1/3 end in noise after that."""
     return float(f"{value:.12g}")

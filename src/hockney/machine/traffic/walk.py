@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.traffic.base import Demand, Links
 
+MOST_BETWEEN = 8192
+"""Their hops take 512 MiB."""
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -129,7 +132,12 @@ def plain(links: Links) -> Walks:
 
 
 def hops(links: Links, nodes: Ints) -> Ints:
-    """Links on a shortest way between any two of `nodes` (n,): (n, n)."""
+    """Links on a shortest way between any two of `nodes` (n,): (n, n). RequestError for too many."""
+    if len(nodes) > MOST_BETWEEN:
+        raise RequestError(
+            f"the hops between any two of {len(nodes)} nodes are too many to hold",
+            f"allocate up to {MOST_BETWEEN} with --allocation",
+        )
     walks = plain(links)
     wanted = np.zeros(walks.states, np.bool_)
     wanted[nodes] = True

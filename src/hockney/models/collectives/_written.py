@@ -64,10 +64,9 @@ def meanings(form: ClosedForm) -> str:
             pass
         case "even P":
             told.append("P even")
-        case "P = 2^q" if not form.bounds:
-            told.append("P a power of two, else near it")
         case _:
-            told.append(f"{form.exact.replace('2^q', '2^j')}, else at most")
+            where = "P a power of two" if form.exact == "P = 2^q" else form.exact
+            told.append(f"{where}, else {'at most' if form.bounds else 'near it'}")
     return "; ".join(told)
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hockney.errors import RequestError
 from hockney.machine.topologies.base import Network, parse_spec
 from hockney.machine.traffic.base import Demand, Links
 from hockney.machine.traffic.routings.shortest import shortest
@@ -122,6 +123,11 @@ def test_nothing_is_lost_on_the_way(data: st.DataObject) -> None:
 
 TREE = "fat-tree:nodes=10,leaf-ports=3:4,spines=2,spine-ports=16"
 FLY = "dragonfly:routers=2,nodes-per-router=1,global-links=1"
+
+
+def test_more_hops_than_memory_are_refused() -> None:
+    with pytest.raises(RequestError, match="any two of 8193 nodes"):
+        hops(Links.of(parse_spec("torus:8193")), np.arange(8193))
 
 
 def test_hops_are_counted_as_on_paper() -> None:
