@@ -12,7 +12,7 @@ from hockney.machine.collective_views import views_of_collective
 from hockney.machine.congestion import Congestion, congestion_of
 from hockney.machine.file import Entry, Machine
 from hockney.machine.fit_views import views_of
-from hockney.machine.formula import interval, quantity
+from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, differences, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, published
 from hockney.models.base import Fit, Parameter
@@ -109,7 +109,7 @@ def content(machine: Machine) -> Card:
         collectives=[
             Model(
                 ", ".join(filter(None, [one.operation, one.algorithm])),
-                [_number(name, parameter, one.source) for name, parameter in one.parameters.items()],
+                [_number(name, parameter) for name, parameter in one.parameters.items()],
                 _formulas(one.views),
                 [statement.text for statement in one.as_printed],
             )
@@ -181,10 +181,10 @@ def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
         if fit is None:
             continue
         where = LOCALITY_WORDS.get(one.locality or "", "") or "two ranks"
-        made.append(_number(f"latency, {where}", latency(fit), one.source))
+        made.append(_number(f"latency, {where}", latency(fit)))
         rate = bandwidth(one, fit)
         if rate is not None:
-            made.append(_number(f"bandwidth, {where}", rate, one.source))
+            made.append(_number(f"bandwidth, {where}", rate))
     return made
 
 
@@ -197,8 +197,8 @@ def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | No
     rate = bandwidth(entry, fit)
     error = None if fit.quality is None else fit.quality.leave_one_out_median
     numbers = [
-        _number("latency", latency(fit), entry.source),
-        Number("bandwidth", NONE) if rate is None else _number("bandwidth", rate, entry.source),
+        _number("latency", latency(fit)),
+        Number("bandwidth", NONE) if rate is None else _number("bandwidth", rate),
         Number("n½", NONE) if fit.n_half_B is None else _number("n½", fit.n_half_B),
         Number("left out", NONE if error is None else f"{100 * error:.2g} %"),
     ]
@@ -222,7 +222,7 @@ def _closed_forms(machine: Machine) -> list[Model]:
 
 
 def _effect(effect: Effect, among: Sequence[Effect]) -> Model:
-    numbers = [_number(name, parameter, effect.source) for name, parameter in effect.parameters.items()]
+    numbers = [_number(name, parameter) for name, parameter in effect.parameters.items()]
     return Model(_effect_title(effect, among), numbers, _formulas(effect.views))
 
 
@@ -236,11 +236,9 @@ def _effect_title(effect: Effect, among: Sequence[Effect]) -> str:
     return ", ".join([effect.effect, *told])
 
 
-def _number(name: str, parameter: Parameter, source: str = "") -> Number:
-    """Published numbers (with a source) keep the four digits that they are printed with at most."""
+def _number(name: str, parameter: Parameter) -> Number:
     bounds = interval(parameter)
-    value = quantity(parameter.value, parameter.unit, 4 if source else 3)
-    return Number(_symbol(name), value, "" if bounds == NONE else bounds)
+    return Number(_symbol(name), stated(parameter), "" if bounds == NONE else bounds)
 
 
 def _symbol(name: str) -> str:
