@@ -12,6 +12,7 @@ from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question,
 SIZE_B = 2**20
 WINDOW, SIMULATED_WINDOW = 8, 2
 LEAST_DRAWS, MOST_DRAWS, SIMULATED_DRAWS = 20, 200, 30
+VISITS = 2
 REFERENCES = 4
 """Pairs measured alone, of different places."""
 DRAWS_BUDGET = 10.0
@@ -45,11 +46,14 @@ def ask(here: Here) -> Asking:
     chosen = [[members[a], members[b]] for a, b in zip(alone[:half], alone[half : 2 * half], strict=True)][
         :REFERENCES
     ]
-    first = yield question(chosen[0], (0, 1), pattern="alone", window=1, **timing)
+    first = yield question(chosen[0], (0, 1), pattern="first", window=1, **timing)
     window = SIMULATED_WINDOW if here.simulated else _window(first, here.budget_s)
-    for pair in chosen:
-        yield question(pair, (0, 1), pattern="alone", window=window, **timing)
-        yield question(pair, (0, 1), **{"pattern": "empty", "window": 1, **timing, "bytes": 0})
+    for visit in range(1 if here.simulated else VISITS):
+        for pair in chosen:
+            yield question(pair, (0, 1), pattern="alone", visit=visit, window=window, **timing)
+            yield question(
+                pair, (0, 1), **{"pattern": "empty", "visit": visit, "window": 1, **timing, "bytes": 0}
+            )
     repeated = ONCE if here.simulated else THRICE
     if half > 1:
         for pattern, pairs in ordered(half).items():

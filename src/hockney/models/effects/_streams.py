@@ -22,6 +22,14 @@ def undisturbed_s(record: EffectRecord) -> Array:
     return np.asarray(np.delete(samples, record.answer.get("disturbed_at", [])))
 
 
+def quietest(records: Sequence[EffectRecord]) -> list[EffectRecord]:
+    """Of the visits of one question, for each launch, the one with the least median."""
+    best: dict[int, EffectRecord] = {}
+    for record in sorted(records, key=lambda one: float(one.answer["time_s"])):
+        best.setdefault(record.repetition, record)
+    return list(best.values())
+
+
 def resampled_medians(samples: Array, lot: np.random.Generator) -> Array:
     """Medians of `REPLICATES` draws with replacement, as many samples each, shape (REPLICATES,)."""
     drawn = lot.integers(samples.size, size=(REPLICATES, samples.size))

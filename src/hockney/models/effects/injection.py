@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -13,9 +14,9 @@ from hockney.models._linear import nonnegative_line
 from hockney.models.base import Parameter
 from hockney.models.effects._streams import (
     REPLICATES,
-    Array,
     bootstrapped,
     latex,
+    quietest,
     resampled_medians,
     undisturbed_s,
     verified,
@@ -66,11 +67,14 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     RequestError where not one point of a pair alone is there.
     """
     good, notes = verified(records)
-    samples: dict[tuple[int, int], list[Array]] = {}
+    visits: dict[tuple[int, int], list[EffectRecord]] = {}
     for record in good:
-        key = (len(record.members) // 2, int(record.parameters["bytes"]))
-        samples.setdefault(key, []).append(undisturbed_s(record) / float(record.parameters["window"]))
-    pooled = {key: np.concatenate(some) for key, some in sorted(samples.items())}
+        visits.setdefault((len(record.members) // 2, int(record.parameters["bytes"])), []).append(record)
+    quiet = {key: quietest(some) for key, some in sorted(visits.items())}
+    pooled = {
+        key: np.concatenate([undisturbed_s(one) / float(one.parameters["window"]) for one in some])
+        for key, some in quiet.items()
+    }
     if not any(pairs == 1 for pairs, _ in pooled):
         raise RequestError("no pair alone was measured", "measure again, with --resume")
     cells = {key: float(np.median(some)) for key, some in pooled.items()}
@@ -95,8 +99,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
                 "pairs": pairs,
                 "bytes": size_B,
                 "time_s": time_s,
-                "low_s": float(np.min(pooled[pairs, size_B])),
-                "high_s": float(np.max(pooled[pairs, size_B])),
+                "low_s": _end(quiet[pairs, size_B], "low_s", min),
+                "high_s": _end(quiet[pairs, size_B], "high_s", max),
                 "bandwidth_B_per_s": pairs * size_B / time_s,
                 "message_rate_per_s": pairs / time_s,
                 "model_s": model.at(pairs, size_B),
@@ -105,6 +109,14 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         ],
         notes=[*notes, *made.notes(good)],
     )
+
+
+def _end(records: Sequence[EffectRecord], name: str, outer: Callable[[list[float]], float]) -> float | None:
+    """The outer end of the records' intervals, for each message; None where one has none."""
+    ends = [record.answer[name] for record in records]
+    if None in ends:
+        return None
+    return outer([end / record.parameters["window"] for end, record in zip(ends, records, strict=True)])
 
 
 def max_rate(cells: Cells, longest_short_B: int) -> MaxRate:
@@ -132,15 +144,16 @@ def saturation(counts: Sequence[int], rates: Sequence[float]) -> tuple[float, fl
     """Rates of k together as min(shared, k · each): (each, shared), shared NaN where it is not reached.
 
     The break is where the squares of the logarithms' residuals are least; the pairs before it give `each`, the
-    rest `shared`, as geometric means. `counts` ascend.
+    rest, which must lie beyond `shared`, give `shared`, as geometric means. `counts` ascend.
     """
     k, rate = np.asarray(counts, dtype=np.float64), np.log(np.asarray(rates, dtype=np.float64))
     alone = rate - np.log(k)
-    best, least = (float(np.mean(alone)), float("nan")), float("inf")
+    best, least = (float(np.mean(alone)), float("nan")), float(np.sum((alone - np.mean(alone)) ** 2))
     for first in range(1, k.size):
         each, shared = float(np.mean(alone[:first])), float(np.mean(rate[first:]))
         cost = float(np.sum((alone[:first] - each) ** 2) + np.sum((rate[first:] - shared) ** 2))
-        if shared - each < np.log(REACHED * k[-1]) and cost < least:
+        beyond = shared - each < min(np.log(k[first]), np.log(REACHED * k[-1]))
+        if beyond and cost < least:
             best, least = (each, shared), cost
     return float(np.exp(best[0])), float(np.exp(best[1]))
 
@@ -204,14 +217,12 @@ class _Effect:
             self._add("k_bandwidth", lambda one: one.shared_B_per_s / one.each_B_per_s, "1")
         else:
             self.not_identified["R_N_B_per_s"] = self._more("bytes")
-        for regime, of in (
-            ("short", lambda one: one.alpha_short_s),
-            ("long", lambda one: one.alpha_long_s),
-        ):
-            if np.isfinite(of(self.model)):
-                self._add(f"alpha_{regime}_s", of, "s")
+        for regime in ("short", "long"):
+            name = f"alpha_{regime}_s"
+            if np.isfinite(getattr(self.model, name)):
+                self._add(name, attrgetter(name), "s")
             else:
-                self.not_identified[f"alpha_{regime}_s"] = f"no {regime} message was measured: --sizes"
+                self.not_identified[name] = f"no {regime} message was measured: --sizes"
         self._rates()
 
     def _rates(self) -> None:
