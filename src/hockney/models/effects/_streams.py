@@ -12,8 +12,8 @@ from hockney.models.base import Parameter
 
 Array = NDArray[np.float64]
 
-REPLICATES = 400
-"""The ends of a 95 % interval are then the tenth of the replicates from either end."""
+REPLICATES = 200
+"""The ends of a 95 % interval are then the fifth of the replicates from either end."""
 
 
 def undisturbed_s(record: EffectRecord) -> Array:

@@ -1,4 +1,4 @@
-"""Streams on every MPI: every pair's payload arrives, the slowest pair is the record's time, requests are checked."""
+"""`injection` and `congestion` on every MPI: payloads arrive, the slowest pair counts, requests are checked."""
 
 from __future__ import annotations
 
