@@ -1,7 +1,7 @@
 """Where the truth is known: links of SimGrid's platforms that pairs share, recovered from streams.
 
-Factors of latency and bandwidth are 1, TCP's and cross traffic's influence none, overheads 0, so that a stream gets
-its max-min share of the links on its way. 3 % is the issue's bar; what is missed stays below 0.1 %.
+Factors of latency and bandwidth are 1, TCP's and cross traffic's influence none, overheads 0, so that a stream
+gets its max-min share of the links on its way. Within 3 %.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ DUPLEX = 'latency="1us" sharing_policy="SPLITDUPLEX"'
 def star(path: Path, hosts: int, backbone_GB_per_s: float) -> Path:
     """Hosts with a link each on one backbone that all share."""
     path.write_text(
-        f'{HEAD}<cluster id="star" prefix="node-" radical="0-{hosts - 1}" suffix="" speed="10Gf" bw="1GBps" lat="1us" '
-        f'sharing_policy="SPLITDUPLEX" bb_bw="{backbone_GB_per_s}GBps" bb_lat="1us" bb_sharing_policy="SHARED"/>'
+        f'{HEAD}<cluster id="star" prefix="node-" radical="0-{hosts - 1}" suffix="" speed="10Gf" bw="1GBps" '
+        f'lat="1us" sharing_policy="SPLITDUPLEX" bb_bw="{backbone_GB_per_s}GBps" bb_lat="1us" bb_sharing_policy="SHARED"/>'
         "</platform>",
         encoding="utf-8",
     )
@@ -143,5 +143,4 @@ def test_random_bisections_meet_on_the_trunk_as_counted(tmp_path: Path) -> None:
     assert {name: recovered[name] for name in wanted} == pytest.approx(wanted, rel=0.03)
     assert wanted["effective_fraction"] < 0.9
     bounds = found["parameters"]["effective_fraction"]
-    # Each pair crosses with 32/63; of 32 pairs with X crossing one way, all draws together.
     assert bounds["low"] < recovered["effective_fraction"] < bounds["high"]
