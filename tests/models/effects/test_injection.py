@@ -106,6 +106,13 @@ def test_a_limit_that_is_not_reached_is_not_identified() -> None:
     assert found.parameters["R_C_B_per_s"].value == pytest.approx(R_C, rel=0.03)
 
 
+def test_bytes_that_wait_for_a_slow_link_are_no_limit_of_messages() -> None:
+    # 25 MB/s that all share: 8 B of six pairs take 1.9 µs, six times those of one.
+    found = fit(answers(lambda k, size_B: 1e-6 + k * size_B / 25e6))
+    assert found.parameters["R_N_B_per_s"].value == pytest.approx(25e6, rel=0.03)
+    assert "message_rate_N_per_s" in found.not_identified
+
+
 def test_one_pair_says_what_would_settle_it() -> None:
     found = fit(answers(planted_s, (1,)))
     assert "4 ranks" in found.not_identified["R_N_B_per_s"]

@@ -128,7 +128,16 @@ def max_rate(cells: Cells, longest_short_B: int) -> MaxRate:
     rate_each = rate_shared = float("nan")
     if smallest_B <= RATE_B:
         seen = [pairs for pairs in counts if (pairs, smallest_B) in cells]
-        rate_each, rate_shared = saturation(seen, [pairs / cells[pairs, smallest_B] for pairs in seen])
+        times_s = [cells[pairs, smallest_B] for pairs in seen]
+        # On a slow link even the bytes of small messages wait for each other; that is no limit of messages.
+        waits_s = [smallest_B * (pairs / np.nanmin([shared, pairs * each]) - 1 / each) for pairs in seen]
+        rate_each, rate_shared = saturation(
+            seen,
+            [
+                pairs / max(time_s - wait_s, time_s / 2)
+                for pairs, time_s, wait_s in zip(seen, times_s, waits_s, strict=True)
+            ],
+        )
     return MaxRate(
         alpha_short_s=_alpha_s(cells, each, lambda size_B: size_B <= longest_short_B),
         alpha_long_s=_alpha_s(cells, each, lambda size_B: size_B > longest_short_B),
