@@ -147,9 +147,9 @@ def test_simulated_answers_have_no_intervals() -> None:
     assert {(one.low, one.high) for one in found.parameters.values()} == {(None, None)}
     # Nothing but rounding is between them.
     assert found.parameters["R_N_B_per_s"].value == pytest.approx(R_N, rel=1e-6)
-    # The message rate of 8 B holds 0.1 % of bytes.
+    # The message rate of 8 B, from which its bytes' waiting is taken, holds 0.5 % of bytes at eight pairs.
     assert [row["model_s"] for row in found.points] == pytest.approx(
-        [row["time_s"] for row in found.points], rel=2e-3
+        [row["time_s"] for row in found.points], rel=1e-2
     )
 
 

@@ -134,7 +134,7 @@ def max_rate(cells: Cells, longest_short_B: int) -> MaxRate:
         rate_each, rate_shared = saturation(
             seen,
             [
-                pairs / max(time_s - wait_s, time_s / 2)
+                pairs / max(time_s - wait_s, time_s / 10)
                 for pairs, time_s, wait_s in zip(seen, times_s, waits_s, strict=True)
             ],
         )
