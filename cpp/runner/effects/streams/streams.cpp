@@ -10,6 +10,7 @@
 
 #include "../../buffers.hpp"
 #include "../../clock.hpp"
+#include "../../point.hpp"
 #include "../../statistics.hpp"
 #include "../effect.hpp"
 
@@ -101,6 +102,21 @@ long windows_of(Stream& stream, double sample_s, MPI_Comm comm) {
     return static_cast<long>(std::clamp(std::ceil(sample_s / slowest_s), 1.0, most_windows));
 }
 
+// Leaves samples out during which the system preempted any rank, and says how many; none where less than a
+// quarter would remain, as `disturbed` has it. Collective.
+long leave_out(std::vector<int>& preempted, const std::vector<std::vector<double>*>& samples, MPI_Comm comm) {
+    MPI_Allreduce(MPI_IN_PLACE, preempted.data(), static_cast<int>(preempted.size()), MPI_INT, MPI_MAX, comm);
+    const auto quiet = std::count(preempted.begin(), preempted.end(), 0);
+    if (static_cast<std::size_t>(quiet) * 4 < preempted.size()) return 0;
+    for (std::vector<double>* one : samples) {
+        std::size_t kept = 0;
+        for (std::size_t each = 0; each < preempted.size(); ++each)
+            if (preempted[each] == 0) (*one)[kept++] = (*one)[each];
+        one->resize(kept);
+    }
+    return static_cast<long>(preempted.size()) - static_cast<long>(quiet);
+}
+
 void check(const std::vector<int>& ends, long bytes, long window, double sample_s, MPI_Comm comm) {
     int ranks = 0;
     MPI_Comm_size(comm, &ranks);
@@ -125,11 +141,17 @@ std::string stream(const Request& request, MPI_Comm comm, const std::vector<int>
     Stream mine(comm, ends, static_cast<std::size_t>(bytes), window);
     const long windows = windows_of(mine, sample_s, comm);
     std::vector<double> own_s;
-    const std::vector<double> slowest_s = repeat(repetitions, comm, [&] {
+    std::vector<int> preempted;
+    std::vector<double> slowest_s = repeat(repetitions, comm, [&] {
+        const long switches = involuntary_switches();
         own_s.push_back(mine.run(windows) / static_cast<double>(windows));
+        preempted.push_back(involuntary_switches() != switches ? 1 : 0);
         return own_s.back();
     });
-    own_s.erase(own_s.begin());  // the repetition that warms up
+    // The repetition that warms up.
+    own_s.erase(own_s.begin());
+    preempted.erase(preempted.begin());
+    const long set_aside = leave_out(preempted, {&own_s, &slowest_s}, comm);
     std::sort(own_s.begin(), own_s.end());
     const std::vector<double> medians_s = gather(quantile(own_s, 0.5), comm);
     const bool verified = mine.verify();
@@ -140,7 +162,10 @@ std::string stream(const Request& request, MPI_Comm comm, const std::vector<int>
     if (!medians_s.empty())
         for (std::size_t each = 0; each < ends.size(); each += 2)
             pair_s.push_back(medians_s[static_cast<std::size_t>(ends[each])]);
-    record.add("pair_s", pair_s).add("windows", windows).add("verified", verified);
+    record.add("preempted", set_aside)
+        .add("pair_s", pair_s)
+        .add("windows", windows)
+        .add("verified", verified);
     return record.str();
 }
 

@@ -11,9 +11,10 @@ from scipy.sparse.csgraph import connected_components
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
 from hockney.campaign.record import LOCALITIES, Locality
 
-SIZES_B = (8, 64, 512, 4096, 2**16, 2**18, 2**20, 2**22)
-WINDOW, LONG_WINDOW, SIMULATED_WINDOW = 64, 16, 8
-"""Messages in flight; of messages up to `SHORT_B`, of longer ones, and where every message costs computing."""
+SIZES_B = (8, 64, 512, 4096, 2**16, 2**18, 2**20)
+WINDOW, LONG_WINDOW, SIMULATED_WINDOW = 64, 8, 8
+"""Messages in flight; of messages up to `SHORT_B`, of longer ones (a sample of more bytes would outlast a
+scheduler's time slice), and where every message costs computing."""
 SHORT_B = 4096
 SAMPLE_S = 5e-4
 """Long beside the some µs by which ranks leave a barrier one after another."""
