@@ -165,6 +165,18 @@ def test_without_a_pair_alone_there_is_no_model() -> None:
         fit(answers(planted_s, (2, 4)))
 
 
+def test_empty_messages_alone_have_no_model() -> None:
+    with pytest.raises(RequestError, match="without bytes"):
+        fit([record(1, 0, [1e-6] * 6)])
+
+
+@pytest.mark.parametrize("sizes_B", [(0, 8), (8,), (2**20,), (2**16, 2**20)])
+def test_few_sizes_still_make_a_model(sizes_B: tuple[int, ...]) -> None:
+    found = fit([record(k, size_B, [planted_s(k, size_B)] * 6) for k in (1, 2, 4) for size_B in sizes_B])
+    assert found.parameters["R_C_B_per_s"].value > 0
+    assert found.views.exact
+
+
 @pytest.mark.parametrize(
     ("rates", "each", "shared"),
     [

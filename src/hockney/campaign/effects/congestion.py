@@ -35,7 +35,7 @@ def ask(here: Here) -> Asking:
         return
     half = len(members) // 2
     lot = np.random.default_rng(here.seed)
-    size_B = max(here.sizes_B, default=min(SIZE_B, here.largest_B))
+    size_B = max(here.sizes_B, default=0) or max(1, min(SIZE_B, here.largest_B))
 
     def question(ranks: Sequence[int], pairs: Sequence[int], **more: object) -> Question:
         asked = {"bytes": size_B, "pairs": ",".join(map(str, pairs)), "sample_s": 0.0, **more}

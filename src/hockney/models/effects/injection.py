@@ -77,6 +77,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     }
     if not any(pairs == 1 for pairs, _ in pooled):
         raise RequestError("no pair alone was measured", "measure again, with --resume")
+    if not max(size_B for _, size_B in pooled):
+        raise RequestError("messages without bytes have no bandwidth", "measure again with longer --sizes")
     cells = {key: float(np.median(some)) for key, some in pooled.items()}
     limit_B = _longest_short_B(good[0])
     model = max_rate(cells, limit_B)
@@ -258,18 +260,16 @@ class _Effect:
         p = self.parameters
         each = format_rate(p["R_C_B_per_s"].value)
         shared = p.get("R_N_B_per_s")
-        both = f"min({format_rate(shared.value)}, k · {each})" if shared else f"(k · {each})"
-        both_tex = (
-            rf"\min({latex(format_rate(shared.value))},\; k \cdot {latex(each)})"
-            if shared
-            else rf"k \cdot {latex(each)}"
-        )
+        bytes_, bytes_tex = f"n / {each}", f"n / {latex(each)}"
+        if shared:
+            bytes_ = f"k·n / min({format_rate(shared.value)}, k · {each})"
+            bytes_tex = rf"\frac{{k\,n}}{{\min({latex(format_rate(shared.value))},\; k \cdot {latex(each)})}}"
         reach = "" if shared else f"k ≤ {self.most}"
         limit = format_bytes(self.model.longest_short_B)
         exact = [
             Statement(
-                text=f"T(n, k) = {format_time(p[name].value)} + k·n / {both}",
-                latex=rf"T(n, k) = {latex(format_time(p[name].value))} + \frac{{k\,n}}{{{both_tex}}}",
+                text=f"T(n, k) = {format_time(p[name].value)} + {bytes_}",
+                latex=f"T(n, k) = {latex(format_time(p[name].value))} + {bytes_tex}",
                 where=", ".join(part for part in (f"n {sign} {limit}", reach) if part),
                 source=SOURCE,
             )
@@ -285,19 +285,19 @@ class _Effect:
                     where="short messages: the message rate that they share",
                 )
             )
-        worst_B_per_s = (p["R_N_B_per_s"].value if shared else self.most * p["R_C_B_per_s"].value) / self.most
-        alpha_s = p[next(name for name in ("alpha_short_s", "alpha_long_s") if name in p)].value
-        start, start_tex = format_time(alpha_s), latex(format_time(alpha_s))
+        alphas_s = [p[name].value for name in ("alpha_short_s", "alpha_long_s") if name in p]
+        start = format_time(min(alphas_s))
         bounded = Statement(
             text=f"{start} + n / {each} ≤ T(n, k)",
-            latex=rf"{start_tex} + n / {latex(each)} \le T(n, k)",
+            latex=rf"{latex(start)} + n / {latex(each)} \le T(n, k)",
             source="a process alone",
         )
-        if shared and "alpha_long_s" in p:
-            most = format_time(max(p["alpha_long_s"].value, alpha_s))
+        if shared:
+            limits_s = [self.most / p[name].value for name in ("message_rate_N_per_s",) if name in p]
+            most, least = format_time(max(alphas_s + limits_s)), format_rate(shared.value / self.most)
             bounded = Statement(
-                text=f"{bounded.text} ≤ {most} + n / {format_rate(worst_B_per_s)}",
-                latex=rf"{bounded.latex} \le {latex(most)} + n / {latex(format_rate(worst_B_per_s))}",
+                text=f"{bounded.text} ≤ {most} + n / {least}",
+                latex=rf"{bounded.latex} \le {latex(most)} + n / {latex(least)}",
                 where=f"k ≤ {self.most}",
                 source="a process alone, and all that were measured at once",
             )
