@@ -41,7 +41,7 @@ def ask(where: Here, noise: float = 0.0, window_s: float = 1e-3) -> list[Questio
         if isinstance(last, Question):
             time_s = window_s * (1 + noise * lot.uniform(-1, 1))
             pairs = str(last.parameters["pairs"]).count(",") // 2 + 1
-            answer = {"time_s": time_s, "samples_s": [time_s] * 3, "pair_s": [time_s] * pairs}
+            answer = {"time_s": time_s, "samples_s": [time_s], "preempted": 2, "pair_s": [time_s] * pairs}
 
 
 def draws(questions: Sequence[Question | NotMeasurable]) -> list[Question]:

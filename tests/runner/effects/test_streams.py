@@ -38,7 +38,7 @@ def test_injection_streams_between_neighbours_among_the_members(session: Session
             answer = stream(session, "injection", members, bytes=size_B)
             assert answer["verified"] is True
             assert len(answer["pair_s"]) == len(members) // 2
-            assert len(answer["samples_s"]) == 2
+            assert len(answer["samples_s"]) + answer["preempted"] == 2
 
 
 def test_congestion_streams_between_the_pairs_it_is_given(session: Session) -> None:

@@ -68,7 +68,7 @@ def ask(here: Here) -> Asking:
         if answer is None:
             continue
         means.append(float(np.mean(1.0 / np.asarray(answer["pair_s"]))))
-        spent_s += sum(answer["samples_s"])
+        spent_s += answer["time_s"] * (len(answer["samples_s"]) + answer["preempted"])
         if not here.simulated and _enough(means, here.tolerance, spent_s > DRAWS_BUDGET * here.budget_s):
             return
 
