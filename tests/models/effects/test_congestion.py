@@ -12,7 +12,8 @@ from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 
-ALPHA_S, BETA_S_PER_B = 2e-6, 1e-10
+# A start-up of 5 % of a window, so that one forgotten is seen.
+ALPHA_S, BETA_S_PER_B = 2e-5, 1e-10
 SIZE_B, WINDOW = 2**20, 8
 PAIRS = 16
 NOISE = 0.01
@@ -92,6 +93,16 @@ def test_the_interval_of_the_mean_holds_that_of_all_bisections() -> None:
         assert high is not None
         assert low < truth < high
         assert high - low < 0.2 * truth
+
+
+def test_pairs_of_one_draw_are_no_independent_observations() -> None:
+    # All pairs of a draw alike, 1 or 4: the mean of 40 draws has a standard error of 0.375/√40 = 0.06.
+    lot = np.random.default_rng(5)
+    found = fit([*alone(), *draws([[float(one)] * PAIRS for one in lot.choice([1, 4], 40)])]).parameters
+    low, high = found["effective_fraction"].low, found["effective_fraction"].high
+    assert low is not None
+    assert high is not None
+    assert 0.15 < high - low < 0.32
 
 
 def test_the_bisection_is_of_all_pairs_together() -> None:
