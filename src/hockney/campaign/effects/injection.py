@@ -11,7 +11,8 @@ from scipy.sparse.csgraph import connected_components
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
 from hockney.campaign.record import LOCALITIES, Locality
 
-SIZES_B = (8, 64, 512, 4096, 2**16, 2**18, 2**20)
+SIZES_B = (8, 64, 512, 2048, 2**16, 2**18, 2**20)
+"""None of 4 KiB: a library whose eager limit that is may count its header in, and the regime would be a guess."""
 WINDOW, LONG_WINDOW, SIMULATED_WINDOW = 64, 8, 8
 """Messages in flight; of messages up to `SHORT_B`, of longer ones (a sample of more bytes would outlast a
 scheduler's time slice), and where every message costs computing."""
