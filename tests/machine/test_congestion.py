@@ -83,7 +83,7 @@ def test_other_large_networks_are_routed_only_on_request(machine: Machine) -> No
 
 def test_measured_comes_before_the_machines_topology_and_after_a_given_one(machine: Machine) -> None:
     machine.topology = "torus:4x4x4"
-    machine.effects = [effect(C_worst=2.5)]
+    machine.effects = [effect(worst_congestion=2.5)]
     found = congestion_of(machine)
     assert found is not None
     assert (found.value, found.definition.source) == (2.5, "a paper")

@@ -56,7 +56,7 @@ def _of_effect(machine: Machine, network: Network | None) -> Congestion | None:
         if effect.effect != "congestion":
             continue
         source = effect.source or "effect congestion, measured"
-        if (worst := effect.parameters.get("C_worst")) is not None:
+        if (worst := effect.parameters.get("worst_congestion")) is not None:
             number = f"{worst.value:.3g}"
             statement = Statement(text=f"C = {number}", latex=f"C = {number}", source=source)
             return Congestion(statement, worst.value, network)

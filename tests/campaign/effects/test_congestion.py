@@ -1,0 +1,114 @@
+"""Random bisections: drawn by lot from a seed, every rank once, until the mean is known; answers invented."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.campaign.record import Locality
+
+
+def here(hosts: str, **more: Any) -> Here:
+    between: dict[tuple[int, int], Locality] = {
+        (a, b): "cache" if hosts[a] == hosts[b] else "network" for a, b in combinations(range(len(hosts)), 2)
+    }
+    ranks = [{"rank": rank, "host": host} for rank, host in enumerate(hosts)]
+    present: list[tuple[Locality, int, int]] = [
+        (name, *next(pair for pair, one in between.items() if one == name))
+        for name in ("cache", "network")
+        if name in between.values()
+    ]
+    return Here(pairs=present, localities=between, ranks=ranks, **more)
+
+
+def ask(where: Here, noise: float = 0.0, window_s: float = 1e-3) -> list[Question | NotMeasurable]:
+    """All questions; a window takes `window_s`, in draws ± `noise` (relative)."""
+    lot = np.random.default_rng(1)
+    asking = effects.get("congestion")(where)
+    found: list[Question | NotMeasurable] = []
+    answer: dict[str, Any] | None = None
+    while True:
+        try:
+            found.append(asking.send(answer))
+        except StopIteration:
+            return found
+        last, answer = found[-1], None
+        if isinstance(last, Question):
+            time_s = window_s * (1 + noise * lot.uniform(-1, 1))
+            pairs = str(last.parameters["pairs"]).count(",") // 2 + 1
+            answer = {"time_s": time_s, "samples_s": [time_s], "preempted": 2, "pair_s": [time_s] * pairs}
+
+
+def draws(questions: Sequence[Question | NotMeasurable]) -> list[Question]:
+    return [one for one in questions if isinstance(one, Question) and one.parameters["pattern"] == "random"]
+
+
+def ends(question: Question) -> list[int]:
+    return [int(word) for word in str(question.parameters["pairs"]).split(",")]
+
+
+def test_a_bisection_takes_every_rank_once_and_differs_from_the_next() -> None:
+    drawn = draws(ask(here("aaaaaaaa")))
+    assert all(sorted(ends(one)) == list(range(8)) for one in drawn)
+    assert len({tuple(ends(one)) for one in drawn}) > len(drawn) / 2
+
+
+def test_an_odd_rank_is_left_out_by_lot() -> None:
+    drawn = draws(ask(here("aaaaa")))
+    assert {len(set(ends(one))) for one in drawn} == {4}
+    assert {rank for one in drawn for rank in ends(one)} == set(range(5))
+
+
+def test_the_same_seed_draws_the_same_and_another_does_not() -> None:
+    first, again, other = ([ends(one) for one in draws(ask(here("aaaaaaaa", seed=seed)))] for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_of_several_nodes_one_rank_each_takes_part() -> None:
+    drawn = draws(ask(here("aabbccdd", oversubscribed="8 ranks on 2")))
+    assert {tuple(one.members) for one in drawn} == {(0, 2, 4, 6)}
+
+
+def test_ranks_of_one_node_that_share_cores_are_not_measured() -> None:
+    (only,) = ask(here("aaaa", oversubscribed="4 ranks on 2"))
+    assert isinstance(only, NotMeasurable)
+
+
+def test_draws_end_when_the_mean_is_known() -> None:
+    quiet, noisy = (len(draws(ask(here("aaaaaaaa", tolerance=0.01), noise))) for noise in (0.001, 0.1))
+    assert quiet == 20
+    # 1.96 · 0.1/√3 / √n = 1 % at n = 128.
+    assert noisy == pytest.approx(128, abs=40)
+
+
+def test_draws_end_when_the_time_is_spent() -> None:
+    late = ask(here("aaaaaaaa", tolerance=1e-9), 0.1, window_s=0.1)
+    # Ten budgets of a second, three windows of 0.1 s a draw.
+    assert len(draws(late)) == pytest.approx(34, abs=2)
+
+
+def test_a_slow_link_gets_fewer_messages_in_flight() -> None:
+    windows = {one.parameters["window"] for one in draws(ask(here("aaaaaaaa"), window_s=0.1))}
+    assert windows == {1}
+
+
+def test_the_ordered_pairings_are_across_the_middle_and_to_the_neighbour() -> None:
+    found = {
+        str(one.parameters["pattern"]): ends(one) for one in ask(here("abcdef")) if isinstance(one, Question)
+    }
+    assert found["halves"] == [0, 3, 1, 4, 2, 5]
+    assert found["neighbours"] == [0, 1, 2, 3, 4, 5]
+
+
+def test_two_ranks_have_one_bisection() -> None:
+    asked = ask(here("aa"))
+    assert len(draws(asked)) == 1
+    assert not {"halves", "neighbours"} & {
+        one.parameters["pattern"] for one in asked if isinstance(one, Question)
+    }

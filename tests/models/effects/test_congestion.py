@@ -1,0 +1,150 @@
+"""Effective bisection bandwidth and the bounds of equation (2) from planted congestion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.errors import RequestError
+from hockney.models.effects.base import Effect, effect_models
+
+# A start-up of 5 % of a window, so that one forgotten is seen.
+ALPHA_S, BETA_S_PER_B = 2e-5, 1e-10
+SIZE_B, WINDOW = 2**20, 8
+PAIRS = 16
+NOISE = 0.01
+LOT = np.random.default_rng(0)
+
+
+def record(pattern: str, pair_s: Sequence[float], *, noise: float = NOISE, **more: Any) -> EffectRecord:
+    samples = [max(pair_s) * (1 + noise * LOT.standard_normal()) for _ in range(30 if noise else 1)]
+    answer = {
+        "time_s": float(np.median(samples)),
+        "samples_s": samples,
+        "disturbed_at": [],
+        "pair_s": list(pair_s),
+        "verified": True,
+    }
+    sizes = {"bytes": 0, "window": 1} if pattern == "empty" else {"bytes": SIZE_B, "window": WINDOW}
+    return EffectRecord(
+        effect="congestion",
+        members=list(range(2 * len(pair_s))),
+        parameters={"pattern": pattern, **sizes, **more},
+        answer=answer,
+    )
+
+
+def window_s(congestion: float) -> float:
+    return 2 * ALPHA_S + congestion * BETA_S_PER_B * SIZE_B * WINDOW
+
+
+def alone(noise: float = NOISE) -> list[EffectRecord]:
+    return [
+        record("empty", [2 * ALPHA_S], noise=noise),
+        record("alone", [window_s(1)], noise=noise),
+    ]
+
+
+def draws(congestion: Sequence[Sequence[float]], noise: float = NOISE) -> list[EffectRecord]:
+    return [
+        record("random", [window_s(one) for one in each], noise=noise, draw=draw, seed=7)
+        for draw, each in enumerate(congestion)
+    ]
+
+
+def planted(count: int = 40) -> list[list[float]]:
+    """Congestion 1, 2 or 4 of each pair, by lot."""
+    lot = np.random.default_rng(3)
+    return [[float(one) for one in lot.choice([1, 2, 4], PAIRS, p=[0.5, 0.3, 0.2])] for _ in range(count)]
+
+
+def fit(records: Sequence[EffectRecord]) -> Effect:
+    return effect_models.get("congestion")(records)
+
+
+def test_planted_congestion_is_recovered() -> None:
+    congestion = planted()
+    found = fit([*alone(), *draws(congestion)]).parameters
+    fraction = float(np.mean(1 / np.array(congestion)))
+    wanted = {
+        "beta_s_per_B": BETA_S_PER_B,
+        "alpha_s": ALPHA_S,
+        "effective_fraction": fraction,
+        "effective_bisection_bandwidth_B_per_s": PAIRS * fraction / BETA_S_PER_B,
+        "mean_congestion": float(np.mean(congestion)),
+        "worst_congestion": 4.0,
+        "pair_fraction_p05": 0.25,
+        "pair_fraction_p95": 1.0,
+    }
+    # Medians of 30 samples with 1 % of noise: 0.23 % each.
+    assert {name: found[name].value for name in wanted} == pytest.approx(wanted, rel=0.01)
+
+
+def test_the_interval_of_the_mean_holds_that_of_all_bisections() -> None:
+    # E 1/C = 0.5 + 0.3/2 + 0.2/4 = 0.7, E C = 0.5 + 0.6 + 0.8 = 1.9; the seed of `planted` is fixed.
+    found = fit([*alone(), *draws(planted(100))]).parameters
+    for name, truth in (("effective_fraction", 0.7), ("mean_congestion", 1.9)):
+        low, high = found[name].low, found[name].high
+        assert low is not None
+        assert high is not None
+        assert low < truth < high
+        assert high - low < 0.2 * truth
+
+
+def test_pairs_of_one_draw_are_no_independent_observations() -> None:
+    # All pairs of a draw alike, 1 or 4: the mean of 40 draws has a standard error of 0.375/√40 = 0.06.
+    lot = np.random.default_rng(5)
+    found = fit([*alone(), *draws([[float(one)] * PAIRS for one in lot.choice([1, 4], 40)])]).parameters
+    low, high = found["effective_fraction"].low, found["effective_fraction"].high
+    assert low is not None
+    assert high is not None
+    assert 0.15 < high - low < 0.32
+
+
+def test_the_bisection_is_of_all_pairs_together() -> None:
+    found = fit([*alone(0), *draws([[1.0] * PAIRS] * 6, 0)]).parameters
+    assert found["effective_fraction"].value == pytest.approx(1.0, rel=1e-9)
+    assert found["effective_bisection_bandwidth_B_per_s"].value == pytest.approx(PAIRS / BETA_S_PER_B, rel=1e-9)
+
+
+def test_ordered_pairings_count_for_the_worst_but_not_for_the_mean() -> None:
+    halves = record("halves", [window_s(9)] * PAIRS)
+    found = fit([*alone(), halves, *draws([[1.0] * PAIRS] * 6)])
+    assert found.parameters["worst_congestion"].value == pytest.approx(9, rel=0.01)
+    assert found.parameters["mean_congestion"].value == pytest.approx(1, rel=0.01)
+    (bound,) = found.views.bounded
+    assert bound.text.endswith(" · n · 9") or "· n · 8.9" in bound.text or "· n · 9.0" in bound.text
+    assert "P = 32" in bound.where
+
+
+def test_the_seed_is_told() -> None:
+    notes = fit([*alone(), *draws(planted(8))]).notes
+    assert any("seed 7" in note for note in notes)
+
+
+def test_two_ranks_have_no_bisection_bandwidth() -> None:
+    found = fit([*alone(), *draws([[1.0]])])
+    assert set(found.parameters) == {"alpha_s", "beta_s_per_B"}
+    assert "4 or more ranks" in found.not_identified["effective_bisection_bandwidth_B_per_s"]
+
+
+def test_few_bisections_have_no_interval() -> None:
+    found = fit([*alone(), *draws(planted(3))])
+    assert found.parameters["effective_fraction"].low is None
+    assert any("no interval" in note for note in found.notes)
+
+
+def test_what_arrived_damaged_is_left_out() -> None:
+    damaged = record("random", [window_s(1000)] * PAIRS, draw=99, seed=7)
+    damaged.answer["verified"] = False
+    found = fit([*alone(), *draws([[1.0] * PAIRS] * 6), damaged])
+    assert found.parameters["worst_congestion"].value == pytest.approx(1, rel=0.02)
+
+
+def test_without_a_pair_alone_there_is_no_model() -> None:
+    with pytest.raises(RequestError, match="alone"):
+        fit(draws(planted(6)))
