@@ -1,0 +1,23 @@
+// injection: k pairs stream at once, for what a process injects alone and what several share.
+//
+//   effect operation=injection members=0,4,1,5 bytes=65536 window=16 sample_s=5e-4 repetitions=0 …
+//
+// Member 2i sends to member 2i + 1. Gropp, Olson, Samfass, EuroMPI 2016.
+#include "effect.hpp"
+#include "streams/streams.hpp"
+
+namespace hockney {
+namespace {
+
+std::string run(const Request& request, MPI_Comm comm) {
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    std::vector<int> ends;
+    for (int rank = 0; rank < ranks; ++rank) ends.push_back(rank);
+    return stream(request, comm, ends);
+}
+
+const RegisterEffect registered("injection", {run});
+
+}  // namespace
+}  // namespace hockney

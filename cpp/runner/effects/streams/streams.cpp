@@ -1,0 +1,142 @@
+// Windowed one-way streams. The messages of a window share one buffer on either side, as in osu_bw: what is
+// measured is the channel, not the memory behind it.
+#include "streams.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <set>
+
+#include "../../buffers.hpp"
+#include "../../clock.hpp"
+#include "../../statistics.hpp"
+#include "../effect.hpp"
+
+namespace hockney {
+namespace {
+
+constexpr int tag = 1, answer_tag = 2, salt = 5;
+constexpr long most_window = 4096;
+// Keeps a sample of messages that take no simulated time finite.
+constexpr double most_windows = 1e5;
+
+class Stream {
+  public:
+    Stream(MPI_Comm comm, const std::vector<int>& ends, std::size_t bytes, long window)
+        : comm_(comm), payload_(bytes), requests_(static_cast<std::size_t>(window)) {
+        int rank = 0;
+        MPI_Comm_rank(comm, &rank);
+        const auto found = std::find(ends.begin(), ends.end(), rank);
+        if (found == ends.end()) return;
+        const auto place = static_cast<std::size_t>(found - ends.begin());
+        partner_ = ends[place ^ 1U];
+        sends_ = place % 2 == 0;
+        buffer_ = std::make_unique<Buffer>(bytes, 0);
+        writer_ = sends_ ? rank : partner_;
+        if (sends_)
+            buffer_->fill(writer_, salt);
+        else
+            buffer_->poison(writer_, salt);
+    }
+
+    bool sends() const { return sends_; }
+    bool receives() const { return buffer_ && !sends_; }
+
+    // The sender's seconds until the last window was answered; 0 on the others.
+    double run(long windows) {
+        if (!buffer_) return 0;
+        const double start = now_s();
+        for (long each = 0; each < windows; ++each) {
+            std::byte* data = buffer_->next();
+            for (MPI_Request& request : requests_) {
+                if (sends_)
+                    MPI_Isend(data, payload_.count(), payload_.type(), partner_, tag, comm_, &request);
+                else
+                    MPI_Irecv(data, payload_.count(), payload_.type(), partner_, tag, comm_, &request);
+            }
+            MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+            if (sends_)
+                MPI_Recv(nullptr, 0, MPI_BYTE, partner_, answer_tag, comm_, MPI_STATUS_IGNORE);
+            else
+                MPI_Send(nullptr, 0, MPI_BYTE, partner_, answer_tag, comm_);
+        }
+        return sends_ ? now_s() - start : 0;
+    }
+
+    // Whether one more window brings what was sent; collective.
+    bool verify() {
+        if (receives()) buffer_->poison(writer_, salt);
+        MPI_Barrier(comm_);
+        run(1);
+        int mine = receives() && !buffer_->holds(writer_, salt) ? 0 : 1, all = 0;
+        MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm_);
+        return all == 1;
+    }
+
+  private:
+    MPI_Comm comm_;
+    Payload payload_;
+    std::vector<MPI_Request> requests_;
+    std::unique_ptr<Buffer> buffer_;
+    int partner_ = -1, writer_ = -1;
+    bool sends_ = false;
+};
+
+// How many windows last `sample_s`, by the slowest pair; the same on every rank.
+long windows_of(Stream& stream, double sample_s, MPI_Comm comm) {
+    if (sample_s <= 0) return 1;
+    double slowest_s = 0;
+    // The first makes connections and is not looked at.
+    for (int round = 0; round < 2; ++round) {
+        MPI_Barrier(comm);
+        double mine_s = stream.run(1);
+        MPI_Allreduce(&mine_s, &slowest_s, 1, MPI_DOUBLE, MPI_MAX, comm);
+    }
+    return static_cast<long>(std::clamp(std::ceil(sample_s / slowest_s), 1.0, most_windows));
+}
+
+void check(const std::vector<int>& ends, long bytes, long window, double sample_s, MPI_Comm comm) {
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
+    const std::set<int> different(ends.begin(), ends.end());
+    if (ends.empty() || ends.size() % 2 != 0 || different.size() < ends.size() ||
+        *different.rbegin() >= ranks)
+        throw BadRequest("pairs must name an even number of different ranks among the members");
+    if (bytes < 0) throw BadRequest("bytes must not be negative");
+    if (window < 1 || window > most_window)
+        throw BadRequest("window must be from 1 to " + std::to_string(most_window));
+    if (!(sample_s >= 0)) throw BadRequest("sample_s must not be negative");
+}
+
+}  // namespace
+
+std::string stream(const Request& request, MPI_Comm comm, const std::vector<int>& ends) {
+    const long bytes = request.whole("bytes"), window = request.whole("window");
+    const double sample_s = request.real("sample_s");
+    check(ends, bytes, window, sample_s, comm);
+    const Repetitions repetitions(request);
+    require_memory(static_cast<double>(Buffer::total_B(static_cast<std::size_t>(bytes), 0)), comm);
+    Stream mine(comm, ends, static_cast<std::size_t>(bytes), window);
+    const long windows = windows_of(mine, sample_s, comm);
+    std::vector<double> own_s;
+    const std::vector<double> slowest_s = repeat(repetitions, comm, [&] {
+        own_s.push_back(mine.run(windows) / static_cast<double>(windows));
+        return own_s.back();
+    });
+    own_s.erase(own_s.begin());  // the repetition that warms up
+    std::sort(own_s.begin(), own_s.end());
+    const std::vector<double> medians_s = gather(quantile(own_s, 0.5), comm);
+    const bool verified = mine.verify();
+    JsonObject record;
+    record.add("type", "record");
+    add_times(record, slowest_s);
+    std::vector<double> pair_s;
+    if (!medians_s.empty())
+        for (std::size_t each = 0; each < ends.size(); each += 2)
+            pair_s.push_back(medians_s[static_cast<std::size_t>(ends[each])]);
+    record.add("pair_s", pair_s).add("windows", windows).add("verified", verified);
+    return record.str();
+}
+
+}  // namespace hockney

@@ -1,0 +1,105 @@
+"""Effective bisection bandwidth: random halves of the ranks, paired at random, stream at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+
+SIZE_B = 2**20
+WINDOW, SIMULATED_WINDOW = 8, 2
+LEAST_DRAWS, MOST_DRAWS, SIMULATED_DRAWS = 20, 200, 30
+REFERENCES = 4
+"""Pairs measured alone, of different places."""
+DRAWS_BUDGET = 10.0
+"""Points' budgets that all draws together may take."""
+WINDOW_SHARE = 0.02
+"""Of a point's budget, what a window takes alone; slower links get fewer messages in flight."""
+ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
+"""A simulation repeats itself."""
+THRICE = {**ONCE, "repetitions": 3}
+"""What varies is the pairing; time is better spent on another."""
+
+
+@effects.register("congestion")
+def ask(here: Here) -> Asking:
+    """Pairs alone, two ordered pairings, then random ones until their mean is known or the time is spent."""
+    members = members_of(here)
+    locality = here.farthest()
+    if len(members) == len(here.ranks) and here.oversubscribed:
+        yield NotMeasurable(f"ranks share cores ({here.oversubscribed})", locality)
+        return
+    half = len(members) // 2
+    lot = np.random.default_rng(here.seed)
+    size_B = max(here.sizes_B, default=min(SIZE_B, here.largest_B))
+
+    def question(ranks: Sequence[int], pairs: Sequence[int], **more: object) -> Question:
+        asked = {"bytes": size_B, "pairs": ",".join(map(str, pairs)), "sample_s": 0.0, **more}
+        return Question(ranks, asked, locality)
+
+    timing = ONCE if here.simulated else here.timing(0.2)
+    alone = [int(rank) for rank in lot.permutation(len(members))]
+    chosen = [[members[a], members[b]] for a, b in zip(alone[:half], alone[half : 2 * half], strict=True)][
+        :REFERENCES
+    ]
+    first = yield question(chosen[0], (0, 1), pattern="alone", window=1, **timing)
+    window = SIMULATED_WINDOW if here.simulated else _window(first, here.budget_s)
+    for pair in chosen:
+        yield question(pair, (0, 1), pattern="alone", window=window, **timing)
+        yield question(pair, (0, 1), **{"pattern": "empty", "window": 1, **timing, "bytes": 0})
+    repeated = ONCE if here.simulated else THRICE
+    if half > 1:
+        for pattern, pairs in ordered(half).items():
+            yield question(members, pairs, pattern=pattern, window=window, **repeated)
+    means: list[float] = []
+    spent_s = 0.0
+    for draw in range(_draws(here, half)):
+        order = [int(rank) for rank in lot.permutation(len(members))]
+        pairs = [end for pair in zip(order[:half], order[half : 2 * half], strict=True) for end in pair]
+        label = {"pattern": "random", "seed": here.seed, "draw": draw, "window": window}
+        answer = yield question(members, pairs, **label, **repeated)
+        if answer is None:
+            continue
+        means.append(float(np.mean(1.0 / np.asarray(answer["pair_s"]))))
+        spent_s += sum(answer["samples_s"])
+        if not here.simulated and _enough(means, here.tolerance, spent_s > DRAWS_BUDGET * here.budget_s):
+            return
+
+
+def members_of(here: Here) -> list[int]:
+    """One rank of each node where there are several nodes, else all ranks."""
+    first: dict[str, int] = {}
+    for place in here.ranks:
+        first.setdefault(str(place["host"]), int(place["rank"]))
+    return list(first.values()) if len(first) > 1 else [int(place["rank"]) for place in here.ranks]
+
+
+def ordered(half: int) -> dict[str, list[int]]:
+    """Two pairings by order of ranks: across the middle, i with i + P/2, and each with its neighbour."""
+    return {
+        "halves": [end for rank in range(half) for end in (rank, rank + half)],
+        "neighbours": list(range(2 * half)),
+    }
+
+
+def _draws(here: Here, half: int) -> int:
+    if half == 1:
+        return 1
+    return SIMULATED_DRAWS if here.simulated else MOST_DRAWS
+
+
+def _window(first: Mapping[str, Any] | None, budget_s: float) -> int:
+    if first is None:
+        return WINDOW
+    return int(np.clip(WINDOW_SHARE * budget_s / first["time_s"], 1, WINDOW))
+
+
+def _enough(means: Sequence[float], tolerance: float, late: bool) -> bool:
+    """Whether the 95 % interval of the mean over draws is narrow enough, or the time is spent."""
+    if len(means) < LEAST_DRAWS:
+        return False
+    reach = 1.96 * np.std(means, ddof=1) / np.sqrt(len(means))
+    return late or bool(reach <= tolerance * np.mean(means))

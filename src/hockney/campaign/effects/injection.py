@@ -1,0 +1,120 @@
+"""What a process injects alone and what several share: k pairs stream at once, at sizes over decades."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.record import LOCALITIES, Locality
+
+SIZES_B = (8, 64, 512, 4096, 2**16, 2**18, 2**20, 2**22)
+WINDOW, LONG_WINDOW, SIMULATED_WINDOW = 64, 16, 8
+"""Messages in flight; of messages up to `SHORT_B`, of longer ones, and where every message costs computing."""
+SHORT_B = 4096
+SAMPLE_S = 5e-4
+"""Long beside the some µs by which ranks leave a barrier one after another."""
+SHARE = 0.15
+SLOWEST_S = 0.2
+"""A window that takes longer makes a point of seconds: longer messages are left out then."""
+LEAST_LONGEST_B = 2**18
+ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
+"""A simulation repeats itself."""
+FACING: tuple[Locality, ...] = ("numa", "package", "node", "network")
+"""Where all pairs can lie between the same two domains, and share what joins them."""
+
+
+@effects.register("injection")
+def ask(here: Here) -> Asking:
+    """For each locality 1, 2, … pairs as far as there are ranks; sizes grow until a window takes too long."""
+    for locality, _, _ in here.pairs:
+        if here.oversubscribed and locality != "network":
+            yield NotMeasurable(f"{locality}: ranks share cores ({here.oversubscribed})", locality)
+            continue
+        pairs, layout = pairs_at(here, locality)
+        if len(pairs) < 2:
+            yield NotMeasurable(
+                f"{locality}: two pairs at once need 4 ranks, each on a core of its own", locality
+            )
+        for count in counts(len(pairs)):
+            members = [rank for pair in pairs[:count] for rank in pair]
+            yield from _sizes(here, locality, layout, members)
+
+
+def _sizes(here: Here, locality: Locality, layout: str, members: Sequence[int]) -> Asking:
+    timing = ONCE if here.simulated else here.timing(SHARE)
+    for size_B in here.sizes_B or [size for size in SIZES_B if size <= here.largest_B]:
+        window = SIMULATED_WINDOW if here.simulated else WINDOW if size_B <= SHORT_B else LONG_WINDOW
+        answer = yield Question(
+            members,
+            {
+                "bytes": size_B,
+                "window": window,
+                "sample_s": 0.0 if here.simulated else SAMPLE_S,
+                "layout": layout,
+                **timing,
+            },
+            locality,
+        )
+        slow = answer is not None and not here.simulated and answer["time_s"] > SLOWEST_S
+        if slow and size_B >= LEAST_LONGEST_B:
+            return
+
+
+def counts(most: int) -> list[int]:
+    """Numbers of pairs to measure: 1, 2, 3, 4, 6, 8, 12, … and the most; each step is a factor of at most 2."""
+    steps = {1, most} | {base * 2**power for base in (2, 3) for power in range(most.bit_length())}
+    return sorted(step for step in steps if step <= most)
+
+
+def pairs_at(here: Here, locality: Locality) -> tuple[list[tuple[int, int]], str]:
+    """Disjoint (sender, receiver) of this locality inside one domain, as many as there are; and how they lie.
+
+    `facing`: all senders in one domain and all receivers in another, so that they share what joins the two (a
+    node's link). `disjoint`: no two need be between the same domains. The domain of most pairs is taken.
+    """
+    level = LOCALITIES.index(locality)
+    found: list[tuple[int, int]] = []
+    layout = "disjoint"
+    for domain in _domains(here, range(len(here.ranks)), level):
+        inner = sorted(_domains(here, domain, level - 1), key=lambda one: (-len(one), one[0]))
+        if locality in FACING and len(inner) > 1 and len(inner[1]) > 1:
+            first, second = sorted(inner[:2])
+            pairs, how = list(zip(first, second, strict=False)), "facing"
+        else:
+            pairs, how = _across(inner), "disjoint"
+        if len(pairs) > len(found):
+            found, layout = pairs, how
+    return found, layout
+
+
+def _across(groups: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+    """As many pairs of different groups as there are: always from the two that have most left."""
+    left = [list(group) for group in groups]
+    pairs = []
+    while len(left) > 1:
+        left.sort(key=lambda one: (-len(one), one[0]))
+        a, b = left[0].pop(0), left[1].pop(0)
+        pairs.append((min(a, b), max(a, b)))
+        left = [group for group in left if group]
+    return pairs
+
+
+def _domains(here: Here, ranks: Sequence[int], level: int) -> list[list[int]]:
+    """The ranks in groups that are no farther apart than that index of LOCALITIES; -1: each alone."""
+    place = {rank: index for index, rank in enumerate(ranks)}
+    near = [
+        (place[a], place[b])
+        for (a, b), one in here.localities.items()
+        if a in place and b in place and LOCALITIES.index(one) <= level
+    ]
+    rows, columns = [a for a, _ in near], [b for _, b in near]
+    graph = coo_array((np.ones(len(near)), (rows, columns)), shape=(len(place), len(place)))
+    _, labels = connected_components(graph, directed=False)
+    groups: dict[int, list[int]] = {}
+    for rank, label in zip(ranks, labels, strict=True):
+        groups.setdefault(int(label), []).append(rank)
+    return list(groups.values())

@@ -1,0 +1,56 @@
+"""What the models of streams share: samples of equal questions together, intervals by bootstrap, words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.models.base import Parameter
+
+Array = NDArray[np.float64]
+
+REPLICATES = 400
+"""The ends of a 95 % interval are then the tenth of the replicates from either end."""
+
+
+def undisturbed_s(record: EffectRecord) -> Array:
+    """Samples of a window in seconds, those left out that the runner set aside."""
+    samples = np.asarray(record.answer["samples_s"], dtype=np.float64)
+    return np.asarray(np.delete(samples, record.answer.get("disturbed_at", [])))
+
+
+def resampled_medians(samples: Array, lot: np.random.Generator) -> Array:
+    """Medians of `REPLICATES` draws with replacement, as many samples each, shape (REPLICATES,)."""
+    drawn = lot.integers(samples.size, size=(REPLICATES, samples.size))
+    return np.asarray(np.median(samples[drawn], axis=1))
+
+
+def bootstrapped(value: float, replicates: Array | None, unit: str) -> Parameter:
+    """The value with the 2.5 and 97.5 % quantiles of its replicates; without any, without an interval."""
+    if replicates is None:
+        return Parameter(value=value, unit=unit)
+    low, high = np.nanquantile(replicates, [0.025, 0.975])
+    # The interval holds the value that is used.
+    return Parameter(value=value, low=min(value, float(low)), high=max(value, float(high)), unit=unit)
+
+
+def per_byte(seconds: float) -> str:
+    """2.67e-9 → `2.67 ns/B`."""
+    return f"{seconds * 1e9:.3g} ns/B"
+
+
+def latex(quantity: str) -> str:
+    """A number with its unit: `2.67 ns/B` → `2.67\\,\\mathrm{ns/B}`."""
+    number, _, unit = quantity.partition(" ")
+    unit = unit.replace("µ", r"\mu ")
+    return rf"{number}\,\mathrm{{{unit}}}" if unit else number
+
+
+def verified(records: Sequence[EffectRecord]) -> tuple[list[EffectRecord], list[str]]:
+    """The records whose payload arrived as sent, and a note on those that did not."""
+    good = [record for record in records if record.answer["verified"]]
+    wrong = len(records) - len(good)
+    return good, [f"{wrong} answers are left out: their payload did not arrive as sent"] if wrong else []

@@ -1,0 +1,251 @@
+"""Congestion among random bisections: effective bisection bandwidth, and the bounds of equation (2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.errors import RequestError
+from hockney.models.base import Parameter
+from hockney.models.effects._streams import (
+    REPLICATES,
+    Array,
+    bootstrapped,
+    latex,
+    per_byte,
+    resampled_medians,
+    undisturbed_s,
+    verified,
+)
+from hockney.models.effects.base import Cell, Effect, effect_models
+from hockney.models.views import Statement, Views
+from hockney.units import format_bytes, format_rate, format_time
+
+SOURCE = "document 003, equation (2)"
+EFFECTIVE = "Hoefler, Schneider, Lumsdaine, Cluster 2008"
+QUANTILES = (0.05, 0.5, 0.95)
+LEAST_DRAWS = 6
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """A pair that nothing disturbs: start-up and seconds for each byte, with their replicates."""
+
+    alpha_s: float
+    beta_s_per_B: float
+    alphas_s: Array | None
+    betas_s_per_B: Array | None
+
+
+@effect_models.register("congestion")
+def fit(records: Sequence[EffectRecord]) -> Effect:
+    """α and β of a pair alone, the mean and the worst congestion, effective bisection bandwidth.
+
+    A pair's congestion is the time its bytes take beside what they take alone (start-up 2α of a window and its
+    answer excepted). Intervals: 95 %, by bootstrap, of draws as wholes: pairs of one draw depend on each other.
+    RequestError where no pair was measured alone.
+    """
+    good, notes = verified(records)
+    lot = np.random.default_rng(0)
+    alone = _alone(good, lot)
+    drawn = [record for record in good if "draw" in record.parameters]
+    together = [record for record in good if record.parameters["pattern"] not in ("alone", "empty")]
+    ranks = max(2 * len(record.answer["pair_s"]) for record in good)
+    parameters = {
+        "alpha_s": bootstrapped(alone.alpha_s, alone.alphas_s, "s"),
+        "beta_s_per_B": bootstrapped(alone.beta_s_per_B, alone.betas_s_per_B, "s/B"),
+    }
+    not_identified: dict[str, str] = {}
+    names = ("effective_bisection_bandwidth_B_per_s", "effective_fraction", "mean_congestion", "worst_congestion")
+    if ranks < 4:
+        why = "two ranks have one bisection, a pair alone: 4 or more ranks (one a node where there are nodes)"
+        not_identified |= dict.fromkeys(names, why)
+    elif not drawn:
+        not_identified |= dict.fromkeys(names, "no random bisection was measured: measure again, with --resume")
+    else:
+        parameters |= _shares(drawn, together, alone, ranks, lot)
+        notes += _notes(drawn, together, parameters)
+    size_B = int(max(record.parameters["bytes"] for record in good))
+    notes.append(f"messages of {format_bytes(size_B)}; streams that end early leave their share to the others")
+    return Effect(
+        effect="congestion",
+        parameters=parameters,
+        not_identified=not_identified,
+        views=_views(parameters, ranks),
+        points=[_point(record, alone) for record in together],
+        notes=notes,
+    )
+
+
+def _volume_B(record: EffectRecord) -> float:
+    return float(record.parameters["bytes"]) * float(record.parameters["window"])
+
+
+def _alone(records: Sequence[EffectRecord], lot: np.random.Generator) -> _Alone:
+    """Half a window of one empty message and its answer is α; what a window takes beyond both is its bytes'."""
+    empty = [record for record in records if record.parameters["pattern"] == "empty"]
+    full = [record for record in records if record.parameters["pattern"] == "alone"]
+    if not empty or not full:
+        raise RequestError("no pair alone was measured", "measure again, with --resume")
+    window = max(_volume_B(record) for record in full)
+    full = [record for record in full if _volume_B(record) == window]
+    alphas = [undisturbed_s(record) / 2 for record in empty]
+    volumes = [undisturbed_s(record) for record in full]
+    alpha_s = float(np.median([np.median(one) for one in alphas]))
+    full_s = float(np.median([np.median(one) for one in volumes]))
+    beta = _bytes_s(np.array(full_s), alpha_s) / window
+    if all(one.size == 1 for one in (*alphas, *volumes)):
+        return _Alone(alpha_s, float(beta), None, None)
+    # Pairs of other places differ by more than their samples do: both are drawn again.
+    alpha_low = _pooled(alphas, lot)
+    return _Alone(alpha_s, float(beta), alpha_low, _bytes_s(_pooled(volumes, lot), alpha_s) / window)
+
+
+def _pooled(samples: Sequence[Array], lot: np.random.Generator) -> Array:
+    """Replicates of the median over pairs of each pair's median, shape (REPLICATES,)."""
+    medians = np.array([resampled_medians(one, lot) for one in samples])
+    chosen = lot.integers(len(samples), size=(len(samples), REPLICATES))
+    return np.asarray(np.median(np.take_along_axis(medians, chosen, axis=0), axis=0))
+
+
+def _bytes_s(time_s: Array, alpha_s: float) -> Array:
+    """Time of a window's bytes; a start-up as long as the window leaves half of it, so that none is negative."""
+    return np.asarray(np.maximum(time_s - 2 * alpha_s, time_s / 2))
+
+
+def _congestion(record: EffectRecord, alone: _Alone) -> Array:
+    """Of each pair, shape (pairs,)."""
+    pair_s = np.asarray(record.answer["pair_s"], dtype=np.float64)
+    return np.asarray(_bytes_s(pair_s, alone.alpha_s) / (alone.beta_s_per_B * _volume_B(record)))
+
+
+def _shares(
+    drawn: Sequence[EffectRecord],
+    together: Sequence[EffectRecord],
+    alone: _Alone,
+    ranks: int,
+    lot: np.random.Generator,
+) -> dict[str, Parameter]:
+    each = np.array([_congestion(record, alone) for record in drawn])
+    mean_share, mean_congestion = np.mean(1 / each, axis=1), np.mean(each, axis=1)
+    full_B_per_s = ranks / 2 / alone.beta_s_per_B
+    shares = congestions = bandwidths = None
+    if len(drawn) >= LEAST_DRAWS:
+        chosen = lot.integers(len(drawn), size=(REPLICATES, len(drawn)))
+        # What a share is a share of is uncertain as well; the bandwidth in B/s does not depend on it.
+        scale = 1.0 if alone.betas_s_per_B is None else alone.betas_s_per_B / alone.beta_s_per_B
+        bandwidths = np.mean(mean_share[chosen], axis=1) * full_B_per_s
+        shares = np.mean(mean_share[chosen], axis=1) * scale
+        congestions = np.mean(mean_congestion[chosen], axis=1) / scale
+    fraction = float(np.mean(mean_share))
+    found = {
+        "effective_bisection_bandwidth_B_per_s": bootstrapped(fraction * full_B_per_s, bandwidths, "B/s"),
+        "effective_fraction": bootstrapped(fraction, shares, "1"),
+        "mean_congestion": bootstrapped(float(np.mean(mean_congestion)), congestions, "1"),
+        "worst_congestion": Parameter(
+            value=max(1.0, *(float(np.max(_congestion(record, alone))) for record in together)), unit="1"
+        ),
+    }
+    for level in QUANTILES:
+        found[f"pair_fraction_p{round(100 * level):02d}"] = Parameter(
+            value=float(np.quantile(1 / each, level)), unit="1"
+        )
+    return found
+
+
+def _notes(
+    drawn: Sequence[EffectRecord], together: Sequence[EffectRecord], parameters: dict[str, Parameter]
+) -> list[str]:
+    seeds = sorted({int(record.parameters["seed"]) for record in drawn})
+    pairs = sum(len(record.answer["pair_s"]) for record in together)
+    notes = [
+        f"{len(drawn)} random bisections, seed {', '.join(map(str, seeds))}; {EFFECTIVE}",
+        f"the worst congestion is the greatest of {pairs} pairs measured; a topology's exact worst may be greater",
+    ]
+    if parameters["effective_fraction"].low is None:
+        notes.append(f"fewer than {LEAST_DRAWS} bisections: no interval")
+    return notes
+
+
+def _point(record: EffectRecord, alone: _Alone) -> dict[str, Cell]:
+    congestion = _congestion(record, alone)
+    return {
+        "pattern": str(record.parameters["pattern"]),
+        "draw": record.parameters.get("draw"),
+        "pairs": int(congestion.size),
+        "bytes": int(record.parameters["bytes"]),
+        "window": int(record.parameters["window"]),
+        "time_s": float(record.answer["time_s"]),
+        "mean_congestion": float(np.mean(congestion)),
+        "worst_congestion": float(np.max(congestion)),
+        "bandwidth_B_per_s": float(np.sum(1 / congestion)) / alone.beta_s_per_B,
+    }
+
+
+def _views(parameters: dict[str, Parameter], ranks: int) -> Views:
+    alpha, beta = (
+        format_time(parameters["alpha_s"].value),
+        per_byte(parameters["beta_s_per_B"].value),
+    )
+    exact = [
+        Statement(
+            text=f"T(n) = {alpha} + {beta} · n",
+            latex=rf"T(n) = {latex(alpha)} + {latex(beta)} \cdot n",
+            where="a pair alone",
+        )
+    ]
+    asymptotic = [Statement(text="T(n) = Θ(n)", latex=r"T(n) = \Theta(n)", where="a pair alone")]
+    dominant = [
+        Statement(
+            text=f"T(n) = {beta} · n + Θ(1)",
+            latex=rf"T(n) = {latex(beta)} \cdot n + \Theta(1)",
+            where="a pair alone",
+        )
+    ]
+    bounded = [
+        Statement(text=f"{alpha} + {beta} · n ≤ T(n)", latex=rf"{latex(alpha)} + {latex(beta)} \cdot n \le T(n)")
+    ]
+    if "mean_congestion" in parameters:
+        where = f"P = {ranks}, pairs across random bisections"
+        mean, worst = f"{parameters['mean_congestion'].value:.3g}", f"{parameters['worst_congestion'].value:.3g}"
+        total = format_rate(parameters["effective_bisection_bandwidth_B_per_s"].value)
+        asymptotic.append(
+            Statement(
+                text="T(n, P) = Ω(n), O(n·C(P))",
+                latex=r"T(n, P) = \Omega(n),\ O(n\,C(P))",
+                where="C(P): congestion of the worst pairing",
+            )
+        )
+        dominant.append(
+            Statement(
+                text=f"mean T(n) = {mean} · {beta} · n + Θ(1)",
+                latex=rf"\overline{{T}}(n) = {mean} \cdot {latex(beta)} \cdot n + \Theta(1)",
+                where=where,
+            )
+        )
+        bounded = [
+            Statement(
+                text=f"{alpha} + {beta} · n ≤ T(n, P) ≤ {alpha} + {beta} · n · {worst}",
+                latex=rf"{latex(alpha)} + {latex(beta)} \cdot n \le T(n, P) \le {latex(alpha)} + {latex(beta)} \cdot n"
+                rf" \cdot {worst}",
+                where=f"P = {ranks}, the pairings measured",
+                source=SOURCE,
+            )
+        ]
+        exact += [
+            Statement(
+                text=f"mean T(n) = {alpha} + {beta} · n · {mean}",
+                latex=rf"\overline{{T}}(n) = {latex(alpha)} + {latex(beta)} \cdot n \cdot {mean}",
+                where=where,
+            ),
+            Statement(
+                text=f"effective bisection bandwidth = {total}",
+                latex=rf"B_{{\mathrm{{eff}}}} = {latex(total)}",
+                where=f"P = {ranks}",
+                source=EFFECTIVE,
+            ),
+        ]
+    return Views(asymptotic=asymptotic, dominant=dominant, bounded=bounded, exact=exact)

@@ -1,0 +1,321 @@
+"""Max-rate: what one process injects and what k of them share (Gropp, Olson, Samfass, EuroMPI 2016)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.errors import RequestError
+from hockney.models._linear import nonnegative_line
+from hockney.models.base import Parameter
+from hockney.models.effects._streams import (
+    REPLICATES,
+    Array,
+    bootstrapped,
+    latex,
+    resampled_medians,
+    undisturbed_s,
+    verified,
+)
+from hockney.models.effects.base import Effect, effect_models
+from hockney.models.views import Statement, Views
+from hockney.units import format_bytes, format_rate, format_time
+
+SOURCE = "Gropp, Olson, Samfass, EuroMPI 2016, max-rate model"
+REACHED = 0.9
+"""A limit counts as reached where the most pairs get less than this share of what each has alone, together: a
+smaller loss may be a lower clock of busy cores, and the limit would be drawn far beyond the data."""
+SHORT_B, RATE_B = 2**15, 64
+"""Longest short message where the library states no eager limit, and longest that shows a message rate."""
+
+Cells = Mapping[tuple[int, int], float]
+"""By (pairs, bytes): seconds for each message of a window, its share of the answer included."""
+
+
+@dataclass(frozen=True)
+class MaxRate:
+    """T(n, k) = max(α + k·n / min(R_N, k·R_C), k / min(r_N, k·r_C)); NaN is what the data do not tell."""
+
+    alpha_short_s: float
+    alpha_long_s: float
+    each_B_per_s: float
+    shared_B_per_s: float
+    rate_each_per_s: float
+    rate_shared_per_s: float
+    longest_short_B: int
+
+    def at(self, pairs: int, size_B: int) -> float:
+        """Seconds for each message."""
+        alpha = self.alpha_short_s if size_B <= self.longest_short_B else self.alpha_long_s
+        if np.isnan(alpha):
+            alpha = np.nanmax([self.alpha_short_s, self.alpha_long_s])
+        bandwidth = np.nanmin([self.shared_B_per_s, pairs * self.each_B_per_s])
+        bytes_s = float(alpha + pairs * size_B / bandwidth)
+        rates = [self.rate_shared_per_s, pairs * self.rate_each_per_s]
+        return bytes_s if np.isnan(rates).all() else max(bytes_s, pairs / float(np.nanmin(rates)))
+
+
+@effect_models.register("injection")
+def fit(records: Sequence[EffectRecord]) -> Effect:
+    """Limits of bandwidth and of message rate, of one process and of those together; α of short and long ones.
+
+    Intervals: 95 %, by bootstrap of each point's samples; None where each question has one sample (simulations).
+    RequestError where not one point of a pair alone is there.
+    """
+    good, notes = verified(records)
+    samples: dict[tuple[int, int], list[Array]] = {}
+    for record in good:
+        key = (len(record.members) // 2, int(record.parameters["bytes"]))
+        samples.setdefault(key, []).append(undisturbed_s(record) / float(record.parameters["window"]))
+    pooled = {key: np.concatenate(some) for key, some in sorted(samples.items())}
+    if not any(pairs == 1 for pairs, _ in pooled):
+        raise RequestError("no pair alone was measured", "measure again, with --resume")
+    cells = {key: float(np.median(some)) for key, some in pooled.items()}
+    limit_B = _longest_short_B(good[0])
+    model = max_rate(cells, limit_B)
+    replicates: list[MaxRate] | None = None
+    if max(some.size for some in pooled.values()) > 1:
+        lot = np.random.default_rng(0)
+        drawn = {key: resampled_medians(some, lot) for key, some in pooled.items()}
+        replicates = [
+            max_rate({key: float(some[each]) for key, some in drawn.items()}, limit_B)
+            for each in range(REPLICATES)
+        ]
+    made = _Effect(model, replicates, cells, shares_cores=any(record.oversubscribed for record in good))
+    return Effect(
+        effect="injection",
+        parameters=made.parameters,
+        not_identified=made.not_identified,
+        views=made.views(),
+        points=[
+            {
+                "pairs": pairs,
+                "bytes": size_B,
+                "time_s": time_s,
+                "low_s": float(np.min(pooled[pairs, size_B])),
+                "high_s": float(np.max(pooled[pairs, size_B])),
+                "bandwidth_B_per_s": pairs * size_B / time_s,
+                "message_rate_per_s": pairs / time_s,
+                "model_s": model.at(pairs, size_B),
+            }
+            for (pairs, size_B), time_s in cells.items()
+        ],
+        notes=[*notes, *made.notes(good)],
+    )
+
+
+def max_rate(cells: Cells, longest_short_B: int) -> MaxRate:
+    """The model of these times: bandwidths by lines through the long messages of each number of pairs."""
+    counts = sorted({pairs for pairs, _ in cells})
+    bandwidth = [_bandwidth(cells, pairs, longest_short_B) for pairs in counts]
+    each, shared = saturation(counts, bandwidth)
+    smallest_B = min(size_B for _, size_B in cells)
+    rate_each = rate_shared = float("nan")
+    if smallest_B <= RATE_B:
+        seen = [pairs for pairs in counts if (pairs, smallest_B) in cells]
+        rate_each, rate_shared = saturation(seen, [pairs / cells[pairs, smallest_B] for pairs in seen])
+    return MaxRate(
+        alpha_short_s=_alpha_s(cells, each, lambda size_B: size_B <= longest_short_B),
+        alpha_long_s=_alpha_s(cells, each, lambda size_B: size_B > longest_short_B),
+        each_B_per_s=each,
+        shared_B_per_s=shared,
+        rate_each_per_s=rate_each,
+        rate_shared_per_s=rate_shared,
+        longest_short_B=longest_short_B,
+    )
+
+
+def saturation(counts: Sequence[int], rates: Sequence[float]) -> tuple[float, float]:
+    """Rates of k together as min(shared, k · each): (each, shared), shared NaN where it is not reached.
+
+    The break is where the squares of the logarithms' residuals are least; the pairs before it give `each`, the
+    rest `shared`, as geometric means. `counts` ascend.
+    """
+    k, rate = np.asarray(counts, dtype=np.float64), np.log(np.asarray(rates, dtype=np.float64))
+    alone = rate - np.log(k)
+    best, least = (float(np.mean(alone)), float("nan")), float("inf")
+    for first in range(1, k.size):
+        each, shared = float(np.mean(alone[:first])), float(np.mean(rate[first:]))
+        cost = float(np.sum((alone[:first] - each) ** 2) + np.sum((rate[first:] - shared) ** 2))
+        if shared - each < np.log(REACHED * k[-1]) and cost < least:
+            best, least = (each, shared), cost
+    return float(np.exp(best[0])), float(np.exp(best[1]))
+
+
+def _longest_short_B(record: EffectRecord) -> int:
+    channel = "network" if record.locality == "network" else "shared_memory"
+    return int(record.about.get("eager_limit_B", {}).get(channel, SHORT_B))
+
+
+def _bandwidth(cells: Cells, pairs: int, longest_short_B: int) -> float:
+    """B/s of all pairs together, from the long messages, or the two longest where fewer are long."""
+    sizes = sorted(size_B for count, size_B in cells if count == pairs)
+    used = [size_B for size_B in sizes if size_B > longest_short_B]
+    if len(used) < 2:
+        used = sizes[-2:]
+    time_s = np.array([cells[pairs, size_B] for size_B in used])
+    _, beta = nonnegative_line(np.array(used, dtype=np.float64), time_s)
+    return pairs / beta if beta > 0 else pairs * used[-1] / float(time_s[-1])
+
+
+def _alpha_s(cells: Cells, each_B_per_s: float, holds: Callable[[int], bool]) -> float:
+    """Median of what the bytes of a pair alone do not explain, not negative; NaN without such a message."""
+    rest = [
+        time_s - size_B / each_B_per_s
+        for (pairs, size_B), time_s in cells.items()
+        if pairs == 1 and holds(size_B)
+    ]
+    return max(0.0, float(np.median(rest))) if rest else float("nan")
+
+
+class _Effect:
+    """The model's parameters with their intervals, and what is said about them."""
+
+    def __init__(
+        self, model: MaxRate, replicates: list[MaxRate] | None, cells: Cells, *, shares_cores: bool
+    ) -> None:
+        self.model = model
+        self.replicates = replicates
+        self.cells = cells
+        self.most = max(pairs for pairs, _ in cells)
+        self.shares_cores = shares_cores
+        self.parameters: dict[str, Parameter] = {}
+        self.not_identified: dict[str, str] = {}
+        self._fill()
+
+    def _add(self, name: str, of: Callable[[MaxRate], float], unit: str) -> None:
+        replicates = None if self.replicates is None else np.array([of(one) for one in self.replicates])
+        self.parameters[name] = bootstrapped(of(self.model), replicates, unit)
+
+    def _always(self, of: Callable[[MaxRate], float]) -> bool:
+        """Whether a limit is told by the data, and by hardly less of its replicates than an interval's 97.5 %."""
+        told = np.isfinite(of(self.model))
+        if not told or self.replicates is None:
+            return bool(told)
+        return bool(np.mean(np.isfinite([of(one) for one in self.replicates])) >= 0.975)
+
+    def _fill(self) -> None:
+        self._add("R_C_B_per_s", lambda one: one.each_B_per_s, "B/s")
+        if self._always(lambda one: one.shared_B_per_s):
+            self._add("R_N_B_per_s", lambda one: one.shared_B_per_s, "B/s")
+            self._add("k_bandwidth", lambda one: one.shared_B_per_s / one.each_B_per_s, "1")
+        else:
+            self.not_identified["R_N_B_per_s"] = self._more("bytes")
+        for regime, of in (
+            ("short", lambda one: one.alpha_short_s),
+            ("long", lambda one: one.alpha_long_s),
+        ):
+            if np.isfinite(of(self.model)):
+                self._add(f"alpha_{regime}_s", of, "s")
+            else:
+                self.not_identified[f"alpha_{regime}_s"] = f"no {regime} message was measured: --sizes"
+        self._rates()
+
+    def _rates(self) -> None:
+        names = ("message_rate_C_per_s", "message_rate_N_per_s")
+        if self.shares_cores:
+            why = "ranks share cores, and a message costs time of a core: measure with a core for each rank"
+            self.not_identified |= dict.fromkeys(names, why)
+        elif np.isnan(self.model.rate_each_per_s):
+            self.not_identified |= dict.fromkeys(names, f"no message of {RATE_B} B or less was measured: --sizes")
+        else:
+            self._add(names[0], lambda one: one.rate_each_per_s, "1/s")
+            if self._always(lambda one: one.rate_shared_per_s):
+                self._add(names[1], lambda one: one.rate_shared_per_s, "1/s")
+                self._add("k_message_rate", lambda one: one.rate_shared_per_s / one.rate_each_per_s, "1")
+            else:
+                self.not_identified[names[1]] = self._more("messages")
+
+    def _more(self, of: str) -> str:
+        if self.most == 1:
+            return "one pair alone was measured: two and more at once, which need 4 ranks on cores of their own"
+        return f"{self.most} pairs at once do not reach a limit of {of}: more pairs (ranks on more cores)"
+
+    def views(self) -> Views:
+        p = self.parameters
+        each = format_rate(p["R_C_B_per_s"].value)
+        shared = p.get("R_N_B_per_s")
+        both = f"min({format_rate(shared.value)}, k · {each})" if shared else f"(k · {each})"
+        both_tex = (
+            rf"\min({latex(format_rate(shared.value))},\; k \cdot {latex(each)})"
+            if shared
+            else rf"k \cdot {latex(each)}"
+        )
+        reach = "" if shared else f"k ≤ {self.most}"
+        limit = format_bytes(self.model.longest_short_B)
+        exact = [
+            Statement(
+                text=f"T(n, k) = {format_time(p[name].value)} + k·n / {both}",
+                latex=rf"T(n, k) = {latex(format_time(p[name].value))} + \frac{{k\,n}}{{{both_tex}}}",
+                where=", ".join(part for part in (f"n {sign} {limit}", reach) if part),
+                source=SOURCE,
+            )
+            for name, sign in (("alpha_short_s", "≤"), ("alpha_long_s", ">"))
+            if name in p
+        ]
+        if "message_rate_N_per_s" in p:
+            rate = p["message_rate_N_per_s"].value
+            exact.append(
+                Statement(
+                    text=f"T(n, k) ≥ k / ({rate:.3g}/s)",
+                    latex=rf"T(n, k) \ge k \,/\, ({rate:.3g}\,\mathrm{{s^{{-1}}}})",
+                    where="short messages: the message rate that they share",
+                )
+            )
+        worst_B_per_s = (p["R_N_B_per_s"].value if shared else self.most * p["R_C_B_per_s"].value) / self.most
+        alpha_s = p[next(name for name in ("alpha_short_s", "alpha_long_s") if name in p)].value
+        start, start_tex = format_time(alpha_s), latex(format_time(alpha_s))
+        bounded = Statement(
+            text=f"{start} + n / {each} ≤ T(n, k)",
+            latex=rf"{start_tex} + n / {latex(each)} \le T(n, k)",
+            source="a process alone",
+        )
+        if shared and "alpha_long_s" in p:
+            most = format_time(max(p["alpha_long_s"].value, alpha_s))
+            bounded = Statement(
+                text=f"{bounded.text} ≤ {most} + n / {format_rate(worst_B_per_s)}",
+                latex=rf"{bounded.latex} \le {latex(most)} + n / {latex(format_rate(worst_B_per_s))}",
+                where=f"k ≤ {self.most}",
+                source="a process alone, and all that were measured at once",
+            )
+        dominant = [
+            Statement(
+                text=f"T(n, k) = n / {each} + Θ(1)",
+                latex=rf"T(n, k) = n / {latex(each)} + \Theta(1)",
+                where=f"k ≤ {p['k_bandwidth'].value:.3g}" if shared else f"k ≤ {self.most}",
+            )
+        ]
+        asymptotic = [Statement(text="T(n, k) = Θ(n)", latex=r"T(n, k) = \Theta(n)", where=dominant[0].where)]
+        if shared:
+            together, beyond = format_rate(shared.value), f"k > {p['k_bandwidth'].value:.3g}"
+            dominant.append(
+                Statement(
+                    text=f"T(n, k) = k·n / {together} + Θ(1)",
+                    latex=rf"T(n, k) = k\,n / {latex(together)} + \Theta(1)",
+                    where=beyond,
+                )
+            )
+            asymptotic.append(Statement(text="T(n, k) = Θ(k·n)", latex=r"T(n, k) = \Theta(k\,n)", where=beyond))
+        return Views(asymptotic=asymptotic, dominant=dominant, bounded=[bounded], exact=exact)
+
+    def notes(self, records: Sequence[EffectRecord]) -> list[str]:
+        miss = [abs(self.model.at(*key) / time_s - 1) for key, time_s in self.cells.items()]
+        layouts = {str(record.parameters.get("layout", "")) for record in records}
+        notes = [
+            "T is the time for each message of a window; intervals: 95 %, bootstrap of each point's samples"
+            if self.replicates is not None
+            else "T is the time for each message of a window; each point is one sample: no intervals",
+            f"the model misses the points by {np.median(miss):.1%} (median), {max(miss):.1%} at most",
+        ]
+        if "facing" in layouts:
+            notes.append("all senders are in one domain, all receivers in another: R_N is of what joins them")
+        if "disjoint" in layouts and records[0].locality == "network":
+            notes.append("one rank a node: R_N is of the network between nodes, not of a node's own link")
+        if self.shares_cores:
+            notes.append(
+                "ranks share cores: R_C and R_N are the link's only where it is far slower than they are"
+            )
+        return notes
