@@ -107,8 +107,23 @@ def fitted(folder: Path, platform: Path, settings: dict[str, str], *words: str) 
     return {entry["operation"]: entry["fits"] for entry in machine["point_to_point"]}
 
 
-def values(fit: dict[str, Any], *names: str) -> dict[str, float]:
-    return {name: fit["parameters"][name]["value"] for name in names}
+def agree(fit: dict[str, Any], given: dict[str, float]) -> None:
+    """The parameters of a fit are those given; `pytest -rP` shows both."""
+    found = {name: fit["parameters"][name]["value"] for name in given}
+    for name, value in given.items():
+        print(f"{fit['model']} {name}: given {value:.6g}, found {found[name]:.6g}")
+    assert found == pytest.approx(given, rel=WITHIN)
+
+
+def lines_agree(fit: dict[str, Any], given: list[tuple[float, float]], breaks_B: list[int]) -> None:
+    """The regimes of a fit have these α and β, and a break between each size given and the next byte."""
+    found = [(one["alpha_s"]["value"], one["beta_s_per_B"]["value"]) for one in fit["regimes"]]
+    ends_B = [int(one["max_B"]) for one in fit["regimes"][:-1]]
+    print(f"{fit['model']} breaks_B: given {breaks_B}, found {ends_B}")
+    assert ends_B == breaks_B
+    for line, expected in zip(found, given, strict=True):
+        print(f"{fit['model']} (alpha_s, beta_s_per_B): given {expected}, found {line}")
+        assert line == pytest.approx(expected, rel=WITHIN)
 
 
 @pytest.mark.parametrize("ranks", [2, 64])
@@ -128,7 +143,7 @@ def test_the_parameters_of_a_platform_come_back(name: str, ranks: int, tmp_path:
         "g": given.o_s[0],
         "G": max(per_byte_s, given.o_s[1]),
     }
-    assert values(found["loggp"], *loggp) == pytest.approx(loggp, rel=WITHIN)
+    agree(found["loggp"], loggp)
 
     one_way_s = given.o_s[0] + given.latency_s + given.o_r[0]
     expected = [(one_way_s, per_byte_s + given.o_s[1] + given.o_r[1])]
@@ -136,26 +151,21 @@ def test_the_parameters_of_a_platform_come_back(name: str, ranks: int, tmp_path:
     if given.detached_B < NEVER_B:
         breaks_B = [given.detached_B - 1]
         expected.append((given.latency_s, per_byte_s))
-    regimes = found["piecewise"]["regimes"]
-    # A break between two neighbouring sizes stands between them.
-    assert [int(one["max_B"]) for one in regimes[:-1]] == breaks_B
-    lines = [(one["alpha_s"]["value"], one["beta_s_per_B"]["value"]) for one in regimes]
-    assert lines == [pytest.approx(line, rel=WITHIN) for line in expected]
+    lines_agree(found["piecewise"], expected, breaks_B)
     if not breaks_B:
         line = {"latency_s": one_way_s, "bandwidth_B_per_s": given.bandwidth_B_per_s}
-        assert values(found["hockney"], *line) == pytest.approx(line, rel=WITHIN)
+        agree(found["hockney"], line)
 
 
 def test_the_size_from_which_sending_costs_more_is_found_to_the_byte(tmp_path: Path) -> None:
     platform = STEPPED.write(tmp_path / "p.xml")
     found = fitted(tmp_path, platform, STEPPED.settings(), "--operations", "pingpong", "--ranks", "2")["pingpong"]
-    regimes = found["piecewise"]["regimes"]
     assert STEPPED.step is not None
-    assert [int(one["max_B"]) for one in regimes[:-1]] == [STEPPED.step[0]]
-    both_s = [cost + STEPPED.latency_s + STEPPED.o_r[0] for cost in (STEPPED.o_s[0], STEPPED.step[1])]
-    assert [one["alpha_s"]["value"] for one in regimes] == pytest.approx(both_s, rel=WITHIN)
-    per_byte_s = [1 / STEPPED.bandwidth_B_per_s] * 2
-    assert [one["beta_s_per_B"]["value"] for one in regimes] == pytest.approx(per_byte_s, rel=WITHIN)
+    lines = [
+        (cost + STEPPED.latency_s + STEPPED.o_r[0], 1 / STEPPED.bandwidth_B_per_s)
+        for cost in (STEPPED.o_s[0], STEPPED.step[1])
+    ]
+    lines_agree(found["piecewise"], lines, [STEPPED.step[0]])
 
 
 @pytest.mark.parametrize(("sharing", "directions"), [("SHARED", 2), ("SPLITDUPLEX", 1)])
@@ -165,6 +175,7 @@ def test_what_the_directions_of_a_link_share_is_told(sharing: str, directions: i
     found = fitted(tmp_path, given.write(tmp_path / "p.xml"), given.settings(), *words)
     per_byte_s = {name: fits["hockney"]["regimes"][0]["beta_s_per_B"]["value"] for name, fits in found.items()}
     expected = {"bandwidth": 1 / given.bandwidth_B_per_s, "bidirectional": directions / given.bandwidth_B_per_s}
+    print(f"seconds per byte: given {expected}, found {per_byte_s}")
     assert per_byte_s == pytest.approx(expected, rel=WITHIN)
 
 
@@ -185,6 +196,6 @@ def test_every_hop_of_a_fat_tree_is_counted(second: int, links: int, tmp_path: P
     words = ["--operations", LOGGP, "--ranks", "64", "--hostfile", str(hosts), "--sizes", "0,8,1KiB,64KiB,1MiB"]
     found = fitted(tmp_path, platform, given.settings(), *words)["pingpong"]
     loggp = {"L": given.latency_s, "o_s": o_s, "o_r": o_r, "g": o_s, "G": 1 / bandwidth_B_per_s}
-    assert values(found["loggp"], *loggp) == pytest.approx(loggp, rel=WITHIN)
+    agree(found["loggp"], loggp)
     line = {"latency_s": given.latency_s + o_s + o_r, "bandwidth_B_per_s": bandwidth_B_per_s}
-    assert values(found["hockney"], *line) == pytest.approx(line, rel=WITHIN)
+    agree(found["hockney"], line)

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.two_hosts import ADDRESSES, TwoHosts
 
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 from hockney.runner.mpi import Mpi
-from tests.two_hosts import ADDRESSES, TwoHosts
 
 WITHIN = 0.03
 LAUNCHES = 3
@@ -51,6 +51,7 @@ def agrees(tmp_path: Path, measured: Callable[[Path], dict[str, float]], expecte
         folder = tmp_path / str(attempt)
         folder.mkdir()
         found.append(measured(folder))
+        print(f"expected {expected}, found {found[-1]}")
         if found[-1] == pytest.approx(expected, rel=WITHIN):
             return
     pytest.fail(f"{expected} expected, found {found}")
@@ -85,8 +86,7 @@ def test_one_flow_alone_and_all_together_are_told_apart(mpi: Mpi, two_hosts: Two
         words += ["--time-limit", "400s"]
         ports = f"--mca btl_tcp_port_min_v4 {PORT}"
         effects = [
-            Effect.model_validate(one)
-            for one in machine(two_hosts, mpi, folder, pairs, ports, words)["effects"]
+            Effect.model_validate(one) for one in machine(two_hosts, mpi, folder, pairs, ports, words)["effects"]
         ]
         (found,) = (one for one in effects if one.locality == "network")
         assert {point["pairs"] for point in found.points} == {1, 2, 3, 4, pairs}
