@@ -22,7 +22,7 @@ OTHER, SWITCH, LINK, CUT = "#cfcfcf", "#444444", "#bdbdbd", "#D55E00"
 
 def draw(found: Measured) -> Drawing:
     """Nodes of the two halves, others, switches, and links; cut ones stand out."""
-    network, layout = found.network, lay_out(found.network)
+    layout = lay_out(found.network)
     place = layout.place
     width, height = np.nanmax(place, 0) - np.nanmin(place, 0)
     tall = WIDTH_IN * (height + 2) / (width + 2) if layout.is_equal else 1.4 + 1.5 * height
@@ -39,7 +39,7 @@ def draw(found: Measured) -> Drawing:
         axes.set_aspect("equal")
     axes.margins(0.03, 0.08)
     title = _title(found)
-    axes.set_title(title + (f"\n{layout.note}" if layout.note else ""), fontsize=9)
+    figure.suptitle(title + (f"\n{layout.note}" if layout.note else ""), fontsize=9)
     figure.legend(handles=legend, loc="outside lower center", ncols=len(legend))
     return Drawing("network", title, f"{title}. {layout.note}", layout.note, figure)
 
@@ -123,7 +123,7 @@ def _bars(axes: Axes, layout: Layout, bars: NDArray[np.int64], counts: NDArray[n
     at = layout.place[bars]
     extent = np.ptp(layout.place, 0)
     apart = extent[0] / max(len(bars) - 1, 1) if not layout.is_equal else extent.max() / len(bars) ** 0.5 / 2
-    wide = 0.8 * apart if extent.max() else 1.0
+    wide = 0.8 * (apart or 1.0)
     high = 0.16 if not layout.is_equal else wide * 0.4
     total = counts.sum(0)
     left = at[:, 0] - wide / 2

@@ -27,7 +27,7 @@ def edge_list(
     seed: Seed = 0,
     json: JsonOption = False,
 ) -> None:
-    """A network from a file, one link on each line: `A B [xN] [RATE]`.
+    """A network from a file, one link on each line: `A B`, `A B x2` or `A B x2 10Gbit/s`.
 
     Lines `node NAME …` and `switch NAME …` declare what is what and in which order; a name that is not declared
     is a node. Behind # is a comment.

@@ -33,7 +33,7 @@ RoutingOption = Annotated[
     "traffic",
     examples="hockney network traffic --topology torus:8x8x8 --traffic worst-pairing\n"
     "hockney network traffic --topology torus:8x8x8,link=10Gbit/s --traffic alltoall --routing dimension-order\n"
-    "hockney network traffic --topology hypercube:6 --traffic permutation --seed 3 --json",
+    "hockney network traffic --topology hypercube:6 --traffic random-bisection --samples 20 --json",
     of=network,
 )
 def traffic(
@@ -52,6 +52,9 @@ def traffic(
     size: Annotated[str, typer.Option("--bytes", help="Size of one message.")] = "1MiB",
     streams: Annotated[int, typer.Option(min=1, help="Messages that each pair sends at once.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of random traffic.")] = 0,
+    samples: Annotated[
+        int, typer.Option(min=1, help="Random traffic: draw it with so many seeds, and tell how it spreads.")
+    ] = 1,
     links: Annotated[int, typer.Option(min=1, help="How many of the most loaded links to show.")] = 10,
     json: JsonOption = False,
 ) -> None:
@@ -63,7 +66,7 @@ def traffic(
     from hockney.machine.topologies.base import parse_spec
     from hockney.machine.traffic.base import Links
     from hockney.machine.traffic.demands.base import Allocated
-    from hockney.machine.traffic.study import default_routing, study
+    from hockney.machine.traffic.study import default_routing, spread_of_samples, study
 
     of = parse_spec(topology)
     size_B = parse_bytes(size)
@@ -77,17 +80,32 @@ def traffic(
         streams=streams,
         seed=seed,
     )
+    spread = spread_of_samples(found, samples) if samples > 1 else None
     if json:
-        emit_json(found.as_data(links))
+        emit_json({**found.as_data(links), **({"samples": spread} if spread else {})})
         return
     _show(found, links)
+    if spread:
+        for name, what in (("worst", "congestion"), ("fraction_of_a_link", "bandwidth per node, of a link,")):
+            one = spread[name]
+            out.print(
+                f"{what} of {samples} samples: {one['least']:.4g} to {one['largest']:.4g}, "
+                f"median {one['median']:.4g}, mean {one['mean']:.4g}",
+                soft_wrap=True,
+            )
 
 
 def _show(found: TrafficStudy, links: int) -> None:
     told = found.as_data(links)
-    out.print(f"{told['topology']}: {told['allocated_nodes']} of {told['nodes']} nodes", markup=False)
-    out.print(f"traffic {found.traffic.replace('_', '-')}: {told['traffic']['meaning']}", markup=False)
-    out.print(f"routing {found.routing.replace('_', '-')}: {told['routing']['meaning']}", markup=False)
+    out.print(
+        f"{told['topology']}: {told['allocated_nodes']} of {told['nodes']} nodes", markup=False, soft_wrap=True
+    )
+    out.print(
+        f"traffic {found.traffic.replace('_', '-')}: {told['traffic']['meaning']}", markup=False, soft_wrap=True
+    )
+    out.print(
+        f"routing {found.routing.replace('_', '-')}: {told['routing']['meaning']}", markup=False, soft_wrap=True
+    )
     out.print(
         f"{told['messages']} messages of {format_bytes(found.size_B)}, {found.mean_hops:.4g} hops on average"
     )

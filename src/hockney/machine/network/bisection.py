@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hockney.errors import RequestError
 from hockney.machine.network.bounds import lower_bound
 from hockney.machine.network.closed_forms import known_bisection
 from hockney.machine.network.optimal import split_optimally
@@ -17,8 +18,9 @@ from hockney.machine.network.tree import is_tree, split_tree
 from hockney.machine.topologies.base import Network
 
 STARTS = 8
-MOST_SEARCHED = 4000
-"""Vertices up to which several starts are refined; above it only the best few."""
+"""Local searches from random places, as far as the time goes."""
+MOST_VERTICES = 2**15
+"""Of a graph that is neither a tree nor known: even one search takes minutes in larger ones."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,9 @@ def bisection(
     """The least cut of `allocation` by `weight` (links,): parallel links for the width, rates for bandwidth.
 
     Exact for trees (also fat trees: their equal switches act as one), whole tori and hypercubes; else an integer
-    programme has `time_limit_s` to prove the best of several local searches, and where it does not, `low` and
-    `high` are what is proven and what was found.
+    programme proves the best of several local searches. Both have `time_limit_s`, and where that is too short,
+    `low` and `high` are what is proven and what was found.
+    RequestError where the graph is too large even for that.
     """
     if len(allocation) < 2:
         return Bisection(0.0, 0.0, np.zeros(network.vertices, bool), "tree")
@@ -75,11 +78,16 @@ def bisection(
         side = graph.sides(vertex_side, off)
         value = cut(network, side, weight)
         return Bisection(value, value, side, "tree")
+    if graph.vertices > MOST_VERTICES:
+        raise RequestError(
+            f"the bisection of these nodes is no theorem's, and {graph.vertices} vertices are too many to search",
+            f"ask about all nodes, or describe a network of up to {MOST_VERTICES} vertices",
+        )
     # Weights are whole numbers of this unit, and so is every cut.
     unit = float(np.gcd.reduce(weight.astype(np.int64))) if (weight == np.floor(weight)).all() else 0.0
     low, order = lower_bound(graph)
-    starts = orders(graph, seed, STARTS if graph.vertices <= MOST_SEARCHED else 1)
-    found, vertex_side = search(graph, starts if order is None else [order, *starts])
+    starts = orders(graph, seed, STARTS)
+    found, vertex_side = search(graph, starts if order is None else [order, *starts], time_limit_s)
     method = "bounds meet"
     if _up(low, unit) < found:
         proven, better = split_optimally(graph, time_limit_s, found)

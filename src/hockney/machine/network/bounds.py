@@ -11,8 +11,12 @@ from scipy.sparse.linalg import eigsh
 
 from hockney.machine.network.reduced import Reduced
 
-MOST_CELLS = 2**24
-"""Vertices × vertices whose traffic is routed."""
+MOST_VERTICES = 2000
+"""Whose spectrum is taken: the factors of larger graphs fill up."""
+MOST_WORK = 2**28
+"""Sources × links of traffic that is routed: some seconds."""
+_BLOCK = 2**22
+"""Numbers in one array of it."""
 
 
 def lower_bound(graph: Reduced) -> tuple[float, NDArray[np.float64] | None]:
@@ -22,13 +26,21 @@ def lower_bound(graph: Reduced) -> tuple[float, NDArray[np.float64] | None]:
     against the nodes that each vertex has (Fiedler 1973), and c = 1/(the load of the fullest link) when every two
     nodes exchange one unit. Nodes that are cut off leave sides that are not balanced, each for its price.
     """
-    if graph.vertices < 2:
-        return _least(graph, 0.0), None
-    second, order = _spectrum(graph)
-    shares = [second / graph.allocated]
-    if graph.vertices**2 <= MOST_CELLS:
+    if np.count_nonzero(graph.supply) < 2:
+        return _smallest(graph), None
+    shares, order = [0.0], None
+    if graph.vertices <= MOST_VERTICES:
+        second, order = _spectrum(graph)
+        shares.append(second / graph.allocated)
+    if np.count_nonzero(graph.supply) * graph.weight.nnz <= MOST_WORK:
         shares.append(1 / _fullest(graph))
-    return _least(graph, max(shares)), order
+    # The graph is connected: something is cut.
+    return max(_least(graph, max(shares)), _smallest(graph)), order
+
+
+def _smallest(graph: Reduced) -> float:
+    """The least price of a link, of one that cuts a node off too."""
+    return float(np.concatenate([graph.weight.data, graph.price[graph.held > 0]]).min())
 
 
 def _least(graph: Reduced, share: float) -> float:
@@ -44,13 +56,11 @@ def _least(graph: Reduced, share: float) -> float:
     return min(ends)
 
 
-def _spectrum(graph: Reduced) -> tuple[float, NDArray[np.float64] | None]:
+def _spectrum(graph: Reduced) -> tuple[float, NDArray[np.float64]]:
     """λ₂ of L z = λ D z, with D the nodes of each vertex; vertices without any settle as they like."""
     supply = graph.supply.astype(float)
     degree = np.asarray(graph.weight.sum(axis=1)).ravel()
     laplacian = (diags_array(degree) - graph.weight).tocsc()
-    if np.count_nonzero(supply) < 2:
-        return 0.0, None
     if graph.vertices <= 600:
         return _dense_spectrum(laplacian.toarray(), supply)
     start = np.random.default_rng(0).standard_normal(graph.vertices)
@@ -66,7 +76,7 @@ def _spectrum(graph: Reduced) -> tuple[float, NDArray[np.float64] | None]:
 
 def _dense_spectrum(
     laplacian: NDArray[np.float64], supply: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64] | None]:
+) -> tuple[float, NDArray[np.float64]]:
     has, free = np.flatnonzero(supply), np.flatnonzero(supply == 0)
     kept = laplacian[np.ix_(has, has)]
     if len(free):
@@ -83,30 +93,40 @@ def _dense_spectrum(
 
 def _fullest(graph: Reduced) -> float:
     """The largest load by capacity of a link when every two nodes exchange a unit over all shortest paths."""
-    capacity = graph.weight
-    supply = graph.supply.astype(float)
-    size = graph.vertices
-    sources = np.flatnonzero(supply)
+    sources = np.flatnonzero(graph.supply)
+    step = max(1, _BLOCK // max(graph.weight.nnz, 1))
+    load = sum(
+        (_load(graph, sources[start : start + step]) for start in range(0, len(sources), step)),
+        np.zeros(graph.weight.nnz),
+    )
+    return float(load.max())
+
+
+def _load(graph: Reduced, sources: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(entries of the matrix,): units by capacity that `sources` send over each link, away from them.
+
+    They divide over shortest paths as Brandes (2001) counts them, parallel links being paths of their own. Of a
+    pair of nodes one unit goes either way, each in an entry of its own, so an entry has one for each pair.
+    """
+    capacity, supply = graph.weight, graph.supply.astype(float)
     # (v, sources): how many shortest paths lead to the vertex, and how many links they have.
-    paths = np.zeros((size, len(sources)))
-    distance = np.full((size, len(sources)), -1)
-    front = np.zeros((size, len(sources)))
+    paths = np.zeros((graph.vertices, len(sources)))
+    distance = np.full(paths.shape, -1)
+    front = np.zeros(paths.shape)
     front[sources, np.arange(len(sources))] = 1
-    fronts: list[NDArray[np.float64]] = []
+    hops = 0
     while front.any():
-        distance[front > 0] = len(fronts)
+        distance[front > 0] = hops
         paths += front
-        fronts.append(front)
         front = np.where(distance < 0, capacity @ front, 0.0)
-    rows, columns = capacity.nonzero()
-    load = np.zeros(len(rows))
-    # Units that pass through or end at the vertex, from the farthest inwards (Brandes 2001).
+        hops += 1
+    entries = capacity.tocoo()
+    load = np.zeros(capacity.nnz)
     passing = supply[:, None] * supply[sources]
-    for hop in range(len(fronts) - 1, 0, -1):
+    for hop in range(hops - 1, 0, -1):
         here = distance == hop
-        share = np.where(here, passing / np.where(here, paths, 1), 0.0)
+        share = np.divide(passing, paths, out=np.zeros(paths.shape), where=here)
         inner = np.where(distance == hop - 1, paths, 0.0)
         passing += inner * (capacity @ share)
-        load += np.einsum("is,is->i", inner[rows], share[columns])
-    # A row's entry carries capacity times this; by capacity it is this itself. Both directions of a pair add up.
-    return float(load.max())
+        load += np.einsum("is,is->i", inner[entries.row], share[entries.col])
+    return load

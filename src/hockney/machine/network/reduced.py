@@ -68,6 +68,9 @@ def reduce(network: Network, allocation: NDArray[np.int64], weight: NDArray[np.f
     is_allocated = np.zeros(network.vertices, bool)
     is_allocated[allocation] = True
     in_group = np.bincount(group, is_allocated).astype(np.int64)
+    joined, twin = _without_twins(joined, in_group)
+    group = twin[group]
+    in_group = np.bincount(group, is_allocated).astype(np.int64)
 
     degree = np.diff(joined.indptr)
     leaf = np.flatnonzero(degree == 1)
@@ -96,6 +99,26 @@ def reduce(network: Network, allocation: NDArray[np.int64], weight: NDArray[np.f
         vertex_of=to[group],
         hanging=is_allocated & folded[group],
     )
+
+
+def _without_twins(graph: csr_array, nodes: NDArray[np.int64]) -> tuple[csr_array, NDArray[np.int64]]:
+    """Vertices without `nodes` (v,) that have the same neighbours by the same weights, as one; which each became.
+
+    Where all others stand decides for each of them alone, and in the same way: like the spines of a fat tree.
+    """
+    total = np.arange(len(nodes))
+    while True:
+        graph.sort_indices()
+        first: dict[tuple[bytes, bytes], int] = {}
+        to = np.arange(len(nodes))
+        for vertex in np.flatnonzero(nodes == 0):
+            row = slice(graph.indptr[vertex], graph.indptr[vertex + 1])
+            key = graph.indices[row].tobytes(), graph.data[row].tobytes()
+            to[vertex] = first.setdefault(key, int(vertex))
+        kept, to = np.unique(to, return_inverse=True)
+        if len(kept) == len(nodes):
+            return graph, total
+        graph, nodes, total = _joined(graph, to), nodes[kept], to[total]
 
 
 def _joined(matrix: csr_array, group: NDArray[np.int64]) -> csr_array:

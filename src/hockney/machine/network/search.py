@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from time import monotonic
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order
@@ -41,14 +44,20 @@ def edge_cut(graph: Reduced, side: NDArray[np.bool_]) -> float:
     return float(graph.weight[side][:, ~side].sum())
 
 
-def search(graph: Reduced, starts: list[NDArray[np.float64]]) -> tuple[float, NDArray[np.bool_]]:
+def search(
+    graph: Reduced, starts: list[NDArray[np.float64]], time_limit_s: float = math.inf
+) -> tuple[float, NDArray[np.bool_]]:
     """The best split found by refining one from each of `starts` (v,), an order to fill the first half in.
 
     A pass moves every vertex once, the best gain first (Fiduccia, Mattheyses 1982), and keeps its best moment.
+    After the time limit none begins, and the one that runs ends.
     """
+    end_s = monotonic() + time_limit_s
     best: tuple[float, NDArray[np.bool_]] | None = None
     for order in starts:
-        found = _refined(graph, _prefix(graph, order))
+        if best is not None and monotonic() > end_s:
+            break
+        found = _refined(graph, _prefix(graph, order), end_s)
         if found is not None and (best is None or found[0] < best[0]):
             best = found
     if best is None:
@@ -76,17 +85,19 @@ def _prefix(graph: Reduced, order: NDArray[np.float64]) -> NDArray[np.bool_]:
     return side
 
 
-def _refined(graph: Reduced, side: NDArray[np.bool_]) -> tuple[float, NDArray[np.bool_]] | None:
+def _refined(graph: Reduced, side: NDArray[np.bool_], end_s: float) -> tuple[float, NDArray[np.bool_]] | None:
     best: tuple[float, NDArray[np.bool_]] | None = None
     for _ in range(PASSES):
-        found = _pass(graph, side if best is None else best[1])
+        found = _pass(graph, side if best is None else best[1], end_s)
         if found is None or (best is not None and found[0] >= best[0]):
             break
         best = found
+        if monotonic() > end_s:
+            break
     return best
 
 
-def _pass(graph: Reduced, start: NDArray[np.bool_]) -> tuple[float, NDArray[np.bool_]] | None:
+def _pass(graph: Reduced, start: NDArray[np.bool_], end_s: float) -> tuple[float, NDArray[np.bool_]] | None:
     side = start.copy()
     weight, supply = graph.weight, graph.supply
     across = weight @ side.astype(float)
@@ -111,7 +122,7 @@ def _pass(graph: Reduced, start: NDArray[np.bool_]) -> tuple[float, NDArray[np.b
     for _ in range(graph.vertices):
         shift = np.where(side, -2, 2) * supply
         allowed = free & (np.abs(excess + shift) <= max(abs(excess), 2 * slack))
-        if not allowed.any():
+        if not allowed.any() or monotonic() > end_s:
             break
         vertex = int(np.argmax(np.where(allowed, gain, -np.inf)))
         free[vertex] = False

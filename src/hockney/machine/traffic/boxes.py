@@ -27,7 +27,7 @@ def box_of(points: Ints, grid: Sequence[int], box: Sequence[int]) -> tuple[Ints,
 
 
 def fold(grid: tuple[int, ...], shape: tuple[int, ...]) -> Iterator[Ints]:
-    """Coordinates (torus dimensions, points by rows) of a grid's points on a torus, for each way that extents match.
+    """Coordinates (torus dimensions, points by rows) of a grid's points on a torus, for each match of extents.
 
     Either every torus dimension takes several of the grid's dimensions, or every dimension of the grid goes back
     and forth through several of the torus's. The points of `shape` are all taken once.

@@ -58,9 +58,9 @@ class TrafficStudy:
 
     @property
     def injection_links(self) -> int:
-        """Links out of a node: of the one that has the fewest."""
+        """Links out of a node: of the sender that has the fewest."""
         links = self.load.links
-        return int(np.bincount(links.tail, minlength=links.network.vertices)[self.among.nodes].min())
+        return int(np.bincount(links.tail, minlength=links.network.vertices)[self.demand.source].min())
 
     @property
     def fraction(self) -> float:
@@ -77,9 +77,9 @@ class TrafficStudy:
     def factor_of_all_links(self) -> float:
         """Document 003, equation (2): by how much a byte takes longer when all links of every node send.
 
-        Of pairings. Never below 1: less traffic on a link than one message does not make it faster.
+        Of pairings. Never below 1: what a node sends must leave by its own links.
         """
-        return max(1.0, self.worst / self.streams * self.injection_links)
+        return self.worst / self.streams * self.injection_links
 
     def as_data(self, shown: int = 10) -> dict[str, Any]:
         """For JSON; rates in B/s, None where bandwidths are not known."""
@@ -130,6 +130,37 @@ class TrafficStudy:
         if self.traffic == "alltoall" and network.shape and self.among.is_whole:
             told["exact_alltoall_congestion"] = float(alltoall_congestion(network.shape))
         return told
+
+
+def spread_of_samples(first: TrafficStudy, samples: int) -> dict[str, Any]:
+    """The same random traffic drawn with `samples` seeds, the first and those after, and how the answers spread.
+
+    RequestError where the traffic is not random: all samples would be the same.
+    """
+    if not traffics.get(first.traffic).is_random:
+        raise RequestError(
+            f"{first.traffic} is not random: every sample is the same",
+            "leave --samples out, or take permutation",
+        )
+    more = [
+        study(
+            first.among,
+            traffic=first.traffic,
+            routing=first.routing,
+            size_B=first.size_B,
+            streams=first.streams,
+            seed=first.seed + number,
+        )
+        for number in range(1, samples)
+    ]
+    told: dict[str, Any] = {"count": samples}
+    for name, values in (
+        ("worst", [one.worst for one in (first, *more)]),
+        ("fraction_of_a_link", [one.fraction for one in (first, *more)]),
+    ):
+        numbers = (min(values), float(np.median(values)), float(np.mean(values)), max(values))
+        told[name] = dict(zip(("least", "median", "mean", "largest"), map(rounded, numbers), strict=True))
+    return told
 
 
 def rounded(value: float) -> float:

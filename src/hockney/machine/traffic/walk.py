@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.traffic.base import Demand, Links
 
+MOST_BETWEEN = 8192
+"""Their hops take 512 MiB."""
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -114,7 +117,9 @@ def by_source(demand: Demand, one: Callable[[int, Ints, Floats], Floats], links:
     order = np.argsort(demand.source, kind="stable")
     sources, begin = np.unique(demand.source[order], return_index=True)
     carried = np.zeros(len(links.tail))
-    for source, mine in zip(sources, np.split(order, begin[1:]), strict=True):
+    # Of nothing, split makes one empty part.
+    parts = np.split(order, begin[1:]) if len(order) else []
+    for source, mine in zip(sources, parts, strict=True):
         carried += one(int(source), demand.target[mine], demand.size_B[mine])
     return carried
 
@@ -127,7 +132,12 @@ def plain(links: Links) -> Walks:
 
 
 def hops(links: Links, nodes: Ints) -> Ints:
-    """Links on a shortest way between any two of `nodes` (n,): (n, n)."""
+    """Links on a shortest way between any two of `nodes` (n,): (n, n). RequestError for too many."""
+    if len(nodes) > MOST_BETWEEN:
+        raise RequestError(
+            f"the hops between any two of {len(nodes)} nodes are too many to hold",
+            f"allocate up to {MOST_BETWEEN} with --allocation",
+        )
     walks = plain(links)
     wanted = np.zeros(walks.states, np.bool_)
     wanted[nodes] = True
