@@ -1,4 +1,4 @@
-"""S of LogGPS: the largest message whose sender does not wait for its receiver, and what has travelled by then."""
+"""S of LogGPS: the largest message whose sender does not wait for its receiver; what has travelled."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Size:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the verdict differs from chance at the 95 % level; nothing is left to chance in a simulation."""
+        """Whether the verdict differs from chance at the 95 % level; a simulation has none."""
         return self.simulated or binomtest(self.done, self.valid).pvalue < CERTAIN
 
     @property
