@@ -25,8 +25,8 @@ struct Repetition {
     double total_s = 0;  // from the start of the transfer until it is complete and the computation done
     double start_s = 0;  // of these, in the call that starts it
     double wait_s = 0;   // of these, in the call that completes it
-    double tests_s = 0;  // of these, in MPI_Test
-    long tests = 0;
+    double tests_s = 0;  // of these, in calls of MPI_Test that found it incomplete
+    long tests = 0;      // how many did
 };
 
 // How the library gets to its work while the host computes.

@@ -28,7 +28,7 @@ def is_free(answer: dict[str, Any]) -> bool:
 
 
 def has_arrived(answer: dict[str, Any]) -> bool:
-    """Whether the late receiver needed clearly less than a transfer; the least of each, as nothing shortens one."""
+    """Whether the late receiver needed clearly less than a transfer; the least of each counts."""
     if not answer["receiving_s"]:
         return False
     return bool(min(answer["receiving_s"]) < ARRIVED_SHARE * min(answer["transfers_s"]))

@@ -1,4 +1,4 @@
-"""Overlap of a transfer with computation, and the host's overhead per message (o) and per byte (O), by protocol."""
+"""Overlap of a transfer with computation; the host's overhead per message (o) and per byte (O); by protocol."""
 
 from __future__ import annotations
 
@@ -181,8 +181,8 @@ def _overhead(
     usable = [one for one in points if one.eager or one.has_progressed]
     if len({one.size_B for one in usable}) < 2:
         why = (
-            "the transfer does not proceed without the host, so that the calls wait for it as well: a variant with "
-            "a progress thread, or hardware that transfers by itself, would tell the host's part"
+            "the transfer does not proceed without the host, and the calls wait for it as well: a variant with a "
+            "progress thread, or hardware that transfers by itself, would tell the host's part"
             if len(usable) < len(points)
             else "fewer than two sizes of this protocol: measure with a larger --largest"
         )
@@ -195,7 +195,8 @@ def _overhead(
         effect.parameters[key] = Parameter(value=value, low=low, high=high, unit=unit)
     sizes = [one.size_B for one in usable]
     text = f"h_{name}(n) = {format_time(o_s)} + {O_s_per_B * 1e9:.3g} ns/B · n"
-    latex = rf"h_{{\mathrm{{{name.replace('_', ', ')}}}}}(n) = {o_s:.3g}\,\mathrm{{s}} + {O_s_per_B:.3g}\,\mathrm{{s/B}} \cdot n"
+    index = name.replace("_", ", ")
+    latex = rf"h_{{\mathrm{{{index}}}}}(n) = {o_s:.3g}\,\mathrm{{s}} + {O_s_per_B:.3g}\,\mathrm{{s/B}} \cdot n"
     return Statement(
         text=text, latex=latex, where=f"{min(sizes)} B ≤ n ≤ {max(sizes)} B ({protocol})", source=OVERHEAD
     )
