@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,11 +65,13 @@ class _Point:
 
     def resampled(self, chance: np.random.Generator) -> _Point:
         pick = chance.integers(0, len(self.total_s), len(self.total_s))
-        return _Point(
-            **{
-                name: value[pick] if isinstance(value, np.ndarray) and name != "test_s" else value
-                for name, value in vars(self).items()
-            }
+        return replace(
+            self,
+            computation_s=self.computation_s[pick],
+            alone_s=self.alone_s[pick],
+            total_s=self.total_s[pick],
+            start_s=self.start_s[pick],
+            wait_s=self.wait_s[pick],
         )
 
 
@@ -115,8 +117,7 @@ def _points(records: Sequence[EffectRecord]) -> list[_Point]:
 
     found = []
     for (size_B, side, tests), mine in sorted(groups.items()):
-        asked = joined(mine, "tests")
-        spent = joined(mine, "tests_s")
+        tested, spent = joined(mine, "tests"), joined(mine, "tests_s")
         found.append(
             _Point(
                 size_B=size_B,
@@ -132,7 +133,7 @@ def _points(records: Sequence[EffectRecord]) -> list[_Point]:
                 total_s=joined(mine, "total_s"),
                 start_s=joined(mine, "start_s"),
                 wait_s=joined(mine, "wait_s"),
-                test_s=spent[asked > 0] / asked[asked > 0],
+                test_s=spent[tested > 0] / tested[tested > 0],
             )
         )
     return found
