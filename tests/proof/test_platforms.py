@@ -88,8 +88,8 @@ STEPPED = Platform(3e-6, 2e9, (1e-6, 0), (0.5e-6, 0), NEVER_B, "FATPIPE", (3000,
 LOGGP = "pingpong,bandwidth,send_overhead,receive_overhead"
 
 
-def fitted(folder: Path, platform: Path, settings: dict[str, str], *words: str) -> dict[str, dict[str, Any]]:
-    """The fits of each operation: those of the machine file that `hockney measure` and `hockney fit` make."""
+def machine(folder: Path, platform: Path, settings: dict[str, str], *words: str) -> dict[str, Any]:
+    """The machine file that `hockney measure` and `hockney fit` make."""
     folder.mkdir(exist_ok=True)
     variant = "given: " + " ".join(f"--cfg={name}:{value}" for name, value in (EXACT | settings).items())
     where = ["--mpi", "smpi", "--platform", str(platform), "-o", str(folder / "c"), "--variant", variant]
@@ -102,9 +102,15 @@ def fitted(folder: Path, platform: Path, settings: dict[str, str], *words: str) 
             timeout=500,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    machine = json.loads((folder / "m.json").read_text(encoding="utf-8"))
-    assert {entry["locality"] for entry in machine["point_to_point"]} == {"network"}
-    return {entry["operation"]: entry["fits"] for entry in machine["point_to_point"]}
+    made: dict[str, Any] = json.loads((folder / "m.json").read_text(encoding="utf-8"))
+    return made
+
+
+def fitted(folder: Path, platform: Path, settings: dict[str, str], *words: str) -> dict[str, dict[str, Any]]:
+    """The fits of each operation."""
+    entries = machine(folder, platform, settings, *words)["point_to_point"]
+    assert {entry["locality"] for entry in entries} == {"network"}
+    return {entry["operation"]: entry["fits"] for entry in entries}
 
 
 def agree(fit: dict[str, Any], given: dict[str, float]) -> None:
@@ -166,6 +172,18 @@ def test_the_size_from_which_sending_costs_more_is_found_to_the_byte(tmp_path: P
         for cost in (STEPPED.o_s[0], STEPPED.step[1])
     ]
     lines_agree(found["piecewise"], lines, [STEPPED.step[0]])
+
+
+@pytest.mark.parametrize("ranks", [2, 64])
+def test_the_sizes_that_travel_early_and_that_wait_are_found_to_the_byte(ranks: int, tmp_path: Path) -> None:
+    given = Platform(5e-6, 1e9, (1e-6, 0), (0.5e-6, 0), 9000, "SPLITDUPLEX")
+    settings = given.settings() | {"smpi/async-small-thresh": "3000"}
+    words = ["--operations", "synchronisation", "--ranks", str(ranks), "--largest", "64KiB"]
+    (effect,) = machine(tmp_path, given.write(tmp_path / "p.xml", ranks), settings, *words)["effects"]
+    # Both settings are the first size that is treated otherwise.
+    found_B = {name: effect["parameters"][name]["value"] for name in ("S_B", "arrived_B")}
+    print(f"largest without waiting, largest that travels early: given 8999, 2999, found {found_B}")
+    assert found_B == {"S_B": 8999, "arrived_B": 2999}
 
 
 @pytest.mark.parametrize(("sharing", "directions"), [("SHARED", 2), ("SPLITDUPLEX", 1)])
