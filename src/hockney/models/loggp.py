@@ -138,41 +138,44 @@ def _gaps(windowed: Series) -> _Gaps:
     Where the network moves one message while the processor prepares the next, the slower of them is the gap.
     """
     beyond, time_s = np.maximum(windowed.size_B - 1, 0.0), windowed.time_s
+    freedom = beyond.size - 2
     gap, gap_per_byte = nonnegative_line(beyond, time_s)
     summed = float(np.sum(((gap + gap_per_byte * beyond) / time_s - 1) ** 2))
-    freedom = beyond.size - 2
-    both = _larger(beyond, time_s)
-    is_larger = both is not None and both[2] < summed
-    least = both[2] if both is not None and is_larger else summed
+    larger = _larger(beyond, time_s)
+    is_larger = larger is not None and larger.cost < summed
+    least = larger.cost if larger is not None and is_larger else summed
     noise = max(float(np.sqrt(least / max(freedom, 1))), measured_noise(windowed))
-    if both is None or not is_larger:
+    if larger is None or not is_larger:
         return _Gaps(*line_parameters(beyond, time_s, gap, gap_per_byte, noise, freedom), larger=False)
-    gap, gap_per_byte, _, flat = both
-    per_message = _of_equals(gap, "s", noise, flat, freedom)
-    return _Gaps(per_message, _of_equals(gap_per_byte, "s/B", noise, beyond.size - flat, freedom), larger=True)
+    large = slice(larger.flat, None)
+    line = line_parameters(beyond[large], time_s[large], larger.start_s, larger.per_byte_s, noise, freedom - 1)
+    reach = float(stats.t.ppf(0.975, freedom)) * noise / np.sqrt(larger.flat)
+    low_s, high_s = (max(0.0, larger.per_message_s * (1 + sign * reach)) for sign in (-1, 1))
+    return _Gaps(Parameter(value=larger.per_message_s, low=low_s, high=high_s, unit="s"), line[1], larger=True)
 
 
-def _larger(beyond: Array, time_s: Array) -> tuple[float, float, float, int] | None:
-    """g, G, the sum of squared relative residuals of max(g, (n − 1)G), and how many points give g.
+@dataclass(frozen=True)
+class _Larger:
+    """max(per_message_s, start_s + per_byte_s · (n − 1)); `flat` points give the one, all further ones the line.
 
-    Two points at least for each of the two; None where there are not so many.
+    `start_s`: what a message costs the network beside its own bytes, an envelope. `cost`: the sum of squared
+    relative residuals.
     """
+
+    per_message_s: float
+    start_s: float
+    per_byte_s: float
+    flat: int
+    cost: float
+
+
+def _larger(beyond: Array, time_s: Array) -> _Larger | None:
+    """Two points at least for the flat part, three for the line; None where there are not so many."""
     weight, found = 1 / time_s, []
-    for flat in range(2, beyond.size - 1):
-        if beyond[flat] <= 0:
-            continue
+    for flat in range(2, beyond.size - 2):
         small, large = slice(None, flat), slice(flat, None)
         gap = float(np.sum(weight[small]) / np.sum(weight[small] ** 2))
-        rate = beyond[large] * weight[large]
-        gap_per_byte = float(np.sum(rate) / np.sum(rate**2))
-        residual = np.maximum(gap, gap_per_byte * beyond) * weight - 1
-        found.append((gap, gap_per_byte, float(np.sum(residual**2)), flat))
-    return min(found, key=lambda one: one[2], default=None)
-
-
-def _of_equals(value: float, unit: str, noise: float, points: int, freedom: int) -> Parameter:
-    """A mean of `points` values that scatter by `noise`, relative, and its 95 % interval (Student's t)."""
-    if freedom < 1:
-        return Parameter(value=value, unit=unit)
-    reach = float(stats.t.ppf(0.975, freedom)) * noise / np.sqrt(points)
-    return Parameter(value=value, low=max(0.0, value * (1 - reach)), high=value * (1 + reach), unit=unit)
+        start, slope = nonnegative_line(beyond[large], time_s[large])
+        residual = np.maximum(gap, start + slope * beyond) * weight - 1
+        found.append(_Larger(gap, start, slope, flat, float(np.sum(residual**2))))
+    return min(found, key=lambda one: one.cost, default=None)
