@@ -26,7 +26,7 @@ AGENT = {
 }
 """What tells each launcher to use a remote shell of ours instead of ssh."""
 
-TCP = {"openmpi": "--mca pml ob1 --mca btl tcp,self", "mpich": "UCX_TLS=tcp,self"}
+TCP = {"openmpi": "--mca pml ob1 --mca btl tcp,self", "mpich": "-genv UCX_TLS tcp,self"}
 """What keeps a library to TCP where it would look for something faster between two hosts that are one."""
 
 AGENT_SCRIPT = """#!/bin/sh
