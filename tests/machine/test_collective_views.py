@@ -66,7 +66,7 @@ def test_the_machines_numbers_stand_in_for_the_symbols(costs: Costs) -> None:
     ]
     assert texts(found.bounded)[2:] == [
         "T(P, n) ≥ max(⌈log₂P⌉ · 0.2 µs, n / 12.5 GB/s)",
-        "⌈log₂P⌉ · 0.2 µs + ⌈log₂P⌉·n / 12.5 GB/s ≤ T(P, n) ≤ ⌈log₂P⌉ · 1.5 µs + C·⌈log₂P⌉·n / 10 GB/s",
+        "max(⌈log₂P⌉ · 0.2 µs, ⌈log₂P⌉·n / 12.5 GB/s) ≤ T(P, n) ≤ ⌈log₂P⌉ · 1.5 µs + C·⌈log₂P⌉·n / 10 GB/s",
     ]
     assert "C is not known" in found.bounded[3].where
     assert [(one.text, one.where) for one in found.exact[1:]] == [
@@ -161,6 +161,57 @@ def test_on_a_small_torus_injection_rules(machine: Machine) -> None:
     # A ring of 4: 3 blocks out of 2 links, and 4²/4 hops on 2 links out: 2 of a link.
     found = views("alltoall", "linear", congestion=congestion_of(machine, "torus:4")).bounded[-1]
     assert found.text == "T(4, n) ≥ g·3 + 2·n·G"
+
+
+def test_bounds_hold_for_every_message_of_a_bumpy_fit() -> None:
+    """A flat regime and one through the origin, as fits of real libraries have: least α and β are both zero."""
+
+    def regime(low: float, high: float | None, alpha_s: float, beta_s_per_B: float) -> Regime:
+        return Regime(
+            min_B=low,
+            max_B=high,
+            alpha_s=Parameter(value=alpha_s, unit="s"),
+            beta_s_per_B=Parameter(value=beta_s_per_B, unit="s/B"),
+        )
+
+    # 1 µs up to 100 B, 10 ns/B up to 1 kB, then 5 µs + 5 ns/B: least 1 µs; per byte 5 ns, where n is endless.
+    fit = Fit(
+        model="piecewise",
+        regimes=[regime(0, 100, 1e-6, 0), regime(100, 1000, 0, 1e-8), regime(1000, None, 5e-6, 5e-9)],
+    )
+    found = views("bcast", "linear", costs=Costs(fit, fit, None, ("node", "node")))
+    assert found.bounded[2].text == "T(P, n) ≥ max(⌈log₂P⌉ · 1 µs, n / 200 MB/s)"
+    assert found.bounded[3].text == (
+        "max((P − 1) · 1 µs, (P − 1)·n / 200 MB/s) ≤ T(P, n) ≤ (P − 1) · 5 µs + C·(P − 1)·n / 100 MB/s"
+    )
+    made = views("bcast", "linear", costs=Costs(fit, fit, None, ("node", "node")), ranks=3)
+    assert [(one.text, one.where) for one in made.exact[1:]] == [
+        ("T(3, n) = 2 µs", "n ≤ 100 B"),
+        ("T(3, n) = n / 50 MB/s", "100 B < n ≤ 1000 B"),
+        ("T(3, n) = 10 µs + n / 100 MB/s", "n > 1000 B"),
+    ]
+
+
+def test_breaks_between_two_sizes_are_told_in_whole_bytes() -> None:
+    """A regime of the empty message alone ends at 0.7 B; a fit's other breaks lie between whole bytes too."""
+
+    def regime(low: float, high: float | None, alpha_s: float) -> Regime:
+        return Regime(
+            min_B=low,
+            max_B=high,
+            alpha_s=Parameter(value=alpha_s, unit="s"),
+            beta_s_per_B=Parameter(value=0.0, unit="s/B"),
+        )
+
+    fit = Fit(
+        model="piecewise", regimes=[regime(0, 0.7, 1e-6), regime(0.7, 300.4, 2e-6), regime(300.4, None, 3e-6)]
+    )
+    made = views("bcast", "linear", costs=Costs(fit, fit, None, ("node", "node")), ranks=2)
+    assert [(one.text, one.where) for one in made.exact[1:]] == [
+        ("T(2, n) = 1 µs", "n = 0"),
+        ("T(2, n) = 2 µs", "0 < n ≤ 300 B"),
+        ("T(2, n) = 3 µs", "n > 300 B"),
+    ]
 
 
 def test_loggp_bounds_a_rank_that_serves_all_others(costs: Costs) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.congestion import congestion_of
 from hockney.machine.file import Machine, load
+from hockney.machine.topologies.base import parse_spec
+from hockney.machine.traffic.base import Links
+from hockney.machine.traffic.demands.base import Allocated
+from hockney.machine.traffic.study import study
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 
@@ -45,6 +50,35 @@ def test_of_a_topology_all_links_sending(machine: Machine, topology: str, worst:
     assert found is not None
     assert found.value == pytest.approx(worst)
     assert found.definition.text == f"C = {worst:.3g}"
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        *("torus:8", "torus:5x5", "torus:4x6", "torus:2x4x4", "torus:3x4", "torus:2x2x2", "hypercube:5"),
+        "fat-tree:nodes=32,leaf-ports=8:4,spines=4,spine-ports=8",
+        "fat-tree:nodes=32,leaf-ports=8:8,spines=4,spine-ports=8",
+    ],
+)
+def test_what_is_known_without_routing_is_what_routing_finds(machine: Machine, topology: str) -> None:
+    network = parse_spec(topology)
+    everybody = Allocated(Links.of(network), np.arange(network.nodes))
+    routed = study(everybody, traffic="worst_pairing", routing="shortest", size_B=1.0)
+    found = congestion_of(machine, topology)
+    assert found is not None
+    assert found.value == pytest.approx(routed.factor_of_all_links)
+
+
+def test_a_large_torus_needs_no_routing(machine: Machine) -> None:
+    machine.topology = "torus:32x32x32"
+    found = congestion_of(machine)
+    assert found is not None
+    assert found.value == 48  # 3/2 k
+
+
+def test_other_large_networks_are_routed_only_on_request(machine: Machine) -> None:
+    machine.topology = "dragonfly:routers=16,nodes-per-router=4,global-links=2,groups=17"
+    assert congestion_of(machine) is None
 
 
 def test_measured_comes_before_the_machines_topology_and_after_a_given_one(machine: Machine) -> None:

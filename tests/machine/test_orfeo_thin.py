@@ -38,7 +38,7 @@ def test_figure_5_of_document_001() -> None:
     found: dict[tuple[str, str, str], tuple[float, float]] = {}
     for entry in MACHINE.point_to_point:
         [regime] = entry.fits["piecewise"].regimes
-        key = (entry.locality or "", entry.other["mpi"], entry.variant)
+        key = (str(entry.locality), entry.other["mpi"], entry.variant)
         found[key] = (regime.alpha_s.value * 1e6, 1e-6 / regime.beta_s_per_B.value)
     assert found.keys() == FIGURE_5.keys()
     for key, printed in FIGURE_5.items():

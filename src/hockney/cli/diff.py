@@ -29,7 +29,7 @@ def diff(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two machines entry by entry, effect by effect: ratios, and which differences exceed their intervals."""
+    """Compare two machines entry by entry, effect by effect: which differences exceed their intervals."""
     from hockney.machine.difference import difference
     from hockney.machine.difference_text import as_data, as_tables, heading, summary
     from hockney.machine.file import load

@@ -20,11 +20,18 @@ _LOGGP = "Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995"
 
 
 def _least(fit: Fit) -> tuple[float, float]:
-    """α and β that no regime goes below."""
-    return min(one.alpha_s.value for one in fit.regimes), min(one.beta_s_per_B.value for one in fit.regimes)
+    """What no message is faster than, in s, and no byte of one, in s/B: least T(m) and least T(m)/m.
+
+    A line's least is at one of its ends. T(m) is at least either; α and β of single regimes may both be zero.
+    """
+    ends = [(one, size) for one in fit.regimes for size in (one.min_B, one.max_B) if size is not None]
+    times = [(one.alpha_s.value + one.beta_s_per_B.value * size, size) for one, size in ends]
+    rates = [time / size for time, size in times if size > 0]
+    return min(time for time, _ in times), min([*rates, fit.regimes[-1].beta_s_per_B.value])
 
 
 def _most(fit: Fit) -> tuple[float, float]:
+    """α and β that no regime exceeds."""
     return max(one.alpha_s.value for one in fit.regimes), max(one.beta_s_per_B.value for one in fit.regimes)
 
 
@@ -53,13 +60,19 @@ def _optimum(optimum: Optimum, costs: Costs | None) -> Statement:
     if costs is not None:
         terms = numbers(optimum.alpha, optimum.bytes, *_least(costs.nearest))
         where = f"any algorithm, one message of a rank at a time, every pair at {costs.localities[0]}"
-    parts = [total([term]) for term in terms if term.times not in ("", "0")]
-    text, mathematics = ", ".join(part[0] for part in parts), ", ".join(part[1] for part in parts)
-    if len(parts) > 1:
-        text, mathematics = f"max({text})", rf"\max\left({mathematics}\right)"
+    text, mathematics = _largest(terms)
     return Statement(
         text=f"T(P, n) ≥ {text}", latex=rf"T(P, n) \ge {mathematics}", where=where, source=optimum.source
     )
+
+
+def _largest(terms: list[Term]) -> tuple[str, str]:
+    """max(…) of the terms that count anything, as text and as LaTeX."""
+    parts = [total([term]) for term in terms if term.times not in ("", "0")]
+    text, mathematics = ", ".join(part[0] for part in parts), ", ".join(part[1] for part in parts)
+    if len(parts) > 1:
+        return f"max({text})", rf"\max\left({mathematics}\right)"
+    return text, mathematics
 
 
 def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | None) -> Statement:
@@ -74,9 +87,7 @@ def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | No
         low = [*numbers(form.alpha, form.bytes, *_least(costs.nearest)), reduced]
         high = [*numbers(form.alpha, crowded, *_most(costs.farthest)), reduced]
         near, far = costs.localities
-        where = (
-            f"every pair as near as {near}, every pair as far as {far}" if near != far else f"every pair {near}"
-        )
+        where = f"from every pair at {near} to every pair at {far}" if near != far else f"every pair at {near}"
     tail, tail_latex = "", ""
     source = "document 003, equation (2)"
     if congestion is not None and crowded:
@@ -84,7 +95,9 @@ def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | No
         source += f"; {congestion.definition.source}"
     elif costs is not None and crowded:
         where += "; C is not known: measure the effect congestion, or give --topology"
-    (below, below_latex), (above, above_latex) = total(low), total(high)
+    # Least time and least time per byte each bound a message from below, not their sum.
+    below, below_latex = total(low) if costs is None else _largest(low)
+    above, above_latex = total(high)
     return Statement(
         text=f"{below} ≤ T(P, n) ≤ {above}{tail}",
         latex=rf"{below_latex} \le T(P, n) \le {above_latex}{tail_latex}",

@@ -148,7 +148,9 @@ def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Stat
     made = []
     for piece in by_size(shares, fit):
         constant = quantity(piece.alpha_s, "s")
-        terms, parts = [constant], [latex_quantity(constant)]
+        terms, parts = (
+            ([constant], [latex_quantity(constant)]) if piece.alpha_s or not piece.beta_s_per_B else ([], [])
+        )
         if piece.beta_s_per_B > 0:
             rate = format_rate(1 / piece.beta_s_per_B)
             terms.append(f"n / {rate}")

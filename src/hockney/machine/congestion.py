@@ -14,6 +14,9 @@ from hockney.machine.traffic.demands.base import Allocated
 from hockney.machine.traffic.study import study
 from hockney.models.views import Statement
 
+FEW_NODES = 512
+"""Routed without being asked for: a second."""
+
 
 @dataclass(frozen=True)
 class Congestion:
@@ -33,11 +36,13 @@ def congestion_of(machine: Machine, topology: str = "") -> Congestion | None:
         return _of_network(parse_spec(topology))
     network = _own_network(machine)
     found = _of_effect(machine, network)
-    return _of_network(network) if found is None and network is not None else found
+    if found is not None or network is None:
+        return found
+    return _of_network(network) if network.nodes <= FEW_NODES or _known(network) else None
 
 
 def _own_network(machine: Machine) -> Network | None:
-    """None where the machine file names none, or an edge list that is not here."""
+    """None where the machine file names none, or one that cannot be built here: an edge list elsewhere."""
     if not machine.topology:
         return None
     try:
@@ -63,14 +68,37 @@ def _of_effect(machine: Machine, network: Network | None) -> Congestion | None:
 
 
 def _of_network(network: Network) -> Congestion:
-    everybody = Allocated(Links.of(network), np.arange(network.nodes))
-    worst = study(everybody, traffic="worst_pairing", routing="shortest", size_B=1.0).factor_of_all_links
+    """Every node with the farthest other, all links of every node sending, ideal shortest paths."""
+    worst, how = _known(network) or (_routed(network), "routed link by link")
     return Congestion(
         Statement(
             text=f"C = {worst:.3g}",
             latex=f"C = {worst:.3g}",
-            source=f"{network.spec}: every node with the farthest other, all links sending, ideal shortest paths",
+            source=f"{network.spec}: every node with the farthest other, all its links sending; {how}",
         ),
         worst,
         network,
     )
+
+
+def _known(network: Network) -> tuple[float, str] | None:
+    """Without routing, which takes minutes on thousands of nodes.
+
+    Torus: ⌊k/2⌋ hops of each node in every dimension, half of them each way where k is even, times its links.
+    Hypercube: as many hops as links. Fat tree: what all ports down share of those up.
+    """
+    if network.kind == "hypercube":
+        return float(network.nodes.bit_length() - 1), "hops to the opposite corner"
+    if network.shape:
+        extents = [extent for extent in network.shape if extent > 1]
+        ports = sum(2 if extent > 2 else 1 for extent in extents)
+        loads = [extent / 4 if extent % 2 == 0 and extent > 2 else extent // 2 for extent in extents]
+        return max([1.0, *(load * ports for load in loads)]), "hops in the longest dimension"
+    if "taper" in network.attributes:
+        return max(1.0, float(network.attributes["taper"])), "its taper"
+    return None
+
+
+def _routed(network: Network) -> float:
+    everybody = Allocated(Links.of(network), np.arange(network.nodes))
+    return study(everybody, traffic="worst_pairing", routing="shortest", size_B=1.0).factor_of_all_links

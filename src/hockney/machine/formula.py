@@ -55,6 +55,11 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
             return _minus(f"{value:.{digits}g} {unit}".rstrip())
 
 
+def stated(parameter: Parameter) -> str:
+    """Its value: three digits beside an interval, without one the four that papers print."""
+    return quantity(parameter.value, parameter.unit, 4 if parameter.low is None else 3)
+
+
 def interval(parameter: Parameter) -> str:
     """`0.2 to 0.23 µs`, or `—` where nothing supports an interval."""
     if parameter.low is None or parameter.high is None:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney._core import Problem
 from hockney.campaign.keys import ELEMENT_B
-from hockney.models.base import Fit, predict
+from hockney.machine.formula import regime_of
+from hockney.models.base import Fit
 from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import closed_form
 from hockney.units import format_bytes
@@ -66,7 +67,7 @@ def by_size(shares: Shares, fit: Fit) -> list[Piece]:
     moving = shares.of_n[shares.of_n > 0]
     breaks = sorted(
         {
-            math.floor(regime.max_B / share + 1e-9)
+            regime.max_B / share
             for regime in fit.regimes
             if regime.max_B is not None
             for share in np.unique(moving)
@@ -74,16 +75,26 @@ def by_size(shares: Shares, fit: Fit) -> list[Piece]:
     )
     pieces = []
     for below, above in zip([None, *breaks], [*breaks, None], strict=True):
-        # A straight line is known by two of its points; the first piece begins with the empty message.
-        first = 0.0 if below is None else below + 1.0
-        last = first + 1.0 if above is None else float(above)
-        times = [float(predict(fit, shares.of_n * size).sum()) for size in (first, last)]
-        beta = max((times[1] - times[0]) / (last - first), 0.0) if last > first else 0.0
-        pieces.append(Piece(times[0] - beta * first, beta, _domain(below, above)))
+        # A break belongs to the piece below it, and sizes are whole bytes: a piece may hold none.
+        if below is not None and above is not None and _whole(below) == _whole(above):
+            continue
+        inside = 0.0 if below is None else below + 1 if above is None else (below + above) / 2
+        met = [fit.regimes[regime_of(fit, share * inside)] for share in shares.of_n]
+        alpha = math.fsum(one.alpha_s.value for one in met)
+        beta = math.fsum(one.beta_s_per_B.value * share for one, share in zip(met, shares.of_n, strict=True))
+        pieces.append(Piece(alpha, beta, _domain(below, above)))
     return pieces
 
 
-def _domain(below: int | None, above: int | None) -> str:
+def _whole(size_B: float) -> int:
+    # 4096 / (1/3) is a little less than 12288.
+    return math.floor(size_B + 1e-6)
+
+
+def _domain(below: float | None, above: float | None) -> str:
+    low = "0" if below is None or _whole(below) == 0 else format_bytes(_whole(below))
     if above is None:
-        return "" if below is None else f"n > {format_bytes(below)}"
-    return f"n ≤ {format_bytes(above)}" if below is None else f"{format_bytes(below)} < n ≤ {format_bytes(above)}"
+        return "" if below is None else f"n > {low}"
+    if below is None:
+        return f"n ≤ {format_bytes(_whole(above))}" if _whole(above) else "n = 0"
+    return f"{low} < n ≤ {format_bytes(_whole(above))}"

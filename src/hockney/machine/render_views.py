@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from hockney.machine.formula import interval, latex_text, quantity
+from hockney.machine.formula import interval, latex_text, stated
 from hockney.machine.render import add_row, new_table
 from hockney.machine.sections import Section, parameter_line
 from hockney.models.views import Statement, View
@@ -104,7 +104,7 @@ def sections_tables(sections: Sequence[Section], views: Sequence[View]) -> Itera
         if section.parameters:
             made = new_table(heading, "parameter", "value", "95 % interval")
             for name, known in section.parameters.items():
-                add_row(made, name, quantity(known.value, known.unit), interval(known))
+                add_row(made, name, stated(known), interval(known))
             yield made
             heading = ""
         said = [(str(view), one) for view in views for one in section.views.of(view)]

@@ -12,7 +12,7 @@ from hockney.machine.collective_views import views_of_collective
 from hockney.machine.congestion import Congestion
 from hockney.machine.file import Machine
 from hockney.machine.fit_views import views_of
-from hockney.machine.formula import interval, quantity
+from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, title
 from hockney.machine.summary import OVERSUBSCRIBED
 from hockney.models.base import Parameter
@@ -154,6 +154,6 @@ def restricted(views: Views, asked: Sequence[View]) -> Views:
 
 def parameter_line(name: str, parameter: Parameter) -> str:
     """`o_s = 0.3 µs (0.28 to 0.31 µs)`."""
-    value = f"{name} = {quantity(parameter.value, parameter.unit)}"
+    value = f"{name} = {stated(parameter)}"
     bounds = interval(parameter)
     return value if bounds == "—" else f"{value} ({bounds})"

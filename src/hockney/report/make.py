@@ -252,6 +252,12 @@ def _belongs(machine: Machine, launches: Sequence[Mapping[str, Any]], path: Path
         )
     if not machine.point_to_point and not machine.effects:
         raise RequestError("the machine file holds no point-to-point fit", f"fit again with `hockney fit {path}`")
+    entries = machine.point_to_point
+    if entries and not any(entry.measurements.points for entry in entries):
+        raise RequestError(
+            f"the machine file was published, not fitted to what was measured in {path}",
+            "leave --machine out; `hockney report --card` and `hockney diff` show what was published",
+        )
 
 
 def _sizes(machine: Machine) -> list[SizeMark]:

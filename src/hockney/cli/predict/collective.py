@@ -172,7 +172,12 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     if not rows:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
-    return _answer(request, size_B, rows, costs.origin, [*costs.warnings, *costs.beyond(size_B)], refused, bound)
+    warnings = [*costs.warnings, *costs.beyond(size_B)]
+    if any(row.method == "published" for row in rows):
+        warnings.append(
+            "a published model may use hardware that point-to-point messages do not: bounds are not its own"
+        )
+    return _answer(request, size_B, rows, costs.origin, warnings, refused, bound)
 
 
 def _published(request: Request, size_B: int) -> list[Row]:
@@ -362,7 +367,7 @@ def _show(request: Request, made: dict[str, Any]) -> None:
 
 
 def _verdict(made: dict[str, Any]) -> str:
-    if len(made["algorithms"]) > 1 and made["margin"] is None:
+    if sum(row["time_s"] is not None for row in made["algorithms"]) > 1 and made["margin"] is None:
         return "nothing is sent"
     if made["margin"] is None:
         return f"only {made['best']} was predicted"

@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hockney.campaign.record import LOCALITIES
+from hockney.machine.collective_costs import costs_of
+from hockney.machine.collective_views import views_of_collective
 from hockney.machine.congestion import Congestion, congestion_of
 from hockney.machine.file import Entry, Machine
 from hockney.machine.fit_views import views_of
-from hockney.machine.formula import interval, quantity
+from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, differences, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, published
 from hockney.models.base import Fit, Parameter
@@ -25,6 +27,17 @@ _OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 _PLAIN = {"variant", "mpi", "mapping"}
 """Their words speak for themselves."""
 _USUAL = {"default", "warm"}
+_TEXTBOOK = (
+    ("barrier", "dissemination"),
+    ("bcast", "binomial"),
+    ("bcast", "scatter_allgather"),
+    ("allreduce", "recursive_doubling"),
+    ("allreduce", "ring"),
+    ("allgather", "ring"),
+    ("alltoall", "bruck"),
+    ("alltoall", "pairwise"),
+)
+"""Good for small and for large data."""
 _LOGGP = ("L", "o_s", "o_r", "g", "G")
 
 
@@ -72,6 +85,7 @@ class Card:
     messages: list[Model]
     effects: list[Model]
     collectives: list[Model]
+    closed_forms: list[Model]
     limits: list[str]
     provenance: list[str]
 
@@ -89,16 +103,19 @@ def content(machine: Machine) -> Card:
         lead=_lead(machine),
         key=_key_numbers(entries),
         messages=[_message(entry, entries, congestion) for entry in entries],
-        effects=[_effect(one, machine.effects) for one in machine.effects if one.parameters or _stated(one.views)],
+        effects=[
+            _effect(one, machine.effects) for one in machine.effects if one.parameters or _stated(one.views)
+        ],
         collectives=[
             Model(
                 ", ".join(filter(None, [one.operation, one.algorithm])),
-                [_number(name, parameter, one.source) for name, parameter in one.parameters.items()],
+                [_number(name, parameter) for name, parameter in one.parameters.items()],
                 _formulas(one.views),
                 [statement.text for statement in one.as_printed],
             )
             for one in machine.collectives
         ],
+        closed_forms=_closed_forms(machine),
         limits=_limits(machine, entries),
         provenance=_provenance(machine),
     )
@@ -164,10 +181,10 @@ def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
         if fit is None:
             continue
         where = LOCALITY_WORDS.get(one.locality or "", "") or "two ranks"
-        made.append(_number(f"latency, {where}", latency(fit), one.source))
+        made.append(_number(f"latency, {where}", latency(fit)))
         rate = bandwidth(one, fit)
         if rate is not None:
-            made.append(_number(f"bandwidth, {where}", rate, one.source))
+            made.append(_number(f"bandwidth, {where}", rate))
     return made
 
 
@@ -180,8 +197,8 @@ def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | No
     rate = bandwidth(entry, fit)
     error = None if fit.quality is None else fit.quality.leave_one_out_median
     numbers = [
-        _number("latency", latency(fit), entry.source),
-        Number("bandwidth", NONE) if rate is None else _number("bandwidth", rate, entry.source),
+        _number("latency", latency(fit)),
+        Number("bandwidth", NONE) if rate is None else _number("bandwidth", rate),
         Number("n½", NONE) if fit.n_half_B is None else _number("n½", fit.n_half_B),
         Number("left out", NONE if error is None else f"{100 * error:.2g} %"),
     ]
@@ -191,8 +208,21 @@ def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | No
     return Model(title, numbers, _formulas(views_of(entry, fit, congestion)))
 
 
+def _closed_forms(machine: Machine) -> list[Model]:
+    """The leading terms of the textbook's algorithms with the machine's latency and bandwidth put in."""
+    costs = costs_of(machine)
+    if costs is None:
+        return []
+    made = []
+    for operation, algorithm in _TEXTBOOK:
+        for one in views_of_collective(operation, algorithm, costs=costs):
+            leading = Views(dominant=one.views.dominant)
+            made.append(Model(f"{operation}, {algorithm.replace('_', ' ')}", [], _formulas(leading)))
+    return made
+
+
 def _effect(effect: Effect, among: Sequence[Effect]) -> Model:
-    numbers = [_number(name, parameter, effect.source) for name, parameter in effect.parameters.items()]
+    numbers = [_number(name, parameter) for name, parameter in effect.parameters.items()]
     return Model(_effect_title(effect, among), numbers, _formulas(effect.views))
 
 
@@ -206,11 +236,9 @@ def _effect_title(effect: Effect, among: Sequence[Effect]) -> str:
     return ", ".join([effect.effect, *told])
 
 
-def _number(name: str, parameter: Parameter, source: str = "") -> Number:
-    """Published numbers (with a source) keep the four digits that they are printed with at most."""
+def _number(name: str, parameter: Parameter) -> Number:
     bounds = interval(parameter)
-    value = quantity(parameter.value, parameter.unit, 4 if source else 3)
-    return Number(_symbol(name), value, "" if bounds == NONE else bounds)
+    return Number(_symbol(name), stated(parameter), "" if bounds == NONE else bounds)
 
 
 def _symbol(name: str) -> str:
@@ -244,7 +272,9 @@ def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
         found.append(f"{OVERSUBSCRIBED}: {'; '.join(shared)}")
     sizes = [point.size_B for entry in entries for point in entry.measurements.points]
     if sizes:
-        found.append(f"messages from {format_bytes(min(sizes))} to {format_bytes(max(sizes))}: beyond, extrapolated")
+        found.append(
+            f"messages from {format_bytes(min(sizes))} to {format_bytes(max(sizes))}: beyond, extrapolated"
+        )
     elif entries:
         found.append("no measured sizes: where the fits end is not known")
     if not _has_intervals(machine):
@@ -256,7 +286,9 @@ def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
             refused.setdefault(effect.not_measurable, []).append(f"{effect.effect}{where}")
     found += [f"not measurable: {', '.join(dict.fromkeys(names))}: {why}" for why, names in refused.items()]
     for effect in machine.effects:
-        found += [f"not identified: {effect.effect}, {name}: {why}" for name, why in effect.not_identified.items()]
+        found += [
+            f"not identified: {effect.effect}, {name}: {why}" for name, why in effect.not_identified.items()
+        ]
     for effect in machine.effects:
         found += [f"{effect.effect}: {note}" for note in effect.notes]
     for model in machine.collectives:
@@ -298,7 +330,12 @@ def _library(library: Mapping[str, Any]) -> str:
 
 def _hosts(machine: Machine) -> list[str]:
     kinds = dict.fromkeys(
-        (host.cpu_model, host.cpus, host.memory_B, tuple((one.level, one.type, one.size_B) for one in host.caches))
+        (
+            host.cpu_model,
+            host.cpus,
+            host.memory_B,
+            tuple((one.level, one.type, one.size_B) for one in host.caches),
+        )
         for host in machine.system.hosts
     )
     told = []

@@ -1,14 +1,16 @@
-"""The card's figures: times and throughput of messages, collectives over ranks, and how well numbers are known."""
+"""The card's figures: messages over sizes, collectives over ranks, and how well numbers are known."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
+from numpy.typing import NDArray
 
 from hockney.machine.file import Entry, Machine
 from hockney.machine.summary import MESSAGES
@@ -18,6 +20,8 @@ from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
 from hockney.report.card.content import fit_of, label
 from hockney.report.style import drawing_style, styles
 from hockney.units import format_bytes
+
+Array = NDArray[np.float64]
 
 WIDTH_IN = 7.3
 """Of the printed area of A4 and letter paper."""
@@ -29,7 +33,7 @@ _MOST_PARAMETERS = 14
 
 
 def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
-    """Time and throughput against size: fits as lines, what was measured as points with intervals; None: no fit."""
+    """Time and throughput against size: fits as lines, measured points with intervals; None: no fit."""
     drawn = [(entry, fit) for entry in entries if (fit := fit_of(entry)) is not None]
     if not drawn:
         return None
@@ -68,7 +72,9 @@ def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
     return figure
 
 
-def _points(times: Axes, rates: Axes, entry: Entry, axis: SizeAxis, scale: float, colour: str, marker: str) -> None:
+def _points(
+    times: Axes, rates: Axes, entry: Entry, axis: SizeAxis, scale: float, colour: str, marker: str
+) -> None:
     points = entry.measurements.points
     if not points:
         return
@@ -76,7 +82,7 @@ def _points(times: Axes, rates: Axes, entry: Entry, axis: SizeAxis, scale: float
     time_s = np.array([point.time_s for point in points])
     low_s = np.array([point.time_s if point.low_s is None else point.low_s for point in points])
     high_s = np.array([point.time_s if point.high_s is None else point.high_s for point in points])
-    look = {"fmt": marker, "color": colour, "markersize": 3.0, "elinewidth": 0.8, "zorder": 4}
+    look: Any = {"fmt": marker, "color": colour, "markersize": 3.0, "elinewidth": 0.8, "zorder": 4}
     errors = np.maximum(np.vstack([time_s - low_s, high_s - time_s]), 0.0)
     times.errorbar(axis.position(size_B), time_s * 1e6, yerr=errors * 1e6, **look)
     rate = _rate(entry, size_B, time_s)
@@ -84,7 +90,7 @@ def _points(times: Axes, rates: Axes, entry: Entry, axis: SizeAxis, scale: float
     rates.errorbar(axis.position(size_B), rate / scale, yerr=errors / scale, **look)
 
 
-def _rate(entry: Entry, size_B: np.ndarray, time_s: np.ndarray) -> np.ndarray:
+def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
     return np.asarray(MESSAGES.get(entry.operation, 1) * size_B / time_s)
 
 

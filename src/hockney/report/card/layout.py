@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from hockney.models.views import View
+from hockney.models.views import VIEWS, View
 from hockney.report.card.content import Card, Formula, Model, Number
 
 PAGE_MM = (186.0, 254.0)
@@ -24,15 +24,22 @@ _VALUE_MM, _INTERVAL_MM = 3.5, 3.0
 _HEADING_MM = 8.5
 _TITLE_MM = 5.2
 _FIGURE_MM = (58.0, 125.0)
-_COLUMN_FIGURE_MM = 56.0
+COLUMN_FIGURE_MM = 54.0
 _FORMULAS_MM = 78.0
 _SCALES = (0.86, 1.35)
 """Of the letters of the second page: 6.9 pt can be read, 10.8 pt are large."""
-_FILL = 0.95
+_FILL = 0.93
 """Share of a column that estimates may fill: blocks do not break where it ends."""
-_IN_TURN = ("Effects", "Collectives", "Limits", "Provenance", "Further messages")
-"""Who takes room first."""
-_LEAST_MM = {"Limits": 62.0, "Provenance": 30.0}
+_DETAILS: tuple[tuple[int, frozenset[View]], ...] = (
+    (9, frozenset(VIEWS)),
+    (2, frozenset(VIEWS)),
+    (1, frozenset(VIEWS)),
+    (1, frozenset(VIEWS[2:])),
+    (1, frozenset(VIEWS[3:])),
+    (0, frozenset()),
+)
+"""Statements of each view, and which views: less and less of them."""
+_LEAST_MM = {"Collectives": 50.0, "Limits": 62.0, "Provenance": 30.0}
 """What these may always use of the second page."""
 _LONGEST = 230
 """Characters of a limit or a line of provenance; the file has the rest."""
@@ -67,33 +74,46 @@ class Pages:
     loggp: list[Row]
     formulas: list[Model]
     figure_mm: float
+    first_blocks: list[Block]
+    first_scale: float
     blocks: list[Block]
-    column_figures_mm: float
     scale: float
 
 
 def lay_out(card: Card, *, column_figures: int, figure: bool) -> Pages:
-    """Both pages of a card; `column_figures` figures stand on the second page, `figure`: one on the first."""
+    """Both pages of a card; `column_figures` figures stand on the second page, `figure`: one on the first.
+
+    Without messages the first page has the effects and collectives.
+    """
+    models = [Block("Effects", models=card.effects), Block("Collectives", models=card.collectives)]
+    words = [
+        Block("Limits", lines=[_short(line) for line in card.limits]),
+        Block("Provenance", lines=[_short(line) for line in card.provenance]),
+    ]
+    top_mm = 13.0 + _LINE_MM * len(card.lead) + (17.0 if card.key else 0.0)
+    if not card.messages:
+        first, first_scale = _filled(models, [], 0, COLUMN_HEIGHT_MM - top_mm)
+        blocks, scale = _filled(words, [], column_figures, COLUMN_HEIGHT_MM)
+        return Pages([], "", [], [], 0.0, first, first_scale, blocks, scale)
     rows = [Row(one.title, one.numbers[:4]) for one in card.messages]
     loggp = [Row(one.title, one.numbers[4:]) for one in card.messages if len(one.numbers) > 4]
     formulas, used_mm = _first_formulas(card.messages)
-    used_mm += 13.0 + _LINE_MM * len(card.lead) + (17.0 if card.key else 0.0)
-    least_mm = _FIGURE_MM[0] if figure else 0.0
-    room_mm = PAGE_MM[1] - used_mm - least_mm
+    used_mm += top_mm
+    room_mm = PAGE_MM[1] - used_mm - (_FIGURE_MM[0] if figure else 0.0)
     kept, kept_mm = _kept_rows(rows, room_mm)
     kept_loggp, loggp_mm = _kept_rows(loggp, min(45.0, room_mm - kept_mm))
     figure_mm = min(_FIGURE_MM[1], PAGE_MM[1] - used_mm - kept_mm - loggp_mm - 6.0) if figure else 0.0
-    blocks, scale = _second(card, formulas, column_figures)
-    return Pages(
-        rows=kept,
-        more_rows=_more(len(rows) - len(kept), "configuration"),
-        loggp=kept_loggp,
-        formulas=formulas,
-        figure_mm=figure_mm,
-        blocks=blocks,
-        column_figures_mm=_COLUMN_FIGURE_MM,
-        scale=scale,
-    )
+    shown = {one.title for one in formulas}
+    further = [
+        Model(one.title, [], one.formulas) for one in card.messages if one.title not in shown and one.formulas
+    ]
+    optional = [
+        Block("Collectives by closed forms", models=card.closed_forms),
+        Block("Further messages", models=further),
+    ]
+    blocks, scale = _filled([*models, *words], optional, column_figures, COLUMN_HEIGHT_MM)
+    more = _more(len(rows) - len(kept), "configuration")
+    return Pages(kept, more, kept_loggp, formulas, figure_mm, [], 1.0, blocks, scale)
 
 
 def lines(text: str, width_mm: float, character_mm: float = _CHARACTER_MM) -> int:
@@ -127,33 +147,43 @@ def _kept_rows(rows: Sequence[Row], room_mm: float) -> tuple[list[Row], float]:
     return (kept, used_mm) if kept else ([], 0.0)
 
 
-def _second(card: Card, shown: Sequence[Model], figures: int) -> tuple[list[Block], float]:
-    """Blocks of the second page, and how large its text is against 8 pt."""
-    titles = {one.title for one in shown}
-    further = [Model(one.title, [], one.formulas) for one in card.messages if one.title not in titles and one.formulas]
-    wanted = [
-        Block("Effects", models=card.effects),
-        Block("Collectives", models=card.collectives),
-        Block("Further messages", models=further),
-        Block("Limits", lines=[_short(line) for line in card.limits]),
-        Block("Provenance", lines=[_short(line) for line in card.provenance]),
-    ]
-    wanted = [block for block in wanted if block.models or block.lines]
-    full_mm = 2 * _FILL * COLUMN_HEIGHT_MM - figures * (_COLUMN_FIGURE_MM + 6.0)
+def _filled(
+    wanted: Sequence[Block], optional: Sequence[Block], figures: int, height_mm: float
+) -> tuple[list[Block], float]:
+    """The blocks that fit in two columns of that height, and how large their text is against 8 pt.
+
+    Formulas are left out before numbers are; `optional` blocks come only where there is room at 8 pt.
+    """
+    full_mm = 2 * _FILL * height_mm - figures * (COLUMN_FIGURE_MM + _HEADING_MM)
+    needed_mm = 0.0
+    for detail in _DETAILS:
+        chosen = [replace(block, models=[_reduced(one, detail) for one in block.models]) for block in wanted]
+        needed_mm = sum(_block_mm(block) for block in chosen if block.models or block.lines)
+        if needed_mm * _SCALES[0] ** 2 <= full_mm:
+            break
     # Larger letters need more room along both directions.
-    scale = math.sqrt(full_mm / max(sum(map(_block_mm, wanted)), 1.0))
-    scale = min(_SCALES[1], max(_SCALES[0], scale))
-    room_mm = full_mm / scale**2
-    kept: dict[str, Block] = {}
-    for name in _IN_TURN:
-        for block in (one for one in wanted if one.heading == name):
-            later = [one for one in wanted if _IN_TURN.index(one.heading) > _IN_TURN.index(name)]
-            reserved_mm = sum(min(_LEAST_MM.get(one.heading, 0.0), _block_mm(one)) for one in later)
-            part = _cut(block, room_mm - reserved_mm)
-            if part is not None:
-                kept[name] = part
-                room_mm -= _block_mm(part)
-    return [kept[block.heading] for block in wanted if block.heading in kept], scale
+    room_mm = full_mm / min(1.0, max(_SCALES[0], math.sqrt(full_mm / max(needed_mm, 1.0)))) ** 2
+    kept: list[Block] = []
+    for index, block in enumerate([*chosen, *optional]):
+        reserved_mm = sum(min(_LEAST_MM.get(one.heading, 0.0), _block_mm(one)) for one in chosen[index + 1 :])
+        part = _cut(block, room_mm - reserved_mm)
+        if part is not None:
+            kept.append(part)
+            room_mm -= _block_mm(part)
+    # What limits the rest, and where it comes from, stands last.
+    kept.sort(key=lambda block: bool(block.lines))
+    used_mm = sum(map(_block_mm, kept))
+    return kept, min(_SCALES[1], max(_SCALES[0], math.sqrt(full_mm / max(used_mm, 1.0))))
+
+
+def _reduced(model: Model, detail: tuple[int, frozenset[View]]) -> Model:
+    """With so many statements of each of these views."""
+    most, views = detail
+    formulas: list[Formula] = []
+    for formula in model.formulas:
+        if formula.view in views and sum(one.view == formula.view for one in formulas) < most:
+            formulas.append(formula)
+    return replace(model, formulas=formulas)
 
 
 def _cut(block: Block, room_mm: float) -> Block | None:
@@ -206,14 +236,13 @@ def _model_mm(model: Model, width_mm: float) -> float:
         text = " · ".join(f"{number.name} {number.value}" for number in model.numbers)
         height_mm += _LINE_MM * lines(text, 0.92 * width_mm)
     for formula in model.formulas:
-        height_mm += _LINE_MM * lines(formula_text(formula), width_mm - 15.0)
+        height_mm += _LINE_MM * lines(_text(formula), width_mm - 15.0)
     for text in model.as_printed:
         height_mm += _LINE_MM * lines(text, width_mm - 15.0)
     return height_mm
 
 
-def formula_text(formula: Formula) -> str:
-    """The formula and where it holds, in one line."""
+def _text(formula: Formula) -> str:
     return f"{formula.text}  ({formula.where})" if formula.where else formula.text
 
 

@@ -12,19 +12,18 @@ from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.report.card.content import Card, content, principal
 from hockney.report.card.figures import collectives, known, messages
-from hockney.report.card.layout import COLUMN_MM, VIEW_WORDS, formula_text, lay_out
+from hockney.report.card.layout import COLUMN_FIGURE_MM, COLUMN_MM, VIEW_WORDS, lay_out
 from hockney.report.style import drawing_style
 from hockney.report.svg import Inliner
 
 _MM_PER_IN = 25.4
-_COLUMN_FIGURE_MM = 54.0
 
 
 def render(machine: Machine, card: Card | None = None) -> str:
     """The whole document; `card`: its content, where it was already made."""
     card = content(machine) if card is None else card
     entries = principal(machine.point_to_point)
-    size_in = _COLUMN_FIGURE_MM / _MM_PER_IN, COLUMN_MM / _MM_PER_IN
+    size_in = COLUMN_FIGURE_MM / _MM_PER_IN, COLUMN_MM / _MM_PER_IN
     in_columns = [
         (figure, title)
         for figure, title in (
@@ -37,7 +36,9 @@ def render(machine: Machine, card: Card | None = None) -> str:
     drawn = messages(entries, pages.figure_mm / _MM_PER_IN) if entries else None
     inliner = Inliner()
     with drawing_style():
-        first = "" if drawn is None else inliner.inline(drawn, "Time and throughput of a message against its size")
+        first = (
+            "" if drawn is None else inliner.inline(drawn, "Time and throughput of a message against its size")
+        )
         pictures = [(inliner.inline(figure, title), title) for figure, title in in_columns]
     here = files("hockney.report.card")
     environment = Environment(
@@ -54,7 +55,6 @@ def render(machine: Machine, card: Card | None = None) -> str:
         figure=first,
         pictures=pictures,
         view_words=VIEW_WORDS,
-        formula_text=formula_text,
         loggp_names=[cell.name for cell in pages.loggp[0].cells] if pages.loggp else [],
     )
 
