@@ -19,7 +19,8 @@ inline double now_s() {
 }
 #endif
 
-// The smallest step that two successive readings show: resolution and cost of a reading together, in seconds.
+// The smallest step that two successive readings show: resolution and cost of a reading together, in seconds;
+// 0 in a simulation.
 double clock_granularity_s();
 
 // Returns at that time of now_s(), at once where it has passed.

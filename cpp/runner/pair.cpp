@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "apps/app.hpp"
 #include "clock.hpp"
 #include "json.hpp"
 #include "kernels/kernel.hpp"
@@ -23,6 +24,11 @@ namespace hockney {
 std::map<std::string, Kernel>& kernels() {
     static std::map<std::string, Kernel> all;
     return all;
+}
+
+void Pair::work(long times) const {
+    spin(times * work_iterations);
+    compute_simulated(static_cast<double>(times) * work_s);
 }
 
 namespace {
@@ -118,7 +124,7 @@ struct Measured {
 };
 
 // Work between messages that outlasts their delivery: three round trips, measured here.
-void set_spin(Pair& pair) {
+void set_work(Pair& pair) {
     constexpr int rounds = 200;
     if (!pair.leader) {
         for (int i = 0; i < rounds; ++i) {
@@ -135,6 +141,9 @@ void set_spin(Pair& pair) {
         trips.push_back(now_s() - start);
     }
     std::nth_element(trips.begin(), trips.begin() + rounds / 2, trips.end());
+    pair.work_s = 3 * trips[rounds / 2];
+    // A simulated host turns loops in no time.
+    if (is_simulated) return;
     constexpr long probe = 10000;
     double cost_s = 1;
     for (int i = 0; i < 20; ++i) {
@@ -142,7 +151,7 @@ void set_spin(Pair& pair) {
         spin(probe);
         cost_s = std::min(cost_s, now_s() - start);
     }
-    pair.spin_iterations = static_cast<long>(3 * trips[rounds / 2] / (cost_s / probe)) + 1;
+    pair.work_iterations = static_cast<long>(pair.work_s / (cost_s / probe)) + 1;
 }
 
 // Grows the batch until it is long enough, judged by the fastest repetition so far: a slow one may have been
@@ -239,7 +248,7 @@ std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
     Pair pair{comm,    partner, rank == leader, static_cast<int>(request.whole("window")),
               payload, send,    receive};
     bool verified = verify(kernel, pair, rank, partner, 1);
-    if (kernel.spins) set_spin(pair);
+    if (kernel.works) set_work(pair);
     if (!pair.leader) {
         follow(kernel, pair);
         verify(kernel, pair, rank, partner, 2);

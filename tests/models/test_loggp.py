@@ -37,6 +37,42 @@ def test_parameters_come_back() -> None:
     assert predict(found, SIZES) == pytest.approx(series().time_s, rel=1e-9)
 
 
+@pytest.mark.parametrize("window", [2, 4, 64])
+def test_the_ends_of_a_window_are_no_gap(window: int) -> None:
+    exact = series()
+    gaps_s = G_MESSAGE + (SIZES - 1) * G_BYTE
+    # The first message and the empty answer take one way each, whatever the window.
+    windowed = made((exact.time_s + (window - 1) * gaps_s + exact.time_s[0]) / window)
+    windowed = replace(windowed, key={"window": str(window)})
+    found = models.get("loggp")(replace(exact, related={**exact.related, "bandwidth": windowed}))
+    assert found.parameters["g"].value == pytest.approx(G_MESSAGE, rel=1e-9)
+    assert found.parameters["G"].value == pytest.approx(G_BYTE, rel=1e-9)
+
+
+def test_a_gap_that_is_the_larger_of_two_is_not_taken_for_their_sum() -> None:
+    noise = 1 + 0.01 * np.random.default_rng(3).standard_normal(SIZES.size)
+    exact = series()
+    windowed = made(np.maximum(G_MESSAGE, (SIZES - 1) * G_BYTE) * noise)
+    found = models.get("loggp")(replace(exact, related={**exact.related, "bandwidth": windowed}))
+    # Half of 1 % of noise over some ten points each: 3 % is six deviations.
+    assert found.parameters["g"].value == pytest.approx(G_MESSAGE, rel=0.03)
+    assert found.parameters["G"].value == pytest.approx(G_BYTE, rel=0.03)
+    for name, truth in (("g", G_MESSAGE), ("G", G_BYTE)):
+        low, high = found.parameters[name].low, found.parameters[name].high
+        assert low is not None
+        assert high is not None
+        assert low < truth < high
+    assert any("larger" in note for note in found.notes)
+    assert not any("larger" in note for note in models.get("loggp")(exact).notes)
+
+
+def test_a_window_no_longer_than_its_ends_is_refused() -> None:
+    exact = series()
+    windowed = replace(made(exact.time_s / 64), key={"window": "64"})
+    with pytest.raises(RequestError, match="windows of 64 messages"):
+        models.get("loggp")(replace(exact, related={**exact.related, "bandwidth": windowed}))
+
+
 def test_intervals_of_the_measurements_reach_the_parameters() -> None:
     found = models.get("loggp")(series(width=0.1))
     latency = found.parameters["L"]

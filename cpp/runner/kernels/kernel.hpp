@@ -19,7 +19,9 @@ struct Pair {
     const Payload& payload;
     Buffer& send;
     Buffer& receive;
-    long spin_iterations = 0;  // work between messages, for the overhead kernels
+    // Work between messages, for the overhead kernels: loop turns on a real host, seconds on a simulated one.
+    long work_iterations = 0;
+    double work_s = 0;
 
     void send_one() const { MPI_Send(send.next(), payload.count(), payload.type(), partner, tag, comm); }
     void receive_one() const {
@@ -30,6 +32,9 @@ struct Pair {
         MPI_Recv(nullptr, 0, MPI_BYTE, partner, signal_tag, comm, MPI_STATUS_IGNORE);
     }
 
+    // Computes for `times` messages; a fixed amount, so that the same work alone can be subtracted.
+    void work(long times = 1) const;
+
     static constexpr int tag = 1, signal_tag = 2;
 };
 
@@ -39,8 +44,8 @@ struct Kernel {
     double (*run)(Pair& pair, long repetitions);
     // Which side's receive buffer must hold the partner's payload afterwards.
     bool leader_receives, follower_receives;
-    // Whether the leader needs `spin_iterations` that outlast a round trip.
-    bool spins = false;
+    // Whether the leader needs work that outlasts a round trip.
+    bool works = false;
     // The largest message for which the operation makes sense; 0 for any.
     long largest_B = 0;
     // Whether the window changes what is measured.

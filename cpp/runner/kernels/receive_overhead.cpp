@@ -15,7 +15,7 @@ double run(Pair& pair, long repetitions) {
         const long now = repetitions - done < handful ? repetitions - done : handful;
         if (pair.leader) {
             pair.send_signal();
-            spin(handful * pair.spin_iterations);
+            pair.work(handful);
             const double start = now_s();
             for (long i = 0; i < now; ++i) pair.receive_one();
             receiving_s += now_s() - start;

@@ -16,10 +16,10 @@ double run(Pair& pair, long repetitions) {
     const double start = now_s();
     for (long i = 0; i < repetitions; ++i) {
         pair.send_one();
-        spin(pair.spin_iterations);
+        pair.work();
     }
     const double with_sends = now_s();
-    for (long i = 0; i < repetitions; ++i) spin(pair.spin_iterations);
+    for (long i = 0; i < repetitions; ++i) pair.work();
     const double work_only = now_s() - with_sends;
     pair.receive_signal();
     return with_sends - start - work_only;

@@ -29,8 +29,8 @@ QUICK: dict[str, Any] = {
 """A first model in about half a minute: wider intervals, wider brackets around breaks."""
 
 
-SIMULATED: dict[str, Any] = {"budget_s": 1e-3, "least_samples": 6}
-"""Of simulated time: a simulation repeats itself."""
+SIMULATED: dict[str, Any] = {"budget_s": 1e-3, "least_samples": 6, "size_tolerance": 0.01, "narrowest": 1 + 1e-9}
+"""Of simulated time: a simulation repeats itself, so a break can be followed to the byte."""
 
 
 @verb(

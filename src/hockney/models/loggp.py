@@ -2,13 +2,19 @@
 
 The parameters come from dedicated measurements instead of one curve, in the spirit of the parametrised round
 trip times of Hoefler, Lichei and Rehm (IPDPS 2007): o_s and o_r from send and receive overhead at the smallest
-size, g and G from back-to-back messages, where the time per message is g + (n − 1)G, and
-L = one way (smallest) − o_s − o_r.
+size, g and G from windows of back-to-back messages, and L = one way (smallest) − o_s − o_r.
+
+The first message of a window is one way under way, each of the W − 1 others comes g + (n − 1)G after the one
+before, and the empty answer is one way too: W · t(n) = T(n) + (W − 1)(g + (n − 1)G) + T(0). Where the larger of g
+and (n − 1)G describes the gaps better than their sum, it is taken, and a note says so.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
+from scipy import stats
 
 from hockney.errors import RequestError
 from hockney.models._linear import (
@@ -69,7 +75,10 @@ def fit(series: Series) -> Fit:
     notes = []
     if one_way.value < o_s.value + o_r.value:
         notes.append("L is set to 0: sending and receiving overlap, o_s + o_r exceed the one-way time")
-    gap, gap_per_byte = _gaps(windowed)
+    gaps = _gaps(_without_ends(windowed, series))
+    gap, gap_per_byte = gaps.per_message, gaps.per_byte
+    if gaps.larger:
+        notes.append("from one message to the next it takes the larger of g and (n − 1)G, not their sum")
     alpha = latency.value + o_s.value + o_r.value - gap_per_byte.value
     regimes = one_regime(
         Parameter(value=max(0.0, alpha), low=one_way.low, high=one_way.high, unit="s"), gap_per_byte
@@ -92,13 +101,81 @@ def fit(series: Series) -> Fit:
     )
 
 
-def _gaps(windowed: Series) -> tuple[Parameter, Parameter]:
-    """g and G of g + (n − 1)G, relative residuals, both ≥ 0."""
-    beyond = np.maximum(windowed.size_B - 1, 0.0)
-    gap, gap_per_byte = nonnegative_line(beyond, windowed.time_s)
+def _without_ends(windowed: Series, one_way: Series) -> Series:
+    """Times from one message of a window to the next, where the window is known; sizes that leave none are out.
+
+    RequestError where fewer than two sizes are left.
+    """
+    window = int(windowed.key.get("window") or 0)
+    if window < 2:
+        return windowed
+    ends_s = np.interp(windowed.size_B, one_way.size_B, one_way.time_s) + one_way.time_s[0]
+    inner = [
+        (window * time_s - ends_s) / (window - 1) for time_s in (windowed.time_s, windowed.low_s, windowed.high_s)
+    ]
+    kept = inner[1] > 0
+    if np.count_nonzero(kept) < 2:
+        raise RequestError(
+            f"loggp: windows of {window} messages take no longer than one message and its answer",
+            "measure with a larger --window",
+        )
+    time_s, low_s, high_s = (values[kept] for values in inner)
+    return replace(windowed, size_B=windowed.size_B[kept], time_s=time_s, low_s=low_s, high_s=high_s)
+
+
+@dataclass(frozen=True)
+class _Gaps:
+    """g, G, and whether a message takes the larger of g and (n − 1)G instead of their sum."""
+
+    per_message: Parameter
+    per_byte: Parameter
+    larger: bool
+
+
+def _gaps(windowed: Series) -> _Gaps:
+    """Relative residuals, both ≥ 0; what describes the measured gaps better, the sum or the larger of the two.
+
+    Where the network moves one message while the processor prepares the next, the slower of them is the gap.
+    """
+    beyond, time_s = np.maximum(windowed.size_B - 1, 0.0), windowed.time_s
     freedom = beyond.size - 2
-    residual = (gap + gap_per_byte * beyond) / windowed.time_s - 1
-    scatter = float(np.sqrt(np.sum(residual**2) / max(freedom, 1)))
-    return line_parameters(
-        beyond, windowed.time_s, gap, gap_per_byte, max(scatter, measured_noise(windowed)), freedom
-    )
+    gap, gap_per_byte = nonnegative_line(beyond, time_s)
+    summed = float(np.sum(((gap + gap_per_byte * beyond) / time_s - 1) ** 2))
+    larger = _larger(beyond, time_s)
+    is_larger = larger is not None and larger.cost < summed
+    least = larger.cost if larger is not None and is_larger else summed
+    noise = max(float(np.sqrt(least / max(freedom, 1))), measured_noise(windowed))
+    if larger is None or not is_larger:
+        return _Gaps(*line_parameters(beyond, time_s, gap, gap_per_byte, noise, freedom), larger=False)
+    large = slice(larger.flat, None)
+    line = line_parameters(beyond[large], time_s[large], larger.start_s, larger.per_byte_s, noise, freedom - 1)
+    reach = float(stats.t.ppf(0.975, freedom)) * noise / np.sqrt(larger.flat)
+    low_s, high_s = (max(0.0, larger.per_message_s * (1 + sign * reach)) for sign in (-1, 1))
+    return _Gaps(Parameter(value=larger.per_message_s, low=low_s, high=high_s, unit="s"), line[1], larger=True)
+
+
+@dataclass(frozen=True)
+class _Larger:
+    """max(per_message_s, start_s + per_byte_s · (n − 1)); `flat` points give the one, all further ones the line.
+
+    `start_s`: what a message costs the network beside its own bytes, an envelope. `cost`: the sum of squared
+    relative residuals.
+    """
+
+    per_message_s: float
+    start_s: float
+    per_byte_s: float
+    flat: int
+    cost: float
+
+
+def _larger(beyond: Array, time_s: Array) -> _Larger | None:
+    """Two points at least for the flat part, three for the line; None where there are not so many."""
+    weight, found = 1 / time_s, []
+    for flat in range(2, beyond.size - 2):
+        small, large = slice(None, flat), slice(flat, None)
+        gap = float(np.sum(weight[small]) / np.sum(weight[small] ** 2))
+        start, slope = nonnegative_line(beyond[large], time_s[large])
+        residual = np.maximum(gap, start + slope * beyond) * weight - 1
+        found.append(_Larger(gap, start, slope, flat, float(np.sum(residual**2))))
+    return min(found, key=lambda one: one.cost, default=None)

@@ -1,20 +1,118 @@
-"""The size at which a sender starts to wait, from planted answers of the runner."""
+"""The limits of a protocol from planted answers, and where the answers do not tell them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
 from hockney.campaign.effect_record import EffectRecord
-from hockney.models.effects.base import effect_models
+from hockney.errors import RequestError
+from hockney.models.effects.base import Effect, effect_models
 
-DELAY_S = 1e-3
+TRANSFER_S = 1e-3
+AROUND = (0, 1, 64, 255, 256, 257, 1000, 1001, 2048, 4015, 4016, 4017, 8192)
 
 
-def test_the_last_sender_that_went_on_is_found() -> None:
-    records = [
-        EffectRecord(
-            effect="synchronisation",
-            parameters={"bytes": size_B, "delay_s": DELAY_S},
-            answer={"time_s": 1e-6 if size_B <= 4096 else DELAY_S},
-        )
-        for size_B in (1024, 4096, 8192)
+def record(size_B: int, receiver: str, done: int, late_s: float = TRANSFER_S, **about: Any) -> EffectRecord:
+    return EffectRecord(
+        effect="synchronisation",
+        locality="cache",
+        parameters={"bytes": size_B, "receiver": receiver, "patience_s": 2e-4, "tries": 9},
+        answer={
+            "done": done,
+            "valid": 9,
+            "receiving_s": [3 * late_s, late_s],
+            "transfers_s": [2 * TRANSFER_S, TRANSFER_S],
+            "sending_s": [1e-6],
+            "verified": True,
+        },
+        about=about,
+    )
+
+
+def fit(records: Sequence[EffectRecord]) -> Effect:
+    return effect_models.get("synchronisation")(records)
+
+
+def library(
+    present_B: int = 4016, absent_B: int = 256, arrived_B: int = 1000, **about: Any
+) -> list[EffectRecord]:
+    """Nine tries of each size; one of nine goes wrong."""
+    late = {size: TRANSFER_S / 20 if size <= arrived_B else TRANSFER_S for size in AROUND}
+    return [
+        record(size, receiver, 8 if size <= limit else 1, late[size], **about)
+        for receiver, limit in (("present", present_B), ("absent", absent_B))
+        for size in AROUND
     ]
-    assert effect_models.get("synchronisation")(records).parameters["S"].value == 4096
+
+
+def test_each_limit_is_found_to_the_byte() -> None:
+    found = fit(library())
+    values = {name: one.value for name, one in found.parameters.items()}
+    assert values == {"S_B": 4016, "S_absent_B": 256, "arrived_B": 1000}
+    assert found.not_identified == {}
+    limit = found.parameters["S_B"]
+    # One wrong of nine excludes chance at 95 % (p = 0.04), so the interval is a point.
+    assert (limit.low, limit.high) == (4016, 4016)
+    assert [one.where for one in found.views.exact] == ["n ≤ 256 B", "256 B < n ≤ 4016 B", "n > 4016 B"]
+
+
+def test_a_size_of_mixed_answers_widens_the_interval() -> None:
+    records = [one for one in library() if one.parameters["bytes"] not in (4016, 4017)]
+    found = fit([*records, record(4016, "present", 6), record(4017, "present", 3)])
+    limit = found.parameters["S_B"]
+    assert (limit.value, limit.low, limit.high) == (4016, 4015, 8191)
+
+
+def test_launches_are_counted_together() -> None:
+    twice = [record(4016, "present", 2), record(4016, "present", 9), record(4017, "present", 0)]
+    assert fit([record(1, "present", 9), *twice]).parameters["S_B"].value == 4016
+
+
+@pytest.mark.parametrize(
+    ("stated", "says"),
+    [(4016, "agrees"), (4096, "80 B of which"), (4000, "disagrees"), (65536, "disagrees")],
+)
+def test_the_librarys_own_limit_stands_beside(stated: int, says: str) -> None:
+    found = fit(library(eager_limit_B={"shared_memory": stated, "network": 1}))
+    assert any(says in note for note in found.notes)
+    assert found.parameters["library_limit_B"].value == stated
+    assert ("header_B" in found.parameters) == ("disagrees" not in says)
+
+
+def test_a_library_that_says_nothing_of_itself_is_not_compared() -> None:
+    assert any("does not state" in note for note in fit(library()).notes)
+
+
+def test_no_limit_below_the_largest_is_not_identified() -> None:
+    found = fit(library(present_B=10**9, absent_B=10**9, arrived_B=10**9))
+    assert set(found.not_identified) == {"S_B", "S_absent_B", "arrived_B"}
+    assert all("--largest" in why for why in found.not_identified.values())
+    assert found.views.exact == []
+
+
+def test_a_sender_that_always_waits_has_the_limit_zero() -> None:
+    found = fit([record(0, "present", 0, simulated=True)])
+    assert found.parameters["S_B"].value == 0
+    assert "S_absent_B" in found.not_identified
+
+
+def test_a_smooth_passage_is_no_limit_of_a_protocol() -> None:
+    times = [(998, 0.48), (999, 0.49), (1000, 0.51), (1001, 0.52)]
+    found = fit([record(size, "present", 9, share * TRANSFER_S) for size, share in times])
+    assert "without a step" in found.not_identified["arrived_B"]
+
+
+def test_late_receives_that_are_quick_again_are_no_limit() -> None:
+    times = [(999, 0.1), (1000, 1.0), (2048, 0.2)]
+    found = fit([record(size, "present", 9, share * TRANSFER_S) for size, share in times])
+    assert "again" in found.not_identified["arrived_B"]
+
+
+def test_damaged_messages_prove_nothing() -> None:
+    damaged = record(1, "present", 9)
+    damaged.answer["verified"] = False
+    with pytest.raises(RequestError, match="damaged"):
+        fit([damaged])

@@ -1,19 +1,77 @@
-"""Whether a send waits for its receiver: the receiver comes late, at doubling sizes."""
+"""From which size on a send waits for its receiver: doubling, then bisection, with the receiver away."""
 
 from __future__ import annotations
 
-from hockney.campaign.effects.base import Asking, Here, Question, effects
+from collections.abc import Callable, Generator
+from typing import Any, Literal
 
-DELAY_S = 2e-3
+from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.record import Locality
+
+Receiver = Literal["present", "absent"]
+Verdict = Callable[[dict[str, Any]], bool]
+
+PATIENCE_S = 2e-4
+SIMULATED_PATIENCE_S = 1.0
+"""Simulated time costs nothing; it is longer than any transfer that a platform is likely to have."""
+TRIES = 9
+"""All or nothing of nine is certain to 0.4 %; a mixed majority says itself that it is one."""
+FEW_TRIES = 5
+FULL_BUDGET_S = 0.5
+ARRIVED_SHARE = 0.5
+"""A message that lies there already is received in less than this share of its transfer."""
+
+
+def is_free(answer: dict[str, Any]) -> bool:
+    """Whether most sends were done before their receiver came."""
+    return 2 * int(answer["done"]) > int(answer["valid"])
+
+
+def has_arrived(answer: dict[str, Any]) -> bool:
+    """Whether the late receiver needed clearly less than a transfer; the least of each counts."""
+    if not answer["receiving_s"]:
+        return False
+    return bool(min(answer["receiving_s"]) < ARRIVED_SHARE * min(answer["transfers_s"]))
 
 
 @effects.register("synchronisation")
 def ask(here: Here) -> Asking:
-    """Sizes double until the sender has waited for its receiver."""
+    """Both kinds of receiver between the nearest pair of each locality; where data arrive early, too."""
     for locality, a, b in here.pairs:
-        size_B = 1
-        while size_B <= here.largest_B:
-            answer = yield Question((a, b), {"bytes": size_B, "delay_s": DELAY_S, **here.timing(0.2)}, locality)
-            if answer is not None and answer["time_s"] > DELAY_S / 2:
-                break
-            size_B *= 2
+        yield from _limit(here, locality, (a, b), "present", is_free)
+        yield from _limit(here, locality, (a, b), "present", has_arrived)
+        if here.oversubscribed:
+            yield NotMeasurable(
+                f"a receiver that computes takes the sender's processor away ({here.oversubscribed})", locality
+            )
+        else:
+            yield from _limit(here, locality, (a, b), "absent", is_free)
+
+
+def _limit(
+    here: Here, locality: Locality, pair: tuple[int, int], receiver: Receiver, verdict: Verdict
+) -> Generator[Question | NotMeasurable, dict[str, Any] | None, None]:
+    """Sizes double until the verdict is no; then the gap to the last yes is halved down to one byte."""
+
+    def question(size_B: int) -> Question:
+        tries = 1 if here.simulated else TRIES if here.budget_s >= FULL_BUDGET_S else FEW_TRIES
+        patience_s = SIMULATED_PATIENCE_S if here.simulated else PATIENCE_S
+        parameters = {"bytes": size_B, "receiver": receiver, "patience_s": patience_s, "tries": tries}
+        return Question(pair, parameters, locality)
+
+    yes_B, no_B = -1, 0
+    while True:
+        answer = yield question(no_B)
+        if answer is None or not verdict(answer):
+            break
+        yes_B = no_B
+        if no_B == here.largest_B:
+            return
+        no_B = min(max(1, 2 * no_B), here.largest_B)
+    while no_B - yes_B > 1 and answer is not None:
+        middle_B = (yes_B + no_B) // 2
+        answer = yield question(middle_B)
+        if answer is not None and verdict(answer):
+            yes_B = middle_B
+        else:
+            no_B = middle_B

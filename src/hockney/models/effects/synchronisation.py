@@ -1,19 +1,225 @@
-"""S of LogGPS: the largest message whose sender does not wait for its receiver."""
+"""S of LogGPS: the largest message whose sender does not wait for its receiver; what has travelled."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from scipy.stats import binomtest
 
 from hockney.campaign.effect_record import EffectRecord
+from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import Cell, Effect, effect_models
+from hockney.models.views import Statement, Views
+from hockney.units import format_bytes
+
+CERTAIN = 0.05
+ARRIVED_SHARE = 0.5
+STEP = 1.5
+"""A limit of a protocol makes the late receive at least this much longer from one byte to the next."""
+HEADER_B = 256
+"""A library may count its own header against its limit; no known one has a longer header."""
+SOURCE = "LogGPS: Ino, Fujimoto, Hagihara, PPoPP 2001"
+
+
+@dataclass(frozen=True)
+class _Size:
+    """What was seen of one size with one kind of receiver, all launches together."""
+
+    done: int
+    valid: int
+    simulated: bool
+    receiving_s: float | None
+    transfer_s: float
+
+    @property
+    def is_free(self) -> bool:
+        return 2 * self.done > self.valid
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the verdict differs from chance at the 95 % level; a simulation has none."""
+        return self.simulated or binomtest(self.done, self.valid).pvalue < CERTAIN
+
+    @property
+    def share(self) -> float | None:
+        return None if self.receiving_s is None else self.receiving_s / self.transfer_s
+
+
+Sizes = Mapping[int, _Size]
 
 
 @effect_models.register("synchronisation")
 def fit(records: Sequence[EffectRecord]) -> Effect:
-    """The bracket of sizes between the last sender that went on and the first that waited."""
-    waits = {
-        int(one.parameters["bytes"]): one.answer["time_s"] > one.parameters["delay_s"] / 2 for one in records
+    """S_B, S_absent_B and arrived_B; RequestError where a payload was damaged or no try was valid.
+
+    `low` and `high` of a limit are the sizes nearest to it at which a binomial test of the tries excludes chance
+    at the 95 % level.
+    """
+    if not all(one.answer["verified"] for one in records):
+        raise RequestError("messages arrived damaged; nothing is concluded from them")
+    present, absent = _sizes(records, "present"), _sizes(records, "absent")
+    effect = Effect(effect="synchronisation", points=_points(records))
+    _limit(effect, "S_B", present, "the receiver in the library")
+    _limit(effect, "S_absent_B", absent, "the receiver computing")
+    _arrived(effect, present)
+    _compare(effect, records)
+    _views(effect)
+    return effect
+
+
+def _sizes(records: Sequence[EffectRecord], receiver: str) -> Sizes:
+    found: dict[int, list[EffectRecord]] = {}
+    for one in records:
+        if one.parameters["receiver"] == receiver and one.answer["valid"]:
+            found.setdefault(int(one.parameters["bytes"]), []).append(one)
+    return {
+        size_B: _Size(
+            done=sum(one.answer["done"] for one in mine),
+            valid=sum(one.answer["valid"] for one in mine),
+            simulated=all(one.about.get("simulated", False) for one in mine),
+            receiving_s=min(min(one.answer["receiving_s"]) for one in mine),
+            transfer_s=min(min(one.answer["transfers_s"]) for one in mine),
+        )
+        for size_B, mine in sorted(found.items())
     }
-    free = max((size for size, waited in waits.items() if not waited), default=0)
-    return Effect(effect="synchronisation", parameters={"S": Parameter(value=free, unit="B")})
+
+
+def _last(sizes: Sizes, verdict: Callable[[_Size], bool]) -> tuple[int | None, int | None]:
+    """(largest size before the first no, that first no); None where there is none."""
+    last: int | None = None
+    for size_B, one in sizes.items():
+        if not verdict(one):
+            return last, size_B
+        last = size_B
+    return last, None
+
+
+def _limit(effect: Effect, name: str, sizes: Sizes, where: str) -> None:
+    if not sizes:
+        effect.not_identified[name] = f"no valid try with {where}: measure with a core for each rank"
+        return
+    last, first = _last(sizes, lambda one: one.is_free)
+    if first is None:
+        effect.not_identified[name] = (
+            f"with {where}, no sender waited up to {format_bytes(max(sizes))}: measure with a larger --largest"
+        )
+        return
+    if last is None:
+        effect.notes.append(f"{name}: with {where}, every sender waits, even of an empty message")
+        effect.parameters[name] = Parameter(value=0.0, low=0.0, high=0.0, unit="B")
+        return
+    again = [size_B for size_B, one in sizes.items() if size_B > first and one.is_free]
+    if again:
+        effect.notes.append(
+            f"{name}: senders waited at {first} B and did not at {', '.join(f'{one} B' for one in again)}; "
+            "the lowest limit is given"
+        )
+    low = max((size for size, one in sizes.items() if size <= last and one.is_certain), default=0)
+    high = min((size - 1 for size, one in sizes.items() if size >= first and one.is_certain), default=None)
+    effect.parameters[name] = Parameter(value=last, low=low, high=high, unit="B")
+    if first - last > 1:
+        effect.notes.append(f"{name}: known to lie from {last} B to {first - 1} B; the bisection was cut short")
+
+
+def _arrived(effect: Effect, sizes: Sizes) -> None:
+    """The size up to which a late receiver finds its message there; only where the verdict is a step."""
+    name = "arrived_B"
+    known = {size: one for size, one in sizes.items() if one.share is not None and size > 0}
+    last, first = _last(known, lambda one: (one.share or 0.0) < ARRIVED_SHARE)
+    settle = "measure between nodes, where a transfer takes longer than a receive"
+    if not known or first is None:
+        effect.not_identified[name] = "every message had arrived: measure with a larger --largest"
+        return
+    if last is None:
+        effect.parameters[name] = Parameter(value=0.0, low=0.0, high=0.0, unit="B")
+        return
+    late = {size: one.receiving_s or 0.0 for size, one in known.items()}
+    if any(size > first and (one.share or 0.0) < ARRIVED_SHARE for size, one in known.items()):
+        effect.not_identified[name] = (
+            f"the late receive takes less than half a transfer up to {last} B and again above {first} B: {settle}"
+        )
+    elif first - last > 1 or late[first] < STEP * late[last]:
+        effect.not_identified[name] = (
+            f"the late receive passes half a transfer near {last} B without a step: {settle}"
+        )
+    else:
+        effect.parameters[name] = Parameter(value=last, low=last, high=last, unit="B")
+
+
+def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
+    """Beside the library's own limit: equal, or less by a header."""
+    channel = "network" if records[0].locality == "network" else "shared_memory"
+    limits = {one.about.get("eager_limit_B", {}).get(channel) for one in records} - {None}
+    if len(limits) != 1:
+        effect.notes.append("the library does not state an eager limit of its own to compare with")
+        return
+    limit_B = int(limits.pop())
+    effect.parameters["library_limit_B"] = Parameter(value=limit_B, unit="B")
+    found = effect.parameters.get("S_B")
+    if found is None:
+        return
+    header_B = limit_B - found.value
+    if 0 <= header_B <= HEADER_B:
+        effect.parameters["header_B"] = Parameter(value=header_B, unit="B")
+        effect.notes.append(
+            f"agrees with the library's own limit of {limit_B} B"
+            + (f", {header_B:g} B of which are left to its header" if header_B else "")
+        )
+    else:
+        effect.notes.append(
+            f"disagrees with the library's own limit of {limit_B} B: another limit decides, or another channel"
+        )
+
+
+def _views(effect: Effect) -> None:
+    found, away = effect.parameters.get("S_B"), effect.parameters.get("S_absent_B")
+    if found is None:
+        return
+    size = f"{found.value:g}"
+    free = Statement(text="T_send(n) = Θ(n)", latex=r"T_{send}(n) = \Theta(n)", where=f"n ≤ {size} B")
+    waits = Statement(
+        text="T_send(n) = Θ(t_late + n)", latex=r"T_{send}(n) = \Theta(t_{late} + n)", where=f"n > {size} B"
+    )
+    dominant = Statement(
+        text="T_send(n) ≥ t_late",
+        latex=r"T_{send}(n) \ge t_{late}",
+        where=f"n > {size} B",
+        source=SOURCE,
+    )
+    bounded = [
+        Statement(
+            text="0 ≤ wait(n) ≤ t_late", latex=r"0 \le t_{wait}(n) \le t_{late}", where="every n", source=SOURCE
+        )
+    ]
+    exact = [
+        Statement(text="wait(n) = 0", latex=r"t_{wait}(n) = 0", where=f"n ≤ {size} B", source=SOURCE),
+        Statement(text="wait(n) = t_late", latex=r"t_{wait}(n) = t_{late}", where=f"n > {size} B", source=SOURCE),
+    ]
+    if away is not None and away.value < found.value:
+        exact[0] = exact[0].model_copy(update={"where": f"n ≤ {away.value:g} B"})
+        exact.insert(
+            1,
+            Statement(
+                text="wait(n) = time until the receiver next enters the library",
+                latex=r"t_{wait}(n) = t_{away}",
+                where=f"{away.value:g} B < n ≤ {size} B",
+            ),
+        )
+    effect.views = Views(asymptotic=[free, waits], dominant=[dominant], bounded=bounded, exact=exact)
+
+
+def _points(records: Sequence[EffectRecord]) -> list[dict[str, Cell]]:
+    return [
+        {
+            "receiver": str(one.parameters["receiver"]),
+            "bytes": int(one.parameters["bytes"]),
+            "done": int(one.answer["done"]),
+            "valid": int(one.answer["valid"]),
+            "sending_s": min(one.answer["sending_s"], default=None),
+            "receiving_s": min(one.answer["receiving_s"], default=None),
+            "transfer_s": min(one.answer["transfers_s"]),
+        }
+        for one in sorted(records, key=lambda one: (one.parameters["receiver"], one.parameters["bytes"]))
+    ]

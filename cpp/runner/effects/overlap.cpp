@@ -1,0 +1,103 @@
+// overlap: how much of a transfer proceeds while its host computes, and how long the library's calls keep it.
+//
+//   effect operation=overlap members=0,1 bytes=65536 side=sender|receiver tests=0 factor=2 repetitions=101
+//          least_samples=6 budget_s=0.25 planted_call_s=0 planted_byte_s=0 planted_transfer_s=0
+//          planted_share=0
+//
+// Rank 0 starts the transfer, computes `factor` times as long as the transfer takes alone, calls MPI_Test
+// `tests` times meanwhile, and waits for the rest (as Doerfler and Brightwell, EuroPVM/MPI 2006, for the
+// availability of hosts).
+#include <algorithm>
+#include <vector>
+
+#include "../clock.hpp"
+#include "../statistics.hpp"
+#include "effect.hpp"
+#include "overlap/side.hpp"
+#include "synchronisation/late.hpp"
+
+namespace hockney {
+namespace {
+
+// How often the protocol is asked for, and how long a send that needs no receive may take.
+constexpr int protocol_tries = 5;
+constexpr double protocol_patience_s = is_simulated ? 1.0 : 1e-4;
+constexpr int warm_up = 5;
+
+bool sends(const Request& request) {
+    const std::string& side = request.text("side");
+    if (side != "sender" && side != "receiver") throw BadRequest("side must be sender or receiver");
+    return side == "sender";
+}
+
+struct Plan {
+    long bytes, tests, most, least;
+    double factor, budget_s;
+    explicit Plan(const Request& request)
+        : bytes(request.whole("bytes")),
+          tests(request.whole("tests")),
+          most(request.whole("repetitions")),
+          least(request.whole("least_samples")),
+          factor(request.real("factor")),
+          budget_s(request.real("budget_s")) {
+        if (bytes < 0 || tests < 0) throw BadRequest("bytes and tests must not be negative");
+        if (least < 1 || most < least || most > 10000)
+            throw BadRequest("repetitions must be from least_samples, at least 1, to 10000");
+        if (!(factor > 0) || !(budget_s > 0)) throw BadRequest("factor and budget_s must be positive");
+    }
+};
+
+std::string run(const Request& request, MPI_Comm comm) {
+    const Plan plan(request);
+    const Planted planted(request);
+    const bool is_sender = sends(request);
+    const auto bytes = static_cast<std::size_t>(plan.bytes);
+    require_memory(static_cast<double>(Buffer::total_B(bytes, 0)), comm);
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    const bool receives = is_sender == (rank == 1);
+    const Payload payload(bytes);
+    Buffer buffer(bytes, 0);
+    buffer.fill(0, 0);
+    const int early = done_early(protocol_tries, protocol_patience_s, payload, buffer, comm);
+
+    const auto once = [&](const Computation& computation) {
+        return overlap_once(is_sender, computation, planted, payload, buffer, comm);
+    };
+    std::vector<double> warm_s;
+    for (int each = 0; each < warm_up; ++each) warm_s.push_back(once({}).total_s);
+    std::sort(warm_s.begin(), warm_s.end());
+    const Computation computation{plan.factor * quantile(warm_s, 0.5), plan.tests};
+
+    std::vector<double> alone_s, total_s, start_s, wait_s, tests_s;
+    std::vector<long> tests;
+    if (receives) buffer.poison(0, 0);
+    const double begin = now_s();
+    for (int goes_on = 1; goes_on;) {
+        alone_s.push_back(once({}).total_s);
+        const Repetition times = once(computation);
+        total_s.push_back(times.total_s);
+        start_s.push_back(times.start_s);
+        wait_s.push_back(times.wait_s);
+        tests_s.push_back(times.tests_s);
+        tests.push_back(times.tests);
+        const auto done = static_cast<long>(total_s.size());
+        goes_on = done < plan.least || (done < plan.most && now_s() - begin < plan.budget_s) ? 1 : 0;
+        // One rank's clock decides for both.
+        MPI_Bcast(&goes_on, 1, MPI_INT, 0, comm);
+    }
+    int is_right = !receives || buffer.holds(0, 0) ? 1 : 0, are_right = 0;
+    MPI_Allreduce(&is_right, &are_right, 1, MPI_INT, MPI_MIN, comm);
+
+    JsonObject record;
+    record.add("type", "record").add("done_early", early).add("tries", protocol_tries);
+    record.add("computation_s", computation.seconds).add("clock_s", clock_cost_s());
+    record.add("alone_s", alone_s).add("total_s", total_s).add("start_s", start_s).add("wait_s", wait_s);
+    record.add("tests_s", tests_s).add("tests", tests);
+    return record.add("verified", are_right != 0).str();
+}
+
+const RegisterEffect registered("overlap", {run});
+
+}  // namespace
+}  // namespace hockney

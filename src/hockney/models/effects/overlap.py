@@ -1,0 +1,265 @@
+"""Overlap of a transfer with computation; the host's overhead per message (o) and per byte (O); by protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.errors import RequestError
+from hockney.models.base import Parameter
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models
+from hockney.models.views import Statement, Views
+from hockney.units import format_time
+
+RESAMPLES = 400
+SEED = 0
+RESOLVED_CLOCKS = 20
+"""A transfer of fewer readings of the clock than this has an overlap that says more about the clock."""
+PROGRESSED = 0.5
+"""Where the last call takes longer than this share of a transfer, the transfer has not proceeded without it."""
+SIDES = {"sender": "send", "receiver": "recv"}
+OVERHEAD = "Martínez et al., IPDPS 2009; document 003, section 3"
+FORMULA = "Overlap = (T_comm + T_comp − T_total)/min(T_comm, T_comp)"
+
+Samples = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Point:
+    """All launches' samples of one size, side and number of tests. Seconds, one entry a repetition."""
+
+    size_B: int
+    side: str
+    tests: int
+    eager: bool
+    computation_s: Samples
+    clock_s: float
+    alone_s: Samples
+    total_s: Samples
+    start_s: Samples
+    wait_s: Samples
+    test_s: Samples
+
+    @property
+    def overlap(self) -> float | None:
+        """Of the medians; None where the clock does not resolve the transfer."""
+        alone = float(np.median(self.alone_s))
+        if alone < RESOLVED_CLOCKS * self.clock_s:
+            return None
+        hidden = alone + float(np.median(self.computation_s)) - float(np.median(self.total_s))
+        return hidden / min(alone, float(np.median(self.computation_s)))
+
+    @property
+    def host_s(self) -> Samples:
+        """In the two calls; each of their times has one reading of the clock in it."""
+        return np.maximum(self.start_s - self.clock_s, 0.0) + np.maximum(self.wait_s - self.clock_s, 0.0)
+
+    @property
+    def has_progressed(self) -> bool:
+        return bool(np.median(self.wait_s) - self.clock_s <= PROGRESSED * np.median(self.alone_s))
+
+    def resampled(self, chance: np.random.Generator) -> _Point:
+        pick = chance.integers(0, len(self.total_s), len(self.total_s))
+        return replace(
+            self,
+            computation_s=self.computation_s[pick],
+            alone_s=self.alone_s[pick],
+            total_s=self.total_s[pick],
+            start_s=self.start_s[pick],
+            wait_s=self.wait_s[pick],
+        )
+
+
+@effect_models.register("overlap")
+def fit(records: Sequence[EffectRecord]) -> Effect:
+    """For each side and protocol: overlap ratio, o and O; the intervals are bootstraps over the repetitions.
+
+    The protocol of a size is what most sends of it did: a send that is done before its receive is posted is
+    eager. RequestError where a payload was damaged.
+    """
+    if not all(one.answer["verified"] for one in records):
+        raise RequestError("messages arrived damaged; nothing is concluded from them")
+    points = _points(records)
+    effect = Effect(
+        effect="overlap",
+        points=[_row(one) for one in points],
+        plots=[Plot(x="bytes", y="overlap", by="way", title="Overlap with computation", log_y=False)],
+    )
+    chance = np.random.default_rng(SEED)
+    exact: list[Statement] = []
+    for side, short in SIDES.items():
+        for eager, protocol in ((True, "eager"), (False, "rendezvous")):
+            mine = [one for one in points if (one.side, one.eager) == (side, eager)]
+            name = f"{short}_{protocol}"
+            for tested, suffix in ((False, ""), (True, "_tests")):
+                _overlap(effect, f"overlap_{name}{suffix}", [m for m in mine if bool(m.tests) == tested], chance)
+            statement = _overhead(effect, name, protocol, [one for one in mine if not one.tests], chance)
+            if statement is not None:
+                exact.append(statement)
+    _tests(effect, points, chance)
+    _views(effect, exact)
+    return effect
+
+
+def _points(records: Sequence[EffectRecord]) -> list[_Point]:
+    groups: dict[tuple[int, str, int], list[EffectRecord]] = {}
+    for one in records:
+        asked = one.parameters
+        groups.setdefault((int(asked["bytes"]), str(asked["side"]), int(asked["tests"])), []).append(one)
+
+    def joined(mine: Sequence[EffectRecord], key: str) -> Samples:
+        return np.concatenate([np.asarray(one.answer[key], dtype=np.float64) for one in mine])
+
+    found = []
+    for (size_B, side, tests), mine in sorted(groups.items()):
+        tested, spent = joined(mine, "tests"), joined(mine, "tests_s")
+        found.append(
+            _Point(
+                size_B=size_B,
+                side=side,
+                tests=tests,
+                eager=2 * sum(one.answer["done_early"] for one in mine)
+                > sum(one.answer["tries"] for one in mine),
+                computation_s=np.concatenate(
+                    [np.full(len(one.answer["total_s"]), one.answer["computation_s"]) for one in mine]
+                ),
+                clock_s=float(np.median([one.answer["clock_s"] for one in mine])),
+                alone_s=joined(mine, "alone_s"),
+                total_s=joined(mine, "total_s"),
+                start_s=joined(mine, "start_s"),
+                wait_s=joined(mine, "wait_s"),
+                test_s=spent[tested > 0] / tested[tested > 0],
+            )
+        )
+    return found
+
+
+def _interval(values: Sequence[float]) -> tuple[float, float]:
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _ratio(points: Sequence[_Point]) -> float | None:
+    known = [one.overlap for one in points]
+    clear = [value for value in known if value is not None]
+    return float(np.clip(np.median(clear), 0.0, 1.0)) if clear else None
+
+
+def _overlap(effect: Effect, name: str, points: Sequence[_Point], chance: np.random.Generator) -> None:
+    if not points:
+        return
+    value = _ratio(points)
+    if value is None:
+        effect.not_identified[name] = (
+            "the transfers take less than twenty readings of the clock: measure larger messages"
+        )
+        return
+    again = [_ratio([one.resampled(chance) for one in points]) for _ in range(RESAMPLES)]
+    low, high = _interval([one for one in again if one is not None])
+    effect.parameters[name] = Parameter(value=value, low=low, high=high, unit="1")
+
+
+def _line(points: Sequence[_Point]) -> tuple[float, float]:
+    """o and O of least relative squares, neither negative."""
+    size = np.array([one.size_B for one in points], dtype=np.float64)
+    host = np.array([max(float(np.median(one.host_s)), one.clock_s / RESOLVED_CLOCKS, 1e-12) for one in points])
+    coefficients, _ = nnls(np.column_stack((1 / host, size / host)), np.ones(len(points)))
+    return float(coefficients[0]), float(coefficients[1])
+
+
+def _overhead(
+    effect: Effect, name: str, protocol: str, points: Sequence[_Point], chance: np.random.Generator
+) -> Statement | None:
+    if not points:
+        return None
+    o_name, O_name = f"o_{name}_s", f"O_{name}_s_per_B"
+    # An eager message has left, or arrived, by the end of the computation: what its calls take is the host's.
+    usable = [one for one in points if one.eager or one.has_progressed]
+    if len({one.size_B for one in usable}) < 2:
+        why = (
+            "the transfer does not proceed without the host, and the calls wait for it as well: a variant with a "
+            "progress thread, or hardware that transfers by itself, would tell the host's part"
+            if len(usable) < len(points)
+            else "fewer than two sizes of this protocol: measure with a larger --largest"
+        )
+        effect.not_identified[o_name] = effect.not_identified[O_name] = why
+        return None
+    o_s, O_s_per_B = _line(usable)
+    again = [_line([one.resampled(chance) for one in usable]) for _ in range(RESAMPLES)]
+    for key, value, column, unit in ((o_name, o_s, 0, "s"), (O_name, O_s_per_B, 1, "s/B")):
+        low, high = _interval([one[column] for one in again])
+        effect.parameters[key] = Parameter(value=value, low=low, high=high, unit=unit)
+    sizes = [one.size_B for one in usable]
+    text = f"h_{name}(n) = {format_time(o_s)} + {O_s_per_B * 1e9:.3g} ns/B · n"
+    index = name.replace("_", ", ")
+    latex = rf"h_{{\mathrm{{{index}}}}}(n) = {o_s:.3g}\,\mathrm{{s}} + {O_s_per_B:.3g}\,\mathrm{{s/B}} \cdot n"
+    return Statement(
+        text=text, latex=latex, where=f"{min(sizes)} B ≤ n ≤ {max(sizes)} B ({protocol})", source=OVERHEAD
+    )
+
+
+def _tests(effect: Effect, points: Sequence[_Point], chance: np.random.Generator) -> None:
+    """What one MPI_Test costs that finds nothing to do: the least median over the sizes."""
+    tested = [one for one in points if one.tests and len(one.test_s)]
+    if not tested:
+        return
+    cheapest = min(tested, key=lambda one: float(np.median(one.test_s)))
+    spent = np.maximum(cheapest.test_s - cheapest.clock_s, 0.0)
+    again = [float(np.median(chance.choice(spent, len(spent)))) for _ in range(RESAMPLES)]
+    low, high = _interval(again)
+    effect.parameters["test_s"] = Parameter(value=float(np.median(spent)), low=low, high=high, unit="s")
+
+
+def _views(effect: Effect, exact: Sequence[Statement]) -> None:
+    ratios = {name: one for name, one in effect.parameters.items() if name.startswith("overlap_")}
+    total = [
+        Statement(
+            text=f"T_total = T_comm(n) + T_comp − {one.value:.3g} · min(T_comm(n), T_comp)",
+            latex=rf"T_{{total}} = T_{{comm}}(n) + T_{{comp}} - {one.value:.3g} \min(T_{{comm}}(n), T_{{comp}})",
+            where=name.removeprefix("overlap_").replace("_", ", "),
+            source=FORMULA,
+        )
+        for name, one in ratios.items()
+    ]
+    effect.views = Views(
+        asymptotic=[
+            Statement(text="T_total = Θ(n + T_comp)", latex=r"T_{total} = \Theta(n + T_{comp})", where="every n")
+        ],
+        dominant=[
+            Statement(
+                text=f"T_total ≈ T_comp + {1 - one.value:.3g} · T_comm(n)",
+                latex=rf"T_{{total}} \approx T_{{comp}} + {1 - one.value:.3g}\, T_{{comm}}(n)",
+                where=name.removeprefix("overlap_").replace("_", ", ") + "; T_comp ≥ T_comm(n)",
+            )
+            for name, one in ratios.items()
+        ],
+        bounded=[
+            Statement(
+                text="max(T_comm(n), T_comp) ≤ T_total ≤ T_comm(n) + T_comp",
+                latex=r"\max(T_{comm}(n), T_{comp}) \le T_{total} \le T_{comm}(n) + T_{comp}",
+                where="every n",
+            )
+        ],
+        exact=[*total, *exact],
+    )
+
+
+def _row(one: _Point) -> dict[str, Cell]:
+    way = one.side + (", MPI_Test" if one.tests else "")
+    return {
+        "bytes": one.size_B,
+        "way": way,
+        "tests": one.tests,
+        "protocol": "eager" if one.eager else "rendezvous",
+        "alone_s": float(np.median(one.alone_s)),
+        "computation_s": float(np.median(one.computation_s)),
+        "total_s": float(np.median(one.total_s)),
+        "start_s": float(np.median(one.start_s)),
+        "wait_s": float(np.median(one.wait_s)),
+        "overlap": one.overlap,
+    }

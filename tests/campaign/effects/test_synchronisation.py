@@ -1,0 +1,83 @@
+"""The questions of `synchronisation` find planted limits to the byte, with few of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+
+S_B, ABSENT_B, ARRIVED_B = 4016, 256, 1000
+TRANSFER_S = 1e-3
+
+
+def here(**other: Any) -> Here:
+    return Here(pairs=[("cache", 0, 1)], localities={(0, 1): "cache"}, ranks=[], **other)
+
+
+def library(question: Question) -> dict[str, Any]:
+    """A library with planted limits; one try of nine goes the wrong way, as on a noisy machine."""
+    size_B, tries = int(str(question.parameters["bytes"])), int(str(question.parameters["tries"]))
+    limit_B = S_B if question.parameters["receiver"] == "present" else ABSENT_B
+    free = size_B <= limit_B
+    return {
+        "done": tries - 1 if free else 1,
+        "valid": tries,
+        "receiving_s": [TRANSFER_S / 100 if size_B <= ARRIVED_B else TRANSFER_S],
+        "transfers_s": [TRANSFER_S],
+        "verified": True,
+    }
+
+
+def asked(place: Here, refuses: int | None = None) -> list[Question | NotMeasurable]:
+    found: list[Question | NotMeasurable] = []
+    asking = effects.get("synchronisation")(place)
+    answer: dict[str, Any] | None = None
+    while True:
+        try:
+            question = asking.send(answer)
+        except StopIteration:
+            return found
+        found.append(question)
+        is_refused = isinstance(question, NotMeasurable) or question.parameters["bytes"] == refuses
+        answer = None if is_refused else library(question)  # type: ignore[arg-type]
+
+
+def sizes(questions: list[Question | NotMeasurable], receiver: str) -> set[int]:
+    return {
+        int(str(one.parameters["bytes"]))
+        for one in questions
+        if isinstance(one, Question) and one.parameters["receiver"] == receiver
+    }
+
+
+def test_both_sides_of_each_limit_are_asked() -> None:
+    questions = asked(here())
+    assert {S_B, S_B + 1, ARRIVED_B, ARRIVED_B + 1} <= sizes(questions, "present")
+    assert {ABSENT_B, ABSENT_B + 1} <= sizes(questions, "absent")
+    # 14 doublings and 11 halvings, 11 and 9, 10 and 7; many more would take too long.
+    assert len(questions) < 75
+
+
+def test_a_library_that_never_waits_is_asked_up_to_the_largest_and_no_further() -> None:
+    assert max(sizes(asked(here(largest_B=2000)), "present")) == 2000
+
+
+def test_a_refusal_ends_the_search() -> None:
+    assert max(sizes(asked(here(), refuses=64), "present")) == 64
+
+
+def test_a_receiver_that_computes_needs_a_core_of_its_own() -> None:
+    questions = asked(here(oversubscribed="oversubscribed: 2 ranks on 1 core"))
+    assert sizes(questions, "absent") == set()
+    whys = [one.why for one in questions if isinstance(one, NotMeasurable)]
+    assert len(whys) == 1
+    assert "2 ranks on 1 core" in whys[0]
+
+
+@pytest.mark.parametrize(("budget_s", "tries"), [(1.0, 9), (0.1, 5)])
+def test_a_short_campaign_tries_less_often(budget_s: float, tries: int) -> None:
+    first = asked(here(budget_s=budget_s))[0]
+    assert isinstance(first, Question)
+    assert first.parameters["tries"] == tries

@@ -1,0 +1,135 @@
+"""Overlap, o and O come back from planted answers with noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.errors import RequestError
+from hockney.models.effects.base import Effect, effect_models
+
+CLOCK_S = 3e-8
+EAGER_B = 4096
+TESTS = 8
+TEST_S = 1e-7
+TOLERANCE = 0.03
+"""What the issue asks; 400 samples of 2 % noise leave medians of 0.1 %."""
+SAMPLES = 400
+O_S = {("sender", True): 5e-7, ("receiver", True): 8e-7, ("sender", False): 2e-6, ("receiver", False): 3e-6}
+O_S_PER_B = {
+    ("sender", True): 2e-10,
+    ("receiver", True): 3e-10,
+    ("sender", False): 1e-11,
+    ("receiver", False): 5e-11,
+}
+
+
+def record(size_B: int, side: str, tests: int, proceeds: bool = True) -> EffectRecord:
+    """A transfer of 10 µs + 1 ns/B beside the host's o + O·n, with 2 % of noise and every tenth sample disturbed."""
+    chance = np.random.default_rng([size_B, tests, side == "sender"])
+    eager = size_B <= EAGER_B
+    host = O_S[side, eager] + O_S_PER_B[side, eager] * size_B
+    transfer = 1e-5 + 1e-9 * size_B
+    alone = host + transfer
+    computation = 2 * alone
+
+    def noisy(value: float) -> list[float]:
+        noise = 1 + 0.02 * chance.standard_normal(SAMPLES)
+        noise[chance.random(SAMPLES) < 0.1] *= 20
+        return [float(one) for one in value * noise]
+
+    left = 0.0 if proceeds else transfer
+    return EffectRecord(
+        effect="overlap",
+        parameters={"bytes": size_B, "side": side, "tests": tests},
+        answer={
+            "done_early": 5 if eager else 0,
+            "tries": 5,
+            "computation_s": computation,
+            "clock_s": CLOCK_S,
+            "alone_s": noisy(alone),
+            "total_s": noisy(computation + host + left),
+            "start_s": noisy(0.75 * host + CLOCK_S),
+            "wait_s": noisy(0.25 * host + left + CLOCK_S),
+            "tests_s": noisy(tests * (TEST_S + CLOCK_S)),
+            "tests": [tests] * SAMPLES,
+            "verified": True,
+        },
+    )
+
+
+def fit(records: list[EffectRecord]) -> Effect:
+    return effect_models.get("overlap")(records)
+
+
+def campaign(**other: Any) -> list[EffectRecord]:
+    return [
+        record(size, side, tests, **other)
+        for size in (8, 1024, 4096, 65536, 1048576)
+        for side in ("sender", "receiver")
+        for tests in (0, TESTS)
+    ]
+
+
+def test_overheads_come_back_for_each_side_and_protocol() -> None:
+    found = fit(campaign())
+    for side, short in (("sender", "send"), ("receiver", "recv")):
+        for eager, protocol in ((True, "eager"), (False, "rendezvous")):
+            o = found.parameters[f"o_{short}_{protocol}_s"]
+            O = found.parameters[f"O_{short}_{protocol}_s_per_B"]  # noqa: E741
+            assert o.value == pytest.approx(O_S[side, eager], rel=TOLERANCE), (side, protocol)
+            assert O.value == pytest.approx(O_S_PER_B[side, eager], rel=TOLERANCE), (side, protocol)
+            for one in (o, O):
+                assert one.low is not None
+                assert one.high is not None
+                assert one.low <= one.value <= one.high
+    assert found.parameters["test_s"].value == pytest.approx(TEST_S, rel=TOLERANCE)
+    assert found.not_identified == {}
+
+
+def test_a_transfer_that_proceeds_is_hidden() -> None:
+    found = fit(campaign())
+    # All but the host's own part; at 65536 B and 1 MiB sending, 2.7 and 12.5 of 78.2 and 1071 µs.
+    assert found.parameters["overlap_send_rendezvous"].value == pytest.approx(
+        1 - (2.7 / 78.2 + 12.5 / 1071) / 2, rel=0.03
+    )
+    low, high = found.parameters["overlap_send_rendezvous"].low, found.parameters["overlap_send_rendezvous"].high
+    assert low is not None
+    assert high is not None
+    assert low < high
+
+
+def test_one_that_waits_for_the_host_is_not_and_its_overhead_is_not_told() -> None:
+    found = fit(campaign(proceeds=False))
+    # 2 % of noise in a total three times as long as the transfer.
+    assert found.parameters["overlap_recv_rendezvous"].value == pytest.approx(0, abs=0.03)
+    assert "o_recv_rendezvous_s" not in found.parameters
+    assert "does not proceed" in found.not_identified["o_recv_rendezvous_s"]
+
+
+def test_one_size_has_no_cost_per_byte() -> None:
+    found = fit([record(65536, "sender", 0)])
+    assert set(found.not_identified) == {"o_send_rendezvous_s", "O_send_rendezvous_s_per_B"}
+
+
+def test_a_transfer_as_short_as_the_clock_has_no_overlap() -> None:
+    short = record(8, "sender", 0)
+    short.answer["clock_s"] = 1e-5
+    found = fit([short])
+    assert "overlap_send_eager" in found.not_identified
+    assert found.points[0]["overlap"] is None
+
+
+def test_every_view_speaks() -> None:
+    views = fit(campaign()).views
+    assert all((views.asymptotic, views.dominant, views.bounded, views.exact))
+
+
+def test_damaged_messages_prove_nothing() -> None:
+    damaged = record(8, "sender", 0)
+    damaged.answer["verified"] = False
+    with pytest.raises(RequestError, match="damaged"):
+        fit([damaged])
