@@ -28,7 +28,7 @@ O_S_PER_B = {
 
 
 def record(size_B: int, side: str, tests: int, proceeds: bool = True) -> EffectRecord:
-    """A transfer of 10 µs + 1 ns/B beside the host's o + O·n, with 2 % of noise and every tenth sample disturbed."""
+    """A transfer of 10 µs + 1 ns/B beside o + O·n of the host; 2 % of noise, every tenth sample disturbed."""
     chance = np.random.default_rng([size_B, tests, side == "sender"])
     eager = size_B <= EAGER_B
     host = O_S[side, eager] + O_S_PER_B[side, eager] * size_B
