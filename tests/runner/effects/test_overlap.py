@@ -23,10 +23,11 @@ PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.
 simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 TOLERANCE = 0.03
 RETRIES = 5
-"""Medians come back where less than half of the repetitions are disturbed; a machine full of work needs luck."""
+"""What takes a core away without suspending a rank (a virtual machine's host) is not seen."""
 CALL_S, BYTE_S = 3e-4, 2e-7
 TRANSFER_S, SHARE = 6e-4, 0.4
 """Hundreds of times the library's own part of a message of this size, some microseconds."""
+FEW: dict[str, Any] = {"repetitions": 3, "least_samples": 2, "budget_s": 0.05}
 SIDES = {"sender": "send", "receiver": "recv"}
 
 
@@ -42,9 +43,9 @@ def ask(session: Session, size_B: int, side: str, **other: Any) -> EffectRecord:
         "side": side,
         "tests": 0,
         "factor": 2,
-        "repetitions": 21,
-        "least_samples": 21,
-        "budget_s": 1,
+        "repetitions": 41,
+        "least_samples": 9,
+        "budget_s": 0.3,
         "planted_call_s": 0,
         "planted_byte_s": 0,
         "planted_transfer_s": 0,
@@ -63,11 +64,14 @@ def test_messages_arrive_whole_whatever_is_done_meanwhile(mpi: Mpi) -> None:
         for size_B in (0, 8, 5000, 2**18):
             for side in SIDES:
                 for tests in (0, 3):
-                    answer = ask(session, size_B, side, tests=tests, repetitions=3, least_samples=2).answer
+                    answer = ask(session, size_B, side, tests=tests, **FEW).answer
                     assert answer["verified"] is True, (size_B, side, tests)
-                    lengths = {len(answer[key]) for key in ("alone_s", "total_s", "start_s", "wait_s", "tests_s")}
-                    assert lengths <= {2, 3}
+                    lengths = {
+                        len(answer[key])
+                        for key in ("alone_s", "total_s", "start_s", "wait_s", "tests_s", "disturbed")
+                    }
                     assert len(lengths) == 1
+                    assert min(lengths) >= FEW["least_samples"]
                     # The computation is part of the whole; records have six digits.
                     assert min(answer["total_s"]) >= answer["computation_s"] * (1 - 1e-5)
                     assert all(0 <= done <= tests for done in answer["tests"])
