@@ -14,7 +14,13 @@ from hockney import _core
 from hockney._core import Algorithm
 from hockney.campaign.effects.base import effects
 from hockney.cli import application
+from hockney.machine.topologies.base import topologies
+from hockney.machine.traffic.demands.base import traffics
+from hockney.machine.traffic.patterns.base import patterns
+from hockney.machine.traffic.placements.base import placements
+from hockney.machine.traffic.routings.base import routings
 from hockney.models.base import models
+from hockney.models.collectives.base import collective_models
 from hockney.models.effects.base import effect_models
 from hockney.predict.apps.jacobi.base import jacobi_models
 from hockney.predict.decisions.base import libraries
@@ -77,6 +83,12 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/models/effects",
         ROOT / "docs/reference/effects.md",
     ),
+    "model of a collective": (
+        SOURCE / "models/collectives",
+        ".py",
+        ROOT / "tests/models/collectives",
+        ROOT / "docs/reference/collective-models.md",
+    ),
     "criterion": (ROOT / "cpp/runner/stopping", ".cpp", ROOT / "tests/cpp", ROOT / "docs/reference/measuring.md"),
     "format": (
         SOURCE / "schedule/formats",
@@ -103,11 +115,41 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/predict/apps/jacobi",
         ROOT / "docs/reference/jacobi.md",
     ),
+    "topology": (
+        SOURCE / "machine/topologies",
+        ".py",
+        ROOT / "tests/machine/topologies",
+        ROOT / "docs/reference/network.md",
+    ),
     "section on an application": (
         SOURCE / "report/apps",
         ".py",
         ROOT / "tests/report/apps",
         ROOT / "docs/reference/report.md",
+    ),
+    "routing": (
+        SOURCE / "machine/traffic/routings",
+        ".py",
+        ROOT / "tests/machine/traffic/routings",
+        ROOT / "docs/reference/network-traffic.md",
+    ),
+    "traffic": (
+        SOURCE / "machine/traffic/demands",
+        ".py",
+        ROOT / "tests/machine/traffic/demands",
+        ROOT / "docs/reference/network-traffic.md",
+    ),
+    "pattern": (
+        SOURCE / "machine/traffic/patterns",
+        ".py",
+        ROOT / "tests/machine/traffic/patterns",
+        ROOT / "docs/reference/network-traffic.md",
+    ),
+    "placement": (
+        SOURCE / "machine/traffic/placements",
+        ".py",
+        ROOT / "tests/machine/traffic/placements",
+        ROOT / "docs/reference/network-traffic.md",
     ),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),
 }
@@ -116,6 +158,7 @@ REGISTRIES: dict[str, Registry[object]] = {
     "importer": importers,  # type: ignore[dict-item]
     "questions about an effect": effects,  # type: ignore[dict-item]
     "model of an effect": effect_models,  # type: ignore[dict-item]
+    "model of a collective": collective_models,  # type: ignore[dict-item]
     "launcher": launchers,  # type: ignore[dict-item]
     "estimator": estimators,  # type: ignore[dict-item]
     "format": formats,  # type: ignore[dict-item]
@@ -123,6 +166,11 @@ REGISTRIES: dict[str, Registry[object]] = {
     "model of jacobi": jacobi_models,  # type: ignore[dict-item]
     "procedure": procedures,  # type: ignore[dict-item]
     "law": laws,  # type: ignore[dict-item]
+    "topology": topologies,  # type: ignore[dict-item]
+    "routing": routings,  # type: ignore[dict-item]
+    "traffic": traffics,  # type: ignore[dict-item]
+    "pattern": patterns,  # type: ignore[dict-item]
+    "placement": placements,  # type: ignore[dict-item]
     "section on an application": app_sections,  # type: ignore[dict-item]
 }
 

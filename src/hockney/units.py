@@ -81,12 +81,13 @@ def parse_per_byte(text: str) -> float:
         raise RequestError(f"{text!r} is not a time for each byte", f"write for example {examples}") from None
 
 
-def _scaled(value: float, steps: list[tuple[float, str]]) -> str:
+def _scaled(value: float, steps: list[tuple[float, str]], digits: int = 3) -> str:
     for scale, unit in steps:
         if abs(value) >= scale * 0.9995:
-            return f"{value / scale:.3g} {unit}" if abs(value) < 999.5 * scale else f"{value / scale:.0f} {unit}"
+            small = abs(value) < 999.5 * scale
+            return f"{value / scale:.{digits}g} {unit}" if small else f"{value / scale:.0f} {unit}"
     scale, unit = steps[-1]
-    return f"{value / scale:.3g} {unit}"
+    return f"{value / scale:.{digits}g} {unit}"
 
 
 def format_bytes(size: float) -> str:
@@ -102,11 +103,11 @@ def format_bytes_rounded(size: float) -> str:
     return _scaled(size, [(2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")])
 
 
-def format_time(seconds: float) -> str:
+def format_time(seconds: float, digits: int = 3) -> str:
     """2.1e-7 → `0.21 µs`: microseconds up to a millisecond, as the field's tables have it."""
-    return _scaled(seconds, [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")])
+    return _scaled(seconds, [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")], digits)
 
 
-def format_rate(rate_B_per_s: float) -> str:
+def format_rate(rate_B_per_s: float, digits: int = 3) -> str:
     """1.09e10 → `10.9 GB/s`."""
-    return _scaled(rate_B_per_s, [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
+    return _scaled(rate_B_per_s, [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")], digits)

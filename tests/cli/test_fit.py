@@ -103,3 +103,13 @@ def test_damaged_lines_are_said(run: Run, campaign: Path) -> None:
     code, _, err = run(campaign)
     assert code == 0
     assert "damaged line skipped" in err
+
+
+def test_a_topology_is_kept_or_refused_before_fitting(run: Run, campaign: Path) -> None:
+    assert run(campaign, "--topology", "torus:4x4,link=10Gbit/s")[0] == 0
+    kept = json.loads(Path("machine.json").read_text(encoding="utf-8"))["topology"]
+    assert kept.startswith("torus:")
+    assert "4x4" in kept
+    code, _, err = run(campaign, "--topology", "torus:0x4")
+    assert code == 2
+    assert "extent 0 of the torus" in err

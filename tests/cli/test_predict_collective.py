@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from hockney.cli import main
+from hockney.machine.file import load, save
+from hockney.models.base import Parameter
+from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
 
 Run = Callable[..., tuple[int, dict[str, Any]]]
 
@@ -155,3 +158,70 @@ def test_bad_requests(run: Run, words: tuple[str, ...], said: str) -> None:
     code, made = run(*words)
     assert code == 2
     assert said in made["error"]["message"] + str(made["error"]["hint"])
+
+
+def test_a_model_of_the_machine_file_stands_beside_the_algorithms(run: Run, tmp_path: Path) -> None:
+    machine = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    machine.collectives = [
+        CollectiveModel(
+            operation="bcast",
+            parameters={"start": Parameter(value=13e-6, unit="s"), "stage": Parameter(value=0.31e-6, unit="s")},
+            regimes=[
+                CollectiveRegime(
+                    terms=[Term(parameter="start"), Term(parameter="stage", growth="log2(P)")], max_B=8
+                )
+            ],
+            source="a paper",
+        ),
+        CollectiveModel(
+            operation="barrier",
+            parameters={"T": Parameter(value=0.95e-6, unit="s")},
+            regimes=[CollectiveRegime(terms=[Term(parameter="T")])],
+        ),
+    ]
+    save(machine, tmp_path / "machine.json")
+    words = ("bcast", "--ranks", "1024", "--bytes", "8", "--bytes", "1KiB", "--algorithm", "library,binomial")
+    code, made = run(*words, "--machine", "machine.json")
+    assert code == 0
+    small, large = ({row["algorithm"]: row for row in one["algorithms"]} for one in made["predictions"])
+    assert [len(one["algorithms"]) for one in made["predictions"]] == [2, 2], (
+        "the barrier's model is not of bcast"
+    )
+    # 13 µs + 0.31 µs · 10.
+    assert small["library"]["time_s"] == pytest.approx(16.1e-6)
+    assert (small["library"]["method"], small["library"]["note"]) == ("published", "a paper")
+    assert small["binomial"]["method"] == "simulated"
+    assert [any("not its own" in told for told in one["warnings"]) for one in made["predictions"]] == [
+        True,
+        False,
+    ]
+    assert large["library"]["time_s"] is None
+    assert "other ranks or sizes" in large["library"]["note"]
+
+
+def test_one_time_among_models_of_other_sizes_is_no_contest(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    machine = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    machine.collectives = [CollectiveModel(operation="bcast", source="a paper")]
+    save(machine, tmp_path / "machine.json")
+    words = [
+        "bcast",
+        "--ranks",
+        "8",
+        "--algorithm",
+        "library,binomial",
+        "--machine",
+        str(tmp_path / "machine.json"),
+    ]
+    monkeypatch.setattr(sys, "argv", ["hockney", "predict", *words])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    assert "only binomial was predicted" in capsys.readouterr().out
+
+
+def test_a_name_that_is_neither_is_refused_beside_a_published_model(run: Run) -> None:
+    code, made = run("bcast", "--ranks", "8", "--algorithm", "library")
+    assert code == 2
+    assert "unknown algorithm of bcast: 'library'" in made["error"]["message"]

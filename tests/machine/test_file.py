@@ -30,6 +30,9 @@ from hockney.machine.file import (
     save,
 )
 from hockney.models.base import Fit, Parameter, Quality, Regime
+from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
+from hockney.models.effects.base import Effect, Plot
+from hockney.models.views import Statement, Views
 
 HERE = Path("machine.json")
 
@@ -111,14 +114,51 @@ hosts = st.builds(
     caches=st.lists(st.builds(Cache, level=count, type=text, size_B=count, shared=st.lists(count)), max_size=1),
     topology=st.lists(st.builds(Cpu, cpu=count, package=maybe(count), siblings=st.lists(count)), max_size=1),
 )
+statements = st.lists(st.builds(Statement, text=text, latex=text, where=text), max_size=1)
+collectives = st.builds(
+    CollectiveModel,
+    operation=text,
+    algorithm=text,
+    parameters=st.fixed_dictionaries({"a": parameters}),
+    regimes=st.lists(
+        st.builds(
+            CollectiveRegime,
+            terms=st.lists(
+                st.builds(Term, parameter=st.just("a"), factor=real, per_byte=st.booleans()), max_size=2
+            ),
+            max_ranks=maybe(count),
+            max_B=maybe(positive),
+        ),
+        max_size=2,
+    ),
+    as_printed=statements,
+    source=text,
+)
+effects = st.builds(
+    Effect,
+    effect=text,
+    locality=maybe(st.sampled_from(LOCALITIES)),
+    parameters=st.dictionaries(text, parameters, max_size=2),
+    views=st.builds(Views, asymptotic=statements, exact=statements),
+    points=st.lists(
+        st.dictionaries(text, st.one_of(real, count, text, st.booleans(), st.none()), max_size=2), max_size=2
+    ),
+    plots=st.lists(st.builds(Plot, x=text, y=text), max_size=1),
+    not_measurable=text,
+    not_identified=texts,
+    launches=st.lists(text, max_size=1),
+)
 machines = st.builds(
     Machine,
-    schema_version=st.just(1),
+    schema_version=st.just(2),
+    effects=st.lists(effects, max_size=1),
     hockney_version=text,
     created=text,
     system=st.builds(System, name=text, hosts=st.lists(hosts, max_size=1)),
     mpi=st.lists(st.builds(MpiLibrary, name=text, kind=text, settings=texts), max_size=1),
-    point_to_point=st.lists(entries, max_size=2),
+    point_to_point=st.lists(entries, max_size=1),
+    collectives=st.lists(collectives, max_size=1),
+    topology=text,
     provenance=st.builds(
         Provenance,
         launches=st.lists(st.builds(Launch, id=text, argv=st.lists(text), settings=texts), max_size=1),

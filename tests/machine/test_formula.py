@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from hockney.machine.formula import domain, formulas, interval, latex, latex_text, quantity
+from hockney.machine.formula import domain, formulas, interval, latex, latex_text, quantity, stated
 from hockney.models.base import Fit, Parameter, Regime
 
 
@@ -125,3 +125,10 @@ def test_a_regime_of_the_empty_message_alone_says_so() -> None:
     assert formulas(two)[0] == "T(0) = 0.1 µs"
     assert domain(two, 0) == "n = 0"
     assert "n = 0" in latex(two)
+
+
+def test_a_number_without_an_interval_keeps_the_digits_of_papers() -> None:
+    printed = Parameter(value=17.77e-6, unit="s")
+    assert stated(printed) == "17.77 µs"
+    assert stated(printed.model_copy(update={"low": 17e-6, "high": 18e-6})) == "17.8 µs"
+    assert stated(Parameter(value=374.5e6, unit="B/s")) == "374.5 MB/s"

@@ -70,4 +70,5 @@ def test_a_column_names_its_unit() -> None:
     assert column("block_length_B") == ("block length", "B")
     assert column("bandwidth_B_per_s") == ("bandwidth", "B/s")
     assert column("time_s") == ("time", "s")
+    assert column("bytes") == ("message size", "B")
     assert column("depth") == ("depth", "")

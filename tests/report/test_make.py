@@ -18,7 +18,7 @@ from hockney.campaign.folder import Campaign
 from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build
-from hockney.machine.file import Machine
+from hockney.machine.file import Machine, load
 from hockney.report.make import Report, make, write_csv, write_figures, write_html
 from hockney.report.marks import Peak
 
@@ -339,3 +339,8 @@ def test_only_damaged_lines_are_no_measurement(tmp_path: Path) -> None:
     (made.path / "apps.jsonl").write_text("{\n", encoding="utf-8")
     with pytest.raises(RequestError, match=r"holds no measurement \(1 damaged lines\)"):
         make(made.path)
+
+
+def test_a_published_machine_is_no_fit_of_a_campaign(campaign: Path) -> None:
+    with pytest.raises(RequestError, match="was published, not fitted to what was measured"):
+        make(campaign, machine=load(Path("bluegene_p")))

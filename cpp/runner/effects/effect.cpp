@@ -1,5 +1,7 @@
 #include "effect.hpp"
 
+#include "../clock.hpp"
+
 namespace hockney {
 namespace {
 
@@ -26,6 +28,13 @@ void meet(MPI_Comm pair) {
     } else {
         MPI_Recv(nullptr, 0, MPI_BYTE, partner, meeting_tag, pair, MPI_STATUS_IGNORE);
         MPI_Send(nullptr, 0, MPI_BYTE, partner, meeting_tag, pair);
+    }
+}
+
+void burn(double seconds) {
+    if (seconds <= 0) return;
+    compute_simulated(seconds);
+    for (const double end_s = now_s() + seconds; !is_simulated && now_s() < end_s;) {
     }
 }
 

@@ -32,4 +32,7 @@ std::string run_effect(const Request& request, MPI_Comm comm);
 // nearly as the time of one message allows: rank 0 goes on when rank 1's answer is there.
 void meet(MPI_Comm pair);
 
+// Takes this long without MPI, on a simulated host too: what a test plants at the place that is measured.
+void burn(double seconds);
+
 }  // namespace hockney

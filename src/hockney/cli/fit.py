@@ -15,6 +15,7 @@ from hockney.cli import JsonOption, emit_json, err, out, verb
     examples="""
 hockney fit demo
 hockney fit demo -o machine.json
+hockney fit demo -o machine.json --topology fat-tree:nodes=148,leaf-ports=32:16,spines=4,spine-ports=48
 hockney fit tidy.csv.gz -o cluster.json --json
 """,
 )
@@ -24,6 +25,9 @@ def fit(
         typer.Argument(help="Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN"),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Machine file to write.")] = Path("machine.json"),
+    topology: Annotated[
+        str, typer.Option(help="The network between nodes, for example torus:8x8x4 (see `hockney network`).")
+    ] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Fit every model to every configuration of a campaign, and write the machine file."""
@@ -32,8 +36,14 @@ def fit(
     from hockney.machine.render import as_formulas, oversubscription, overview, preferred
 
     check_writable(output)
+    network = ""
+    if topology:
+        from hockney.machine.topologies.base import parse_spec
+
+        network = parse_spec(topology).spec
     with err.status("fitting …") as status:
         machine = build(campaign, progress=lambda name: status.update(f"fitting {name}"))
+    machine.topology = network
     save(machine, output)
     for warning in machine.provenance.warnings:
         err.print(f"warning: {warning}", markup=False, soft_wrap=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.errors import RequestError
 
 
 @verb(
@@ -18,14 +19,28 @@ hockney report demo -o report.html --peak 'InfiniBand=12.5GB/s'
 hockney report demo --machine machine.json --figures figures --csv csv
 hockney report tidy.csv.gz -o published.html --json
 hockney report tidy.csv.gz --system orfeo-epyc
+hockney report --card machine.json -o card.html
+hockney report --card bluegene_p --json
 """,
 )
 def report(
     campaign: Annotated[
         Path,
-        typer.Argument(help="Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN"),
+        typer.Argument(
+            help="Campaign folder, or a tidy table (.csv, .csv.gz, .parquet); of a card also a machine file, or "
+            "the name of a published machine.",
+            metavar="CAMPAIGN",
+        ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")] = Path("report.html"),
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="HTML file to write. [default: report.html, or card.html]", show_default=False
+        ),
+    ] = None,
+    card: Annotated[
+        bool, typer.Option("--card", help="Two printed pages about the machine instead of the whole report.")
+    ] = False,
     peak: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,6 +64,13 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance."""
+    if card:
+        options = {"--peak": peak, "--machine": machine, "--system": system, "--figures": figures, "--csv": csv}
+        if unfit := [name for name, value in options.items() if value]:
+            raise RequestError(f"--card does not take {', '.join(unfit)}", "leave them out, or leave out --card")
+        _card(campaign, output or Path("card.html"), as_json=as_json)
+        return
+    output = output or Path("report.html")
     from hockney.machine.file import load
     from hockney.machine.system import find_system
     from hockney.report.apps.base import spoken
@@ -84,4 +106,25 @@ def report(
         out.print(line, markup=False, soft_wrap=True)
     for path in [*drawn, *tables]:
         out.print(f"wrote {path}", markup=False, soft_wrap=True)
+    out.print(f"wrote {output}", markup=False, soft_wrap=True)
+
+
+def _card(path: Path, output: Path, *, as_json: bool) -> None:
+    from hockney.machine.build import build
+    from hockney.machine.file import load
+    from hockney.report.card.content import content
+    from hockney.report.card.page import render, write
+
+    if path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")):
+        with err.status("fitting …") as status:
+            machine = build(path, progress=lambda name: status.update(f"fitting {name}"))
+    else:
+        machine = load(path)
+    made = content(machine)
+    write(render(machine, made), output)
+    if as_json:
+        emit_json({"card": str(output), **made.as_json()})
+        return
+    for one in made.key:
+        out.print(f"{one.name}: {one.value}{f' ({one.interval})' if one.interval else ''}", markup=False)
     out.print(f"wrote {output}", markup=False, soft_wrap=True)

@@ -5,11 +5,19 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hockney.machine.file import Machine
+    from hockney.machine.sections import Section
+    from hockney.models.views import View
 
 
 class Format(StrEnum):
@@ -21,6 +29,16 @@ class Format(StrEnum):
     json = "json"
 
 
+class Shown(StrEnum):
+    """The view, or all four."""
+
+    asymptotic = "asymptotic"
+    dominant = "dominant"
+    bounded = "bounded"
+    exact = "exact"
+    all = "all"
+
+
 @verb(
     "show",
     examples="""
@@ -28,15 +46,28 @@ hockney show machine.json
 hockney show machine.json --format table --locality package
 hockney show machine.json --format latex --model piecewise > model.tex
 hockney show machine.json --model all --operation pingpong --json
+hockney show machine.json --view bounded --topology torus:8x8x8
+hockney show machine.json --view all --operation bcast --ranks 64
 """,
 )
 def show(
     machine: Annotated[Path, typer.Argument(help="Machine file.")] = Path("machine.json"),
     format_: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.formula,
+    view: Annotated[
+        Shown | None, typer.Option(help="Models in this view, or 'all' four. [default: formulas; all in JSON]")
+    ] = None,
     model: Annotated[
         str | None, typer.Option(help="Model to show, or 'all'. [default: piecewise; all of them in tables]")
     ] = None,
-    operation: Annotated[str | None, typer.Option(help="Only this operation.")] = None,
+    operation: Annotated[
+        str | None,
+        typer.Option(help="Only this operation or effect; a collective, or 'collectives', for closed forms."),
+    ] = None,
+    algorithm: Annotated[str, typer.Option(help="Only this algorithm of the collective.")] = "",
+    ranks: Annotated[int | None, typer.Option(help="Of the collective: exact for so many ranks.")] = None,
+    topology: Annotated[
+        str, typer.Option(help="Network that bounds are for, such as torus:8x8x8. [default: the machine's]")
+    ] = "",
     locality: Annotated[str | None, typer.Option(help="Only this locality of the two ranks.")] = None,
     variant: Annotated[str | None, typer.Option(help="Only this variant.")] = None,
     cache: Annotated[
@@ -45,23 +76,90 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Print the fitted models of a machine so that a person can read them."""
+    from hockney.machine.congestion import congestion_of
     from hockney.machine.file import load
-    from hockney.machine.render import as_formulas, as_latex, as_tables, chosen, overview
+    from hockney.machine.render import chosen
+    from hockney.machine.sections import COLLECTIVES, effects_known, of_collectives, of_effects, of_fits
     from hockney.machine.select import matching
+    from hockney.models.collectives.base import collective_models
+    from hockney.models.views import VIEWS
 
     whole = load(machine)
-    asked = {"operation": operation, "locality": locality, "variant": variant, "cache": cache}
-    part = whole.model_copy(update={"point_to_point": matching(whole, asked)})
-    if as_json:
-        format_ = Format.json
-    default = "piecewise" if format_ in (Format.formula, Format.latex) else "all"
-    part = chosen(part, model or default)
+    format_ = Format.json if as_json else format_
+    is_collective = operation in (*collective_models.names(), COLLECTIVES)
+    is_effect = operation in effects_known(whole)
+    if (ranks is not None or algorithm) and not is_collective:
+        raise RequestError(
+            "--ranks and --algorithm are of a collective",
+            "name one: --operation bcast, or --operation collectives",
+        )
+    if ranks is not None and ranks < 2:
+        raise RequestError(f"a collective has at least 2 ranks, not {ranks}", "for example --ranks 64")
+    part = whole.model_copy(update={"point_to_point": []})
+    if not is_collective and not is_effect:
+        asked = {"operation": operation, "locality": locality, "variant": variant, "cache": cache}
+        if whole.point_to_point or operation is not None:
+            part = whole.model_copy(update={"point_to_point": matching(whole, asked)})
+        if part.point_to_point:
+            usual = "piecewise" if format_ in (Format.formula, Format.latex) else "all"
+            part = chosen(part, model or usual)
+    views = [one for one in VIEWS if view in (Shown.all, one)]
+    needs_bounds = format_ is Format.json or "bounded" in views or topology
+    congestion = congestion_of(whole, topology) if needs_bounds else None
+    fits = of_fits(part, congestion) if format_ is Format.json or views else []
+    more: list[Section] = []
+    # Effects have no cache and no models of one's choice, collectives no locality either.
+    if is_effect or (operation is None and cache is None and model is None):
+        more += of_effects(whole, operation, locality, variant)
+    if is_collective or not (operation or locality or variant or cache or model):
+        more += of_collectives(whole, operation, algorithm=algorithm, ranks=ranks, congestion=congestion)
+    _print(part, fits, more, format_, views, machine)
+
+
+def _print(
+    part: Machine,
+    fits: list[Section],
+    more: list[Section],
+    format_: Format,
+    views: Sequence[View],
+    path: Path,
+) -> None:
+    """Without views asked for: fits as formulas, and the exact view of the others (of all four in JSON)."""
+    from hockney.machine.render import as_formulas, as_latex, as_tables
+    from hockney.machine.render_views import sections_latex, sections_tables, sections_text
+    from hockney.models.views import VIEWS
+
+    bare = part.model_copy(update={"point_to_point": []}) if views else part
+    usual: Sequence[View] = views or ("exact",)
     if format_ is Format.json:
-        emit_json({"machine": str(machine), **overview(part)})
+        emit_json(_data(part, fits, more, views or VIEWS, path))
     elif format_ is Format.latex:
-        sys.stdout.write(as_latex(part))
+        lines = [*sections_latex(fits, usual), *sections_latex(more, usual)]
+        sys.stdout.write(as_latex(bare, lines))
     elif format_ is Format.table:
-        for piece in as_tables(part):
+        for piece in (*as_tables(bare), *sections_tables([*fits, *more], usual)):
             out.print(piece)
     else:
-        out.print(as_formulas(part), markup=False, soft_wrap=True)
+        told = [as_formulas(bare), sections_text(fits, usual, False), sections_text(more, usual, not views)]
+        out.print("\n\n".join(filter(None, told)), markup=False, soft_wrap=True)
+
+
+def _data(
+    part: Machine, fits: list[Section], more: list[Section], views: Sequence[View], path: Path
+) -> dict[str, object]:
+    from hockney.machine.render import overview
+    from hockney.machine.render_views import sections_data
+
+    data = overview(part)
+    # In the order of `of_fits`: entry by entry, model by model.
+    models = [model for entry in data["entries"] for model in entry["models"].values()]
+    for model, told in zip(models, sections_data(fits, views), strict=True):
+        model["views"] = told["views"]
+    effects = [one for one in more if "effect" in one.data]
+    collectives = [one for one in more if "operation" in one.data]
+    return {
+        "machine": str(path),
+        **data,
+        "effects": sections_data(effects, views),
+        "collectives": sections_data(collectives, views),
+    }

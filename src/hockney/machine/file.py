@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hockney.campaign.folder import write_atomically
 from hockney.campaign.record import Locality
 from hockney.errors import RequestError
+from hockney.machine.shipped import located
 from hockney.models.base import Fit
+from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 
 SCHEMA_VERSION = 2
@@ -90,11 +92,11 @@ class Point(_Part):
 
 
 class Measurements(_Part):
-    """What the fits of an entry were made from."""
+    """What the fits of an entry were made from; all of it empty where they were published, not measured."""
 
-    campaign: str
+    campaign: str = ""
     launches: list[str] = Field(default_factory=list, description="ids in provenance.launches")
-    points: list[Point]
+    points: list[Point] = Field(default_factory=list)
     overheads: dict[str, list[Point]] = Field(
         default_factory=dict, description="send_overhead and receive_overhead, for the loggp model"
     )
@@ -121,7 +123,8 @@ class Entry(_Part):
     oversubscribed: bool | None = None
     fits: dict[str, Fit]
     notes: list[str] = Field(default_factory=list)
-    measurements: Measurements
+    source: str = Field(default="", description="of published models: where they were published")
+    measurements: Measurements = Field(default_factory=Measurements)
 
 
 class Launch(_Part):
@@ -155,6 +158,9 @@ class Machine(_Part):
     mpi: list[MpiLibrary]
     point_to_point: list[Entry]
     effects: list[Effect] = Field(default_factory=list, description="what a ping-pong hides")
+    collectives: list[CollectiveModel] = Field(
+        default_factory=list, description="models of collectives that were published or fitted"
+    )
     topology: str = Field(default="", description="of the network between nodes, as `hockney network` reads it")
     provenance: Provenance
 
@@ -185,11 +191,13 @@ def dumps(machine: Machine) -> str:
 
 
 def load(path: Path) -> Machine:
-    """RequestError where the file is absent, damaged, of a newer schema, or no machine file."""
+    """A file, or a machine that comes with hockney, by its name.
+
+    RequestError where it is absent, damaged, of a newer schema, or no machine file.
+    """
+    path = located(path)
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise RequestError(f"there is no machine file {path}", _MAKE_ONE.format(path=path)) from error
     except UnicodeDecodeError as error:
         raise RequestError(f"{path} is damaged: not text (byte {error.start})", _restore(path)) from error
     except OSError as error:

@@ -19,7 +19,7 @@ def formula(fit: Fit, index: int) -> str:
     if _only_empty(regime):
         label = f" ({regime.label})" if regime.label else ""
         return f"T(0) = {quantity(regime.alpha_s.value, 's')}{label}"
-    return f"T(n) = {_right_side(regime)} for {domain(fit, index)}"
+    return f"T(n) = {right_side(regime)} for {domain(fit, index)}"
 
 
 def regime_of(fit: Fit, size_B: float) -> int:
@@ -32,27 +32,32 @@ def regime_of(fit: Fit, size_B: float) -> int:
 def latex(fit: Fit) -> str:
     """The right-hand side and all: `T(n) = …`, with `cases` (amsmath) where there are several regimes."""
     if len(fit.regimes) == 1:
-        return f"T(n) = {_latex_right_side(fit.regimes[0])}"
+        return f"T(n) = {latex_right_side(fit.regimes[0])}"
     rows = [
-        f"  {_latex_right_side(regime)} & \\text{{for }} {_latex_domain(fit, index)}"
+        f"  {latex_right_side(regime)} & \\text{{for }} {_latex_domain(fit, index)}"
         for index, regime in enumerate(fit.regimes)
     ]
     return "T(n) = \\begin{cases}\n" + " \\\\\n".join(rows) + "\n\\end{cases}"
 
 
-def quantity(value: float, unit: str) -> str:
+def quantity(value: float, unit: str, digits: int = 3) -> str:
     """A number with the unit it is stored in, as people write it: (2.1e-7, 's') → `0.21 µs`."""
     match unit:
         case "s":
-            return _minus(format_time(value))
+            return _minus(format_time(value, digits))
         case "B/s":
-            return _minus(format_rate(value))
+            return _minus(format_rate(value, digits))
         case "B":
             return format_bytes(value) if value == int(value) else _minus(format_bytes_rounded(value))
         case "s/B":
-            return _minus(f"{value * 1e9:.3g} ns/B")
+            return _minus(f"{value * 1e9:.{digits}g} ns/B")
         case _:
-            return _minus(f"{value:.3g} {unit}".rstrip())
+            return _minus(f"{value:.{digits}g} {unit}".rstrip())
+
+
+def stated(parameter: Parameter) -> str:
+    """Its value: three digits beside an interval, without one the four that papers print."""
+    return quantity(parameter.value, parameter.unit, 4 if parameter.low is None else 3)
 
 
 def interval(parameter: Parameter) -> str:
@@ -89,7 +94,8 @@ def _terms(regime: Regime) -> tuple[float, float]:
     return alpha, beta
 
 
-def _right_side(regime: Regime) -> str:
+def right_side(regime: Regime) -> str:
+    """`0.21 µs + n / 10.9 GB/s`; what does not show in the regime is left out."""
     alpha, beta = _terms(regime)
     if beta == 0:
         return quantity(alpha, "s")
@@ -127,7 +133,8 @@ def _only_empty(regime: Regime) -> bool:
     return regime.min_B == 0 and regime.max_B is not None and regime.max_B < 1
 
 
-def _latex_quantity(text: str) -> str:
+def latex_quantity(text: str) -> str:
+    """`0.21 µs` → `0.21\\,\\mu\\mathrm{s}`."""
     number, _, unit = text.partition(" ")
     number = number.replace("−", "-")
     mantissa, e, exponent = number.partition("e")
@@ -136,12 +143,13 @@ def _latex_quantity(text: str) -> str:
     return f"{number}\\,{prefix}\\mathrm{{{unit}}}" if unit else number
 
 
-def _latex_right_side(regime: Regime) -> str:
+def latex_right_side(regime: Regime) -> str:
+    """`right_side` in mathematics."""
     alpha, beta = _terms(regime)
-    constant = _latex_quantity(quantity(alpha, "s"))
+    constant = latex_quantity(quantity(alpha, "s"))
     if beta == 0:
         return constant
-    per_byte = f"\\frac{{n}}{{{_latex_quantity(format_rate(1 / abs(beta)))}}}"
+    per_byte = f"\\frac{{n}}{{{latex_quantity(format_rate(1 / abs(beta)))}}}"
     if alpha == 0:
         return per_byte if beta > 0 else f"-{per_byte}"
     return f"{constant} {'+' if beta > 0 else '-'} {per_byte}"
@@ -151,7 +159,7 @@ def _latex_domain(fit: Fit, index: int) -> str:
     if _only_empty(fit.regimes[index]):
         return "n = 0"
     low, relation, high = _bounds(fit, index)
-    low = "0" if low == "0 B" else _latex_quantity(low)
+    low = "0" if low == "0 B" else latex_quantity(low)
     if high:
-        return f"{low} {_LATEX_RELATION[relation]} n \\le {_latex_quantity(high)}"
+        return f"{low} {_LATEX_RELATION[relation]} n \\le {latex_quantity(high)}"
     return f"n {'>' if relation == '<' else _LATEX_RELATION['≥']} {low}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
 from hockney.machine.select import title, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, inverse, latency
+from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, inverse, latency, published
 from hockney.models.base import Fit, Parameter, Quality
 from hockney.units import format_bytes
 
@@ -85,14 +85,16 @@ def as_formulas(machine: Machine, figures: bool = False) -> str:
                 lines.append(f"  {_figures_line(entry, fit)}")
             if fit.nonphysical:
                 lines.append("  not physical: a parameter is negative")
+            if entry.source:
+                lines += [f"  {published(entry.source)}", *(f"  {note}" for note in fit.notes)]
             blocks.append("\n".join(lines))
         if not entry.fits:
             blocks.append("\n".join([f"{heading} — not fitted", *(f"  {note}" for note in entry.notes)]))
     return "\n\n".join(filter(None, blocks))
 
 
-def as_latex(machine: Machine) -> str:
-    """A complete LaTeX document with one displayed equation per entry and model."""
+def as_latex(machine: Machine, more: Sequence[str] = ()) -> str:
+    """A complete LaTeX document with one displayed equation per entry and model, and `more` lines behind them."""
     lines = [r"\documentclass{article}", r"\usepackage{amsmath}", r"\begin{document}"]
     for entry in machine.point_to_point:
         for name, fit in entry.fits.items():
@@ -101,7 +103,7 @@ def as_latex(machine: Machine) -> str:
                 rf"\noindent {latex_text(f'{title(entry, machine.point_to_point)}: {name}')}",
                 rf"\[ {latex(fit)} \]",
             ]
-    return "\n".join([*lines, "", r"\end{document}", ""])
+    return "\n".join([*lines, *more, "", r"\end{document}", ""])
 
 
 def as_tables(machine: Machine) -> Iterator[Table]:
@@ -118,8 +120,9 @@ def _entry_data(entry: Entry) -> dict[str, Any]:
         **words(entry),
         "pairs_measured": entry.pairs,
         "points": len(points),
-        "smallest_B": points[0].size_B,
-        "largest_B": points[-1].size_B,
+        "smallest_B": points[0].size_B if points else None,
+        "largest_B": points[-1].size_B if points else None,
+        "source": entry.source,
         "eager_limit_B": entry.eager_limit_B,
         "oversubscribed": entry.oversubscribed,
         "models": {name: _fit_data(entry, fit) for name, fit in entry.fits.items()},
@@ -154,11 +157,11 @@ def _figures_line(entry: Entry, fit: Fit) -> str:
 
 def _models_table(entry: Entry, heading: str) -> Table:
     names = [f"{name} (not physical)" if fit.nonphysical else name for name, fit in entry.fits.items()]
-    table = _table(heading, "", *names)
+    made = new_table(heading, "", *names)
     columns = [_figures(entry, fit) + _errors(fit.quality) for fit in entry.fits.values()]
     for label, *row in zip(_FIGURES, *columns, strict=True):
-        _row(table, label, *row)
-    return table
+        add_row(made, label, *row)
+    return made
 
 
 _FIGURES = (
@@ -181,27 +184,28 @@ def _errors(quality: Quality | None) -> list[str]:
 
 
 def _parameters_table(entry: Entry) -> Table:
-    table = _table("", "model", "sizes", "parameter", "value", "95 % interval")
+    made = new_table("", "model", "sizes", "parameter", "value", "95 % interval")
     for name, fit in entry.fits.items():
         for index, regime in enumerate(fit.regimes):
             low = format_bytes(int(regime.min_B))
             high = "∞" if regime.max_B is None else format_bytes(int(regime.max_B))
-            _parameter(table, "" if index else name, f"{low} … {high}", "α", regime.alpha_s)
-            _parameter(table, "", "", "1/β", inverse(regime.beta_s_per_B, "B/s"))
+            _parameter(made, "" if index else name, f"{low} … {high}", "α", regime.alpha_s)
+            _parameter(made, "", "", "1/β", inverse(regime.beta_s_per_B, "B/s"))
         for word, parameter in fit.parameters.items():
             # The first α and the last 1/β, once more.
             if word not in ("latency_s", "bandwidth_B_per_s"):
-                _parameter(table, "", "", word, parameter)
-        _parameter(table, "", "", "n½", fit.n_half_B)
-    return table
+                _parameter(made, "", "", word, parameter)
+        _parameter(made, "", "", "n½", fit.n_half_B)
+    return made
 
 
 def _parameter(table: Table, model: str, sizes: str, word: str, parameter: Parameter | None) -> None:
     if parameter is not None:
-        _row(table, model, sizes, word, _value(parameter), interval(parameter))
+        add_row(table, model, sizes, word, _value(parameter), interval(parameter))
 
 
-def _table(heading: str, *columns: str) -> Table:
+def new_table(heading: str, *columns: str) -> Table:
+    """An empty table in the look of all of them: the first column to the left, numbers to the right."""
     table = Table(
         title=Text(heading) if heading else None, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
@@ -210,7 +214,7 @@ def _table(heading: str, *columns: str) -> Table:
     return table
 
 
-def _row(table: Table, *cells: str) -> None:
+def add_row(table: Table, *cells: str) -> None:
     """A row of plain text: a user's words may hold brackets, which rich would take for markup."""
     table.add_row(*(Text(cell) for cell in cells))
 

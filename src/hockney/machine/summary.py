@@ -11,6 +11,11 @@ MESSAGES = {"bidirectional": 2}
 OVERSUBSCRIBED = "measured with more ranks than cores: not a latency"
 
 
+def published(source: str) -> str:
+    """What is said of a model that nobody measured here."""
+    return f"published, not measured: {source}"
+
+
 def latency(fit: Fit) -> Parameter:
     """T(0): the constant of the first regime, in seconds."""
     return fit.regimes[0].alpha_s

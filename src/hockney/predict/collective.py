@@ -17,9 +17,9 @@ from hockney import _core
 from hockney._core import Network, Problem, Simulated
 from hockney.campaign.keys import BLOCKS
 from hockney.errors import RequestError
+from hockney.models.collectives._forms import Case
+from hockney.models.collectives.base import CollectiveModel, closed_form, collective_models
 from hockney.predict.costs import TERMS, value
-from hockney.predict.estimators import _formulas
-from hockney.predict.estimators._formulas import Case
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
@@ -34,6 +34,9 @@ MOST_STEPS = 8e6
 UNCALIBRATED = 1.5
 """Without a measured collective, times nearer than this ratio are not told apart: the median error of such
 predictions on published clusters is 30 to 50 %."""
+
+PUBLISHED = "library"
+"""Name of a model in the machine file that says no algorithm."""
 
 _LINE = (48, 96)
 """Numbers of ranks through which a line goes: both even, and beyond all special cases."""
@@ -111,6 +114,15 @@ def predict_one(asked: Asked, costs: MachineCosts, place: Place | None) -> Row:
         note = f"about {what} are too many to simulate, and no closed form is known"
         return Row(name, "none", None, asymptotic=asymptotic, note=note)
     return _simulated(asked, costs, place, asymptotic, by_class=False)
+
+
+def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
+    """What a machine file's own model of the collective says; no time where it speaks of other ranks or sizes."""
+    name = model.algorithm or PUBLISHED
+    time_s = model.time_s(ranks, size_B)
+    if time_s is None:
+        return Row(name, "none", None, note="the machine file's model is of other ranks or sizes")
+    return Row(name, "published", time_s, note=model.source)
 
 
 def _steps_of_one(asked: Asked) -> float:
@@ -281,13 +293,13 @@ def formula(counts: dict[str, int]) -> str:
 
 def growth(asked: Asked) -> str:
     """How α and β count as ranks grow, from the textbook's closed form; empty where there is none."""
-    made = _formulas.formula(asked.algorithm.collective, asked.algorithm.name)
+    made = closed_form(asked.algorithm.collective, asked.algorithm.name)
     if made is None:
         return ""
     p = asked.problem
 
     def order(ranks: int) -> tuple[float, float]:
-        counts = made(Case(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
+        counts = made.counts(Case(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
         return counts.alpha, counts.bytes / 2.0**40
 
     once, twice = order(2**20), order(2**21)
@@ -317,18 +329,8 @@ def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
     p = asked.problem
     told_s = min(float(one.one_way_s[0]) for one in costs.messages.values())
     between_s = min(max(one.send_s, float(one.between_s[0])) for one in costs.messages.values())
-    share = (p.ranks - 1) / p.ranks
-    moved_B = {
-        "bcast": p.bytes,
-        "reduce": p.bytes,
-        "scatter": (p.ranks - 1) * p.bytes,
-        "gather": (p.ranks - 1) * p.bytes,
-        "allgather": (p.ranks - 1) * p.bytes,
-        "alltoall": (p.ranks - 1) * p.bytes,
-        "reduce_scatter": (p.ranks - 1) * p.bytes,
-        "allreduce": 2 * share * p.bytes,
-        "barrier": 0,
-    }[asked.algorithm.collective] * (p.ranks > 1)
+    optimum = collective_models.get(asked.algorithm.collective).optimum
+    moved_B = optimum.counts(Case(p.ranks, float(p.bytes))).bytes if p.ranks > 1 else 0.0
     last = [float(one.one_way_s[-1] - one.one_way_s[-2]) for one in (farthest, nearest)]
     per_byte_s = min(last) / 2.0**29
     return {"latency_s": _spread_s(p.ranks, told_s, between_s), "volume_s": moved_B * per_byte_s}

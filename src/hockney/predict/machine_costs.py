@@ -215,13 +215,13 @@ def of_machine(machine: Machine, origin: str, *, both_ways: bool = False) -> Mac
         entry = _entry(machine, name)
         if entry is not None:
             found[locality] = _with_rate(_of_entry(entry, origin), machine, name, origin, both_ways=both_ways)
-            largest_B.append(max(point.size_B for point in entry.measurements.points))
+            largest_B += [max(point.size_B for point in points)] if (points := entry.measurements.points) else []
     if not found:
         raise RequestError(
             f"{origin} has no ping-pong of a known locality",
             "measure one: `hockney measure`, `hockney fit`, or describe the system with --system",
         )
-    return MachineCosts(found, origin, warnings, largest_B=min(largest_B))
+    return MachineCosts(found, origin, warnings, largest_B=min(largest_B, default=None))
 
 
 def of_system(system: System) -> MachineCosts:

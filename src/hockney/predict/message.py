@@ -18,7 +18,8 @@ class Prediction:
     """`time_s` of one message of `size_B` bytes and its 95 % interval (None where the fit supports none).
 
     `extrapolated` says that the size lies outside the measured ones, `factor` is then its ratio to the nearest of
-    them (None where that is 0 B). A bandwidth is None where the time is zero.
+    them (None where that is 0 B); of a published model, of which no sizes are known, neither is said. A bandwidth
+    is None where the time is zero.
     """
 
     size_B: int
@@ -85,6 +86,8 @@ def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
 
 def _outside(entry: Entry, size_B: int) -> tuple[bool, float | None]:
     sizes = [point.size_B for point in entry.measurements.points]
+    if not sizes:
+        return False, None
     smallest, largest = min(sizes), max(sizes)
     if smallest <= size_B <= largest:
         return False, None

@@ -7,7 +7,7 @@ from typing import Any
 
 from hockney.machine.file import Entry
 from hockney.machine.select import words
-from hockney.machine.summary import OVERSUBSCRIBED
+from hockney.machine.summary import OVERSUBSCRIBED, published
 from hockney.predict.message import Prediction
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -17,6 +17,8 @@ def as_text(heading: str, entry: Entry, predictions: Sequence[Prediction]) -> st
     lines = [heading]
     if entry.oversubscribed:
         lines.append(OVERSUBSCRIBED)
+    if entry.source:
+        lines.append(published(entry.source))
     for one in predictions:
         figures = [f"{format_bytes(one.size_B)}: {format_time(one.time_s)}"]
         if one.low_s is not None and one.high_s is not None:
@@ -54,6 +56,7 @@ def as_data(entry: Entry, model: str, predictions: Sequence[Prediction]) -> dict
 
 
 def warnings(entry: Entry, predictions: Sequence[Prediction]) -> list[str]:
-    """What limits these predictions: sizes outside the measured ones, ranks that shared cores."""
+    """What limits them: sizes outside the measured ones, ranks that shared cores, models of others."""
     found = [f"{format_bytes(one.size_B)}: {one.remark}" for one in predictions if one.remark]
-    return [*found, OVERSUBSCRIBED] if entry.oversubscribed else found
+    found += [OVERSUBSCRIBED] if entry.oversubscribed else []
+    return [*found, published(entry.source)] if entry.source else found

@@ -29,6 +29,8 @@ def figures(effect: Effect, name: str, title: str) -> list[Drawing]:
 
 def column(name: str) -> tuple[str, str]:
     """A column's words and its unit: `block_length_B` → (`block length`, `B`)."""
+    if name == "bytes":
+        return "message size", "B"
     for unit in ("B_per_s", "s_per_B", "per_s", "B", "s"):
         if name.endswith(f"_{unit}"):
             return name.removesuffix(f"_{unit}").replace("_", " "), unit.replace("_per_", "/")

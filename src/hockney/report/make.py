@@ -20,7 +20,7 @@ from hockney.machine.build import build
 from hockney.machine.file import Machine, load
 from hockney.machine.system import System
 from hockney.models.base import models
-from hockney.report import collectives, effects, figures, points_csv, provenance, tables
+from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
 from hockney.report.apps.base import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
 from hockney.report.facts import Headline, headline, warnings
@@ -116,6 +116,8 @@ def make(
             sections.append(section)
         progress("drawing effects")
         sections += effects.sections(measured)
+        network = topology.section(machine.topology if machine is not None else "", told)
+        sections += [network] if network else []
         told += places.notes
         of_apps = applications(apps, _basis(path, given, machine, launches, told) if apps else None, progress)
         sections += of_apps.sections
@@ -250,6 +252,12 @@ def _belongs(machine: Machine, launches: Sequence[Mapping[str, Any]], path: Path
         )
     if not machine.point_to_point and not machine.effects:
         raise RequestError("the machine file holds no point-to-point fit", f"fit again with `hockney fit {path}`")
+    entries = machine.point_to_point
+    if entries and not any(entry.measurements.points for entry in entries):
+        raise RequestError(
+            f"the machine file was published, not fitted to what was measured in {path}",
+            "leave --machine out; `hockney report --card` and `hockney diff` show what was published",
+        )
 
 
 def _sizes(machine: Machine) -> list[SizeMark]:

@@ -11,7 +11,8 @@ import pytest
 from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
-from hockney.predict.estimators._formulas import Case, formula
+from hockney.models.collectives._forms import Case
+from hockney.models.collectives.base import closed_form
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.textbook_hockney import fit, parameters
 from hockney.predict.points import points
@@ -24,9 +25,9 @@ def training(frame: pd.DataFrame, operation: str = "bcast") -> Training:
 
 
 def counted(operation: str, algorithm: str, ranks: int, m: float, **other: float) -> tuple[float, ...]:
-    found = formula(operation, algorithm)
+    found = closed_form(operation, algorithm)
     assert found is not None
-    return tuple(found(Case(ranks, m, **other)))  # type: ignore[arg-type]
+    return tuple(found.counts(Case(ranks, m, **other)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -106,13 +107,13 @@ def test_alpha_counts_the_rounds_of_the_schedule(operation: str, algorithm: str,
     "operation", ["bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter"]
 )
 def test_the_librarys_own_choice_has_no_formula(operation: str) -> None:
-    assert formula(operation, "default") is None
+    assert closed_form(operation, "default") is None
 
 
 def law(algorithm: str, ranks: int, size: int, mapping: str) -> float:
-    found = formula("bcast", algorithm)
+    found = closed_form("bcast", algorithm)
     assert found is not None
-    alpha, size_B, _ = found(Case(ranks, size))
+    alpha, size_B, _ = found.counts(Case(ranks, size))
     return (alpha * ALPHA + size_B * BETA) * {"core": 1, "node": 4}[mapping]
 
 

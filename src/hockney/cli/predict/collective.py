@@ -146,8 +146,10 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     from hockney.schedule.catalogue import algorithms, ask
 
     costs, place = _costs(request)
+    rows = _published(request, size_B)
+    stated = [row.algorithm for row in rows]
     names = _names(request, [one.name for one in algorithms(request.operation)])
-    rows: list[Row] = []
+    names = [name for name in names if name not in stated]
     refused: dict[str, str] = {}
     bound: dict[str, float] = {}
     for name in names:
@@ -161,7 +163,7 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
                 segment_B=parse_bytes(request.segment) if request.segment not in ("", "none") else 0,
             )
         except RequestError as error:
-            if len(names) == 1:
+            if len(names) == 1 and not rows:
                 raise
             refused[name] = error.message
             continue
@@ -170,7 +172,25 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     if not rows:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
-    return _answer(request, size_B, rows, costs.origin, [*costs.warnings, *costs.beyond(size_B)], refused, bound)
+    warnings = [*costs.warnings, *costs.beyond(size_B)]
+    if any(row.method == "published" for row in rows):
+        warnings.append(
+            "a published model may use hardware that point-to-point messages do not: bounds are not its own"
+        )
+    return _answer(request, size_B, rows, costs.origin, warnings, refused, bound)
+
+
+def _published(request: Request, size_B: int) -> list[Row]:
+    """The models of this collective that the machine file brings with it, of those asked for."""
+    from hockney.machine.file import load
+    from hockney.predict.collective import published
+
+    if request.machine == MACHINE and not MACHINE.exists():
+        return []
+    models = [one for one in load(request.machine).collectives if one.operation == request.operation]
+    rows = [published(one, request.ranks or 1, size_B) for one in models]
+    wanted = _names(request, [row.algorithm for row in rows])
+    return [row for row in rows if row.algorithm in wanted]
 
 
 def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
@@ -347,7 +367,7 @@ def _show(request: Request, made: dict[str, Any]) -> None:
 
 
 def _verdict(made: dict[str, Any]) -> str:
-    if len(made["algorithms"]) > 1 and made["margin"] is None:
+    if sum(row["time_s"] is not None for row in made["algorithms"]) > 1 and made["margin"] is None:
         return "nothing is sent"
     if made["margin"] is None:
         return f"only {made['best']} was predicted"

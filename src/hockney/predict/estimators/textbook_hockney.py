@@ -1,9 +1,9 @@
 """Textbook closed forms, α, β and γ fitted to the collective's own training times, one triple for each mapping.
 
-The formulas are in `_formulas`. The parameters are shared by all algorithms, sizes and ranks of a mapping: what a
-point-to-point table would give is thereby replaced by what suits the collective best, which flatters the formulas
-(α and β from the collective itself: Nuriyev and Lastovetsky, arXiv 2004.11062). Fitted to relative residuals,
-none of the three negative.
+The formulas are those of `models/collectives`. The parameters are shared by all algorithms, sizes and ranks of a
+mapping: what a point-to-point table would give is thereby replaced by what suits the collective best, which
+flatters the formulas (α and β from the collective itself: Nuriyev and Lastovetsky, arXiv 2004.11062). Fitted to
+relative residuals, none of the three negative.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import pandas as pd
 from scipy.optimize import nnls
 
 from hockney.errors import RequestError
-from hockney.predict.estimators._formulas import Case, formula
+from hockney.models.collectives._forms import Case
+from hockney.models.collectives.base import closed_form
 from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
 from hockney.predict.points import CHOICE, GROWING, POINT, positions
 
@@ -48,9 +49,9 @@ def counts(points: pd.DataFrame) -> Array:
     for row, (operation, algorithm, ranks, size, segment, radix) in enumerate(
         known.itertuples(index=False, name=None)
     ):
-        found = formula(str(operation), str(algorithm))
+        found = closed_form(str(operation), str(algorithm))
         if found is not None and ranks > 1:
-            made[row] = found(Case(int(ranks), float(size), float(segment), int(radix)))
+            made[row] = found.counts(Case(int(ranks), float(size), float(segment), int(radix)))
     return made
 
 

@@ -1,0 +1,95 @@
+"""What scattered data cost a message: by block length, stride and kind, sent by the library and by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+
+SIZE_B = 16 * 2**10
+"""The message of document 003, figure 1b."""
+SIZES_B = (2**10, SIZE_B, 2**18)
+STRIDES_B = tuple(2**power for power in range(13))
+"""From blocks that touch to one block a page: at 16 KiB the last spans 64 MiB."""
+BLOCKS_B = (8, 64, 256, 1024, 4096)
+SIDE = 64
+"""Elements of 8 B along each edge of the block whose faces are sent: 2 MiB, faces of 32 KiB."""
+TIME_SHARE = 0.08
+"""About a hundred questions; each has this share of a point's time."""
+
+Layout = dict[str, int | str]
+
+
+@effects.register("datatypes")
+def ask(here: Here) -> Asking:
+    """Each way on its layouts, at every locality."""
+    if here.simulated:
+        yield NotMeasurable("a simulation has no memory hierarchy: gathering data takes no time in it")
+        return
+    if here.oversubscribed:
+        yield NotMeasurable(f"ranks that share a core disturb each other's copies ({here.oversubscribed})")
+        return
+    for locality, a, b in here.pairs:
+        for way, layouts in ways(here.largest_B, here.seed).items():
+            for layout in layouts:
+                planted = {"planted_block_s": 0, "planted_line_s": 0}
+                yield Question((a, b), {"way": way, **layout, **planted, **here.timing(TIME_SHARE)}, locality)
+
+
+def ways(largest_B: int, seed: int) -> dict[str, list[Layout]]:
+    """Layouts by way (cpp/runner/effects/datatypes.cpp), messages of up to `largest_B`, none of them twice."""
+    main_B = min(SIZE_B, largest_B)
+    faces: list[Layout] = [{"layout": f"face_{axis}", "side": SIDE} for axis in "xyz"]
+    if largest_B < 8 * SIDE**2:
+        faces = []
+    face_B = [8 * SIDE**2] if faces else []
+    all_B = sorted({main_B, *face_B, *(size_B for size_B in SIZES_B if size_B <= largest_B)})
+    contiguous = [_contiguous(size_B) for size_B in all_B]
+    by_block = list(_by_block(main_B))
+    others = [one for size_B in SIZES_B if size_B <= largest_B and size_B != main_B for one in _by_block(size_B)]
+    sparse = [_strided("vector", main_B, 8, stride_B) for stride_B in (64, 512, 4096, 16384)]
+    listed = [
+        _strided("indexed", main_B, 8, 16),
+        _strided("indexed", main_B, 64, 128),
+        *(_strided("irregular", main_B, *shape) for shape in ((8, 64), (64, 256), (8, 1024))),
+    ]
+    listed = [{"seed": seed, **layout} for layout in listed]
+    few = [_strided("vector", main_B, 1, stride_B) for stride_B in (2, 64, 1024, 2048, 4096)]
+    short = [*(_contiguous(size_B) for size_B in (main_B, *face_B)), *few, *by_block, *listed, *faces]
+    found = {
+        "send": [
+            *contiguous,
+            *(_strided("vector", main_B, 1, stride_B) for stride_B in STRIDES_B),
+            *by_block,
+            *others,
+            *sparse,
+            *listed,
+            *faces,
+        ],
+        "hand": [*contiguous, *few, *by_block, *others, *listed, *faces],
+        "receive": short,
+        "pack": short,
+        "unpack": short,
+    }
+    return {way: _unique(layouts) for way, layouts in found.items()}
+
+
+def _contiguous(size_B: int) -> Layout:
+    return {"layout": "contiguous", "blocks": 1, "block_B": size_B, "stride_B": size_B}
+
+
+def _strided(kind: str, size_B: int, block_B: int, stride_B: int) -> Layout:
+    block_B = min(block_B, size_B)
+    blocks = size_B // block_B
+    return {"layout": kind, "blocks": blocks, "block_B": block_B, "stride_B": max(stride_B, block_B)}
+
+
+def _by_block(size_B: int) -> Iterator[Layout]:
+    """Half of what is spanned belongs to the message, in longer and longer blocks; four of them at least."""
+    for block_B in BLOCKS_B:
+        if 4 * block_B <= size_B:
+            yield _strided("vector", size_B, block_B, 2 * block_B)
+
+
+def _unique(layouts: list[Layout]) -> list[Layout]:
+    return list({tuple(sorted(layout.items())): layout for layout in layouts}.values())

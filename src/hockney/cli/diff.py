@@ -1,0 +1,47 @@
+"""`hockney diff`: two machines, or two versions of a library, and which differences exceed their intervals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hockney.cli import JsonOption, emit_json, out, verb
+
+
+@verb(
+    "diff",
+    examples="""
+hockney diff before.json after.json
+hockney diff openmpi-4.json openmpi-5.json --points --check
+hockney diff bluegene_p orfeo_thin --json
+""",
+)
+def diff(
+    a: Annotated[
+        Path, typer.Argument(help="Machine file, or the name of a published machine.", metavar="A.json")
+    ],
+    b: Annotated[Path, typer.Argument(help="What it is compared with.", metavar="B.json")],
+    points: Annotated[bool, typer.Option("--points", help="Compare every measured size too.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit with 1 where a difference exceeds its intervals.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two machines entry by entry, effect by effect: which differences exceed their intervals."""
+    from hockney.machine.difference import difference
+    from hockney.machine.difference_text import as_data, as_tables, heading, summary
+    from hockney.machine.file import load
+
+    machines = load(a), load(b)
+    found = difference(*machines, points=points)
+    if as_json:
+        emit_json(as_data((str(a), str(b)), machines, found))
+    else:
+        out.print(heading((str(a), str(b)), machines), markup=False, soft_wrap=True)
+        for table in as_tables(found):
+            out.print(table)
+        out.print(summary(found), markup=False, soft_wrap=True)
+    if check and found.of("differs"):
+        raise typer.Exit(1)

@@ -1,0 +1,120 @@
+"""`hockney network map`: placements of a program's ranks on a topology, compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli.network import Allocation, AllocationNodes, allocated, network
+from hockney.cli.network.traffic import RoutingOption, TopologyOption
+from hockney.errors import RequestError
+from hockney.units import parse_bytes
+
+if TYPE_CHECKING:
+    from hockney.machine.traffic.mapping import Comparison
+
+
+@verb(
+    "map",
+    examples="hockney network map --pattern jacobi:8x8x4 --topology torus:8x8x4 --json\n"
+    "hockney network map --pattern jacobi:16x16x8 --cells 64x64x64 --topology torus:8x8x4 --ppn 8\n"
+    "hockney network map --pattern collective:allgather:ring:64 --bytes 64KiB --topology hypercube:6\n"
+    "hockney network map --pattern ring:16 --topology torus:4x4 --map-file mine.txt",
+    of=network,
+)
+def map_(
+    pattern: Annotated[
+        str,
+        typer.Option(help="jacobi:AxBxC, ring:P, alltoall:P, matrix:FILE or collective:NAME:ALGORITHM:P."),
+    ],
+    topology: TopologyOption,
+    ppn: Annotated[int, typer.Option(min=1, help="Ranks on each node.")] = 1,
+    size: Annotated[
+        str,
+        typer.Option("--bytes", help="Size of one message or face. [default: count them]", show_default=False),
+    ] = "",
+    cells: Annotated[str, typer.Option(help="jacobi: cells of one rank, 64x64x64, of 8 B each.")] = "",
+    periodic: Annotated[bool, typer.Option(help="jacobi: the boundaries are joined.")] = False,
+    routing: RoutingOption = "",
+    allocation: Allocation = None,
+    allocation_nodes: AllocationNodes = "",
+    map_file: Annotated[
+        Path | None, typer.Option(help="A map of your own to compare: lines `rank node`.")
+    ] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Random maps, of which the median is shown.")] = 9,
+    seed: Annotated[int, typer.Option(min=0, help="Of random maps and of the order of swaps.")] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Hop-bytes and the most loaded link of several placements of a pattern, and which is best.
+
+    Sorted by the most loaded link, then by hop-bytes. What stays within a node crosses no link. The factors are
+    of load, not of time: a program also computes, and messages also have latencies.
+    """
+    from hockney.machine.topologies.base import parse_spec
+    from hockney.machine.topologies.torus import extents
+    from hockney.machine.traffic.base import Links
+    from hockney.machine.traffic.demands.base import Allocated
+    from hockney.machine.traffic.mapping import check_ranks, compare, read_map
+    from hockney.machine.traffic.patterns.base import Volumes, parse_pattern
+    from hockney.machine.traffic.placements.base import Situation
+    from hockney.machine.traffic.study import default_routing
+
+    size_B = parse_bytes(size) if size else None
+    if size_B == 0:
+        raise RequestError("messages of 0 B load no link", "for example --bytes 64KiB")
+    made = parse_pattern(pattern, Volumes(size_B, extents(cells) if cells else None, periodic))
+    of = parse_spec(topology)
+    nodes = allocated(of, allocation, allocation_nodes)
+    way = routing.replace("-", "_") or default_routing(of)
+    situation = Situation(made, Allocated(Links.of(of), nodes), ppn, way, seed)
+    check_ranks(situation)
+    found = compare(
+        situation,
+        samples=samples,
+        own={str(map_file): read_map(map_file, situation)} if map_file else {},
+    )
+    if json:
+        emit_json(found.as_data())
+        return
+    _show(found)
+
+
+def _show(found: Comparison) -> None:
+    told = found.as_data()
+    out.print(
+        f"{told['pattern']} on {told['topology']}: {told['ranks']} ranks, {told['nodes']} nodes, "
+        f"routing {told['routing'].replace('_', '-')}; sizes in {told['unit']}",
+        markup=False,
+        soft_wrap=True,
+    )
+    table = Table("placement", "most loaded", "link", "hop-bytes", "average hops", "most hops", box=None)
+    for one in told["placements"]:
+        most = one["most_loaded_link"]
+        table.add_row(
+            one["placement"],
+            f"{most['congestion']:.6g}" if most else "0",
+            most["link"] if most else "",
+            f"{one['hop_bytes']:.6g}",
+            f"{one['average_hops']:.4g}",
+            str(one["most_hops"]),
+        )
+    out.print(table)
+    for name, reason in told["not_applicable"].items():
+        out.print(f"{name}: {reason}", markup=False, soft_wrap=True)
+    out.print(_verdict(found), markup=False, soft_wrap=True)
+
+
+def _verdict(found: Comparison) -> str:
+    best, worst, crossed = found.best.name, found.factor("worst"), found.factor("hop_bytes")
+    if best == found.default.name:
+        return f"{best}, the default, is best: nothing needs to be changed"
+    if worst is None or crossed is None:
+        return f"{best} is best: it needs no link, and {found.default.name}, the default, does"
+    return (
+        f"{best} is best: {found.default.name}, the default, has {worst:.3g} times its load on the most loaded "
+        f"link and {crossed:.3g} times its hop-bytes"
+    )

@@ -1,0 +1,44 @@
+"""Machine files that come with hockney: published machines, found by name (docs/reference/machines.md)."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from hockney.errors import RequestError
+
+_FOLDERS = ("_machines", "../../machines")
+"""Below the package: where an installation keeps them, and where a checkout does."""
+
+
+def shipped_folder() -> Path | None:
+    """Where they are; None where an installation lacks them."""
+    package = Path(__file__).resolve().parents[1]
+    return next((found.resolve() for name in _FOLDERS if (found := package / name).is_dir()), None)
+
+
+def shipped_machines() -> list[str]:
+    """Their names, sorted."""
+    folder = shipped_folder()
+    return [] if folder is None else sorted(path.stem for path in folder.glob("*.json"))
+
+
+def located(path: Path) -> Path:
+    """`path`, or the shipped machine of that name where there is no such file.
+
+    A file of your own comes first. RequestError where there is neither.
+    """
+    name = path.stem if path.suffix == ".json" else path.name
+    folder = shipped_folder()
+    bare = path.name == str(path)
+    if folder is not None and bare and not path.exists() and name in shipped_machines():
+        return folder / f"{name}.json"
+    if not path.exists():
+        near = get_close_matches(name, shipped_machines(), n=1) if bare else []
+        guess = f"did you mean {near[0]!r}? " if near else ""
+        raise RequestError(
+            f"there is no machine file {path}",
+            f"{guess}make one with `hockney fit CAMPAIGN -o {path.with_suffix('.json')}`, "
+            f"or name a published one: {', '.join(shipped_machines())}",
+        )
+    return path

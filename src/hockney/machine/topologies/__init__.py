@@ -1,0 +1,1 @@
+"""Networks as exact graphs, one file for each topology."""

@@ -1,0 +1,1 @@
+"""Traffic between nodes that topologies are judged by, one file each."""

@@ -1,0 +1,1 @@
+"""Communication patterns of programs, between ranks, one file each."""

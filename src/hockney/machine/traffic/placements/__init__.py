@@ -1,0 +1,1 @@
+"""Maps of ranks onto nodes, one file each."""

@@ -1,0 +1,1 @@
+"""Models of collectives: one file for each operation, registered in itself."""

@@ -1,0 +1,151 @@
+"""Models of collectives: closed forms by operation and algorithm, and models as they stand in a machine file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from hockney.models.base import Parameter
+from hockney.models.collectives._forms import CHAN, ClosedForm, Formula
+from hockney.models.collectives._torus import alltoall_factor
+from hockney.models.effects.base import Cell
+from hockney.models.views import Statement, Views
+from hockney.registry import Registry
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """What no algorithm beats: T ≥ max(alpha · α, bytes · β, reduced · γ), formulas as in `ClosedForm`.
+
+    Chan et al. (2007), table 1; of alltoall Bruck et al. (1997). Each is a bound by itself.
+    """
+
+    alpha: str
+    bytes: str
+    counts: Formula
+    reduced: str = ""
+    source: str = CHAN
+
+
+@dataclass(frozen=True)
+class Collective:
+    """An operation: the optimum and the closed form of each algorithm, by name."""
+
+    optimum: Optimum
+    forms: Mapping[str, ClosedForm]
+
+
+collective_models: Registry[Collective] = Registry("model of a collective", "hockney.models.collectives")
+"""By the name of the operation."""
+
+_ALIASES = {
+    "basic_linear": "linear",
+    "binary_tree": "binary",
+    "split_binary_tree": "split_binary",
+    "in_order_binary": "binary",
+    "modified_bruck": "bruck",
+    "neighbor": "neighbor_exchange",
+    "nonoverlapping": "reduce_bcast",
+    "linear_nb": "linear_nonblocking",
+}
+"""As Open MPI spells them."""
+
+
+def closed_form(operation: str, algorithm: str) -> ClosedForm | None:
+    """The closed form of an algorithm; None where there is none, as for a library's own choice."""
+    if operation not in collective_models.names():
+        return None
+    forms = collective_models.get(operation).forms
+    return forms.get(algorithm) or forms.get(_ALIASES.get(algorithm, ""))
+
+
+Growth = Literal["1", "log2(P)", "ceil(log2(P))", "P-1", "max((P-1)/6, C)"]
+"""How a term grows with the ranks; C is the congestion of an alltoall on a cubic torus (`_torus.congestion`)."""
+
+_GROWTHS: dict[Growth, Callable[[int], float]] = {
+    "1": lambda _: 1.0,
+    "log2(P)": math.log2,
+    "ceil(log2(P))": lambda ranks: float((ranks - 1).bit_length()),
+    "P-1": lambda ranks: float(ranks - 1),
+    "max((P-1)/6, C)": alltoall_factor,
+}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Term(_Part):
+    """factor × parameters[parameter] × growth(P), times the bytes S where `per_byte`."""
+
+    parameter: str
+    factor: float = 1.0
+    growth: Growth = "1"
+    per_byte: bool = False
+
+
+class CollectiveRegime(_Part):
+    """Where the terms add up to the time: both ends belong to it; None: no end. `bytes` as in the tidy table."""
+
+    terms: list[Term]
+    min_ranks: int = Field(default=1, ge=1)
+    max_ranks: int | None = None
+    min_B: float = 0.0
+    max_B: float | None = None
+
+
+class CollectiveModel(_Part):
+    """A model of a collective that was published or fitted, beside the closed forms that are always known."""
+
+    operation: str
+    algorithm: str = Field(default="", description="empty: the library's own choice")
+    parameters: dict[str, Parameter] = Field(default_factory=dict)
+    regimes: list[CollectiveRegime] = Field(
+        default_factory=list, description="the first that holds counts; empty: formulas in words only"
+    )
+    views: Views = Field(default_factory=Views)
+    as_printed: list[Statement] = Field(
+        default_factory=list, description="what the source prints, where `views` correct it"
+    )
+    points: list[dict[str, Cell]] = Field(
+        default_factory=list, description="what was measured, a row each; units are in the names"
+    )
+    source: str = Field(default="", description="where it was published")
+    notes: list[str] = Field(default_factory=list, description="limits of this model, in words")
+
+    @model_validator(mode="after")
+    def _terms_have_parameters(self) -> Self:
+        for term in (term for regime in self.regimes for term in regime.terms):
+            if term.parameter not in self.parameters:
+                raise ValueError(f"a term has no parameter {term.parameter!r}")
+        return self
+
+    def regime(self, ranks: int, size_B: float) -> CollectiveRegime | None:
+        """The regime that speaks of so many ranks and bytes; None where none does."""
+        return next((one for one in self.regimes if _holds(one, ranks, size_B)), None)
+
+    def time_s(self, ranks: int, size_B: float) -> float | None:
+        """Seconds; None where no regime speaks of so many ranks and bytes."""
+        found = self.regime(ranks, size_B)
+        if found is None:
+            return None
+        return sum(
+            term.factor
+            * self.parameters[term.parameter].value
+            * _GROWTHS[term.growth](ranks)
+            * (size_B if term.per_byte else 1.0)
+            for term in found.terms
+        )
+
+
+def _holds(regime: CollectiveRegime, ranks: int, size_B: float) -> bool:
+    return (
+        regime.min_ranks <= ranks
+        and (regime.max_ranks is None or ranks <= regime.max_ranks)
+        and regime.min_B <= size_B
+        and (regime.max_B is None or size_B <= regime.max_B)
+    )

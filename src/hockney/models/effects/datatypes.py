@@ -1,0 +1,284 @@
+"""Datatypes: what blocks and cache lines cost beyond a contiguous message, the worst case, and packing by hand.
+
+Document 003, section 3, figure 1(b): 16 KiB of MPI_CHAR by stride, a worst case "bound by the slowest memory".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.errors import RequestError
+from hockney.models.base import Parameter
+from hockney.models.effects._layouts import (
+    BLOCK_TERMS,
+    BYTE_TERM,
+    LEAST_LAYOUTS,
+    MEMORY,
+    SETUP_TERM,
+    STRIDED_TERM,
+    Fitted,
+    Shape,
+    fit_way,
+    level_of,
+    levels_of,
+)
+from hockney.models.effects._least_squares import is_disturbed, times_s
+from hockney.models.effects._wording import latex, time
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models
+from hockney.models.views import Statement, Views
+from hockney.units import format_bytes
+
+WAYS = ("send", "hand", "receive", "pack", "unpack")
+LEAST_SCATTERED = 6
+SEED = 0
+LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
+SOURCE = "document 003, section 3"
+
+
+@effect_models.register("datatypes")
+def fit(records: Sequence[EffectRecord]) -> Effect:
+    """Cost per block and line of every way, the bound, the errors of layouts left out, and where a loop wins."""
+    levels = levels_of(records[0].about.get("caches", ()))
+    ways = {way: [one for one in records if one.parameters["way"] == way] for way in WAYS}
+    fits = {
+        way: fit_way(mine, levels, SEED)
+        for way, mine in ways.items()
+        if sum(not Shape.of(one).is_contiguous for one in mine) >= LEAST_SCATTERED
+    }
+    if not fits:
+        raise RequestError(
+            f"datatypes needs {LEAST_SCATTERED} layouts of one way",
+            "measure it again; what was refused is in the notes",
+        )
+    parameters: dict[str, Parameter] = {}
+    unknown: dict[str, str] = {}
+    notes: list[str] = []
+    rows: list[dict[str, Cell]] = []
+    views = Views()
+    for way, fitted in fits.items():
+        mine = ways[way]
+        _costs(way, fitted, parameters, unknown)
+        bound_s = _bound_s(mine, fitted)
+        parameters[f"{way}_access_bound_s"] = Parameter(value=bound_s, unit="s")
+        _errors(way, mine, fitted, parameters)
+        rows += _rows(way, mine, fitted)
+        _add_views(views, way, fitted, bound_s)
+    notes += _touching(ways["send"])
+    by_hand = [row for row in rows if row["way"] == "hand"]
+    notes += _by_hand(ways["send"], ways["hand"], by_hand, parameters) if by_hand else []
+    disturbed = sum(is_disturbed(one) for one in records)
+    if disturbed:
+        notes.append(f"{disturbed} of {len(records)} points were disturbed and count little")
+    if not levels:
+        notes.append("the system tells no cache sizes: all lines count as memory's")
+    return Effect(
+        effect="datatypes",
+        parameters=parameters,
+        views=views,
+        points=rows,
+        plots=[
+            Plot(x="stride_B", y="time_s", by="way", title="Blocks of 1 B by stride, and other layouts"),
+            Plot(x="block_B", y="time_s", by="way", title="By length of the blocks"),
+        ],
+        not_identified=unknown,
+        notes=notes,
+    )
+
+
+def _costs(way: str, fitted: Fitted, parameters: dict[str, Parameter], unknown: dict[str, str]) -> None:
+    names = [SETUP_TERM, BYTE_TERM, STRIDED_TERM, *BLOCK_TERMS.values()]
+    names += [f"line_{level}_s" for level in (*(name for name, _ in fitted.costs.levels), MEMORY)]
+    for name in names:
+        layouts = fitted.layouts_at.get(name, 0)
+        if layouts < LEAST_LAYOUTS:
+            unknown[f"{way}_{name}"] = (
+                f"{layouts} layouts have it; measure {LEAST_LAYOUTS} or more {_settles(name)}"
+            )
+            continue
+        low, high = fitted.intervals[name]
+        unit = "s/B" if name == BYTE_TERM else "s"
+        parameters[f"{way}_{name}"] = Parameter(value=fitted.costs.terms[name], low=low, high=high, unit=unit)
+
+
+def _settles(name: str) -> str:
+    if name.startswith("line_"):
+        level = name.removeprefix("line_").removesuffix("_s")
+        place = "beyond the last cache" if level == MEMORY else f"within {level} and beyond the level before it"
+        return f"whose span lies {place}"
+    return {"strided_block_s": "with a stride", "listed_block_s": "with a list of blocks"}.get(
+        name, "not contiguous"
+    )
+
+
+def _bound_s(records: Sequence[EffectRecord], fitted: Fitted) -> float:
+    """The dearest access to a line, of layouts measured without disturbance, beyond what all layouts cost."""
+    costs = fitted.costs
+    dearest = 0.0
+    for one in records:
+        shape = Shape.of(one)
+        if not shape.is_contiguous and not is_disturbed(one):
+            beyond_s = one.answer["time_s"] - costs.common_s(shape)
+            dearest = max(dearest, beyond_s / shape.accesses)
+    return float(dearest)
+
+
+def _errors(way: str, records: Sequence[EffectRecord], fitted: Fitted, parameters: dict[str, Parameter]) -> None:
+    errors = fitted.relative_errors(times_s(records))
+    if errors.size:
+        parameters[f"{way}_left_out_median_error"] = Parameter(value=float(np.median(errors)), unit="1")
+        parameters[f"{way}_left_out_p95_error"] = Parameter(value=float(np.percentile(errors, 95)), unit="1")
+
+
+def _rows(way: str, records: Sequence[EffectRecord], fitted: Fitted) -> list[dict[str, Cell]]:
+    rows: list[dict[str, Cell]] = []
+    for one, left_s in zip(records, fitted.left_out_s, strict=True):
+        shape = Shape.of(one)
+        rows.append(
+            {
+                "way": way,
+                "layout": shape.layout,
+                "bytes": shape.bytes,
+                "blocks": shape.blocks,
+                "block_B": shape.bytes // shape.blocks,
+                "stride_B": _stride_B(one, shape),
+                "lines": shape.lines,
+                "extent_B": shape.extent_B,
+                "level": level_of(shape, fitted.costs.levels),
+                "time_s": float(one.answer["time_s"]),
+                "low_s": one.answer.get("low_s"),
+                "high_s": one.answer.get("high_s"),
+                "model_s": fitted.costs.time_s(shape),
+                "left_out_s": left_s,
+                "library_s": None,
+                "faster": "",
+            }
+        )
+    return rows
+
+
+def _stride_B(record: EffectRecord, shape: Shape) -> int:
+    stride = record.parameters.get("stride_B")
+    if stride is not None:
+        return int(stride)
+    return (shape.extent_B - shape.bytes // shape.blocks) // max(1, shape.blocks - 1)
+
+
+def _add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
+    terms = fitted.costs.terms
+    views.asymptotic.append(
+        Statement(text="T(n, B, l) = Θ(n + B + l)", latex=r"T(n, B, \ell) = \Theta(n + B + \ell)", where=way)
+    )
+    block_s = terms.get(STRIDED_TERM, 0.0)
+    lines = _lines(fitted)
+    if lines:
+        label, line_s = lines[-1]
+        views.dominant.append(
+            Statement(
+                text=f"T ≈ T_contiguous(n) + {time(line_s)} · l",
+                latex=rf"T \approx T_c(n) + {latex(line_s)} \cdot \ell",
+                where=f"{way}, blocks far apart, span in {label}",
+            )
+        )
+    setup_s, byte_s = terms.get(SETUP_TERM, 0.0), terms.get(BYTE_TERM, 0.0)
+    common = f"T_contiguous(n) + {time(setup_s)} + {time(byte_s)}/B · n"
+    common_latex = rf"T_c(n) + {latex(setup_s)} + {latex(byte_s)}/\mathrm{{B}} \cdot n"
+    views.bounded.append(
+        Statement(
+            text=f"T_contiguous(n) ≤ T ≤ {common} + {time(bound_s)} · a",
+            latex=rf"T_c(n) \le T \le {common_latex} + {latex(bound_s)} \cdot a",
+            where=f"{way}; a: accesses, a block and a line of 64 B that it touches",
+            source=SOURCE,
+        )
+    )
+    for label, value in lines:
+        views.exact.append(
+            Statement(
+                text=f"T = {common} + {time(block_s)} · B + {time(value)} · l",
+                latex=rf"T = {common_latex} + {latex(block_s)} \cdot B + {latex(value)} \cdot \ell",
+                where=f"{way}, B blocks at a stride beyond the first, l lines beyond n/64 B, span in {label}",
+            )
+        )
+
+
+def _lines(fitted: Fitted) -> list[tuple[str, float]]:
+    """(level, seconds a line) of the levels that the data tell, innermost first."""
+    levels = [*(name for name, _ in fitted.costs.levels), MEMORY]
+    return [
+        (level, fitted.costs.terms[f"line_{level}_s"])
+        for level in levels
+        if fitted.layouts_at.get(f"line_{level}_s", 0) >= LEAST_LAYOUTS
+    ]
+
+
+def _touching(sent: Sequence[EffectRecord]) -> list[str]:
+    """What a vector costs whose blocks touch: a library may or may not see that it is contiguous."""
+    plain = {Shape.of(one).bytes: one for one in sent if one.parameters["layout"] == "contiguous"}
+    notes = []
+    for one in sent:
+        shape = Shape.of(one)
+        if shape.is_contiguous and one.parameters["layout"] == "vector" and shape.bytes in plain:
+            size = format_bytes(shape.bytes)
+            each = time(float(one.answer["time_s"])), time(float(plain[shape.bytes].answer["time_s"]))
+            notes.append(f"{size} in blocks of 1 B that touch: {each[0]}; contiguous: {each[1]}")
+    return notes
+
+
+def _by_hand(
+    sent: Sequence[EffectRecord],
+    hand: Sequence[EffectRecord],
+    rows: Sequence[dict[str, Cell]],
+    parameters: dict[str, Parameter],
+) -> list[str]:
+    """Fills `faster` and `library_s` of the rows by hand; notes: the gain by layout, the rule by block length."""
+    library = {_key(one): one for one in sent}
+    verdicts: dict[int, set[str]] = {}
+    gains: dict[str, list[float]] = {}
+    for one, row in zip(hand, rows, strict=True):
+        other = library.get(_key(one))
+        shape = Shape.of(one)
+        if other is None or shape.is_contiguous:
+            continue
+        row["faster"], row["library_s"] = verdict, library_s = _faster(one, other), float(other.answer["time_s"])
+        gains.setdefault(f"{shape.layout} ({verdict})", []).append(library_s / float(one.answer["time_s"]))
+        if shape.layout == "vector" and one.parameters["stride_B"] == 2 * one.parameters["block_B"]:
+            verdicts.setdefault(shape.bytes // shape.blocks, set()).add(verdict)
+    notes = [
+        f"packing by hand is {min(found):.2f} to {max(found):.2f} times as fast as the library: {kind}"
+        for kind, found in sorted(gains.items())
+    ]
+    if verdicts:
+        notes.append(_rule(verdicts, parameters))
+    return notes
+
+
+def _rule(verdicts: Mapping[int, set[str]], parameters: dict[str, Parameter]) -> str:
+    """Which block lengths, at twice that as stride, are faster packed by hand; a parameter where they part."""
+    wins = sorted(block for block, found in verdicts.items() if found == {LOOP})
+    loses = sorted(block for block, found in verdicts.items() if found == {LIBRARY})
+    for side, below, above in (("below", wins, loses), ("above", loses, wins)):
+        if below and above and below[-1] < above[0]:
+            low, high = below[-1], above[0]
+            value = math.sqrt(low * high)
+            parameters[f"hand_wins_{side}_block_B"] = Parameter(value=value, low=low, high=high, unit="B")
+            return f"packing by hand wins {side} blocks of {low} to {high} B (a vector, stride twice the block)"
+    told = {LOOP: wins, LIBRARY: loses, UNTOLD: sorted(set(verdicts) - set(wins) - set(loses))}
+    words = "; ".join(f"{verdict}: {', '.join(map(str, blocks))} B" for verdict, blocks in told.items() if blocks)
+    return f"packing by hand, blocks of a vector of twice their length as stride: {words}"
+
+
+def _key(record: EffectRecord) -> tuple[object, ...]:
+    asked = record.parameters
+    return tuple(asked.get(name) for name in ("layout", "blocks", "block_B", "stride_B", "side"))
+
+
+def _faster(hand: EffectRecord, library: EffectRecord) -> str:
+    ours, theirs = hand.answer, library.answer
+    if ours.get("high_s") and theirs.get("low_s") and ours["high_s"] < theirs["low_s"]:
+        return LOOP
+    if theirs.get("high_s") and ours.get("low_s") and theirs["high_s"] < ours["low_s"]:
+        return LIBRARY
+    return UNTOLD

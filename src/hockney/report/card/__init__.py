@@ -1,0 +1,1 @@
+"""The card: a machine on two printed pages."""

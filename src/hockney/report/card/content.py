@@ -1,0 +1,346 @@
+"""What a card says of a machine: numbers with intervals, formulas, limits and provenance, as words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hockney.campaign.record import LOCALITIES
+from hockney.machine.collective_costs import costs_of
+from hockney.machine.collective_views import views_of_collective
+from hockney.machine.congestion import Congestion, congestion_of
+from hockney.machine.file import Entry, Machine
+from hockney.machine.fit_views import views_of
+from hockney.machine.formula import interval, stated
+from hockney.machine.select import UNKNOWN, differences, words
+from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, published
+from hockney.models.base import Fit, Parameter
+from hockney.models.effects.base import Effect
+from hockney.models.views import VIEWS, Statement, View, Views
+from hockney.report.curves import LOCALITY_WORDS
+from hockney.units import format_bytes
+
+PREFERRED = ("piecewise", "hockney")
+NONE = "—"
+_OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
+_PLAIN = {"variant", "mpi", "mapping"}
+"""Their words speak for themselves."""
+_USUAL = {"default", "warm"}
+_TEXTBOOK = (
+    ("barrier", "dissemination"),
+    ("bcast", "binomial"),
+    ("bcast", "scatter_allgather"),
+    ("allreduce", "recursive_doubling"),
+    ("allreduce", "ring"),
+    ("allgather", "ring"),
+    ("alltoall", "bruck"),
+    ("alltoall", "pairwise"),
+)
+"""Good for small and for large data."""
+_LOGGP = ("L", "o_s", "o_r", "g", "G")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A quantity in words, its 95 % interval ("" where there is none)."""
+
+    name: str
+    value: str
+    interval: str = ""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """One statement of one view of a model."""
+
+    view: View
+    text: str
+    latex: str
+    where: str
+
+
+@dataclass
+class Model:
+    """Something modelled: its numbers and its formulas."""
+
+    title: str
+    numbers: list[Number] = field(default_factory=list)
+    formulas: list[Formula] = field(default_factory=list)
+    as_printed: list[str] = field(default_factory=list)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any of its numbers has one."""
+        return any(number.interval for number in self.numbers)
+
+
+@dataclass
+class Card:
+    """All that the two pages show; the first entry of `messages` is the one a reader wants first."""
+
+    title: str
+    lead: list[str]
+    key: list[Number]
+    messages: list[Model]
+    effects: list[Model]
+    collectives: list[Model]
+    closed_forms: list[Model]
+    limits: list[str]
+    provenance: list[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def content(machine: Machine) -> Card:
+    """Everything the file says, the important first; a page takes of it what it can hold."""
+    entries = sorted(machine.point_to_point, key=_importance)
+    congestion = congestion_of(machine)
+    return Card(
+        title=machine.system.name or "A machine",
+        lead=_lead(machine),
+        key=_key_numbers(entries),
+        messages=[_message(entry, entries, congestion) for entry in entries],
+        effects=[
+            _effect(one, machine.effects) for one in machine.effects if one.parameters or _stated(one.views)
+        ],
+        collectives=[
+            Model(
+                ", ".join(filter(None, [one.operation, one.algorithm])),
+                [_number(name, parameter) for name, parameter in one.parameters.items()],
+                _formulas(one.views),
+                [statement.text for statement in one.as_printed],
+            )
+            for one in machine.collectives
+        ],
+        closed_forms=_closed_forms(machine),
+        limits=_limits(machine, entries),
+        provenance=_provenance(machine),
+    )
+
+
+def fit_of(entry: Entry) -> Fit | None:
+    """The fit whose numbers stand for an entry."""
+    name = next((name for name in (*PREFERRED, *entry.fits) if name in entry.fits), None)
+    return None if name is None else entry.fits[name]
+
+
+def principal(entries: Sequence[Entry]) -> list[Entry]:
+    """Of each locality the first ping-pong, in the order of importance."""
+    found: dict[str, Entry] = {}
+    for entry in sorted(entries, key=_importance):
+        if entry.operation == "pingpong" and entry.fits:
+            found.setdefault(entry.locality or UNKNOWN, entry)
+    return list(found.values())
+
+
+def label(entry: Entry, among: Sequence[Entry]) -> str:
+    """Locality in words, then what tells the entry from the others."""
+    telling = differences(among)
+    silent = {"operation", "locality", "source", "system"}
+    if len({one.variant for one in among}) > 1:
+        # The variant already says what these hold.
+        silent |= {"transport", "mapping"}
+    rest = [
+        word if name in _PLAIN else f"{name} {word}"
+        for name, word in words(entry).items()
+        if word and name in telling and name not in silent and word not in _USUAL
+    ]
+    where = entry.locality or ""
+    return ", ".join([*(["between nodes"] if where == "network" else [f"same {where}"] if where else []), *rest])
+
+
+def _importance(entry: Entry) -> tuple[int, int, int, int]:
+    locality = LOCALITIES.index(entry.locality) if entry.locality in LOCALITIES else len(LOCALITIES)
+    return (
+        _OPERATIONS.index(entry.operation) if entry.operation in _OPERATIONS else len(_OPERATIONS),
+        int(entry.variant not in ("", "default")),
+        int(entry.cache == "off"),
+        locality,
+    )
+
+
+def _lead(machine: Machine) -> list[str]:
+    libraries = ", ".join(library.name or library.library for library in machine.mpi)
+    models = dict.fromkeys(host.cpu_model for host in machine.system.hosts if host.cpu_model)
+    hosts = len(machine.system.hosts)
+    hardware = ", ".join([*models, *([f"{hosts} hosts seen"] if hosts > 1 else [])])
+    network = f"network: {machine.topology}" if machine.topology else ""
+    return [line for line in (libraries, hardware, network) if line]
+
+
+def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
+    """Latency and bandwidth of the nearest and the farthest ranks."""
+    chosen = principal(entries)
+    made = []
+    for entry in dict.fromkeys(id(one) for one in (*chosen[:1], *chosen[-1:])):
+        one = next(each for each in chosen if id(each) == entry)
+        fit = fit_of(one)
+        if fit is None:
+            continue
+        where = LOCALITY_WORDS.get(one.locality or "", "") or "two ranks"
+        made.append(_number(f"latency, {where}", latency(fit)))
+        rate = bandwidth(one, fit)
+        if rate is not None:
+            made.append(_number(f"bandwidth, {where}", rate))
+    return made
+
+
+def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | None) -> Model:
+    fit = fit_of(entry)
+    told = label(entry, [one for one in entries if one.operation == entry.operation])
+    title = f"{entry.operation}, {told}" if told else entry.operation
+    if fit is None:
+        return Model(title)
+    rate = bandwidth(entry, fit)
+    error = None if fit.quality is None else fit.quality.leave_one_out_median
+    numbers = [
+        _number("latency", latency(fit)),
+        Number("bandwidth", NONE) if rate is None else _number("bandwidth", rate),
+        Number("n½", NONE) if fit.n_half_B is None else _number("n½", fit.n_half_B),
+        Number("left out", NONE if error is None else f"{100 * error:.2g} %"),
+    ]
+    loggp = entry.fits.get("loggp")
+    if loggp is not None:
+        numbers += [_number(name, loggp.parameters[name]) for name in _LOGGP if name in loggp.parameters]
+    return Model(title, numbers, _formulas(views_of(entry, fit, congestion)))
+
+
+def _closed_forms(machine: Machine) -> list[Model]:
+    """The leading terms of the textbook's algorithms with the machine's latency and bandwidth put in."""
+    costs = costs_of(machine)
+    if costs is None:
+        return []
+    made = []
+    for operation, algorithm in _TEXTBOOK:
+        for one in views_of_collective(operation, algorithm, costs=costs):
+            leading = Views(dominant=one.views.dominant)
+            made.append(Model(f"{operation}, {algorithm.replace('_', ' ')}", [], _formulas(leading)))
+    return made
+
+
+def _effect(effect: Effect, among: Sequence[Effect]) -> Model:
+    numbers = [_number(name, parameter) for name, parameter in effect.parameters.items()]
+    return Model(_effect_title(effect, among), numbers, _formulas(effect.views))
+
+
+def _effect_title(effect: Effect, among: Sequence[Effect]) -> str:
+    alike = [one for one in among if one.effect == effect.effect]
+    told = [
+        str(getattr(effect, name) or UNKNOWN)
+        for name in ("locality", "variant", "mpi", "mapping")
+        if len({getattr(one, name) for one in alike}) > 1
+    ]
+    return ", ".join([effect.effect, *told])
+
+
+def _number(name: str, parameter: Parameter) -> Number:
+    bounds = interval(parameter)
+    return Number(_symbol(name), stated(parameter), "" if bounds == NONE else bounds)
+
+
+def _symbol(name: str) -> str:
+    """`per_entry_s` → `per entry`: the unit stands with the value."""
+    if name in _LOGGP:
+        return name
+    for unit in ("_B_per_s", "_s_per_B", "_per_s", "_s", "_B"):
+        if name.endswith(unit) and name != unit:
+            name = name.removesuffix(unit)
+            break
+    return name if len(name) <= 3 else name.replace("_", " ")
+
+
+def _stated(views: Views) -> bool:
+    return any(views.of(view) for view in VIEWS)
+
+
+def _formulas(views: Views) -> list[Formula]:
+    return [_formula(view, statement) for view in VIEWS for statement in views.of(view)]
+
+
+def _formula(view: View, statement: Statement) -> Formula:
+    return Formula(view, statement.text, statement.latex, statement.where)
+
+
+def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
+    """What must not be concluded, the gravest first."""
+    found = []
+    shared = [label(entry, entries) for entry in entries if entry.oversubscribed]
+    if shared:
+        found.append(f"{OVERSUBSCRIBED}: {'; '.join(shared)}")
+    sizes = [point.size_B for entry in entries for point in entry.measurements.points]
+    if sizes:
+        found.append(
+            f"messages from {format_bytes(min(sizes))} to {format_bytes(max(sizes))}: beyond, extrapolated"
+        )
+    elif entries:
+        found.append("no measured sizes: where the fits end is not known")
+    if not _has_intervals(machine):
+        found.append("no intervals: how well any number is known is not said")
+    refused: dict[str, list[str]] = {}
+    for effect in machine.effects:
+        if effect.not_measurable:
+            where = "" if effect.locality is None else f" ({effect.locality})"
+            refused.setdefault(effect.not_measurable, []).append(f"{effect.effect}{where}")
+    found += [f"not measurable: {', '.join(dict.fromkeys(names))}: {why}" for why, names in refused.items()]
+    for effect in machine.effects:
+        found += [
+            f"not identified: {effect.effect}, {name}: {why}" for name, why in effect.not_identified.items()
+        ]
+    for effect in machine.effects:
+        found += [f"{effect.effect}: {note}" for note in effect.notes]
+    for model in machine.collectives:
+        found += [f"{model.operation}: {note}" for note in model.notes]
+    for entry in entries:
+        fit = fit_of(entry)
+        found += [*entry.notes, *(fit.notes if fit is not None else [])]
+    return list(dict.fromkeys(found))
+
+
+def _has_intervals(machine: Machine) -> bool:
+    parameters = [one for effect in machine.effects for one in effect.parameters.values()]
+    parameters += [latency(fit) for entry in machine.point_to_point for fit in entry.fits.values()]
+    return any(one.low is not None for one in parameters)
+
+
+def _provenance(machine: Machine) -> list[str]:
+    sources = [entry.source for entry in machine.point_to_point] + [one.source for one in machine.effects]
+    sources += [one.source for one in machine.collectives]
+    works = [work.partition(",")[0].strip() for source in sources for work in source.split(";")]
+    launches = machine.provenance.launches
+    found = [f"hockney {machine.hockney_version}, {machine.created}"]
+    if named := [work for work in dict.fromkeys(works) if work]:
+        found.append(published("; ".join(named)))
+    if launches:
+        times = sorted(one.time for one in launches if one.time)
+        when = f", {times[0]} to {times[-1]}" if times else ""
+        found.append(f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}{when}")
+    found += [_library(library.model_dump()) for library in machine.mpi if library.version or library.settings]
+    found += _hosts(machine)
+    return [*found, *dict.fromkeys(machine.provenance.warnings)]
+
+
+def _library(library: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{name}={value}" for name, value in library["settings"].items())
+    made = [library["compiler"], f"MPI {library['standard']}" if library["standard"] else "", settings]
+    return ": ".join(filter(None, [library["name"] or library["library"], ", ".join(filter(None, made))]))
+
+
+def _hosts(machine: Machine) -> list[str]:
+    kinds = dict.fromkeys(
+        (
+            host.cpu_model,
+            host.cpus,
+            host.memory_B,
+            tuple((one.level, one.type, one.size_B) for one in host.caches),
+        )
+        for host in machine.system.hosts
+    )
+    told = []
+    for model, cpus, memory_B, caches in kinds:
+        sizes = [f"L{level} {kind.lower()} {format_bytes(size)}" for level, kind, size in dict.fromkeys(caches)]
+        memory = f"{memory_B / 1e9:.0f} GB" if memory_B else ""
+        told.append(", ".join(filter(None, [model, f"{cpus} CPUs" if cpus else "", memory, *sizes])))
+    return told

@@ -1,0 +1,164 @@
+"""The card's figures: messages over sizes, collectives over ranks, and how well numbers are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
+from numpy.typing import NDArray
+
+from hockney.machine.file import Entry, Machine
+from hockney.machine.summary import MESSAGES
+from hockney.models.base import Parameter, predict
+from hockney.models.collectives.base import CollectiveModel
+from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
+from hockney.report.card.content import fit_of, label
+from hockney.report.style import drawing_style, styles
+from hockney.units import format_bytes
+
+Array = NDArray[np.float64]
+
+WIDTH_IN = 7.3
+"""Of the printed area of A4 and letter paper."""
+_LARGEST_B = 2.0**24
+"""End of the curves of a model that was published without sizes."""
+_MOST_RANKS = 65536
+_SMALL_B = 8.0
+_MOST_PARAMETERS = 14
+
+
+def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
+    """Time and throughput against size: fits as lines, measured points with intervals; None: no fit."""
+    drawn = [(entry, fit) for entry in entries if (fit := fit_of(entry)) is not None]
+    if not drawn:
+        return None
+    sizes = {
+        id(entry): np.array([point.size_B for point in entry.measurements.points], dtype=np.float64)
+        for entry, _ in drawn
+    }
+    measured = [found for found in sizes.values() if found.size]
+    everything = [*measured] if measured else [np.array([1.0, _LARGEST_B])]
+    axis = SizeAxis.of(everything)
+    grid = 2.0 ** np.linspace(math.log2(axis.smallest_B), math.log2(max(axis.largest_B, 2.0)), 400)
+    looks = styles([str(index) for index in range(len(drawn))])
+    with drawing_style():
+        figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+        times, rates = figure.subplots(1, 2)
+        texts = [label(entry, [one for one, _ in drawn]) or entry.operation for entry, _ in drawn]
+        fastest = max(_rate(entry, grid, np.asarray(predict(fit, grid))).max() for entry, fit in drawn)
+        scale, unit = rate_unit(fastest)
+        seen = []
+        for (entry, fit), look, text in zip(drawn, looks.values(), texts, strict=True):
+            at = axis.position(grid)
+            time_s = np.asarray(predict(fit, grid))
+            time_s = np.where(time_s > 0, time_s, np.nan)
+            times.plot(at, time_s * 1e6, **look.line, label=text)
+            rates.plot(at, _rate(entry, grid, time_s) / scale, **look.line)
+            seen += [time_s * 1e6]
+            _points(times, rates, entry, axis, scale, look.colour, look.marker)
+        low, high = (float(end(np.concatenate(seen))) for end in (np.nanmin, np.nanmax))
+        log_axis(times, low, high)
+        for axes in (times, rates):
+            axis.apply(axes, labels=6)
+        times.set_ylabel("time of a message (µs)")
+        rates.set_ylabel(f"throughput ({unit})")
+        rates.set_ylim(bottom=0)
+        figure.legend(loc="outside lower center", ncols=2 if len(drawn) > 1 else 1, handlelength=3.4)
+    return figure
+
+
+def _points(
+    times: Axes, rates: Axes, entry: Entry, axis: SizeAxis, scale: float, colour: str, marker: str
+) -> None:
+    points = entry.measurements.points
+    if not points:
+        return
+    size_B = np.array([point.size_B for point in points], dtype=np.float64)
+    time_s = np.array([point.time_s for point in points])
+    low_s = np.array([point.time_s if point.low_s is None else point.low_s for point in points])
+    high_s = np.array([point.time_s if point.high_s is None else point.high_s for point in points])
+    look: Any = {"fmt": marker, "color": colour, "markersize": 3.0, "elinewidth": 0.8, "zorder": 4}
+    errors = np.maximum(np.vstack([time_s - low_s, high_s - time_s]), 0.0)
+    times.errorbar(axis.position(size_B), time_s * 1e6, yerr=errors * 1e6, **look)
+    rate = _rate(entry, size_B, time_s)
+    errors = np.maximum(np.vstack([rate - _rate(entry, size_B, high_s), _rate(entry, size_B, low_s) - rate]), 0.0)
+    rates.errorbar(axis.position(size_B), rate / scale, yerr=errors / scale, **look)
+
+
+def _rate(entry: Entry, size_B: Array, time_s: Array) -> Array:
+    return np.asarray(MESSAGES.get(entry.operation, 1) * size_B / time_s)
+
+
+def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: float) -> Figure | None:
+    """Time against ranks at 8 B, by the models that can be evaluated there; None where none can."""
+    ranks = [2**exponent for exponent in range(1, int(math.log2(_MOST_RANKS)) + 1)]
+    curves: dict[str, tuple[list[int], list[float]]] = {}
+    for model in models:
+        times = {count: time_s for count in ranks if (time_s := model.time_s(count, _SMALL_B)) is not None}
+        if times:
+            name = ", ".join(filter(None, [model.operation, model.algorithm]))
+            curves[name] = list(times), [time_s * 1e6 for time_s in times.values()]
+    if not curves:
+        return None
+    looks = styles(list(curves))
+    with drawing_style():
+        figure = Figure(figsize=(width_in, height_in), layout="constrained")
+        axes = figure.subplots()
+        for name, (at, time_us) in curves.items():
+            axes.plot(at, time_us, label=name, marker=looks[name].marker, markersize=3, **looks[name].line)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks([2**exponent for exponent in range(1, 17, 3)])
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+        axes.xaxis.set_minor_locator(NullLocator())
+        everything = [time_us for _, found in curves.values() for time_us in found]
+        log_axis(axes, min(everything), max(everything))
+        axes.set_xlabel("ranks P")
+        axes.set_ylabel(f"time of {format_bytes(int(_SMALL_B))} (µs)")
+        axes.legend(loc="upper left", handlelength=3)
+    return figure
+
+
+def known(machine: Machine, height_in: float, width_in: float) -> Figure | None:
+    """Each parameter's interval relative to its value: how well it is known; None where none has an interval."""
+    widths = _relative(machine)
+    if not widths:
+        return None
+    with drawing_style():
+        figure = Figure(figsize=(width_in, height_in), layout="constrained")
+        axes = figure.subplots()
+        for place, (low, high) in enumerate(widths.values()):
+            axes.plot([low, high], [place, place], color="#000000", linewidth=2.2, solid_capstyle="butt")
+            axes.plot([1], [place], marker="o", color="#000000", markersize=3.2)
+        axes.axvline(1, color="#6b6b6b", linewidth=0.7, dashes=(2, 2))
+        axes.set_yticks(range(len(widths)), list(widths))
+        axes.set_ylim(len(widths) - 0.5, -0.5)
+        ends = [end for pair in widths.values() for end in pair]
+        axes.set_xlim(max(0.0, min(ends) - 0.02), min(max(ends) + 0.02, 3.0))
+        axes.locator_params(axis="x", nbins=5)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel("95 % interval / value")
+    return figure
+
+
+def _relative(machine: Machine) -> Mapping[str, tuple[float, float]]:
+    found: dict[str, tuple[float, float]] = {}
+
+    def add(name: str, parameter: Parameter | None) -> None:
+        if parameter is None or parameter.low is None or parameter.high is None or parameter.value <= 0:
+            return
+        found.setdefault(name, (parameter.low / parameter.value, parameter.high / parameter.value))
+
+    for entry in machine.point_to_point:
+        fit = fit_of(entry)
+        if fit is not None and entry.operation == "pingpong" and entry.variant in ("", "default"):
+            add(f"latency, {entry.locality}", fit.regimes[0].alpha_s)
+            add(f"1/bandwidth, {entry.locality}", fit.regimes[-1].beta_s_per_B)
+    for effect in machine.effects:
+        for name, parameter in effect.parameters.items():
+            add(f"{effect.effect}: {name}", parameter)
+    return dict(list(found.items())[:_MOST_PARAMETERS])

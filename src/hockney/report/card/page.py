@@ -1,0 +1,67 @@
+"""The card as one HTML document of two printed pages that refers to nothing outside itself."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+
+from hockney import __version__
+from hockney.errors import RequestError
+from hockney.machine.file import Machine
+from hockney.report.card.content import Card, content, principal
+from hockney.report.card.figures import collectives, known, messages
+from hockney.report.card.layout import COLUMN_FIGURE_MM, COLUMN_MM, VIEW_WORDS, lay_out
+from hockney.report.style import drawing_style
+from hockney.report.svg import Inliner
+
+_MM_PER_IN = 25.4
+
+
+def render(machine: Machine, card: Card | None = None) -> str:
+    """The whole document; `card`: its content, where it was already made."""
+    card = content(machine) if card is None else card
+    entries = principal(machine.point_to_point)
+    size_in = COLUMN_FIGURE_MM / _MM_PER_IN, COLUMN_MM / _MM_PER_IN
+    in_columns = [
+        (figure, title)
+        for figure, title in (
+            (collectives(machine.collectives, *size_in), "Collectives of 8 B over ranks"),
+            (known(machine, *size_in), "How well numbers are known"),
+        )
+        if figure is not None
+    ]
+    pages = lay_out(card, column_figures=len(in_columns), figure=bool(entries))
+    drawn = messages(entries, pages.figure_mm / _MM_PER_IN) if entries else None
+    inliner = Inliner()
+    with drawing_style():
+        first = (
+            "" if drawn is None else inliner.inline(drawn, "Time and throughput of a message against its size")
+        )
+        pictures = [(inliner.inline(figure, title), title) for figure, title in in_columns]
+    here = files("hockney.report.card")
+    environment = Environment(
+        loader=DictLoader({"card": here.joinpath("card.html.j2").read_text(encoding="utf-8")}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    return environment.get_template("card").render(
+        version=__version__,
+        css=here.joinpath("card.css").read_text(encoding="utf-8") + inliner.css(),
+        card=card,
+        pages=pages,
+        figure=first,
+        pictures=pictures,
+        view_words=VIEW_WORDS,
+        loggp_names=[cell.name for cell in pages.loggp[0].cells] if pages.loggp else [],
+    )
+
+
+def write(text: str, path: Path) -> None:
+    """RequestError where the file cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error

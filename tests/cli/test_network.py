@@ -1,0 +1,113 @@
+"""`hockney network`: the issue's command, one JSON object, text, pictures, one clear line for a mistake."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney import cli
+
+AS_WRITTEN = (
+    "fat-tree --nodes 148 --links-per-node 2 --leaf-ports 32:16 --spines 4 --spine-ports 48 --link 100Gbit/s"
+)
+COOLMUC3 = AS_WRITTEN.split()
+
+
+@pytest.fixture
+def hockney(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hockney", "network", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return run
+
+
+def test_the_network_of_document_002(hockney: Any) -> None:
+    code, out, _ = hockney(*COOLMUC3, "--allocation", "32", "--json")
+    data = json.loads(out)
+    assert code == 0
+    wanted = {
+        "leaf_switches": 10,
+        "taper": 2.0,
+        "spine_ports_used": 40,
+        "spine_ports_free": 8,
+        "bisection_links": 16,
+        "bisection_bandwidth_bit_per_s": 1.6e12,
+    }
+    assert {name: data[name] for name in wanted} == wanted
+    assert hockney(*COOLMUC3, "--allocation-nodes", "0-15,16-31", "--json")[1] == out
+
+
+def test_text(hockney: Any) -> None:
+    code, out, _ = hockney(*COOLMUC3, "--allocation", "32")
+    assert code == 0
+    assert "bisection of nodes 0-31: 16 links" in out
+    assert "bisection bandwidth of nodes 0-31: 1,600 Gbit/s" in out
+    assert "spine ports free: 8" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "links", "diameter"),
+    [
+        ("torus --shape 8x8x4", 2 * 8 * 4, 10),
+        ("hypercube --dimension 10", 512, 10),
+        ("single-switch --nodes 64", 32, 2),
+        ("dragonfly --routers 2 --nodes-per-router 1 --global-links 1", 2, 5),
+        ("fat-tree --nodes 16 --leaf-ports 2:2 --spines 2 --spine-ports 2:2 --cores 4 --core-ports 4", 8, 6),
+    ],
+)
+def test_every_topology(hockney: Any, words: str, links: int, diameter: int) -> None:
+    data = json.loads(hockney(*words.split(), "--json")[1])
+    assert (data["bisection_links"], data["diameter"]) == (links, diameter)
+    assert data["bisection_bandwidth_bit_per_s"] is None
+
+
+def test_an_edge_list_and_its_picture(hockney: Any, tmp_path: Path) -> None:
+    path, picture = tmp_path / "network.txt", tmp_path / "network.svg"
+    path.write_text("switch s\na s\nb s\nc s\n", encoding="utf-8")
+    code, out, _ = hockney("edge-list", str(path), "--link", "1Gbit/s", "--svg", str(picture), "--json")
+    assert code == 0
+    data = json.loads(out)
+    assert (data["bisection_links"], data["figure"]) == (1, str(picture))
+    assert picture.read_bytes().startswith(b"<?xml")
+
+
+def test_what_is_not_proven_is_not_presented_as_exact(hockney: Any) -> None:
+    words = ("torus", "--shape", "8x8x4", "--allocation", "100", "--time-limit", "0.2s")
+    data = json.loads(hockney(*words, "--json")[1])
+    assert data["bisection_links"] is None
+    assert data["bisection_links_exact"] is False
+    assert data["bisection_links_low"] < data["bisection_links_high"]
+    assert data["seed"] == 0
+    text = hockney(*words)[1]
+    assert f"between {data['bisection_links_low']} (proven)" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([*COOLMUC3[:-3], "36"], "need 40 ports of every spine, it has 36"),
+        ([*COOLMUC3, "--allocation", "149"], "--allocation: 149 nodes of 148"),
+        ([*COOLMUC3, "--allocation", "4", "--allocation-nodes", "0-3"], "both given"),
+        ([*COOLMUC3, "--allocation-nodes", "140-150"], "150 is none of 0 to 147"),
+        ([*COOLMUC3, "--svg", "network.pdf"], "cannot draw a figure"),
+        ([*COOLMUC3, "--time-limit", "soon"], "is not a time"),
+        (["torus", "--shape", "4x-1"], "are no extents"),
+        (["hypercube", "--dimension", "0"], "is not a whole number"),
+        (["hypercube", "--dimension", "40"], "is more than"),
+        (["edge-list", "none.txt"], "cannot read"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(hockney: Any, words: list[str], message: str) -> None:
+    code, out, _ = hockney(*words, "--json")
+    error = json.loads(out)["error"]
+    assert code == 2
+    assert message in error["message"]
+    assert error["hint"]

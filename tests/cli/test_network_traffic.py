@@ -1,0 +1,93 @@
+"""`hockney network traffic` and `hockney network map` through the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hockney", "network", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def told(*arguments: str) -> Any:
+    done = run(*arguments, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+def test_document_003s_worst_pairing() -> None:
+    found = told("traffic", "--topology", "torus:8x8x8", "--traffic", "worst-pairing")
+    # Section 3: congestion 3k/2 = 12 with six streams; a twelve-hop way for each.
+    assert found["beta_factor"] == {"low": 1.0, "high": 12.0, "streams": 6}
+    assert found["mean_hops"] == 12.0
+    assert found["routing"]["name"] == "shortest"
+
+
+def test_alltoall_by_dimension_order() -> None:
+    found = told("traffic", "--topology", "torus:4x4x4", "--traffic", "alltoall", "--routing", "dimension-order")
+    # k⁴/8.
+    assert found["congestion"]["worst"] == found["exact_alltoall_congestion"] == 32
+    assert found["bandwidth_per_node"]["bandwidth_B_per_s"] is None
+
+
+def test_allocation_and_words_in_text() -> None:
+    done = run("traffic", "--topology", "torus:8,link=80Gbit/s", "--traffic", "bisection", "--allocation", "4")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert "4 of 8 nodes" in text
+    # Nodes 0 ↔ 2 and 1 ↔ 3: both cross the link from 1 to 2, half a link for each = 5 GB/s.
+    assert "congestion: 2 messages on the most loaded link" in text
+    assert "at most 0.5 of one of its links = 5 GB/s" in text
+    assert "node 1 → node 2" in text
+
+
+def test_the_map_of_the_issue() -> None:
+    found = told("map", "--pattern", "jacobi:8x8x4", "--topology", "torus:8x8x4")
+    by_name = {one["placement"]: one for one in found["placements"]}
+    assert {"linear", "folded", "hilbert", "morton", "random", "optimised"} <= set(by_name)
+    # All 2·(7·8·4·2 + 8·8·3) faces go to a neighbour.
+    assert by_name["linear"]["hop_bytes"] == 1280
+    assert by_name["linear"]["most_loaded_link"]["load"] == 1
+    assert found["best"]["placement"] == "linear"
+    assert by_name["random"]["hop_bytes"] > 3 * 1280
+    assert found["seed"] == 0
+
+
+def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("".join(f"{rank} {rank ^ rank // 2}\n" for rank in range(8)), encoding="utf-8")
+    done = run("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--map-file", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "is best: linear, the default, has" in done.stdout
+    # Gray's code of its own gives every neighbour one hop: 16 messages, 16 hops.
+    found = told("map", "--pattern", "ring:8", "--topology", "hypercube:3", "--map-file", str(path))
+    assert next(one for one in found["placements"] if one["placement"] == str(path))["hop_bytes"] == 16
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["traffic", "--topology", "torus:4x4", "--traffic", "tornadoo"], "unknown traffic 'tornadoo'"),
+        (["traffic", "--topology", "torus:4x4", "--routing", "xy"], "unknown routing 'xy'"),
+        (["traffic", "--topology", "torus:4x4", "--routing", "up-down"], "needs a tree of levels"),
+        (["traffic", "--topology", "tours:4x4"], "names no topology"),
+        (["traffic", "--topology", "torus:4x4", "--allocation", "17"], "17 nodes of 16"),
+        (["traffic", "--topology", "torus:4x4", "--bytes", "0"], "0 B"),
+        (["map", "--pattern", "jacobi:8x8x4", "--topology", "torus:4x4x4"], "256 ranks, and 64 nodes"),
+        (["map", "--pattern", "hyper:8", "--topology", "torus:8"], "unknown pattern 'hyper'"),
+        (["map", "--pattern", "ring:8", "--topology", "torus:8", "--map-file", "/nowhere"], "No such file"),
+    ],
+)
+def test_a_wrong_request_is_one_line(arguments: list[str], said: str) -> None:
+    done = run(*arguments, "--json")
+    assert done.returncode == 2
+    error = json.loads(done.stdout)["error"]
+    assert said in error["message"]
+    assert error["hint"]

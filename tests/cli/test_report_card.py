@@ -1,0 +1,81 @@
+"""`hockney report --card`: of a machine file, a published machine, a table; and wrong requests."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney import cli
+
+MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run the verb in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hockney", "report", "--card", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+def test_of_a_machine_file(run: Run) -> None:
+    code, out, _ = run(MACHINE)
+    assert code == 0
+    assert "latency, one package: 0.2 µs (0.19 to 0.21 µs)" in out
+    assert "<h1>twin</h1>" in Path("card.html").read_text(encoding="utf-8")
+
+
+def test_of_a_published_machine_as_json(run: Run) -> None:
+    code, out, _ = run("bluegene_p", "-o", "bgp.html", "--json")
+    data = json.loads(out)
+    assert (code, data["card"], data["title"]) == (0, "bgp.html", "Blue Gene/P")
+    assert Path("bgp.html").is_file()
+    assert {"messages", "effects", "collectives", "limits", "provenance"} <= data.keys()
+    assert [one["title"] for one in data["collectives"]] == ["barrier", "bcast", "allreduce", "alltoall"]
+
+
+def test_of_a_table(run: Run) -> None:
+    Path("tidy.csv").write_text(
+        "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition\n"
+        + "".join(
+            f"own,Some MPI 1.0,pingpong,default,core,1,2,2,{size},one_way,{1 + size / 1000},\n"
+            for size in (1, 8, 64, 512, 4096, 32768, 262144)
+        ),
+        encoding="utf-8",
+    )
+    code, out, _ = run("tidy.csv")
+    assert code == 0
+    # 1 µs and 1 GB/s were planted.
+    assert "latency, two ranks: 1 µs" in out
+    assert "bandwidth, two ranks: 1 GB/s" in out
+
+
+def test_options_of_the_whole_report_are_refused(run: Run) -> None:
+    code, _, err = run(MACHINE, "--figures", "figures", "--peak", "x=1GB/s")
+    assert code == 2
+    assert "--card does not take --peak, --figures" in err
+
+
+def test_a_machine_that_is_not_there(run: Run) -> None:
+    code, _, err = run("bluegene")
+    assert code == 2
+    assert "did you mean 'bluegene_p'?" in err
+
+
+def test_a_place_that_cannot_be_written(run: Run) -> None:
+    code, _, err = run(MACHINE, "-o", "nowhere/card.html")
+    assert code == 2
+    assert "cannot write nowhere/card.html" in err

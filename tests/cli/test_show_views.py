@@ -1,0 +1,147 @@
+"""`hockney show --view`: fits, effects and collectives in four views, and what may be wrong with a request."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney import cli
+from hockney.machine.file import load, save
+from hockney.models.base import Parameter
+from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
+from hockney.models.effects.base import Effect
+from hockney.models.views import Statement, Views
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    made = load(Path(__file__).parents[1] / "machine" / "data" / "version1.json")
+    made.effects = [
+        Effect(
+            effect="matching",
+            locality="package",
+            parameters={"per_entry_s": Parameter(value=1e-8, unit="s")},
+            views=Views(bounded=[Statement(text="T(R) ≤ 10 ns · R", latex=r"T(R) \le 10\,\mathrm{ns} \cdot R")]),
+        ),
+        Effect(effect="injection", locality="network", not_measurable="there is no second node"),
+    ]
+    made.collectives = [
+        CollectiveModel(
+            operation="bcast",
+            parameters={"stage": Parameter(value=0.31e-6, unit="s")},
+            regimes=[CollectiveRegime(terms=[Term(parameter="stage", growth="log2(P)")])],
+            views=Views(exact=[Statement(text="T(P) = 0.31 µs · log₂P", latex=r"T(P) = 0.31 \log_2 P")]),
+            source="a paper",
+        )
+    ]
+    save(made, tmp_path / "machine.json")
+    return tmp_path / "machine.json"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], machine: Path) -> Run:
+    """Run the verb beside the machine file: exit code, standard output, standard error."""
+    monkeypatch.chdir(machine.parent)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hockney", "show", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(stop.value.code or 0), printed.out, printed.err
+
+    return call
+
+
+def test_effects_and_published_models_follow_the_formulas(run: Run) -> None:
+    code, out, _ = run()
+    assert code == 0
+    assert "per_entry_s = 0.01 µs" in out
+    assert "not measurable: there is no second node" in out
+    assert "exact: T(P) = 0.31 µs · log₂P\n  published: a paper" in out
+    assert "binomial" not in out, "closed forms only on request"
+
+
+def test_one_view_of_everything(run: Run) -> None:
+    _, out, _ = run("--view", "bounded", "--topology", "torus:4x4x4")
+    assert "≤ T(n) < 1 µs + C · n / 12.5 GB/s, C = 6 — n > 4 KiB (rendezvous)" in out
+    assert "bounded: T(R) ≤ 10 ns · R" in out
+    assert "exact:" not in out
+
+
+def test_all_views_of_one_locality(run: Run) -> None:
+    _, out, _ = run("--view", "all", "--locality", "network", "--variant", "default", "--model", "hockney")
+    words = [line.split(":")[0].strip() for line in out.splitlines() if line.startswith("  ")]
+    assert words == ["asymptotic", "dominant", "bounded", "exact"]
+
+
+def test_a_collective_with_its_published_model(run: Run) -> None:
+    _, out, _ = run("--operation", "bcast", "--ranks", "16")
+    assert out.index("bcast — the library") < out.index("bcast — linear")
+    assert "exact: T(16, n) = 6 µs + n / 2.5 GB/s — n ≤ 4 KiB" in out
+    assert "pingpong" not in out
+    _, out, _ = run("--operation", "bcast", "--algorithm", "binomial")
+    assert "linear" not in out
+    assert "the library" not in out
+
+
+def test_all_collectives_in_one_view(run: Run) -> None:
+    _, out, _ = run("--operation", "collectives", "--view", "asymptotic")
+    assert "  asymptotic: T(P) = Θ(log P)" in out
+    assert "alltoall — bruck" in out
+    assert "reduce_scatter — ring" in out
+
+
+def test_one_effect(run: Run) -> None:
+    _, out, _ = run("--operation", "matching", "--format", "table", "--view", "bounded")
+    assert "T(R) ≤ 10 ns · R" in out
+    assert "second node" not in out
+
+
+def test_json_has_views_of_all(run: Run) -> None:
+    _, out, _ = run("--json", "--operation", "pingpong", "--locality", "network", "--variant", "default")
+    (entry,) = json.loads(out)["entries"]
+    assert set(entry["models"]["piecewise"]["views"]) == {"asymptotic", "dominant", "bounded", "exact"}
+    assert entry["models"]["piecewise"]["views"]["exact"][1]["where"] == "n > 4 KiB (rendezvous)"
+    _, out, _ = run(
+        "--json", "--view", "exact", "--operation", "allreduce", "--algorithm", "ring", "--ranks", "4"
+    )
+    found = json.loads(out)
+    assert found["entries"] == []
+    (ring,) = found["collectives"]
+    assert (ring["algorithm"], ring["ranks"], list(ring["views"])) == ("ring", 4, ["exact"])
+    _, out, _ = run("--json")
+    assert [one["effect"] for one in json.loads(out)["effects"]] == ["matching", "injection"]
+
+
+def test_latex_has_the_view(run: Run) -> None:
+    _, out, _ = run("--format", "latex", "--view", "dominant", "--operation", "gather")
+    assert r"\paragraph{gather --- binomial}" in out
+    assert r"\[ T(P, n) = \lceil \log_2 P\rceil" in out
+    assert out.endswith("\\end{document}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["--ranks", "4"], "--ranks and --algorithm are of a collective", "--operation bcast"),
+        (["--operation", "bcast", "--ranks", "1"], "at least 2 ranks", "--ranks 64"),
+        (["--operation", "bcast", "--algorithm", "binomal"], "'binomal'", "binomial"),
+        (["--operation", "synchronisation"], "no effect 'synchronisation'", "injection, matching"),
+        (["--view", "bounded", "--topology", "moebius:4"], "names no topology", "torus"),
+        (["--view", "coarse"], "coarse", ""),
+    ],
+)
+def test_a_wrong_word_is_one_line_with_the_right_ones(
+    run: Run, arguments: list[str], message: str, hint: str
+) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err.splitlines()[0]
+    assert hint in err.splitlines()[1]

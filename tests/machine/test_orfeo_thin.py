@@ -1,0 +1,98 @@
+"""machines/orfeo_thin.json against the tables of documents 000 and 001, typed in here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hockney.machine.file import load
+
+MACHINE = load(Path("orfeo_thin"))
+
+FIGURE_5 = {
+    # document 001, thin node: (locality, library, variant): latency in µs, bandwidth in MB/s
+    ("cache", "Open MPI 4.1.1", "default"): (0.196710, 5384.612),
+    ("cache", "Intel MPI", "infiniband"): (0.234158, 5485.757),
+    ("cache", "Open MPI 4.1.1", "ob1-vader"): (0.276249, 3639.492),
+    ("cache", "Open MPI 4.1.1", "ob1-tcp"): (5.472147, 5196.069),
+    ("node", "Open MPI 4.1.1", "default"): (0.414452, 4612.174),
+    ("node", "Intel MPI", "infiniband"): (0.432647, 4208.231),
+    ("node", "Open MPI 4.1.1", "ob1-vader"): (0.602071, 3000.796),
+    ("node", "Open MPI 4.1.1", "ob1-tcp"): (7.877553, 3265.919),
+    ("network", "Open MPI 4.1.1", "default"): (0.981388, 12180.267),
+    ("network", "Intel MPI", "infiniband"): (1.124170, 12210.497),
+    ("network", "Open MPI 4.0.3", "ucx-ib0"): (10.277036, 2764.394),
+    ("network", "Open MPI 4.1.1", "ob1-tcp"): (16.036402, 2784.559),
+    ("network", "Open MPI 4.0.3", "ucx-br0"): (15.943306, 2433.027),
+}
+EXTRAPOLATED = {
+    # document 000: T_ℓ in µs of tables VI, VIII and X; B in MB/s that their columns follow from
+    "cache": (0.21, 5902.0),
+    "node": (0.40, 5024.0),
+    "network": (0.98, 12185.0),
+}
+
+
+def test_figure_5_of_document_001() -> None:
+    found: dict[tuple[str, str, str], tuple[float, float]] = {}
+    for entry in MACHINE.point_to_point:
+        [regime] = entry.fits["piecewise"].regimes
+        key = (str(entry.locality), entry.other["mpi"], entry.variant)
+        found[key] = (regime.alpha_s.value * 1e6, 1e-6 / regime.beta_s_per_B.value)
+    assert found.keys() == FIGURE_5.keys()
+    for key, printed in FIGURE_5.items():
+        assert found[key] == pytest.approx(printed, rel=1e-12)
+
+
+def test_extrapolations_of_document_000() -> None:
+    found = {
+        str(entry.locality): entry.fits["asymptotic"].parameters
+        for entry in MACHINE.point_to_point
+        if "asymptotic" in entry.fits
+    }
+    assert found.keys() == EXTRAPOLATED.keys()
+    for locality, (latency_us, bandwidth_MB_per_s) in EXTRAPOLATED.items():
+        assert found[locality]["latency_s"].value == pytest.approx(latency_us * 1e-6, rel=1e-12)
+        assert found[locality]["bandwidth_B_per_s"].value == pytest.approx(bandwidth_MB_per_s * 1e6, rel=1e-12)
+
+
+def test_table_vi_follows_from_the_bandwidth_of_the_file_not_from_its_header() -> None:
+    """Equations (14) to (16) of document 000 with L = 1200, T_s = 15.3276 s, 12 ranks as (3, 2, 2): k = 6."""
+    [fit] = [
+        entry.fits["asymptotic"]
+        for entry in MACHINE.point_to_point
+        if entry.locality == "cache" and "asymptotic" in entry.fits
+    ]
+
+    def mlups(bandwidth_B_per_s: float) -> float:
+        exchange_s = 138.24e6 / bandwidth_B_per_s + 6 * 0.21e-6
+        return 12 * 1200**3 / (15.3276 + exchange_s) / 1e6
+
+    # 1350.789 is printed; its last digit is half a unit of 0.001.
+    assert mlups(fit.parameters["bandwidth_B_per_s"].value) == pytest.approx(1350.789, abs=0.002)
+    assert mlups(6155e6) != pytest.approx(1350.789, abs=0.02)
+    assert any("6155" in note for note in fit.notes)
+
+
+def test_what_the_documents_say_of_the_node() -> None:
+    [host] = MACHINE.system.hosts
+    assert (host.cpus, host.cpu_model) == (24, "Intel(R) Xeon(R) Gold 6126 CPU @ 2.60GHz")
+    sizes = {(cache.level, cache.type): cache.size_B for cache in host.caches}
+    assert sizes == {
+        (1, "Data"): 32 * 1024,
+        (1, "Instruction"): 32 * 1024,
+        (2, "Unified"): 1024 * 1024,
+        (3, "Unified"): 19712 * 1024,
+    }
+    assert [len(cache.shared) for cache in host.caches if cache.level == 3] == [12, 12]
+
+
+def test_nothing_is_claimed_that_was_not_published() -> None:
+    for entry in MACHINE.point_to_point:
+        assert entry.source
+        assert not entry.measurements.points
+        for fit in entry.fits.values():
+            assert all(one.low is None and one.high is None for one in fit.parameters.values())
+    assert MACHINE.effects
+    assert all(one.not_identified and not one.parameters for one in MACHINE.effects)

@@ -1,0 +1,116 @@
+"""The card as a document: self-contained, escaped, and two pages without anything cut off where a browser is."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hockney.machine.file import Machine, load
+from hockney.models.base import Parameter
+from hockney.models.effects.base import Effect
+from hockney.models.views import VIEWS, Statement, Views
+from hockney.report.card.page import render
+
+TWIN = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+FORMULA = Statement(text="T(n) = 1 µs + n / 1 GB/s", latex="", where="n > 4 KiB")
+
+
+def full() -> Machine:
+    """More of everything than two pages hold."""
+    effects = [
+        Effect(
+            effect=name,
+            locality=locality,
+            parameters={f"cost_{i}_s": Parameter(value=1e-6, low=9e-7, high=1.2e-6, unit="s") for i in range(6)},
+            views=Views(**dict.fromkeys(VIEWS, [FORMULA] * 2)),
+            not_identified={"R_N": "two more pairs on four more cores, measured at the same time"},
+            notes=["a note that says what this model leaves out, and for which reason " * 3],
+        )
+        for name in ("overlap", "synchronisation", "datatypes", "matching", "injection", "congestion")
+        for locality in ("cache", "network")
+    ]
+    entries = [
+        entry.model_copy(update={"variant": f"{entry.variant}-{index}" if index else entry.variant})
+        for index in range(5)
+        for entry in TWIN.point_to_point
+    ]
+    collectives = load(Path("bluegene_p")).collectives * 3
+    return TWIN.model_copy(update={"effects": effects, "point_to_point": entries, "collectives": collectives})
+
+
+MACHINES = {
+    "bluegene_p": load(Path("bluegene_p")),
+    "orfeo_thin": load(Path("orfeo_thin")),
+    "twin": TWIN,
+    "thin": TWIN.model_copy(update={"point_to_point": TWIN.point_to_point[:1]}),
+    "full": full(),
+    "effects alone": full().model_copy(update={"point_to_point": []}),
+    "nothing": TWIN.model_copy(update={"point_to_point": []}),
+}
+
+
+@pytest.mark.parametrize("name", sorted(MACHINES))
+def test_the_document_refers_to_nothing_outside_itself(name: str) -> None:
+    text = render(MACHINES[name])
+    assert text.count('class="page ') == 2
+    assert not re.search(r"<(script|link|img|iframe)\b|https?://(?!www\.w3\.org)", text)
+
+
+def test_the_same_machine_gives_the_same_bytes() -> None:
+    assert render(MACHINES["bluegene_p"]) == render(MACHINES["bluegene_p"])
+
+
+def test_text_of_the_file_is_escaped() -> None:
+    system = TWIN.system.model_copy(update={"name": "<b>a & b</b>"})
+    text = render(TWIN.model_copy(update={"system": system}))
+    assert "<h1>&lt;b&gt;a &amp; b&lt;/b&gt;</h1>" in text
+
+
+def test_what_is_printed_and_what_is_right_stand_beside_each_other() -> None:
+    text = html.unescape(render(MACHINES["bluegene_p"]))
+    assert "T(S, P) ≥ g(P−1) + S · G · ∛P · (∛P/2 + 1)³" in text
+    assert "max((P−1)/6, C)" in text
+    assert "B ≥ 374.5 MB/s · (2/3) / ∛P" in text
+
+
+MEASURE = """<script>
+const cut = [];
+for (const page of document.querySelectorAll('.page')) {
+  cut.push(page.scrollHeight - page.clientHeight);
+  for (const columns of page.querySelectorAll('.columns')) cut.push(columns.scrollWidth - columns.clientWidth);
+}
+document.title = JSON.stringify(cut);
+</script></body>"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium to print with")
+@pytest.mark.parametrize("name", ["bluegene_p", "effects alone", "full", "thin"])
+def test_two_printed_pages_hold_everything(name: str, tmp_path: Path) -> None:
+    assert BROWSER is not None
+    page = tmp_path / "card.html"
+    printed = tmp_path / "card.pdf"
+    text = render(MACHINES[name])
+    page.write_text(text.replace("</body>", MEASURE), encoding="utf-8")
+    start = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    dumped = subprocess.run(
+        [*start, "--dump-dom", page.as_uri()],
+        check=True, capture_output=True, text=True, timeout=120,
+    ).stdout  # fmt: skip
+    title = re.search(r"<title>([^<]*)</title>", dumped)
+    assert title is not None
+    assert set(json.loads(title[1])) == {0}, "nothing lies outside its page or its columns"
+    page.write_text(text, encoding="utf-8")
+    subprocess.run(
+        [*start, f"--print-to-pdf={printed}", "--no-pdf-header-footer", page.as_uri()],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    assert len(re.findall(rb"/Type\s*/Page\b", printed.read_bytes())) == 2
