@@ -8,7 +8,7 @@ from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
 
 
 def asked(**other: Any) -> list[Question | NotMeasurable]:
-    here = Here(pairs=[("cache", 0, 1)], localities={(0, 1): "cache"}, ranks=[], **other)
+    here = Here(**{"pairs": [("cache", 0, 1)], "localities": {(0, 1): "cache"}, "ranks": []} | other)
     return list(effects.get("overlap")(here))
 
 
@@ -45,3 +45,15 @@ def test_ranks_that_share_cores_cannot_compute_at_the_same_time() -> None:
     questions = asked(oversubscribed="oversubscribed: 2 ranks on 1 core")
     assert all(isinstance(one, NotMeasurable) and "2 ranks on 1 core" in one.why for one in questions)
     assert len(questions) == 1
+
+
+def test_a_progress_thread_needs_a_core_of_its_own() -> None:
+    switch = {"MPIR_CVAR_ASYNC_PROGRESS": "1"}
+    two = [{"rank": rank, "host": "a", "cpus": 3} for rank in (0, 1)]
+    questions = asked(settings=switch, ranks=two)
+    assert [one.why for one in questions if isinstance(one, NotMeasurable)] == [
+        "no core is left for progress threads: 2 ranks with one each on the 3 cores of a"
+    ]
+    assert len(questions) == 1
+    assert ways(asked(settings=switch, ranks=[{**place, "cpus": 4} for place in two]))
+    assert ways(asked(settings={"MPIR_CVAR_ASYNC_PROGRESS": "0"}, ranks=two))

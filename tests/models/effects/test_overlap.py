@@ -28,7 +28,7 @@ O_S_PER_B = {
 
 
 def record(size_B: int, side: str, tests: int, proceeds: bool = True) -> EffectRecord:
-    """A transfer of 10 µs + 1 ns/B beside the host's o + O·n, with 2 % of noise and every tenth sample disturbed."""
+    """A transfer of 10 µs + 1 ns/B beside o + O·n of the host; 2 % of noise, every tenth sample disturbed."""
     chance = np.random.default_rng([size_B, tests, side == "sender"])
     eager = size_B <= EAGER_B
     host = O_S[side, eager] + O_S_PER_B[side, eager] * size_B
@@ -56,6 +56,7 @@ def record(size_B: int, side: str, tests: int, proceeds: bool = True) -> EffectR
             "wait_s": noisy(0.25 * host + left + CLOCK_S),
             "tests_s": noisy(tests * (TEST_S + CLOCK_S)),
             "tests": [tests] * SAMPLES,
+            "disturbed": [0] * SAMPLES,
             "verified": True,
         },
     )
@@ -121,6 +122,19 @@ def test_a_transfer_as_short_as_the_clock_has_no_overlap() -> None:
     found = fit([short])
     assert "overlap_send_eager" in found.not_identified
     assert found.points[0]["overlap"] is None
+
+
+def test_repetitions_in_which_a_rank_was_suspended_are_left_out_and_counted() -> None:
+    records = campaign()
+    for one in records:
+        # Four of five: the median would be a disturbed one.
+        one.answer["disturbed"] = [int(index % 5 != 0) for index in range(SAMPLES)]
+        for key in ("alone_s", "total_s", "start_s", "wait_s"):
+            one.answer[key] = [value * (50 if index % 5 else 1) for index, value in enumerate(one.answer[key])]
+    found = fit(records)
+    # A fifth of the samples: medians to 0.3 %.
+    assert found.parameters["o_send_eager_s"].value == pytest.approx(O_S["sender", True], rel=TOLERANCE)
+    assert any("6400 of 8000 repetitions" in note for note in found.notes)
 
 
 def test_every_view_speaks() -> None:

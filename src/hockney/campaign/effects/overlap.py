@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
 
 SIZES_B = (8, 256, 1024, 4096, 16 * 1024, 64 * 1024, 256 * 1024, 1024**2, 4 * 1024**2)
@@ -14,12 +16,32 @@ REPETITIONS = 101
 NOTHING_PLANTED = {"planted_call_s": 0, "planted_byte_s": 0, "planted_transfer_s": 0, "planted_share": 0}
 
 
+PROGRESS_THREADS = "MPIR_CVAR_ASYNC_PROGRESS"
+"""MPICH's switch for a thread of each process that does the library's work."""
+
+
+def without_core(here: Here) -> str:
+    """Why progress threads have no cores to themselves; empty where there are none, or they have."""
+    if here.settings.get(PROGRESS_THREADS, "0") in ("", "0"):
+        return ""
+    for host, ranks in Counter(place["host"] for place in here.ranks).items():
+        cpus = next(int(place["cpus"]) for place in here.ranks if place["host"] == host)
+        if 2 * ranks > cpus:
+            return (
+                f"no core is left for progress threads: {ranks} ranks with one each on the {cpus} cores of {host}"
+            )
+    return ""
+
+
 @effects.register("overlap")
 def ask(here: Here) -> Asking:
     """One pair of each locality; nothing where the ranks share cores, as one's computation stops the other."""
     for locality, a, b in here.pairs:
         if here.oversubscribed:
             yield NotMeasurable(f"computation of one rank stops the other ({here.oversubscribed})", locality)
+            continue
+        if no_core := without_core(here):
+            yield NotMeasurable(no_core, locality)
             continue
         for size_B in (size for size in SIZES_B if size <= here.largest_B):
             for side in ("sender", "receiver"):

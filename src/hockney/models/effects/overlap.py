@@ -18,6 +18,8 @@ from hockney.units import format_time
 
 RESAMPLES = 400
 SEED = 0
+LEAST_CALM = 6
+"""With fewer undisturbed repetitions than this all are used: no interval of a median has fewer."""
 RESOLVED_CLOCKS = 20
 """A transfer of fewer readings of the clock than this has an overlap that says more about the clock."""
 PROGRESSED = 0.5
@@ -102,6 +104,13 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
             if statement is not None:
                 exact.append(statement)
     _tests(effect, points, chance)
+    disturbed = sum(sum(one.answer["disturbed"]) for one in records)
+    if disturbed:
+        total = sum(len(one.answer["disturbed"]) for one in records)
+        effect.notes.append(
+            f"in {disturbed} of {total} repetitions the system took a processor away from a rank; they are left "
+            f"out where {LEAST_CALM} others remain"
+        )
     _views(effect, exact)
     return effect
 
@@ -113,7 +122,15 @@ def _points(records: Sequence[EffectRecord]) -> list[_Point]:
         groups.setdefault((int(asked["bytes"]), str(asked["side"]), int(asked["tests"])), []).append(one)
 
     def joined(mine: Sequence[EffectRecord], key: str) -> Samples:
-        return np.concatenate([np.asarray(one.answer[key], dtype=np.float64) for one in mine])
+        calm = ~np.concatenate([np.asarray(one.answer["disturbed"], dtype=bool) for one in mine])
+        # A number of the whole answer holds for each of its repetitions.
+        values = np.concatenate(
+            [
+                np.broadcast_to(np.asarray(one.answer[key], dtype=np.float64), len(one.answer["total_s"]))
+                for one in mine
+            ]
+        )
+        return values[calm] if calm.sum() >= LEAST_CALM else values
 
     found = []
     for (size_B, side, tests), mine in sorted(groups.items()):
@@ -125,9 +142,7 @@ def _points(records: Sequence[EffectRecord]) -> list[_Point]:
                 tests=tests,
                 eager=2 * sum(one.answer["done_early"] for one in mine)
                 > sum(one.answer["tries"] for one in mine),
-                computation_s=np.concatenate(
-                    [np.full(len(one.answer["total_s"]), one.answer["computation_s"]) for one in mine]
-                ),
+                computation_s=joined(mine, "computation_s"),
                 clock_s=float(np.median([one.answer["clock_s"] for one in mine])),
                 alone_s=joined(mine, "alone_s"),
                 total_s=joined(mine, "total_s"),

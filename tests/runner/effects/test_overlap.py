@@ -1,0 +1,136 @@
+"""Transfers beside computation on every MPI; planted overheads and transfers come back, simulated ones, too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.errors import RequestError
+from hockney.models.effects.base import Effect, effect_models
+from hockney.runner.build import runner_binary
+from hockney.runner.find import find
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.mpi import Mpi
+from hockney.runner.session import Session
+
+LIMIT_S = 120.0
+PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
+simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+TOLERANCE = 0.03
+RETRIES = 5
+"""What takes a core away without suspending a rank (a virtual machine's host) is not seen."""
+CALL_S, BYTE_S = 3e-4, 2e-7
+TRANSFER_S, SHARE = 6e-4, 0.4
+"""Hundreds of times the library's own part of a message of this size, some microseconds."""
+FEW: dict[str, Any] = {"repetitions": 3, "least_samples": 2, "budget_s": 0.05}
+SIDES = {"sender": "send", "receiver": "recv"}
+
+
+def start(mpi: Mpi, **choices: Any) -> Session:
+    more = mpi.kind != "smpi" and len(os.sched_getaffinity(0)) < 2
+    argv, environment = command(mpi, LaunchRequest(ranks=2, oversubscribe=more, **choices))
+    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
+
+
+def ask(session: Session, size_B: int, side: str, **other: Any) -> EffectRecord:
+    request = {
+        "bytes": size_B,
+        "side": side,
+        "tests": 0,
+        "factor": 2,
+        "repetitions": 41,
+        "least_samples": 9,
+        "budget_s": 0.3,
+        "planted_call_s": 0,
+        "planted_byte_s": 0,
+        "planted_transfer_s": 0,
+        "planted_share": 0,
+    } | other
+    answer = session.effect(LIMIT_S, (0, 1), operation="overlap", **request)
+    return EffectRecord(effect="overlap", parameters=request, answer=answer)
+
+
+def fit(records: list[EffectRecord]) -> Effect:
+    return effect_models.get("overlap")(records)
+
+
+def test_messages_arrive_whole_whatever_is_done_meanwhile(mpi: Mpi) -> None:
+    with start(mpi) as session:
+        for size_B in (0, 8, 5000, 2**18):
+            for side in SIDES:
+                for tests in (0, 3):
+                    answer = ask(session, size_B, side, tests=tests, **FEW).answer
+                    assert answer["verified"] is True, (size_B, side, tests)
+                    lengths = {
+                        len(answer[key])
+                        for key in ("alone_s", "total_s", "start_s", "wait_s", "tests_s", "disturbed")
+                    }
+                    assert len(lengths) == 1
+                    assert min(lengths) >= FEW["least_samples"]
+                    # The computation is part of the whole; records have six digits.
+                    assert min(answer["total_s"]) >= answer["computation_s"] * (1 - 1e-5)
+                    assert all(0 <= done <= tests for done in answer["tests"])
+        for wrong in ({"side": "both"}, {"planted_share": 2}, {"least_samples": 0}):
+            with pytest.raises(RequestError):
+                ask(session, 8, **({"side": "sender"} | wrong))
+
+
+def quickest(record: EffectRecord) -> EffectRecord:
+    """The least eighth of each time: load of the machine only adds, and with none the medians are the same."""
+    count = len(record.answer["total_s"])
+    keep = max(count // 8, 1)
+    cut = {key: sorted(value)[:keep] for key, value in record.answer.items() if isinstance(value, list)}
+    return record.model_copy(update={"answer": record.answer | cut | {"disturbed": [0] * keep}})
+
+
+def recovered(session: Session, side: str) -> dict[str, float]:
+    """Each parameter over what was planted."""
+    short = SIDES[side]
+    planted = {"planted_call_s": CALL_S, "planted_byte_s": BYTE_S}
+    calls = [quickest(ask(session, size, side, **planted)) for size in (8, 2000)]
+    overheads = fit(calls).parameters
+    transfer = quickest(ask(session, 64, side, planted_transfer_s=TRANSFER_S, planted_share=SHARE))
+    hidden = fit([transfer]).parameters
+    return {
+        "o": overheads[f"o_{short}_eager_s"].value / CALL_S,
+        "O": overheads[f"O_{short}_eager_s_per_B"].value / BYTE_S,
+        "overlap": hidden[f"overlap_{short}_eager"].value / SHARE,
+    }
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks that compute need two cores")
+@pytest.mark.parametrize("side", SIDES)
+def test_planted_overheads_and_transfers_come_back(mpi: Mpi, side: str) -> None:
+    if mpi.kind == "smpi":
+        pytest.skip("of a simulation the simulator's own parameters come back, below")
+    found = {}
+    with start(mpi) as session:
+        for _ in range(RETRIES):
+            found = recovered(session, side)
+            if all(abs(ratio - 1) < TOLERANCE for ratio in found.values()):
+                break
+    assert found == pytest.approx({"o": 1, "O": 1, "overlap": 1}, rel=TOLERANCE)
+
+
+@simulated
+def test_overheads_of_a_simulated_library_come_back() -> None:
+    """`smpi/ois` for MPI_Isend and `smpi/or` for a receive: seconds a message and a byte."""
+    found = find("smpi")
+    assert isinstance(found, Mpi)
+    arguments = ("--cfg=smpi/ois:0:3e-6:1e-10", "--cfg=smpi/or:0:5e-6:2e-10")
+    with start(found, platform=PLATFORM, arguments=arguments) as session:
+        records = [
+            ask(session, size, side, repetitions=3, least_samples=3)
+            for size in (8, 4096, 16384, 60000)
+            for side in SIDES
+        ]
+    values = {name: one.value for name, one in fit(records).parameters.items()}
+    assert values["o_send_eager_s"] == pytest.approx(3e-6, rel=TOLERANCE)
+    assert values["O_send_eager_s_per_B"] == pytest.approx(1e-10, rel=TOLERANCE)
+    assert values["o_recv_eager_s"] == pytest.approx(5e-6, rel=TOLERANCE)
+    assert values["O_recv_eager_s_per_B"] == pytest.approx(2e-10, rel=TOLERANCE)

@@ -1,0 +1,105 @@
+"""Sends to a late receiver on every MPI; a simulated library's thresholds come back to the byte."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.campaign.effect_record import EffectRecord
+from hockney.campaign.effects.base import Here, NotMeasurable, effects
+from hockney.errors import RequestError
+from hockney.models.effects.base import Effect, effect_models
+from hockney.runner.build import runner_binary
+from hockney.runner.find import find
+from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.mpi import Mpi
+from hockney.runner.session import Session
+
+LIMIT_S = 120.0
+PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
+simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+RETRIES = 3
+"""A machine whose cores are all busy may keep a process away for longer than any patience."""
+
+
+def start(mpi: Mpi, ranks: int = 2, **choices: Any) -> Session:
+    more = mpi.kind != "smpi" and len(os.sched_getaffinity(0)) < ranks
+    argv, environment = command(mpi, LaunchRequest(ranks=ranks, oversubscribe=more, **choices))
+    return Session([*argv, str(runner_binary(mpi))], {**mpi.environment, **environment}, LIMIT_S)
+
+
+def ask(session: Session, size_B: int, receiver: str, **other: Any) -> dict[str, Any]:
+    request = {"operation": "synchronisation", "bytes": size_B, "patience_s": 2e-4, "tries": 5, **other}
+    return session.effect(LIMIT_S, (0, 1), receiver=receiver, **request)
+
+
+def test_small_sends_go_and_large_ones_wait(mpi: Mpi) -> None:
+    """Of a receiver in the library: no MPI has no eager protocol, none buffers 16 MiB without being told to."""
+    with start(mpi) as session:
+        for size_B, is_free in ((0, True), (1, True), (64, True), (2**24, False)):
+            for _ in range(RETRIES):
+                answer = ask(session, size_B, "present")
+                assert answer["verified"] is True
+                assert answer["valid"] == len(answer["sending_s"]) == len(answer["receiving_s"]) == 5
+                if (2 * answer["done"] > answer["valid"]) == is_free:
+                    break
+            else:
+                pytest.fail(f"{size_B} B: {answer['done']} of {answer['valid']} did not wait")
+
+
+def test_messages_to_an_absent_receiver_arrive_whole(mpi: Mpi) -> None:
+    with start(mpi) as session:
+        for size_B in (1, 1000, 2**20):
+            answer = ask(session, size_B, "absent", tries=2)
+            assert answer["verified"] is True
+            # Away from before the send until after the verdict, or the try does not count.
+            assert all(sending_s < answer["absence_s"] for sending_s in answer["sending_s"])
+            assert answer["valid"] + answer["spoilt"] >= 2
+        with pytest.raises(RequestError, match="receiver must be"):
+            ask(session, 1, "asleep")
+
+
+def measured(session: Session, **about: Any) -> Effect:
+    """What a campaign would do with one pair."""
+    asking = effects.get("synchronisation")(
+        Here(pairs=[("network", 0, 1)], localities={(0, 1): "network"}, ranks=[], simulated=True, **about)
+    )
+    records: dict[str, EffectRecord] = {}
+    answer: dict[str, Any] | None = None
+    while True:
+        try:
+            question = asking.send(answer)
+        except StopIteration:
+            return effect_models.get("synchronisation")(list(records.values()))
+        assert not isinstance(question, NotMeasurable)
+        words = str(question.parameters)
+        if words not in records:
+            records[words] = EffectRecord(
+                effect="synchronisation",
+                locality="network",
+                parameters=dict(question.parameters),
+                answer=session.effect(
+                    LIMIT_S, question.members, operation="synchronisation", **question.parameters
+                ),
+                about={"simulated": True},
+            )
+        answer = records[words].answer
+
+
+@simulated
+@pytest.mark.parametrize(
+    ("small", "detached"), [(0, 65536), (1, 1000), (777, 777), (4097, 131071), (65536, 70001)]
+)
+def test_thresholds_of_a_simulated_library_come_back_to_the_byte(small: int, detached: int) -> None:
+    """SMPI compares sizes with `<`: its thresholds are the first sizes that wait, or do not travel early."""
+    found = find("smpi")
+    assert isinstance(found, Mpi)
+    arguments = (f"--cfg=smpi/async-small-thresh:{small}", f"--cfg=smpi/send-is-detached-thresh:{detached}")
+    with start(found, platform=PLATFORM, arguments=arguments) as session:
+        effect = measured(session)
+    values = {name: one.value for name, one in effect.parameters.items()}
+    assert values == {"S_B": detached - 1, "S_absent_B": detached - 1, "arrived_B": max(small - 1, 0)}
