@@ -104,7 +104,9 @@ def format_bytes_rounded(size: float) -> str:
 
 
 def format_time(seconds: float, digits: int = 3) -> str:
-    """2.1e-7 → `0.21 µs`: microseconds up to a millisecond, as the field's tables have it."""
+    """2.1e-7 → `0.21 µs`: microseconds up to a millisecond, as the field's tables have it, ns below 10 ns."""
+    if 0 < abs(seconds) < 9.995e-9:
+        return f"{seconds * 1e9:.{digits}g} ns"
     return _scaled(seconds, [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")], digits)
 
 

@@ -58,7 +58,7 @@ def test_a_gap_between_regimes_is_kept() -> None:
         (regime(1e-15, 8e9, 65536), "T(n) = n / 8 GB/s for n ≥ 64 KiB"),
         # Without an upper end every slope shows somewhere; without a lower end every constant does.
         (regime(0.15e-6, 6.5e23), "T(n) = 0.15 µs + n / 650000000000000 GB/s for n ≥ 0"),
-        (regime(1e-9, 1e6), "T(n) = 0.001 µs + n / 1 MB/s for n ≥ 0"),
+        (regime(1e-9, 1e6), "T(n) = 1 ns + n / 1 MB/s for n ≥ 0"),
         # 1 µs against 64 KiB / 33 GB/s = 2 µs: both show.
         (regime(1e-6, 33e9, 64, 65536), "T(n) = 1 µs + n / 33 GB/s for 64 B ≤ n ≤ 64 KiB"),
         # Only whole sizes exist: 5792.6 bounds the same messages as 5792.

@@ -33,7 +33,7 @@ def matching(**changes: object) -> Effect:
 def test_parameters_stand_with_their_interval_or_what_would_settle_them() -> None:
     rows = [list(row) for row in parameters_table(matching()).rows]
     assert rows == [
-        ["entry_s", "0.005 µs", "0.004 to 0.006 µs", ""],
+        ["entry_s", "5 ns", "4 to 6 ns", ""],
         ["hash_s", "—", "—", "not identified: measure longer queues"],
     ]
 

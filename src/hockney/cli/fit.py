@@ -34,6 +34,9 @@ def fit(
     from hockney.machine.build import build
     from hockney.machine.file import check_writable, save
     from hockney.machine.render import as_formulas, oversubscription, overview, preferred
+    from hockney.machine.render_views import sections_data, sections_text
+    from hockney.machine.sections import of_effects
+    from hockney.models.views import VIEWS
 
     check_writable(output)
     network = ""
@@ -48,9 +51,12 @@ def fit(
     for warning in machine.provenance.warnings:
         err.print(f"warning: {warning}", markup=False, soft_wrap=True)
     if as_json:
-        emit_json({"machine": str(output), **overview(machine)})
+        effects = sections_data(of_effects(machine), VIEWS)
+        emit_json({"machine": str(output), **overview(machine), "effects": effects})
         return
     for warning in oversubscription(machine):
         err.print(f"warning: {warning}", markup=False, soft_wrap=True)
-    out.print(as_formulas(preferred(machine), figures=True), markup=False, soft_wrap=True)
+    fits = as_formulas(preferred(machine), figures=True)
+    effects_text = sections_text(of_effects(machine), ("exact",), True)
+    out.print("\n\n".join(filter(None, [fits, effects_text])), markup=False, soft_wrap=True)
     out.print(f"wrote {output}", markup=False, soft_wrap=True)

@@ -49,6 +49,10 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
             return _minus(format_rate(value, digits))
         case "B":
             return format_bytes(value) if value == int(value) else _minus(format_bytes_rounded(value))
+        case "1/s" if abs(value) >= 1e5:
+            return _minus(f"{value * 1e-6:.{digits}g} million/s")
+        case "1":
+            return _minus(f"{value:.{digits}g}")
         case "s/B":
             return _minus(f"{value * 1e9:.{digits}g} ns/B")
         case _:
