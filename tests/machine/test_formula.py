@@ -132,3 +132,8 @@ def test_a_number_without_an_interval_keeps_the_digits_of_papers() -> None:
     assert stated(printed) == "17.77 µs"
     assert stated(printed.model_copy(update={"low": 17e-6, "high": 18e-6})) == "17.8 µs"
     assert stated(Parameter(value=374.5e6, unit="B/s")) == "374.5 MB/s"
+
+
+def test_a_share_has_no_unit() -> None:
+    share = Parameter(value=0.967, low=0.966, high=0.968, unit="1")
+    assert (stated(share), interval(share)) == ("0.967", "0.966 to 0.968")

@@ -56,7 +56,7 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
         case "s/B":
             return _minus(f"{value * 1e9:.{digits}g} ns/B")
         case _:
-            return _minus(f"{value:.{digits}g} {unit}".rstrip())
+            return _minus(f"{value:.{digits}g} {'' if unit == '1' else unit}".rstrip())
 
 
 def stated(parameter: Parameter) -> str:

@@ -89,3 +89,11 @@ def test_without_messages_the_first_page_has_the_effects() -> None:
     pages = lay_out(card, column_figures=0, figure=False)
     assert headings(pages.first_blocks) == ["Effects"]
     assert headings(pages.blocks) == ["Limits", "Provenance"]
+
+
+def test_one_effect_of_many_numbers_leaves_room_for_the_others() -> None:
+    card = replace(full(6), effects=[model("datatypes", 80, 1), *full(6).effects])
+    effects = lay_out(card, column_figures=2, figure=True).blocks[0]
+    assert (effects.heading, len(effects.models), effects.more) == ("Effects", 7, "")
+    first = effects.models[0].numbers
+    assert first[-1] == Number(f"{80 - len(first) + 1} more", "in the file")

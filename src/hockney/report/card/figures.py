@@ -29,7 +29,7 @@ _LARGEST_B = 2.0**24
 """End of the curves of a model that was published without sizes."""
 _MOST_RANKS = 65536
 _SMALL_B = 8.0
-_MOST_PARAMETERS = 14
+_MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
 
 def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
@@ -159,6 +159,6 @@ def _relative(machine: Machine) -> Mapping[str, tuple[float, float]]:
             add(f"latency, {entry.locality}", fit.regimes[0].alpha_s)
             add(f"1/bandwidth, {entry.locality}", fit.regimes[-1].beta_s_per_B)
     for effect in machine.effects:
-        for name, parameter in effect.parameters.items():
+        for name, parameter in list(effect.parameters.items())[:_MOST_OF_AN_EFFECT]:
             add(f"{effect.effect}: {name}", parameter)
     return dict(list(found.items())[:_MOST_PARAMETERS])

@@ -30,17 +30,21 @@ _SCALES = (0.86, 1.35)
 """Of the letters of the second page: 6.9 pt can be read, 10.8 pt are large."""
 _FILL = 0.93
 """Share of a column that estimates may fill: blocks do not break where it ends."""
-_DETAILS: tuple[tuple[int, frozenset[View]], ...] = (
-    (9, frozenset(VIEWS)),
-    (2, frozenset(VIEWS)),
-    (1, frozenset(VIEWS)),
-    (1, frozenset(VIEWS[2:])),
-    (1, frozenset(VIEWS[3:])),
-    (0, frozenset()),
+_Detail = tuple[int, frozenset[View], int]
+_DETAILS: tuple[_Detail, ...] = (
+    (9, frozenset(VIEWS), 99),
+    (2, frozenset(VIEWS), 99),
+    (1, frozenset(VIEWS), 20),
+    (1, frozenset(VIEWS[2:]), 12),
+    (1, frozenset(VIEWS[3:]), 12),
+    (0, frozenset(), 12),
+    (0, frozenset(), 6),
 )
-"""Statements of each view, and which views: less and less of them."""
+"""Statements of each view, which views, and numbers of each model: less and less of them."""
 _LEAST_MM = {"Collectives": 50.0, "Limits": 62.0, "Provenance": 30.0}
 """What these may always use of the second page."""
+_ENOUGH_MM = {"Limits": 95.0, "Provenance": 45.0}
+"""Beyond it formulas are not left out for them."""
 _LONGEST = 230
 """Characters of a limit or a line of provenance; the file has the rest."""
 
@@ -158,7 +162,11 @@ def _filled(
     needed_mm = 0.0
     for detail in _DETAILS:
         chosen = [replace(block, models=[_reduced(one, detail) for one in block.models]) for block in wanted]
-        needed_mm = sum(_block_mm(block) for block in chosen if block.models or block.lines)
+        needed_mm = sum(
+            min(_block_mm(block), _ENOUGH_MM.get(block.heading, math.inf))
+            for block in chosen
+            if block.models or block.lines
+        )
         if needed_mm * _SCALES[0] ** 2 <= full_mm:
             break
     # Larger letters need more room along both directions.
@@ -176,14 +184,17 @@ def _filled(
     return kept, min(_SCALES[1], max(_SCALES[0], math.sqrt(full_mm / max(used_mm, 1.0))))
 
 
-def _reduced(model: Model, detail: tuple[int, frozenset[View]]) -> Model:
-    """With so many statements of each of these views."""
-    most, views = detail
+def _reduced(model: Model, detail: _Detail) -> Model:
+    """With so many statements of each of these views, and so many numbers."""
+    most, views, most_numbers = detail
     formulas: list[Formula] = []
     for formula in model.formulas:
         if formula.view in views and sum(one.view == formula.view for one in formulas) < most:
             formulas.append(formula)
-    return replace(model, formulas=formulas)
+    numbers = model.numbers
+    if (left := len(numbers) - most_numbers) > 0:
+        numbers = [*numbers[:most_numbers], Number(f"{left} more", "in the file")]
+    return replace(model, numbers=numbers, formulas=formulas)
 
 
 def _cut(block: Block, room_mm: float) -> Block | None:
