@@ -21,7 +21,7 @@ def figures(effect: Effect, name: str, title: str) -> list[Drawing]:
     """One figure for each plot that has points; `name` is the beginning of their files' names."""
     made = []
     for number, plot in enumerate(effect.plots):
-        rows = [row for row in effect.points if _drawable(row, plot)]
+        rows = [row for row in effect.points if _asked(row, plot) and _drawable(row, plot)]
         if len(rows) > 1:
             made.append(_draw(plot, rows, f"{name}-{number + 1}" if number else name, title))
     return made
@@ -35,6 +35,10 @@ def column(name: str) -> tuple[str, str]:
         if name.endswith(f"_{unit}"):
             return name.removesuffix(f"_{unit}").replace("_", " "), unit.replace("_per_", "/")
     return name.replace("_", " "), ""
+
+
+def _asked(row: Mapping[str, Cell], plot: Plot) -> bool:
+    return all(row.get(name) == value for name, value in plot.where.items())
 
 
 def _drawable(row: Mapping[str, Cell], plot: Plot) -> bool:
@@ -61,7 +65,8 @@ def _draw(plot: Plot, rows: Sequence[Mapping[str, Cell]], name: str, title: str)
         label, unit = column(plot.by)
         figure.legend(loc="outside lower center", ncols=4, title=f"{label} [{unit}]" if unit else label)
     heading = plot.title or f"{column(plot.y)[0]} against {column(plot.x)[0]}"
-    caption = f"{dropped} further series are in the table only." if dropped else ""
+    caption = "Dots are measured, lines are the model. " if plot.model else ""
+    caption += f"{dropped} further series are in the table only." if dropped else ""
     values = [float(str(row[plot.y])) for row in shown]
     spread = f"{min(values):.3g} to {max(values):.3g} {column(plot.y)[1]}".rstrip()
     alt = f"{title}: {heading}, {len(shown)} points from {spread}."
@@ -116,4 +121,10 @@ def _series(
     x = np.array([float(str(row[plot.x])) for row in ordered])
     y = np.array([float(str(row[plot.y])) for row in ordered]) / scale
     at = x if size_axis is None else size_axis.position(x)
-    axes.plot(at, y, marker=look.marker, label=label, **look.line)
+    if not plot.model:
+        axes.plot(at, y, marker=look.marker, label=label, **look.line)
+        return
+    axes.plot(at, y, marker=look.marker, linestyle="", color=look.colour, label=label)
+    model = [row.get(plot.model) for row in ordered]
+    if all(isinstance(value, int | float) for value in model):
+        axes.plot(at, np.array(model, dtype=np.float64) / scale, linewidth=1.0, **look.line)

@@ -16,13 +16,19 @@ Cell = float | int | str | bool | None
 
 
 class Plot(BaseModel):
-    """How the points of an effect are drawn: names of their columns. `by`: a series for each value."""
+    """How the points of an effect are drawn: names of their columns.
+
+    `by`: a series for each value; `where`: only the points with these values; `model`: what the model says of
+    each.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     x: str
     y: str
     by: str = ""
+    where: dict[str, Cell] = Field(default_factory=dict)
+    model: str = ""
     title: str = ""
     log_x: bool = True
     log_y: bool = True

@@ -21,7 +21,7 @@ from hockney.models.effects._streams import (
     undisturbed_s,
     verified,
 )
-from hockney.models.effects.base import Cell, Effect, effect_models
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -79,6 +79,16 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         not_identified=not_identified,
         views=_views(parameters, ranks),
         points=[_point(record, alone) for record in together],
+        plots=[
+            Plot(
+                x="draw",
+                y="mean_congestion",
+                by="pattern",
+                title="Congestion of each pairing",
+                log_x=False,
+                log_y=False,
+            )
+        ],
         notes=notes,
     )
 

@@ -21,7 +21,7 @@ from hockney.models.effects._streams import (
     undisturbed_s,
     verified,
 )
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -96,6 +96,9 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         parameters=made.parameters,
         not_identified=made.not_identified,
         views=made.views(),
+        plots=[
+            Plot(x="bytes", y="bandwidth_B_per_s", by="pairs", title="Bandwidth of all pairs together"),
+        ],
         points=[
             {
                 "pairs": pairs,

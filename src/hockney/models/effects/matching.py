@@ -95,7 +95,16 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         parameters=parameters,
         views=_views(searches),
         points=_points(groups, searches),
-        plots=[Plot(x="ahead", y="time_s", by="queue", title="Time to match, by entries before the match")],
+        plots=[
+            Plot(
+                x="ahead",
+                y="time_s",
+                by="queue",
+                where={"behind": 0},
+                model="model_s",
+                title="Time to match, by entries before the match",
+            )
+        ],
         not_identified=unknown,
         notes=notes,
     )

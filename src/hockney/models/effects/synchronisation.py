@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.effects.base import Cell, Effect, effect_models
+from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes
 
@@ -60,7 +60,11 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     if not all(one.answer["verified"] for one in records):
         raise RequestError("messages arrived damaged; nothing is concluded from them")
     present, absent = _sizes(records, "present"), _sizes(records, "absent")
-    effect = Effect(effect="synchronisation", points=_points(records))
+    effect = Effect(
+        effect="synchronisation",
+        points=_points(records),
+        plots=[Plot(x="bytes", y="sending_s", by="receiver", title="Time of a send whose receiver is late")],
+    )
     _limit(effect, "S_B", present, "the receiver in the library")
     _limit(effect, "S_absent_B", absent, "the receiver computing")
     _arrived(effect, present)
