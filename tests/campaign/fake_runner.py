@@ -1,8 +1,9 @@
 """Speaks the runner's protocol without MPI; its behaviour is chosen by argument, for tests of what can go wrong.
 
 argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
-shares, stillborn, drifts (twice as slow until the AFTER-th point). Its collectives `deadly`, `wrong` and
-`choosy` do what their names say; `stepped` has a jump at 40 ranks. HOCKNEY_FAKE_RANKS: how many ranks there are.
+shares, stillborn, once (starts where there is no file AFTER, and makes it), drifts (twice as slow until the
+AFTER-th point). Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40
+ranks. HOCKNEY_FAKE_RANKS: how many ranks there are.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 
 def say(answer: dict[str, object]) -> None:
@@ -49,6 +51,7 @@ def hello() -> dict[str, object]:
                 ("lib:deadly", "library", False),
             )
         ],
+        "effects": {"probe": 2, "second": 2},
         "mpi_t": True,
         "settings": {},
         "ranks": ranks,
@@ -106,12 +109,29 @@ def collective(request: dict[str, str]) -> dict[str, object]:
     }
 
 
+def effect(request: dict[str, str]) -> dict[str, object]:
+    """1 µs a number; numbers from 100 misbehave in turn."""
+    number = int(request["number"])
+    if number == 100:
+        os._exit(9)
+    if number == 101:
+        return {"type": "refused", "reason": "memory", "needed_B": 4e9, "available_B": 1e9}
+    if number == 102:
+        return {"type": "refused", "reason": "constraint", "message": "no such number"}
+    return {"type": "record", "time_s": 1e-6 * number, "verified": number != 103}
+
+
 def main() -> None:
     """Serve requests until told to quit, or misbehave."""
     kind = sys.argv[1]
-    after = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    after = int(sys.argv[2]) if len(sys.argv) > 2 and kind != "once" else 0
     if kind == "silent":
         time.sleep(600)
+    if kind == "once" and Path(sys.argv[2]).exists():
+        print("mpirun: error: gone", file=sys.stderr)
+        sys.exit(213)
+    if kind == "once":
+        Path(sys.argv[2]).touch()
     if kind == "stillborn":
         print("mpirun: error: not enough slots available", file=sys.stderr)
         sys.exit(213)
@@ -128,6 +148,9 @@ def main() -> None:
             time.sleep(600)
         if number == after and kind == "garbage":
             print("@hockney {not json", flush=True)
+            continue
+        if line.startswith("effect"):
+            say(effect(words))
             continue
         if line.startswith("collective"):
             time.sleep(0.001)

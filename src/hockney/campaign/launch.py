@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from hockney import __version__
 from hockney.campaign.record import Locality
+from hockney.errors import RequestError
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,28 @@ class Launch:
     describe: Callable[[Mapping[str, Any]], Described]
     only: tuple[str, str] | None = None
     """(operation, algorithm): the launch selects this one algorithm, which the library takes for its default."""
+
+
+def check_same_machine(path: Path, launches: Iterable[Mapping[str, Any]], described: Described) -> None:
+    """RequestError where earlier launches ran on other processors, or oversubscribed where this is not.
+
+    Another processor is another machine; another host with the same one is what a batch system gives.
+    """
+    models = {host.get("cpu_model") for host in described.provenance.get("hosts", ())}
+    for launch in launches:
+        before = {host.get("cpu_model") for host in launch.get("hosts", ())}
+        if before and models and before != models:
+            raise RequestError(
+                f"{path} was begun on {', '.join(map(str, before))}; this is {', '.join(map(str, models))}",
+                "start a new campaign: two machines do not make one series",
+            )
+        crowded = launch.get("oversubscribed")
+        if crowded is not None and bool(crowded) != described.oversubscribed:
+            words = ("with a core for each rank", "with more ranks than cores")
+            raise RequestError(
+                f"{path} was begun {words[bool(crowded)]}; this launch is {words[described.oversubscribed]}",
+                "resume where it was begun, or start a new campaign",
+            )
 
 
 def launch_line(

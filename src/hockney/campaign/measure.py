@@ -12,7 +12,7 @@ from hockney.campaign import collectives
 from hockney.campaign.events import Watcher
 from hockney.campaign.folder import Campaign
 from hockney.campaign.keys import COLLECTIVES, Key, PairKey
-from hockney.campaign.launch import Launch, launch_line, utc_now
+from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Record
@@ -186,22 +186,10 @@ class _Part:
             chosen = [collectives.Candidate(*launch.only, "library", segmented=False, radix=0)]
         self.collectives = collectives.keys(chosen, run_.plan)
 
-    def _belongs(self) -> None:
-        """Another processor is another machine; another host with the same one is what a batch system gives."""
-        models = {host.get("cpu_model") for host in self.described.provenance.get("hosts", ())}
-        for launch in self.run.campaign.launches():
-            before = {host.get("cpu_model") for host in launch.get("hosts", ())}
-            if before and models and before != models:
-                raise RequestError(
-                    f"{self.run.campaign.path} was begun on {', '.join(map(str, before))}; "
-                    f"this is {', '.join(map(str, models))}",
-                    "start a new campaign: two machines do not make one series",
-                )
-
     def begin(self) -> None:
         """Write the launch's provenance and find its series."""
         plan, hello, described = self.run.plan, self.session.hello, self.described
-        self._belongs()
+        check_same_machine(self.run.campaign.path, self.run.campaign.launches(), described)
         # A relaunch may have placed the ranks differently.
         self.work.largest_B.clear()
         pairs = choose(described.localities, plan.localities, plan.pairs) if self.operations else []

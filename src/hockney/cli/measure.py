@@ -128,6 +128,7 @@ def measure(
     one starts, and --resume goes on after an interruption.
     """
     from socket import gethostname
+    from time import monotonic
 
     from hockney.campaign.effect_runs import run_effects
     from hockney.campaign.folder import Campaign
@@ -185,17 +186,19 @@ def measure(
                 **choices,
             }
         )
+        _refuse_ignored(context, plan)
     prepared = prepare(plan)
     if not resume:
         campaign = Campaign.create(output, plan.model_dump())
     if not json:
         out.print(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     watcher = Terminal(quiet=json)
+    deadline = None if plan.time_s is None else monotonic() + plan.time_s
     try:
         with watcher.bar:
             outcome = run(campaign, plan, prepared, watcher) if plan.points else Outcome()
             if plan.effects:
-                run_effects(campaign, plan, prepared, watcher, outcome)
+                run_effects(campaign, plan, prepared, watcher, outcome, deadline)
     except KeyboardInterrupt:
         raise Incomplete(
             "interrupted; every point that was complete is kept",
@@ -205,7 +208,8 @@ def measure(
         # An interrupt too leaves a table of what there is.
         if records := campaign.records():
             table.write(table.from_records(records), campaign.table)
-    _finish(output, plan, outcome, records, len(campaign.effects()), json)
+    answers = [record for record in campaign.effects() if record.answer or record.not_measurable]
+    _finish(output, plan, outcome, records, len(answers), json)
 
 
 def _refuse_other_choices(context: typer.Context) -> None:
@@ -250,7 +254,7 @@ def _finish(
         )
         if outcome.limitations:
             out.print(
-                f"{len(outcome.limitations)} cases an algorithm does not do (failures.jsonl), "
+                f"{len(outcome.limitations)} cases an algorithm or effect does not do (kept in the folder), "
                 f"first: {outcome.limitations[0]}",
                 markup=False,
                 soft_wrap=True,
@@ -312,6 +316,27 @@ class Terminal:
     def warning(self, text: str) -> None:
         """Print it above the bar."""
         err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
+
+
+_NOT_OF_EFFECTS = (
+    *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments", "radices"),
+    *("start", "adaptive"),
+)
+_WITH_SIZES = ("congestion", "injection")
+
+
+def _refuse_ignored(context: typer.Context, plan: Plan) -> None:
+    """RequestError for an option that none of what is measured takes: it would be ignored."""
+    if plan.points:
+        return
+    ignored = [*_NOT_OF_EFFECTS, *([] if set(plan.effects) & set(_WITH_SIZES) else ["sizes"])]
+    for name in ignored:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise RequestError(
+                f"--{name.replace('_', '-')} means nothing for {', '.join(plan.effects)}",
+                "leave it out, or measure points, too: --operations pingpong,…",
+            )
 
 
 def _operations(text: str) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from hockney.campaign.record import LOCALITIES
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 
-_Key = tuple[str, str, str, str, str]
+_Key = tuple[str, ...]
 
 
 def effects_of(records: Sequence[EffectRecord], progress: Callable[[str], None] = lambda _: None) -> list[Effect]:
@@ -29,7 +29,18 @@ def effects_of(records: Sequence[EffectRecord], progress: Callable[[str], None] 
 
 
 def _key(record: EffectRecord) -> _Key:
-    return record.effect, record.locality or "", record.mpi, record.variant, record.mapping
+    place = tuple(str(one) for one in (record.ranks, record.nodes, record.ppn, record.oversubscribed))
+    return (
+        *(record.effect, record.locality or "", record.mpi, record.variant, record.mapping, record.system),
+        *place,
+    )
+
+
+def _placement(record: EffectRecord) -> str:
+    """`8 ranks on 2 nodes`, as it was launched; empty where it is not known."""
+    if record.ranks is None or record.nodes is None:
+        return ""
+    return f"{record.ranks} ranks on {record.nodes} {'node' if record.nodes == 1 else 'nodes'}"
 
 
 def _order(key: _Key) -> tuple[str, int, _Key]:
@@ -46,6 +57,8 @@ def _effect(records: Sequence[EffectRecord]) -> Effect:
         "variant": first.variant,
         "mpi": first.mpi,
         "mapping": first.mapping,
+        "system": first.system,
+        "placement": _placement(first),
         "ranks": max((len(record.members) for record in answered), default=None),
         "oversubscribed": any(record.oversubscribed for record in records),
         "launches": list(dict.fromkeys(record.launch for record in records)),

@@ -48,6 +48,8 @@ class Effect(BaseModel):
     variant: str = ""
     mpi: str = ""
     mapping: str = ""
+    system: str = ""
+    placement: str = Field(default="", description="of the launch: 8 ranks on 2 nodes")
     ranks: int | None = Field(default=None, description="that took part")
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     views: Views = Field(default_factory=Views)

@@ -1,0 +1,184 @@
+"""Effects against a runner that answers, dies, refuses or sends wrong data: nothing is lost or asked twice."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.campaign.effect_runs import run_effects
+from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.events import Progress
+from hockney.campaign.folder import EFFECTS, LAUNCHES, Campaign
+from hockney.campaign.launch import Described, Launch
+from hockney.campaign.measure import Outcome
+from hockney.campaign.plan import Plan
+from hockney.campaign.record import Record
+from hockney.errors import RequestError
+
+FAKE = Path(__file__).with_name("fake_runner.py")
+NUMBERS = {"probe": [1, 2, 3], "second": [4, 5]}
+
+
+class Watcher:
+    """Remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+        self.progresses: list[Progress] = []
+
+    def progress(self, progress: Progress) -> None:
+        self.progresses.append(progress)
+
+    def measured(self, record: Record) -> None:
+        raise AssertionError(record)
+
+    def warning(self, text: str) -> None:
+        self.warnings.append(text)
+
+
+@pytest.fixture(autouse=True)
+def numbers(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
+    """Two effects that ask the fake runner about these numbers; a test may change them."""
+    asked = {name: list(one) for name, one in NUMBERS.items()}
+
+    def asking(name: str) -> Any:
+        def ask(_: Here) -> Asking:
+            for number in asked[name]:
+                answer = yield Question((0, 1), {"number": number}, "cache")
+                if answer is not None and answer["time_s"] > 1:
+                    return
+            yield NotMeasurable("not here", "cache")
+            yield NotMeasurable("not here", "network")
+
+        return ask
+
+    effects.names()
+    for name in asked:
+        monkeypatch.setitem(effects._units, name, asking(name))
+    return asked
+
+
+def launch(*arguments: str, cpu_model: str = "", oversubscribed: bool = False) -> Launch:
+    def describe(_: Mapping[str, Any]) -> Described:
+        hosts = [{"cpu_model": cpu_model}] if cpu_model else []
+        return Described({(0, 1): "cache"}, oversubscribed, 1, 2, {"mpi": {"kind": "fake"}, "hosts": hosts}, [])
+
+    return Launch(
+        "default", "Fake MPI 1", [sys.executable, str(FAKE), *(arguments or ("good",))], {}, {}, describe
+    )
+
+
+def run(path: Path, *launches: Launch, deadline: float | None = None) -> tuple[Campaign, Outcome, Watcher]:
+    asked = Plan.asked({"ranks": 2, "effects": ["probe", "second"], "time_limit_s": 20.0})
+    campaign = Campaign.open(path) if path.exists() else Campaign.create(path, asked.model_dump())
+    watcher, outcome = Watcher(), Outcome()
+    run_effects(campaign, asked, launches or [launch()], watcher, outcome, deadline)
+    return campaign, outcome, watcher
+
+
+def answered(campaign: Campaign) -> list[int]:
+    return [record.parameters["number"] for record in campaign.effects() if record.answer]
+
+
+def test_all_is_asked_once_on_one_launch_and_kept(tmp_path: Path) -> None:
+    campaign, outcome, watcher = run(tmp_path / "c")
+    assert answered(campaign) == [1, 2, 3, 4, 5]
+    assert outcome.measured == 5
+    assert len(campaign.launches()) == 1
+    assert [(one.done, one.expected) for one in watcher.progresses] == [(0, 3), (1, 3), (2, 3), (0, 2), (1, 2)]
+    assert {record.launch for record in campaign.effects()} == {campaign.launches()[0]["id"]}
+
+
+def test_each_locality_is_told_why(tmp_path: Path) -> None:
+    campaign, _, _ = run(tmp_path / "c")
+    told = [(one.effect, one.locality) for one in campaign.effects() if one.not_measurable == "not here"]
+    assert told == [(name, locality) for name in ("probe", "second") for locality in ("cache", "network")]
+
+
+def test_a_finished_campaign_is_not_touched_by_resuming(tmp_path: Path) -> None:
+    campaign, _, _ = run(tmp_path / "c")
+    before = {name: (campaign.path / name).read_bytes() for name in (EFFECTS, LAUNCHES)}
+    _, outcome, _ = run(tmp_path / "c")
+    assert outcome.measured == 0
+    assert {name: (campaign.path / name).read_bytes() for name in before} == before
+
+
+def test_resuming_asks_what_is_missing_only(tmp_path: Path) -> None:
+    campaign, _, _ = run(tmp_path / "c")
+    lines = (campaign.path / EFFECTS).read_bytes().splitlines(keepends=True)
+    (campaign.path / EFFECTS).write_bytes(b"".join(lines[:2]) + lines[2][:20])
+    again, outcome, watcher = run(tmp_path / "c")
+    assert sorted(answered(again)) == [1, 2, 3, 4, 5]
+    assert outcome.measured == 3
+    assert any("damaged line" in text for text in watcher.warnings)
+
+
+def test_a_question_that_kills_the_launch_costs_itself_alone(
+    tmp_path: Path, numbers: dict[str, list[int]]
+) -> None:
+    numbers["probe"] = [1, 100, 3]
+    campaign, outcome, _ = run(tmp_path / "c")
+    assert answered(campaign) == [1, 3, 4, 5]
+    (failure,) = campaign.failures()
+    assert failure["effect"] == "probe"
+    assert '"number": 100' in failure["asked"]
+    assert len(outcome.failures) == 1
+
+
+def test_questions_that_kill_are_counted_in_a_row(tmp_path: Path, numbers: dict[str, list[int]]) -> None:
+    numbers["probe"] = [1, 100, 2]
+    numbers["second"] = [100, 3, 4, 5]
+    campaign, _, _ = run(tmp_path / "c")
+    assert answered(campaign) == [1, 2, 3, 4, 5]
+
+
+def test_a_launch_that_does_not_start_again_ends_it(tmp_path: Path, numbers: dict[str, list[int]]) -> None:
+    numbers["probe"] = [1, 100, 3]
+    campaign, outcome, _ = run(tmp_path / "c", launch("once", str(tmp_path / "begun")))
+    assert answered(campaign) == [1]
+    assert len(campaign.failures()) == 2
+    assert len(outcome.failures) == 2
+    assert campaign.failures()[1]["effect"] == ""
+
+
+def test_refusals_are_kept_and_lack_of_memory_is_asked_again(
+    tmp_path: Path, numbers: dict[str, list[int]]
+) -> None:
+    numbers["probe"] = [1, 101, 102, 3]
+    campaign, outcome, _ = run(tmp_path / "c")
+    assert answered(campaign) == [1, 3, 4, 5]
+    assert [one.parameters["number"] for one in campaign.effects() if one.refused] == [102]
+    assert outcome.limitations == ["probe: no such number"]
+    assert len(campaign.failures()) == 1
+    _, again, _ = run(tmp_path / "c")
+    assert len(again.failures) == 1, "memory may be free now"
+
+
+def test_wrong_data_are_a_failure(tmp_path: Path, numbers: dict[str, list[int]]) -> None:
+    numbers["probe"] = [1, 103]
+    campaign, outcome, _ = run(tmp_path / "c")
+    assert any("wrong data" in text for text in outcome.failures)
+    assert answered(campaign) == [1, 103, 4, 5]
+
+
+def test_after_the_campaigns_time_nothing_more_is_asked(tmp_path: Path) -> None:
+    campaign, outcome, _ = run(tmp_path / "c", deadline=time.monotonic() - 1)
+    assert answered(campaign) == []
+    assert outcome.left_out == 2
+
+
+def test_another_machine_or_library_is_refused(tmp_path: Path) -> None:
+    run(tmp_path / "c", launch(cpu_model="EPYC"))
+    with pytest.raises(RequestError, match="begun on EPYC; this is Xeon"):
+        run(tmp_path / "c", launch(cpu_model="Xeon"))
+    with pytest.raises(RequestError, match="more ranks than cores"):
+        run(tmp_path / "c", launch(cpu_model="EPYC", oversubscribed=True))
+    other = dataclasses.replace(launch(cpu_model="EPYC"), mpi_name="Other MPI 2")
+    with pytest.raises(RequestError, match="begun with Fake MPI 1; found now: Other MPI 2"):
+        run(tmp_path / "c", other)
