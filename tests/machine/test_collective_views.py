@@ -19,6 +19,9 @@ from hockney.machine.message_shares import Shares, by_size, shares_of
 from hockney.models.base import Fit, Parameter, Regime, predict
 from hockney.models.collectives.base import collective_models
 from hockney.models.views import VIEWS, Statement, Views
+from hockney.predict.collective import predict_one
+from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.schedule.catalogue import ask
 
 
 @pytest.fixture
@@ -214,22 +217,65 @@ def test_breaks_between_two_sizes_are_told_in_whole_bytes() -> None:
     ]
 
 
-def test_loggp_bounds_a_rank_that_serves_all_others(costs: Costs) -> None:
+def loggp_of(alpha_s: float, g_s: float, is_larger: bool) -> Fit:
+    """L + o_s + o_r − G = alpha_s, G = 1 ns/B."""
     regime = Regime(
         min_B=0,
         max_B=None,
-        alpha_s=Parameter(value=1e-6, unit="s"),
+        alpha_s=Parameter(value=alpha_s, unit="s"),
         beta_s_per_B=Parameter(value=1e-9, unit="s/B"),
     )
-    loggp = Fit(
+    return Fit(
         model="loggp",
         regimes=[regime],
-        parameters={"g": Parameter(value=4e-7, unit="s"), "G": Parameter(value=1e-9, unit="s/B")},
+        parameters={"g": Parameter(value=g_s, unit="s"), "G": Parameter(value=1e-9, unit="s/B")},
+        gap_is_larger=is_larger,
     )
+
+
+@pytest.mark.parametrize("size_B", [1, 4096, 8192, 16384, 2**17])
+@pytest.mark.parametrize("is_larger", [True, False])
+@pytest.mark.parametrize("overhead_s", [1e-6, 1e-5])
+def test_loggp_bounds_a_simulated_scatter(costs: Costs, is_larger: bool, size_B: int, overhead_s: float) -> None:
+    """g = 10 µs and G = 1 ns/B; L = 3 µs and 2 µs of overhead (g is more than a message), or 20 µs."""
+    g_s, per_byte_s, latency_s = 1e-5, 1e-9, 3e-6
+    alpha_s = latency_s + 2 * overhead_s
+    loggp = loggp_of(alpha_s - per_byte_s, g_s, is_larger)
     with_loggp = Costs(costs.nearest, costs.farthest, loggp, costs.localities)
+    formula = (
+        views("scatter", "linear", costs=with_loggp).bounded[-1].text.partition("≥ ")[2].partition(", g =")[0]
+    )
+    python = formula.replace("·", "*").replace("−", "-")
+    bound_s = eval(python, {"P": 8, "n": size_B, "g": g_s, "G": per_byte_s, "max": max})
+    bytes_s = np.maximum(SIZES_B - 1, 0) * per_byte_s
+    between_s = np.maximum(g_s, bytes_s) if is_larger else g_s + bytes_s
+    network = MachineCosts({4: Messages(alpha_s + bytes_s, overhead_s, overhead_s, between_s)}, "a test")
+    simulated_s = predict_one(ask("scatter", "linear", ranks=8, size_B=size_B), network, None).time_s
+    assert simulated_s is not None
+    # Rounding alone: the sizes are those at which the simulator has the curves.
+    assert bound_s <= simulated_s * (1 + 1e-9)
+    # It is short of the LogGP time by T(n) less a gap at most, of P = 8 messages about two.
+    assert bound_s >= 0.7 * simulated_s
+
+
+def test_loggp_bounds_a_rank_that_serves_all_others(costs: Costs) -> None:
+    with_loggp = Costs(costs.nearest, costs.farthest, loggp_of(1e-6, 4e-7, False), costs.localities)
     found = views("scatter", "linear", costs=with_loggp).bounded
     assert found[-1].text == "T(P, n) ≥ (P − 1)·g + (P − 1)·(n − 1)·G, g = 0.4 µs, G = 1 ns/B"
     assert len(views("scatter", "binomial", costs=with_loggp).bounded) == len(found) - 1
+
+
+def test_a_torus_takes_the_larger_of_gaps_and_bytes_where_the_fit_does(machine: Machine, costs: Costs) -> None:
+    # A ring of 4: 3 gaps of 0.4 µs, and 2 blocks of 1 ns/B on a link.
+    ring = congestion_of(machine, "torus:4")
+    said = []
+    for is_larger in (False, True):
+        asked = Costs(costs.nearest, costs.farthest, loggp_of(1e-6, 4e-7, is_larger), costs.localities)
+        said += [views("alltoall", "bruck", costs=asked, congestion=one).bounded[-1].text for one in (ring, None)]
+    assert said[0] == "T(4, n) ≥ 1.2 µs + n / 500 MB/s"
+    assert said[1].startswith("T(P, n) ≥ g·(P − 1) + n·G·max((P − 1)/6, C), C =")
+    assert said[2] == "T(4, n) ≥ max(1.2 µs, n / 500 MB/s)"
+    assert said[3].startswith("T(P, n) ≥ max(g·(P − 1), n·G·max((P − 1)/6, C)), C =")
 
 
 def test_every_algorithm_has_all_views(costs: Costs) -> None:

@@ -62,6 +62,8 @@ def test_a_gap_that_is_the_larger_of_two_is_not_taken_for_their_sum() -> None:
         assert low is not None
         assert high is not None
         assert low < truth < high
+    assert found.gap_is_larger
+    assert not models.get("loggp")(exact).gap_is_larger
     assert any("larger" in note for note in found.notes)
     assert not any("larger" in note for note in models.get("loggp")(exact).notes)
 
@@ -90,6 +92,20 @@ def test_overlap_clamps_the_latency_and_says_so() -> None:
     assert any("overlap" in note for note in found.notes)
     assert not found.nonphysical
     assert np.all(predict(found, np.array([0.0, 1.0, 1e6])) > 0)
+
+
+@pytest.mark.parametrize("latency_s", [L, -1e-7])
+def test_the_interval_of_alpha_holds_it(latency_s: float) -> None:
+    """α is the one-way time less G, here 0.1 ns, or more than it where L is set to 0; intervals of ±10⁻⁵."""
+    found = models.get("loggp")(series(width=1e-5, latency_s=latency_s))
+    alpha = found.regimes[0].alpha_s
+    assert alpha.low is not None
+    assert alpha.high is not None
+    assert alpha.low <= alpha.value <= alpha.high
+    # Still that of the one-way time at its other end.
+    one_way = latency_s + O_S + O_R
+    end, expected = (alpha.high, one_way * (1 + 1e-5)) if latency_s > 0 else (alpha.low, one_way * (1 - 1e-5))
+    assert end == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["send_overhead", "receive_overhead", "bandwidth"])

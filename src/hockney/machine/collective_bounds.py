@@ -45,7 +45,7 @@ def bounds(
     if costs is not None:
         made += [_optimum(optimum, costs), _mappings(form, costs, congestion)]
         if form.serves_all and costs.loggp is not None and "g" in costs.loggp.parameters:
-            made.append(_served(form, costs.loggp))
+            made.append(_served(form, costs.loggp, costs.localities[1]))
     return made
 
 
@@ -106,14 +106,23 @@ def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | No
     )
 
 
-def _served(form: ClosedForm, loggp: Fit) -> Statement:
-    """One rank sends or receives P − 1 messages: g apart, and their bytes."""
-    gap, per_byte = quantity(loggp.parameters["g"].value, "s"), quantity(loggp.parameters["G"].value, "s/B")
+def _served(form: ClosedForm, loggp: Fit, locality: str) -> Statement:
+    """One rank sends or receives P − 1 messages: P − 2 gaps between them, and one message's own time.
+
+    That time is L + o_s + o_r + (n − 1)G: a further gap at least, unless g is longer than an empty message.
+    """
+    gap_s, per_byte_s = loggp.parameters["g"].value, loggp.parameters["G"].value
+    gap, per_byte = quantity(gap_s, "s"), quantity(per_byte_s, "s/B")
+    # The line's α is L + o_s + o_r − G.
+    gaps = "(P − 1)" if gap_s <= loggp.regimes[0].alpha_s.value + per_byte_s else "(P − 2)"
+    if loggp.gap_is_larger:
+        text, mathematics = f"{gaps}·max(g, (n − 1)·G)", rf"{latex(gaps)} \max(g, (n - 1) G)"
+    else:
+        text, mathematics = f"{gaps}·g + {gaps}·(n − 1)·G", f"{latex(gaps)} g + {latex(gaps)}(n - 1) G"
     return Statement(
-        text=f"T(P, n) ≥ (P − 1)·g + (P − 1)·(n − 1)·G, g = {gap}, G = {per_byte}",
-        latex=rf"T(P, n) \ge (P - 1) g + (P - 1)(n - 1) G,\quad g = {latex_quantity(gap)},\ "
-        rf"G = {latex_quantity(per_byte)}",
-        where="n ≥ 1",
+        text=f"T(P, n) ≥ {text}, g = {gap}, G = {per_byte}",
+        latex=rf"T(P, n) \ge {mathematics},\quad g = {latex_quantity(gap)},\ G = {latex_quantity(per_byte)}",
+        where=f"n ≥ 1, every pair at {locality}, where the rank that serves needs g and G, not its partners",
         source=f"{_LOGGP}; one rank's {written(form.alpha)} messages",
     )
 
@@ -124,11 +133,18 @@ def torus_bound(costs: Costs | None, congestion: Congestion | None) -> Statement
     On a torus that is given, P is the number of its nodes, and C is that of its extents.
     """
     network = congestion.network if congestion is not None else None
+    loggp = costs.loggp if costs is not None else None
+    is_larger = loggp is not None and loggp.gap_is_larger
     if network is None or not network.shape:
-        text = "T(P, n) ≥ g·(P − 1) + n·G·max((P − 1)/6, C), C = k²·(k² − 1)/8 for odd k, k²·k²/8 for even k"
+        gaps, carried = "g·(P − 1)", "n·G·max((P − 1)/6, C)"
+        gaps_latex, carried_latex = "g (P - 1)", r"n G \max\left(\frac{P - 1}{6}, C\right)"
+        text, mathematics = f"{gaps} + {carried}", f"{gaps_latex} + {carried_latex}"
+        if is_larger:
+            text = f"max({gaps}, {carried})"
+            mathematics = rf"\max\left({gaps_latex}, {carried_latex}\right)"
         return Statement(
-            text=text.replace("k²·k²/8", "k⁴/8"),
-            latex=r"T(P, n) \ge g (P - 1) + n G \max\left(\frac{P - 1}{6}, C\right),\quad "
+            text=f"T(P, n) ≥ {text}, C = k²·(k² − 1)/8 for odd k, k⁴/8 for even k",
+            latex=rf"T(P, n) \ge {mathematics},\quad "
             r"C = \frac{k^2 (k^2 - 1)}{8} \text{ for odd } k,\ \frac{k^4}{8} \text{ for even } k",
             where=f"a torus of k × k × k = P nodes, one rank each, ideal routing; {_PRINTED}",
             source=_TORUS,
@@ -142,14 +158,16 @@ def torus_bound(costs: Costs | None, congestion: Congestion | None) -> Statement
     text, mathematics = f"g·{nodes - 1} + {blocks:.6g}·n·G", latex(f"g·{nodes - 1} + {blocks:.6g}·n·G")
     if costs is not None:
         # Without g of its own, only bytes count; G is 1/bandwidth.
-        beta = costs.loggp.parameters["G"].value if costs.loggp else _least(costs.farthest)[1]
-        gap = costs.loggp.parameters["g"].value if costs.loggp else 0.0
+        beta = loggp.parameters["G"].value if loggp else _least(costs.farthest)[1]
+        gap = loggp.parameters["g"].value if loggp else 0.0
         fixed, rate = quantity(gap * (nodes - 1), "s"), format_rate(1 / (beta * blocks)) if beta else ""
         terms = ([fixed] if gap else []) + ([f"n / {rate}"] if rate else [])
         parts = ([latex_quantity(fixed)] if gap else []) + (
             [rf"\frac{{n}}{{{latex_quantity(rate)}}}"] if rate else []
         )
         text, mathematics = " + ".join(terms) or "0", " + ".join(parts) or "0"
+        if is_larger and len(terms) > 1:
+            text, mathematics = f"max({', '.join(terms)})", rf"\max\left({', '.join(parts)}\right)"
     return Statement(
         text=f"T({nodes}, n) ≥ {text}", latex=rf"T({nodes}, n) \ge {mathematics}", where=where, source=_TORUS
     )

@@ -64,6 +64,9 @@ class Fit(BaseModel):
     regimes: list[Regime]
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     nonphysical: bool = Field(default=False, description="a parameter is negative")
+    gap_is_larger: bool = Field(
+        default=False, description="loggp: from message to message max(g, (n − 1)G), not g + (n − 1)G"
+    )
     n_half_B: Parameter | None = Field(default=None, description="size that reaches half the bandwidth: α/β")
     quality: Quality | None = None
     notes: list[str] = Field(default_factory=list, description="limits of this fit, in words")

@@ -6,7 +6,7 @@ size, g and G from windows of back-to-back messages, and L = one way (smallest) 
 
 The first message of a window is one way under way, each of the W − 1 others comes g + (n − 1)G after the one
 before, and the empty answer is one way too: W · t(n) = T(n) + (W − 1)(g + (n − 1)G) + T(0). Where the larger of g
-and (n − 1)G describes the gaps better than their sum, it is taken, and a note says so.
+and (n − 1)G describes the gaps better than their sum, it is taken; `gap_is_larger` and a note say so.
 """
 
 from __future__ import annotations
@@ -53,6 +53,16 @@ def _difference(whole: Parameter, parts: list[Parameter]) -> Parameter:
     return Parameter(value=value, low=low, high=high, unit="s")
 
 
+def _holding(one_way: Parameter, alpha_s: float) -> Parameter:
+    """α with the interval of the one-way time, widened where it does not hold α.
+
+    α is the one-way time less G, and more than it where L is set to 0; both may leave a narrow interval.
+    """
+    low = None if one_way.low is None else min(one_way.low, alpha_s)
+    high = None if one_way.high is None else max(one_way.high, alpha_s)
+    return Parameter(value=alpha_s, low=low, high=high, unit="s")
+
+
 @models.register("loggp")
 def fit(series: Series) -> Fit:
     """L, o_s, o_r, g, G from the related measurements of `series`.
@@ -80,9 +90,7 @@ def fit(series: Series) -> Fit:
     if gaps.larger:
         notes.append("from one message to the next it takes the larger of g and (n − 1)G, not their sum")
     alpha = latency.value + o_s.value + o_r.value - gap_per_byte.value
-    regimes = one_regime(
-        Parameter(value=max(0.0, alpha), low=one_way.low, high=one_way.high, unit="s"), gap_per_byte
-    )
+    regimes = one_regime(_holding(one_way, max(0.0, alpha)), gap_per_byte)
     parameters = {"L": latency, "o_s": o_s, "o_r": o_r, "g": gap, "G": gap_per_byte}
     bandwidth = reciprocal(gap_per_byte, "B/s")
     line = Lines.one(regimes[0].alpha_s.value, gap_per_byte.value)
@@ -95,6 +103,7 @@ def fit(series: Series) -> Fit:
         model="loggp",
         regimes=regimes,
         parameters=parameters | ({"bandwidth_B_per_s": bandwidth} if bandwidth else {}),
+        gap_is_larger=gaps.larger,
         n_half_B=half_bandwidth_size(regimes),
         quality=assess(series.size_B, series.time_s, unchanged, 1),
         notes=notes,
