@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hockney.machine.collective_costs import GAMMA, Costs, numbers
 from hockney.machine.congestion import Congestion
 from hockney.machine.formula import latex_quantity, quantity
@@ -19,20 +21,29 @@ _PRINTED = "as printed, C = ∛P(∛P/2 + 1)³: an upper bound on C, which bound
 _LOGGP = "Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995"
 
 
-def _least(fit: Fit) -> tuple[float, float]:
-    """What no message is faster than, in s, and no byte of one, in s/B: least T(m) and least T(m)/m.
+def _least(fits: Sequence[Fit]) -> tuple[float, float]:
+    """What no message is faster than, in s, and no byte of one, in s/B: least T(m) and least T(m)/m of all fits.
 
     A line's least is at one of its ends. T(m) is at least either; α and β of single regimes may both be zero.
     """
-    ends = [(one, size) for one in fit.regimes for size in (one.min_B, one.max_B) if size is not None]
+    ends = [
+        (one, size) for fit in fits for one in fit.regimes for size in (one.min_B, one.max_B) if size is not None
+    ]
     times = [(one.alpha_s.value + one.beta_s_per_B.value * size, size) for one, size in ends]
     rates = [time / size for time, size in times if size > 0]
-    return min(time for time, _ in times), min([*rates, fit.regimes[-1].beta_s_per_B.value])
+    return min(time for time, _ in times), min([*rates, *(fit.regimes[-1].beta_s_per_B.value for fit in fits)])
 
 
-def _most(fit: Fit) -> tuple[float, float]:
-    """α and β that no regime exceeds."""
-    return max(one.alpha_s.value for one in fit.regimes), max(one.beta_s_per_B.value for one in fit.regimes)
+def _most(fits: Sequence[Fit]) -> tuple[float, float]:
+    """α and β that no regime of any fit exceeds."""
+    regimes = [one for fit in fits for one in fit.regimes]
+    return max(one.alpha_s.value for one in regimes), max(one.beta_s_per_B.value for one in regimes)
+
+
+def _pairs(costs: Costs) -> str:
+    """Whose fits a bound is of."""
+    near, far = costs.localities
+    return f"pairs from {near} to {far}, whichever take least or most" if near != far else f"every pair at {near}"
 
 
 def bounds(
@@ -58,8 +69,8 @@ def _optimum(optimum: Optimum, costs: Costs | None) -> Statement:
     ]
     where = "any algorithm, one message of a rank at a time"
     if costs is not None:
-        terms = numbers(optimum.alpha, optimum.bytes, *_least(costs.nearest))
-        where = f"any algorithm, one message of a rank at a time, every pair at {costs.localities[0]}"
+        terms = numbers(optimum.alpha, optimum.bytes, *_least(costs.every))
+        where = f"any algorithm, one message of a rank at a time, {_pairs(costs)}"
     text, mathematics = _largest(terms)
     return Statement(
         text=f"T(P, n) ≥ {text}", latex=rf"T(P, n) \ge {mathematics}", where=where, source=optimum.source
@@ -76,18 +87,25 @@ def _largest(terms: list[Term]) -> tuple[str, str]:
 
 
 def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | None) -> Statement:
-    """Count α + bytes β ≤ T ≤ count α + C bytes β, after equation (2)."""
+    """Count α + bytes β ≤ T ≤ count α + C bytes β, after equation (2).
+
+    Messages of a rank that serves all overlap: of all their α one at least is left, and all their bytes.
+    """
+    alphas = "1" if form.serves_all else form.alpha
     reduced = GAMMA._replace(times=form.reduced)
     crowded = "" if form.bytes == "0" else f"C·{form.bytes}"
     if costs is None:
-        low = [Term(form.alpha, " α", r" \alpha"), Term(form.bytes, " β", r" \beta"), reduced]
-        high = [low[0], Term(crowded, " β", r" \beta"), reduced]
+        low = [Term(alphas, " α", r" \alpha"), Term(form.bytes, " β", r" \beta"), reduced]
+        high = [Term(form.alpha, " α", r" \alpha"), Term(crowded, " β", r" \beta"), reduced]
         where = "best and worst mapping; C messages share the busiest link"
     else:
-        low = [*numbers(form.alpha, form.bytes, *_least(costs.nearest)), reduced]
-        high = [*numbers(form.alpha, crowded, *_most(costs.farthest)), reduced]
-        near, far = costs.localities
-        where = f"from every pair at {near} to every pair at {far}" if near != far else f"every pair at {near}"
+        alpha_s, beta_s_per_B = _least(costs.every)
+        if form.serves_all and costs.loggp is not None:
+            # Back to back a byte may take less than in a message by itself, whose copies nothing hides.
+            beta_s_per_B = min(beta_s_per_B, costs.loggp.parameters["G"].value)
+        low = [*numbers(alphas, form.bytes, alpha_s, beta_s_per_B), reduced]
+        high = [*numbers(form.alpha, crowded, *_most(costs.every)), reduced]
+        where = _pairs(costs)
     tail, tail_latex = "", ""
     source = "document 003, equation (2)"
     if congestion is not None and crowded:
@@ -95,8 +113,9 @@ def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | No
         source += f"; {congestion.definition.source}"
     elif costs is not None and crowded:
         where += "; C is not known: measure the effect congestion, or give --topology"
-    # Least time and least time per byte each bound a message from below, not their sum.
-    below, below_latex = total(low) if costs is None else _largest(low)
+    # Least time and least time per byte each bound a message from below, not their sum; reductions of a rank that
+    # serves all overlap its messages.
+    below, below_latex = total(low) if costs is None and not form.serves_all else _largest(low)
     above, above_latex = total(high)
     return Statement(
         text=f"{below} ≤ T(P, n) ≤ {above}{tail}",
@@ -158,7 +177,7 @@ def torus_bound(costs: Costs | None, congestion: Congestion | None) -> Statement
     text, mathematics = f"g·{nodes - 1} + {blocks:.6g}·n·G", latex(f"g·{nodes - 1} + {blocks:.6g}·n·G")
     if costs is not None:
         # Without g of its own, only bytes count; G is 1/bandwidth.
-        beta = loggp.parameters["G"].value if loggp else _least(costs.farthest)[1]
+        beta = loggp.parameters["G"].value if loggp else _least([costs.farthest])[1]
         gap = loggp.parameters["g"].value if loggp else 0.0
         fixed, rate = quantity(gap * (nodes - 1), "s"), format_rate(1 / (beta * blocks)) if beta else ""
         terms = ([fixed] if gap else []) + ([f"n / {rate}"] if rate else [])

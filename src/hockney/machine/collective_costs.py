@@ -16,12 +16,21 @@ GAMMA = Term("", " γ", r" \gamma")
 
 @dataclass(frozen=True)
 class Costs:
-    """Piecewise fits of ping-pongs between the nearest and the farthest ranks measured; LogGP of the farthest."""
+    """Piecewise fits of ping-pongs between the nearest and the farthest ranks measured; LogGP of the farthest.
+
+    The nearest need not be the fastest, nor in everything: `between` are the other fits, for bounds.
+    """
 
     nearest: Fit
     farthest: Fit
     loggp: Fit | None
     localities: tuple[str, str]
+    between: tuple[Fit, ...] = ()
+
+    @property
+    def every(self) -> tuple[Fit, ...]:
+        """All fits, whatever the locality."""
+        return self.nearest, *self.between, self.farthest
 
 
 def costs_of(machine: Machine) -> Costs | None:
@@ -49,6 +58,7 @@ def costs_of(machine: Machine) -> Costs | None:
         far.fits["piecewise"],
         far.fits.get("loggp"),
         (near.locality or "unknown", far.locality or "unknown"),
+        tuple(entry.fits["piecewise"] for entry in usual[1:-1]),
     )
 
 

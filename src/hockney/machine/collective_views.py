@@ -57,7 +57,7 @@ def _views(
         asymptotic=[_asymptotic(form)],
         dominant=_dominant(form, costs),
         bounded=bounds(form, collective.optimum, costs, congestion),
-        exact=[_statement(_symbols(form), meanings(form), form.source)],
+        exact=[_statement(form, _symbols(form), meanings(form), form.source)],
     )
     if operation == "alltoall":
         views.bounded.append(torus_bound(costs, congestion))
@@ -101,9 +101,18 @@ def _symbols(form: ClosedForm) -> list[Term]:
     ]
 
 
-def _statement(terms: list[Term], where: str, source: str = "") -> Statement:
+def _relation(is_exact: bool) -> tuple[str, str]:
+    """As text and as LaTeX."""
+    return ("=", "=") if is_exact else ("≤", r"\le")
+
+
+def _statement(form: ClosedForm, terms: list[Term], where: str, source: str = "") -> Statement:
+    """T = Σ terms; ≤ where messages of a rank overlap."""
     text, mathematics = total(terms)
-    return Statement(text=f"T(P, n) = {text}", latex=f"T(P, n) = {mathematics}", where=where, source=source)
+    plain, relation = _relation(not form.serves_all)
+    return Statement(
+        text=f"T(P, n) {plain} {text}", latex=f"T(P, n) {relation} {mathematics}", where=where, source=source
+    )
 
 
 def _dominant(form: ClosedForm, costs: Costs | None) -> list[Statement]:
@@ -114,15 +123,16 @@ def _dominant(form: ClosedForm, costs: Costs | None) -> list[Statement]:
         few = numbers(form.alpha, form.bytes, first.alpha_s.value, first.beta_s_per_B.value)[:1]
         many = [*numbers(form.alpha, form.bytes, last.alpha_s.value, last.beta_s_per_B.value)[1:], many[-1]]
     if form.bytes == "0":
-        return [_statement(few, "")]
-    return [_leading(few, form.orders[1], "small n"), _leading(many, form.orders[0], "large n")]
+        return [_statement(form, few, "")]
+    return [_leading(form, few, form.orders[1], "small n"), _leading(form, many, form.orders[0], "large n")]
 
 
-def _leading(terms: list[Term], rest: str, where: str) -> Statement:
+def _leading(form: ClosedForm, terms: list[Term], rest: str, where: str) -> Statement:
     text, mathematics = total(terms)
+    plain, relation = _relation(not form.serves_all)
     return Statement(
-        text=f"T(P, n) = {text} + Θ({rest})",
-        latex=f"T(P, n) = {mathematics} + {latex(f'Θ({rest})')}",
+        text=f"T(P, n) {plain} {text} + Θ({rest})",
+        latex=f"T(P, n) {relation} {mathematics} + {latex(f'Θ({rest})')}",
         where=where,
     )
 
@@ -135,7 +145,7 @@ def _by_regime(form: ClosedForm, fit: Fit) -> list[Statement]:
         terms = numbers(form.alpha, form.bytes, regime.alpha_s.value, regime.beta_s_per_B.value)
         several = len(fit.regimes) > 1 and form.bytes != "0"
         where = f"messages of m bytes, {domain(fit, index).replace('n', 'm', 1)}" if several else ""
-        made.append(_statement([*terms, GAMMA._replace(times=form.reduced)], where))
+        made.append(_statement(form, [*terms, GAMMA._replace(times=form.reduced)], where))
     return made
 
 
@@ -144,7 +154,8 @@ def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Stat
     shares = shares_of(operation, algorithm, ranks)
     if isinstance(shares, str):
         return [], [f"on {ranks} ranks: {shares}"]
-    relation, latex_relation = ("=", "=") if shares.is_exact else ("≤", r"\le")
+    is_exact = shares.is_exact and not collective_models.get(operation).forms[algorithm].serves_all
+    relation, latex_relation = _relation(is_exact)
     made = []
     for piece in by_size(shares, fit):
         constant = quantity(piece.alpha_s, "s")

@@ -81,7 +81,10 @@ class ClosedForm:
     bounds: bool = True
     source: str = ""
     serves_all: bool = False
-    """One rank sends to, or receives from, each other one, without waiting in between."""
+    """One rank sends to, or receives from, each other one, several messages under way at once.
+
+    Its messages overlap: what processors and latency take of one hides behind the next, and the form is at most.
+    """
 
     def is_exact(self, ranks: int, radix: int = 0) -> bool:
         """Whether the form equals the schedule's counts for so many ranks."""

@@ -71,8 +71,19 @@ def meanings(form: ClosedForm) -> str:
 
 
 def total(terms: list[Term]) -> tuple[str, str]:
-    """Terms that add up, as text and as LaTeX; those that count nothing are left out."""
+    """Terms that add up, as text and as LaTeX; those that count nothing are left out.
+
+    A count of one is not written before α, nor before a number: `α`, `0.21 µs`.
+    """
     kept = [term for term in terms if term.times not in ("", "0")]
-    text = " + ".join(f"{written(one.times)}{one.symbol}" for one in kept)
-    mathematics = " + ".join(f"{latex(written(one.times))}{one.latex}" for one in kept)
+    text = " + ".join(
+        one.symbol.removeprefix(" · ").strip() if one.times == "1" else f"{written(one.times)}{one.symbol}"
+        for one in kept
+    )
+    mathematics = " + ".join(
+        one.latex.removeprefix(r" \cdot ").strip()
+        if one.times == "1"
+        else f"{latex(written(one.times))}{one.latex}"
+        for one in kept
+    )
     return text or "0", mathematics or "0"

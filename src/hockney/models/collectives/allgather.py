@@ -26,6 +26,7 @@ collective_models.register("allgather")(
                 "(P − 1)·(P + 1)·n",
                 ("P", "n P²"),
                 source="its schedule",
+                serves_all=True,
             ),
             "ring": ClosedForm(exchange, "(P − 1)", "(P − 1)·n", ("P", "n P"), source=THAKUR),
             "neighbor_exchange": ClosedForm(

@@ -38,6 +38,7 @@ collective_models.register("allreduce")(
                 ("P", "n P"),
                 "(P − 1)·n",
                 source=PJESIVAC,
+                serves_all=True,
             ),
             "reduce_bcast": ClosedForm(
                 lambda case: Counts(

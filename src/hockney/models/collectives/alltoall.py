@@ -12,7 +12,7 @@ collective_models.register("alltoall")(
         Optimum("q", "(P − 1)·n", lambda case: Counts(case.log, (case.ranks - 1) * case.m)),
         {
             "linear": ClosedForm(exchange, *_EXCHANGE, source=PJESIVAC, serves_all=True),
-            "linear_sync": ClosedForm(exchange, *_EXCHANGE, source=PJESIVAC),
+            "linear_sync": ClosedForm(exchange, *_EXCHANGE, source=PJESIVAC, serves_all=True),
             "pairwise": ClosedForm(exchange, *_EXCHANGE, source=THAKUR),
             "bruck": ClosedForm(
                 lambda case: Counts(case.log, case.log * case.ranks / 2 * case.m),
