@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hockney.errors import RequestError
-from hockney.machine.congestion import congestion_of
+from hockney.machine.congestion import Congestions, congestion_of
 from hockney.machine.file import Machine, load
 from hockney.machine.topologies.base import parse_spec
 from hockney.machine.traffic.base import Links
@@ -95,6 +95,33 @@ def test_measured_comes_before_the_machines_topology_and_after_a_given_one(machi
     own = congestion_of(machine)
     assert own is not None
     assert own.value == pytest.approx(6)
+
+
+def test_it_is_of_the_network_and_of_the_entrys_mpi_and_variant(machine: Machine) -> None:
+    def measured(worst: float, **words: object) -> Effect:
+        return effect(worst_congestion=worst).model_copy(update=words)
+
+    machine.effects = [
+        measured(9.0, locality="package"),
+        measured(8.0, locality="network", oversubscribed=True),
+        measured(7.0, locality="network", variant="tuned"),
+        measured(2.0, locality="network", mpi="a"),
+        measured(3.0, locality="network", mpi="b", variant="default"),
+        measured(2.5, locality="network", mpi="b"),
+    ]
+    all_of_them = Congestions(machine)
+
+    def at(mpi: str = "", variant: str = "") -> float | None:
+        entry = machine.point_to_point[0].model_copy(update={"other": {"mpi": mpi} if mpi else {}})
+        found = all_of_them.at(entry.model_copy(update={"variant": variant}))
+        return found.value if found else None
+
+    assert [at("a"), at("b"), at("b", "default"), at()] == [2.0, 3.0, 3.0, 3.0]
+    assert [at("a", "tuned"), at("a", "other")] == [7.0, None]
+    assert all_of_them.at().value == 3.0  # type: ignore[union-attr]
+    given = Congestions(machine, "torus:8x8x8").at(machine.point_to_point[0])
+    assert given is not None
+    assert given.value == pytest.approx(12)
 
 
 def test_a_published_formula_has_no_number(machine: Machine) -> None:

@@ -55,9 +55,27 @@ def test_congestion_bounds_what_crosses_the_network(machine: Machine) -> None:
     entry = entry_at(machine, "network")
     views = views_of(entry, entry.fits["piecewise"], WORST)
     assert texts(views.bounded)[1] == (
-        "1 µs + n / 12.5 GB/s ≤ T(n) < 1 µs + C · n / 12.5 GB/s, C = 3/2·∛P | n > 4 KiB (rendezvous)"
+        "(1 µs + n / 12.5 GB/s) / 1.1 ≤ T(n) ≤ (1 µs + C · n / 12.5 GB/s) · 1.1, C = 3/2·∛P "
+        "| n > 4 KiB (rendezvous)"
     )
     assert "equation (2)" in views.bounded[1].source
+    # A published line has no points left out: its bounds are those of the medians, and say so.
+    (plain,) = views_of(entry, line(1e-6, 1e-10), WORST).bounded
+    assert (plain.text, plain.where) == (
+        "1 µs + n / 10 GB/s ≤ T(n) ≤ 1 µs + C · n / 10 GB/s, C = 3/2·∛P",
+        "n ≥ 0; of medians",
+    )
+
+
+@pytest.mark.parametrize("worst", [1.0, 0.97])
+def test_without_congestion_the_points_left_out_bound_it(machine: Machine, worst: float) -> None:
+    entry = entry_at(machine, "network")
+    none = Congestion(Statement(text="C", latex="C"), worst)
+    views = views_of(entry, entry.fits["piecewise"], none)
+    assert texts(views.bounded)[1] == (
+        "(1 µs + n / 12.5 GB/s) / 1.1 ≤ T(n) ≤ (1 µs + n / 12.5 GB/s) · 1.1 | n > 4 KiB (rendezvous)"
+    )
+    assert views_of(entry, line(1e-6, 1e-10), none).bounded == []
 
 
 def test_inside_a_node_the_points_left_out_bound_it(machine: Machine) -> None:

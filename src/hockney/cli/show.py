@@ -76,7 +76,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Print the fitted models of a machine so that a person can read them."""
-    from hockney.machine.congestion import congestion_of
+    from hockney.machine.congestion import Congestions
     from hockney.machine.file import load
     from hockney.machine.render import chosen
     from hockney.machine.sections import COLLECTIVES, effects_known, of_collectives, of_effects, of_fits
@@ -105,14 +105,15 @@ def show(
             part = chosen(part, model or usual)
     views = [one for one in VIEWS if view in (Shown.all, one)]
     needs_bounds = format_ is Format.json or "bounded" in views or topology
-    congestion = congestion_of(whole, topology) if needs_bounds else None
-    fits = of_fits(part, congestion) if format_ is Format.json or views else []
+    congestions = Congestions(whole, topology) if needs_bounds else None
+    fits = of_fits(part, congestions) if format_ is Format.json or views else []
     more: list[Section] = []
     # Effects have no cache and no models of one's choice, collectives no locality either.
     if is_effect or (operation is None and cache is None and model is None):
         more += of_effects(whole, operation, locality, variant)
     if is_collective or not (operation or locality or variant or cache or model):
-        more += of_collectives(whole, operation, algorithm=algorithm, ranks=ranks, congestion=congestion)
+        shared = congestions.at() if congestions else None
+        more += of_collectives(whole, operation, algorithm=algorithm, ranks=ranks, congestion=shared)
     _print(part, fits, more, format_, views, machine)
 
 

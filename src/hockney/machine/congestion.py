@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.file import Machine
+from hockney.machine.file import Entry, Machine
 from hockney.machine.topologies.base import Network, parse_spec
 from hockney.machine.traffic.base import Links
 from hockney.machine.traffic.demands.base import Allocated
 from hockney.machine.traffic.study import study
+from hockney.models.effects.base import Effect
 from hockney.models.views import Statement
 
 FEW_NODES = 512
@@ -27,18 +29,53 @@ class Congestion:
     network: Network | None = None
 
 
-def congestion_of(machine: Machine, topology: str = "") -> Congestion | None:
+class Congestions:
     """From the topology that is given, else as the machine file has it: measured or published, else its topology.
 
-    RequestError where the given topology cannot be built. None where nothing is known.
+    RequestError where the given topology cannot be built.
     """
-    if topology:
-        return _of_network(parse_spec(topology))
-    network = _own_network(machine)
-    found = _of_effect(machine, network)
-    if found is not None or network is None:
-        return found
-    return _of_network(network) if network.nodes <= FEW_NODES or _known(network) else None
+
+    def __init__(self, machine: Machine, topology: str = "") -> None:
+        self._machine = machine
+        self._given = _of_network(parse_spec(topology)) if topology else None
+
+    def at(self, entry: Entry | None = None) -> Congestion | None:
+        """Of an entry's MPI and variant; without one, of the default variant and every MPI. None: not known."""
+        if self._given is not None:
+            return self._given
+        effects = [one for one in self._machine.effects if one.effect == "congestion" and _speaks_of(one, entry)]
+        return _of_effects(effects, self._network) or self._of_own_topology
+
+    @cached_property
+    def _network(self) -> Network | None:
+        return _own_network(self._machine)
+
+    @cached_property
+    def _of_own_topology(self) -> Congestion | None:
+        network = self._network
+        if network is None or not (network.nodes <= FEW_NODES or _known(network)):
+            return None
+        return _of_network(network)
+
+
+def congestion_of(machine: Machine, topology: str = "") -> Congestion | None:
+    """Of the default variant and every MPI; `Congestions` tells that of an entry."""
+    return Congestions(machine, topology).at()
+
+
+def _speaks_of(effect: Effect, entry: Entry | None) -> bool:
+    """Whether it was measured between nodes, with the same MPI and variant where both say theirs.
+
+    With several ranks on a core the scheduler decides, not the network.
+    """
+    if effect.locality not in ("network", None):
+        return False
+    usual, shared = ("", "default"), bool(effect.oversubscribed)
+    if entry is None:
+        return effect.variant in usual and not shared
+    mpi = entry.other.get("mpi", "")
+    same_variant = effect.variant == entry.variant or (effect.variant in usual and entry.variant in usual)
+    return same_variant and (not mpi or effect.mpi in ("", mpi)) and (not shared or bool(entry.oversubscribed))
 
 
 def _own_network(machine: Machine) -> Network | None:
@@ -51,20 +88,24 @@ def _own_network(machine: Machine) -> Network | None:
         return None
 
 
-def _of_effect(machine: Machine, network: Network | None) -> Congestion | None:
-    for effect in machine.effects:
-        if effect.effect != "congestion":
-            continue
-        source = effect.source or "effect congestion, measured"
-        if (worst := effect.parameters.get("worst_congestion")) is not None:
-            number = f"{worst.value:.3g}"
-            statement = Statement(text=f"C = {number}", latex=f"C = {number}", source=source)
-            return Congestion(statement, worst.value, network)
+def _of_effects(effects: list[Effect], network: Network | None) -> Congestion | None:
+    """The greatest that was measured, else a published formula."""
+    measured = [
+        (one.parameters["worst_congestion"], one) for one in effects if "worst_congestion" in one.parameters
+    ]
+    if measured:
+        worst, effect = max(measured, key=lambda one: one[0].value)
+        number = f"{worst.value:.3g}"
+        return Congestion(_defined(effect, f"C = {number}", f"C = {number}"), worst.value, network)
+    for effect in effects:
         if (per_root := effect.parameters.get("C_per_cbrt_P")) is not None:
             number = f"{per_root.value:.3g}"
-            statement = Statement(text=f"C = {number}·∛P", latex=rf"C = {number}\sqrt[3]{{P}}", source=source)
-            return Congestion(statement, None, network)
+            return Congestion(_defined(effect, f"C = {number}·∛P", rf"C = {number}\sqrt[3]{{P}}"), None, network)
     return None
+
+
+def _defined(effect: Effect, text: str, latex: str) -> Statement:
+    return Statement(text=text, latex=latex, source=effect.source or "effect congestion, measured")
 
 
 def _of_network(network: Network) -> Congestion:

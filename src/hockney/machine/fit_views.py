@@ -9,6 +9,7 @@ from hockney.models.base import Fit
 from hockney.models.views import Statement, Views
 from hockney.units import format_rate
 
+_LEFT_OUT = "95 % of the points left out of the fit"
 _LOGGP = ("L", "o_s", "o_r", "G")
 
 
@@ -16,8 +17,8 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
     """T(n), n bytes, from the coarsest statement to the finest.
 
     `bounded` is equation (2) with the congestion of the machine where the two ranks may sit on different nodes;
-    without it the interval that held for points the fit had not seen; nothing where there is neither, or where a
-    parameter is negative.
+    without it, and where it is 1, the interval that held for points the fit had not seen; nothing where there is
+    neither, or where a parameter is negative.
     """
     last = fit.regimes[-1]
     if last.beta_s_per_B.value > 0:
@@ -43,27 +44,52 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
     if not fit.nonphysical:
         shared = congestion if entry.locality in ("network", None) else None
         bounds = [
-            _congested(fit, index, shared) if shared else _held_out(fit, index)
+            _congested(fit, index, shared) if shared and _is_more(shared) else _held_out(fit, index)
             for index in range(len(fit.regimes))
         ]
         views.bounded = [one for one in bounds if one is not None]
     return views
 
 
-def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement:
-    """α + βn ≤ T < α + C·βn."""
+def _is_more(congestion: Congestion) -> bool:
+    """With C = 1 equation (2) is no interval: what is left is how far times lie from the fit."""
+    return congestion.value is None or congestion.value > 1
+
+
+def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement | None:
+    """(α + βn)/f ≤ T ≤ (α + C·βn)·f: half of the times lie below a fit of medians, so f is on either side.
+
+    f: the factor that held for points left out. Where it is not known, the statement says that it is of medians.
+    """
     regime = fit.regimes[index]
-    constant, beta = quantity(regime.alpha_s.value, "s"), regime.beta_s_per_B.value
-    text, latex = f"T(n) = {constant}", f"T(n) = {latex_quantity(constant)}"
-    if beta > 0:
-        rate = format_rate(1 / beta)
-        text = f"{right_side(regime)} ≤ T(n) < {constant} + C · n / {rate}, {congestion.definition.text}"
-        latex = (
-            rf"{latex_right_side(regime)} \le T(n) < {latex_quantity(constant)} + "
-            rf"C \cdot \frac{{n}}{{{latex_quantity(rate)}}},\quad {congestion.definition.latex}"
+    beta, source = regime.beta_s_per_B.value, f"document 003, equation (2); {congestion.definition.source}"
+    constant = quantity(regime.alpha_s.value, "s")
+    if beta <= 0:
+        plain = Statement(
+            text=f"T(n) = {constant}",
+            latex=f"T(n) = {latex_quantity(constant)}",
+            where=domain(fit, index),
+            source=source,
         )
-    source = f"document 003, equation (2); {congestion.definition.source}"
-    return Statement(text=text, latex=latex, where=domain(fit, index), source=source)
+        return _held_out(fit, index) or plain
+    rate = format_rate(1 / beta)
+    low, low_latex = right_side(regime), latex_right_side(regime)
+    high = f"{constant} + C · n / {rate}"
+    high_latex = rf"{latex_quantity(constant)} + C \cdot \frac{{n}}{{{latex_quantity(rate)}}}"
+    where, factor = domain(fit, index), fit.quality.prediction_factor if fit.quality else None
+    if factor is None:
+        where = f"{where}; of medians"
+    else:
+        number, source = f"{factor:.3g}", f"{source}; {_LEFT_OUT}"
+        low, high = f"({low}) / {number}", f"({high}) · {number}"
+        low_latex = rf"\frac{{1}}{{{number}}} \left({low_latex}\right)"
+        high_latex = rf"{number} \left({high_latex}\right)"
+    return Statement(
+        text=f"{low} ≤ T(n) ≤ {high}, {congestion.definition.text}",
+        latex=rf"{low_latex} \le T(n) \le {high_latex},\quad {congestion.definition.latex}",
+        where=where,
+        source=source,
+    )
 
 
 def _held_out(fit: Fit, index: int) -> Statement | None:
@@ -78,7 +104,7 @@ def _held_out(fit: Fit, index: int) -> Statement | None:
             rf"{number} \left({latex_right_side(regime)}\right)"
         ),
         where=domain(fit, index),
-        source="95 % of the points left out of the fit",
+        source=_LEFT_OUT,
     )
 
 

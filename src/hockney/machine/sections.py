@@ -9,7 +9,7 @@ from typing import Any
 from hockney.errors import RequestError
 from hockney.machine.collective_costs import costs_of
 from hockney.machine.collective_views import views_of_collective
-from hockney.machine.congestion import Congestion
+from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Machine
 from hockney.machine.fit_views import views_of
 from hockney.machine.formula import interval, stated
@@ -37,12 +37,12 @@ class Section:
     points: list[dict[str, Cell]] = field(default_factory=list)
 
 
-def of_fits(machine: Machine, congestion: Congestion | None) -> list[Section]:
+def of_fits(machine: Machine, congestions: Congestions | None) -> list[Section]:
     """Every fit of every entry. The data are its views."""
     found = []
     for entry in machine.point_to_point:
         for name, fit in entry.fits.items():
-            views = views_of(entry, fit, congestion)
+            views = views_of(entry, fit, congestions.at(entry) if congestions else None)
             lines = ["not physical: a parameter is negative"] if fit.nonphysical else []
             if entry.oversubscribed:
                 lines.append(OVERSUBSCRIBED)

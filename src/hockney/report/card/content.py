@@ -9,7 +9,7 @@ from typing import Any
 from hockney.campaign.record import LOCALITIES
 from hockney.machine.collective_costs import costs_of
 from hockney.machine.collective_views import views_of_collective
-from hockney.machine.congestion import Congestion, congestion_of
+from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Entry, Machine
 from hockney.machine.fit_views import views_of
 from hockney.machine.formula import interval, stated
@@ -97,12 +97,12 @@ class Card:
 def content(machine: Machine) -> Card:
     """Everything the file says, the important first; a page takes of it what it can hold."""
     entries = sorted(machine.point_to_point, key=_importance)
-    congestion = congestion_of(machine)
+    congestions = Congestions(machine)
     return Card(
         title=machine.system.name or "A machine",
         lead=_lead(machine),
         key=_key_numbers(entries),
-        messages=[_message(entry, entries, congestion) for entry in entries],
+        messages=[_message(entry, entries, congestions.at(entry)) for entry in entries],
         effects=[
             _effect(one, machine.effects) for one in machine.effects if one.parameters or _stated(one.views)
         ],
