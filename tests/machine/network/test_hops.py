@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import shortest_path
 
+from hockney.errors import RequestError
 from hockney.machine.network.hops import hops
 from hockney.machine.topologies.base import parse_spec
+from hockney.machine.traffic.base import Links
+from hockney.machine.traffic.walk import hops as routed
 
 SPECS = [
     "torus:4x3x2",
@@ -54,6 +57,29 @@ def test_nodes_that_hang_on_nodes(tmp_path: Path) -> None:
     assert hops(parse_spec(f"edges:{path}"), np.arange(3)).pairs == {1: 2, 2: 1}
     path.write_text("a b\n", encoding="utf-8")
     assert hops(parse_spec(f"edges:{path}"), np.arange(2)).pairs == {1: 1}
+
+
+def test_nodes_of_a_network_with_switches_pass_nothing_on(tmp_path: Path) -> None:
+    """a is on both switches; from b to c it goes s u v t, five links, not s a t, four."""
+    path = tmp_path / "two_homes.txt"
+    ring = "switch s t u v\na s\na t\nb s\nc t\ns u\nu v\nv t\n"
+    path.write_text(ring, encoding="utf-8")
+    network = parse_spec(f"edges:{path}")
+    assert hops(network, np.arange(3)).pairs == {2: 2, 5: 1}
+    # The same as messages go.
+    assert np.array_equal(routed(Links.of(network), np.arange(3)), [[0, 2, 2], [2, 0, 5], [2, 5, 0]])
+    # Two nodes that are linked themselves need no switch, but are none either: d reaches s over its own link.
+    path.write_text(ring + "b d\nd s\n", encoding="utf-8")
+    assert hops(parse_spec(f"edges:{path}"), np.arange(4)).pairs == {1: 1, 2: 3, 5: 2}
+
+
+def test_nodes_with_no_way_but_through_nodes_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.txt"
+    path.write_text("switch s t\na s\na t\nb s\nc t\n", encoding="utf-8")
+    network = parse_spec(f"edges:{path}")
+    with pytest.raises(RequestError, match=r"no way from .* but through nodes"):
+        hops(network, np.arange(3))
+    assert hops(network, np.arange(2)).pairs == {2: 1}
 
 
 def test_one_node_has_no_pairs() -> None:

@@ -175,7 +175,7 @@ THREE = "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=2:2,cores=4,core-
         ("torus:4x4,link=0Gbit/s", "link: '0Gbit/s' moves nothing"),
         ("torus:4096x4096x4096", "more than 1048576"),
         ("hypercube:0", "dimension: '0' is not a whole number from 1 on"),
-        ("hypercube:64", "more than 1048576"),
+        ("hypercube:64", "dimension 64 has 2^64 nodes, more than 1048576"),
         ("hypercube:999999999", "more than 1048576"),
         ("single-switch:-3", "nodes: '-3' is not a whole number"),
         ("single-switch:40,links-per-node=2,ports=48", "40 nodes × 2 links need 80"),
@@ -241,3 +241,15 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"a b\n\xff\xfe")
     with pytest.raises(RequestError, match="is not text"):
         parse_spec(f"edges:{path}")
+
+
+def test_a_number_of_nodes_taken_for_the_dimension_is_hinted_at() -> None:
+    with pytest.raises(RequestError) as caught:
+        parse_spec("hypercube:64")
+    assert "hypercube:6 has 64 nodes" in caught.value.hint
+
+
+@pytest.mark.parametrize("spec", ["single-switch:64", "fat-tree:nodes=8,leaf-ports=4:4,spines=2,spine-ports=4"])
+def test_both_spellings_of_a_topology(spec: str) -> None:
+    word, _, rest = spec.partition(":")
+    assert parse_spec(f"{word.replace('-', '_')}:{rest}").spec == parse_spec(spec).spec == spec

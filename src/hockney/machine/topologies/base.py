@@ -118,9 +118,11 @@ topologies: Registry[Topology] = Registry("topology", "hockney.machine.topologie
 def parse_spec(text: str) -> Network:
     """A network in one word: `torus:8x8x4`, `fat-tree:nodes=148,leaf-ports=32:16,…`, `edges:FILE`.
 
+    `fat_tree` and `single_switch` are understood too: so the commands and the field `kind` spell them.
     RequestError for an unknown topology or option, a missing or wrong value, or a graph that is no network.
     """
     word, _, rest = text.strip().partition(":")
+    word = word.replace("_", "-")
     by_word = {one.word: one for _, one in topologies}
     if word not in by_word:
         raise RequestError(

@@ -6,13 +6,19 @@ import math
 
 import numpy as np
 
-from hockney.machine.topologies.base import Network, Topology, check_size, link_rate, topologies, whole
+from hockney.errors import RequestError
+from hockney.machine.topologies.base import MOST_VERTICES, Network, Topology, link_rate, topologies, whole
 
 
 def hypercube(dimension: int, link: float = math.nan) -> Network:
     """A hypercube of 2**dimension nodes; `link` in bit/s."""
-    nodes = 2 ** min(dimension, 64)
-    check_size(nodes, "hypercube")
+    if 2 ** min(dimension, 64) > MOST_VERTICES:
+        likely = min((dimension - 1).bit_length(), MOST_VERTICES.bit_length() - 1)
+        raise RequestError(
+            f"a hypercube of dimension {dimension} has 2^{dimension} nodes, more than {MOST_VERTICES}",
+            f"the number is the dimension, not that of the nodes: hypercube:{likely} has {2**likely} nodes",
+        )
+    nodes = 2**dimension
     number = np.arange(nodes, dtype=np.int64)
     rows = [np.stack([low := number[number >> bit & 1 == 0], low | 1 << bit], -1) for bit in range(dimension)]
     ends = np.concatenate(rows)
