@@ -2,8 +2,8 @@
 
 argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
 shares, stillborn, once (starts where there is no file AFTER, and makes it), drifts (twice as slow until the
-AFTER-th point). Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40
-ranks. HOCKNEY_FAKE_RANKS: how many ranks there are.
+AFTER-th point). Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at
+40 ranks. HOCKNEY_FAKE_RANKS: how many ranks there are.
 """
 
 from __future__ import annotations

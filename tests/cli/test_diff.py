@@ -58,6 +58,14 @@ def test_check_says_it_by_the_exit_code(run: Run) -> None:
     assert run(MACHINE, planted(1.01), "--check")[0] == 0
 
 
+def test_check_sees_what_is_lost(run: Run) -> None:
+    data = json.loads(MACHINE.read_text(encoding="utf-8"))
+    del data["point_to_point"][0]
+    Path("less.json").write_text(json.dumps(data), encoding="utf-8")
+    assert run(MACHINE, "less.json", "--check")[0] == 1
+    assert run("less.json", MACHINE, "--check")[0] == 0
+
+
 def test_json(run: Run) -> None:
     code, out, _ = run(MACHINE, planted(2), "--json", "--points")
     data = json.loads(out)

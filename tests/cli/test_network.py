@@ -67,6 +67,9 @@ def test_every_topology(hockney: Any, words: str, links: int, diameter: int) -> 
     data = json.loads(hockney(*words.split(), "--json")[1])
     assert (data["bisection_links"], data["diameter"]) == (links, diameter)
     assert data["bisection_bandwidth_bit_per_s"] is None
+    code, out, _ = hockney(*words.split())
+    assert code == 0
+    assert f"bisection: {links} links" in out
 
 
 def test_an_edge_list_and_its_picture(hockney: Any, tmp_path: Path) -> None:

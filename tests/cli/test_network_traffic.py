@@ -82,6 +82,10 @@ def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:
         (["traffic", "--topology", "torus:4x4", "--bytes", "0"], "0 B"),
         (["map", "--pattern", "jacobi:8x8x4", "--topology", "torus:4x4x4"], "256 ranks, and 64 nodes"),
         (["map", "--pattern", "hyper:8", "--topology", "torus:8"], "unknown pattern 'hyper'"),
+        (
+            ["map", "--pattern", "jacobi:4x4", "--topology", "torus:4x4", "--cells", "0x4"],
+            "--cells has an extent of 0",
+        ),
         (["map", "--pattern", "ring:8", "--topology", "torus:8", "--map-file", "/nowhere"], "No such file"),
     ],
 )

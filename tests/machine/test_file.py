@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hockney.campaign.record import LOCALITIES
@@ -167,6 +167,8 @@ machines = st.builds(
 )
 
 
+# Machines have many fields; generating them is slow on a busy machine.
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(machines)
 def test_what_is_written_is_read_back_and_written_again_the_same(machine: Machine) -> None:
     written = dumps(machine)

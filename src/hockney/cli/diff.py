@@ -25,7 +25,10 @@ def diff(
     b: Annotated[Path, typer.Argument(help="What it is compared with.", metavar="B.json")],
     points: Annotated[bool, typer.Option("--points", help="Compare every measured size too.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Exit with 1 where a difference exceeds its intervals.")
+        bool,
+        typer.Option(
+            "--check", help="Exit with 1 where a difference exceeds its intervals, or B lacks what A has."
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -43,5 +46,6 @@ def diff(
         for table in as_tables(found):
             out.print(table)
         out.print(summary(found), markup=False, soft_wrap=True)
-    if check and found.of("differs"):
+    # What B lacks cannot be compared: a check that passed for that would hide a loss.
+    if check and (found.of("differs") or found.only_in_a):
         raise typer.Exit(1)

@@ -104,7 +104,9 @@ def show(
             usual = "piecewise" if format_ in (Format.formula, Format.latex) else "all"
             part = chosen(part, model or usual)
     views = [one for one in VIEWS if view in (Shown.all, one)]
-    needs_bounds = format_ is Format.json or "bounded" in views or topology
+    if topology and format_ is not Format.json and "bounded" not in views:
+        raise RequestError("--topology is what bounds are for", "add --view bounded, or all")
+    needs_bounds = format_ is Format.json or "bounded" in views
     congestions = Congestions(whole, topology) if needs_bounds else None
     fits = of_fits(part, congestions) if format_ is Format.json or views else []
     more: list[Section] = []

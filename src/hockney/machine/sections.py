@@ -63,18 +63,22 @@ def of_effects(
             f"there: {known}; measure it: `hockney measure --operations {name}`, then `hockney fit`",
         )
     return [
-        _of_effect(one)
+        _of_effect(one, machine.effects)
         for one in there
         if locality in (None, one.locality or UNKNOWN) and variant in (None, one.variant)
     ]
 
 
-def _of_effect(effect: Effect) -> Section:
+def _of_effect(effect: Effect, among: Sequence[Effect]) -> Section:
+    alike = [one for one in among if one.effect == effect.effect]
+    # Systems and placements are told where there are several.
+    differing = [name for name in ("system", "placement") if len({getattr(one, name) for one in alike}) > 1]
     words = {
         "locality": effect.locality,
         "variant": effect.variant if effect.variant != "default" else "",
         "mapping": effect.mapping,
         "mpi": effect.mpi,
+        **{name: str(getattr(effect, name)) for name in differing},
     }
     heading = ", ".join([effect.effect, *(f"{name} {word}" for name, word in words.items() if word)])
     lines = [OVERSUBSCRIBED] if effect.oversubscribed and not effect.not_measurable else []

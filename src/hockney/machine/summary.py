@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hockney.machine.file import Entry
-from hockney.models.base import Fit, Parameter
+from hockney.models.base import Fit, Parameter, Regime
 
 MESSAGES = {"bidirectional": 2}
 """Messages that pass in the time of one, where it is more than one: both directions count."""
@@ -22,8 +22,21 @@ def latency(fit: Fit) -> Parameter:
 
 
 def bandwidth(entry: Entry, fit: Fit) -> Parameter | None:
-    """lim n/T(n), times the messages that pass in T: of the last regime, in B/s; None where T does not grow."""
-    return inverse(fit.regimes[-1].beta_s_per_B, "B/s", MESSAGES.get(entry.operation, 1))
+    """lim n/T(n), times the messages that pass in T, in B/s; None where T does not grow.
+
+    Of the last regime; of the last one that holds two measured sizes or more where anything was measured, because
+    one size says nothing of a slope.
+    """
+    sizes_B = [point.size_B for point in entry.measurements.points]
+    known = [one for one in fit.regimes if sum(_holds(one, size_B) for size_B in sizes_B) > 1]
+    last = known[-1] if known else fit.regimes[-1]
+    return inverse(last.beta_s_per_B, "B/s", MESSAGES.get(entry.operation, 1))
+
+
+def _holds(regime: Regime, size_B: float) -> bool:
+    return (size_B > regime.min_B or size_B == regime.min_B == 0) and (
+        regime.max_B is None or size_B <= regime.max_B
+    )
 
 
 def inverse(parameter: Parameter, unit: str, factor: float = 1.0) -> Parameter | None:

@@ -28,8 +28,10 @@ def sections(effects: Sequence[Effect]) -> list[Section]:
     for name in dict.fromkeys(effect.effect for effect in effects):
         mine = [effect for effect in effects if effect.effect == name]
         section = Section(f"effect-{name}", name.capitalize(), MEANING.get(name, ""))
-        section.parts = [_part(effect, number) for number, effect in enumerate(mine) if not effect.not_measurable]
-        hidden = [f"{_where(effect)}: not measurable: {effect.not_measurable}" for effect in mine]
+        section.parts = [
+            _part(effect, number, mine) for number, effect in enumerate(mine) if not effect.not_measurable
+        ]
+        hidden = [f"{_where(effect, mine)}: not measurable: {effect.not_measurable}" for effect in mine]
         section.note = ". ".join(text for text, effect in zip(hidden, mine, strict=True) if effect.not_measurable)
         made.append(section)
     return made
@@ -57,13 +59,16 @@ def views_table(effect: Effect) -> Table:
     return Table("The model in four views", ["view", "statement", "where"], rows, frozenset({0, 1, 2}))
 
 
-def _where(effect: Effect) -> str:
+def _where(effect: Effect, among: Sequence[Effect]) -> str:
     words = [LOCALITY_WORDS.get(effect.locality or "", effect.locality or ""), effect.mpi, effect.variant]
+    for name in ("mapping", "system", "placement"):
+        if len({getattr(one, name) for one in among}) > 1:
+            words.append(str(getattr(effect, name)))
     return ", ".join(word for word in words if word and word != "default") or "all ranks"
 
 
-def _part(effect: Effect, number: int) -> Part:
-    title = _where(effect)
+def _part(effect: Effect, number: int, among: Sequence[Effect]) -> Part:
+    title = _where(effect, among)
     name = f"effect-{effect.effect}" + (f"-{number + 1}" if number else "")
     tables = [parameters_table(effect), views_table(effect)]
     return Part(

@@ -92,14 +92,16 @@ def _show(found: Measured) -> None:
     about = f"{made.nodes} nodes, {made.switches} switches, {int(made.parallel.sum())} links"
     out.print(about, soft_wrap=True)
     for name, value in made.attributes.items():
-        shown = "x".join(map(str, value)) if name == "shape" else value
+        shown = "x".join(str(extent) for extent in value) if name == "shape" else value
         out.print(f"  {name.replace('_', ' ')}: {shown}", markup=False, soft_wrap=True)
     if kinds := ports(made):
         table = Table("switch", "number", "ports", "used by one", "used", "free", box=None)
         for one in kinds:
             least, most = one.used_by_one
             by_one = str(most) if least == most else f"{least} to {most}"
-            table.add_row(*map(str, (one.kind, one.switches, one.radix, by_one, one.used, one.free)))
+            # No map() here: the verb's module of that name hides it.
+            cells = (one.kind, one.switches, one.radix, by_one, one.used, one.free)
+            table.add_row(*(str(cell) for cell in cells))
         out.print(table)
     of = "" if found.is_whole else f" of nodes {in_words(found.allocation)}"
     if found.hops.average is not None:

@@ -20,7 +20,7 @@ from hockney.cli.network import Allocation, AllocationNodes, Link, Seed, Svg, Ti
 )
 def fat_tree(
     nodes: Annotated[int, typer.Option(help="Nodes in all.")],
-    leaf_ports: Annotated[str, typer.Option(help="Ports of a leaf switch, down:up: 32:16.")],
+    leaf_ports: Annotated[str, typer.Option(help="Ports of a leaf switch, 32:16 for 32 down and 16 up.")],
     spines: Annotated[int, typer.Option(help="Spine switches (of each pod, where there are cores).")],
     spine_ports: Annotated[str, typer.Option(help="Ports of a spine switch: 48, or down:up with cores.")],
     links_per_node: Annotated[int, typer.Option(help="Links of a node, all to one leaf switch.")] = 1,

@@ -16,6 +16,10 @@ MOST_PAIRS = 2**24
 """Pairs of one demand: an alltoall of 4096; more do not fit the memory of a small machine."""
 
 
+MOST_CABLES = 2**24
+"""Each of them, in both directions, has a load of its own."""
+
+
 @dataclass(frozen=True, eq=False)
 class Demand:
     """Messages: `source[i]` sends `size_B[i]` to `target[i]`; of nodes on a network, or of ranks in a pattern."""
@@ -72,7 +76,12 @@ class Links:
 
     @classmethod
     def of(cls, network: Network) -> Links:
-        """Both directions of every cable."""
+        """Both directions of every cable. RequestError for more of them than memory holds."""
+        if network.parallel.sum() > MOST_CABLES:
+            raise RequestError(
+                f"{int(network.parallel.sum())} cables are too many to load one by one (at most {MOST_CABLES})",
+                "describe parallel cables as one with their rates together",
+            )
         bundle = np.repeat(np.arange(len(network.ends)), network.parallel)
         first = np.cumsum(network.parallel) - network.parallel
         cable = np.arange(len(bundle)) - first[bundle]

@@ -230,7 +230,7 @@ def _effect_title(effect: Effect, among: Sequence[Effect]) -> str:
     alike = [one for one in among if one.effect == effect.effect]
     told = [
         str(getattr(effect, name) or UNKNOWN)
-        for name in ("locality", "variant", "mpi", "mapping")
+        for name in ("locality", "variant", "mpi", "mapping", "system", "placement")
         if len({getattr(one, name) for one in alike}) > 1
     ]
     return ", ".join([effect.effect, *told])

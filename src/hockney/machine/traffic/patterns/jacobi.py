@@ -28,6 +28,8 @@ def jacobi(text: str, volumes: Volumes) -> Pattern:
         raise RequestError(
             f"--cells has {len(volumes.cells)} extents, and the grid of ranks {len(grid)}", "give one for each"
         )
+    if volumes.cells is not None and min(volumes.cells) < 1:
+        raise RequestError("--cells has an extent of 0", "every rank has at least one cell in each direction")
     at = np.arange(ranks).reshape(grid)
     parts: list[Demand] = []
     for axis in range(len(grid)):
