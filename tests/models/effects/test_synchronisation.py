@@ -102,6 +102,14 @@ def test_a_bisection_that_was_cut_short_disagrees_with_what_it_excludes_only(sta
     assert "header_B" not in found.parameters
 
 
+@pytest.mark.parametrize(("last", "first"), [(4000, 4201), (3000, 4051)], ids=["above", "too far below"])
+def test_a_bracket_that_agrees_in_part_is_not_told(last: int, first: int) -> None:
+    about = {"eager_limit_B": {"shared_memory": 4096}}
+    found = fit([record(last, "present", 9, **about), record(first, "present", 0, **about)])
+    assert any("not told" in note for note in found.notes)
+    assert "header_B" not in found.parameters
+
+
 def test_a_header_is_as_uncertain_as_the_limit() -> None:
     about = {"eager_limit_B": {"shared_memory": 4096}}
     found = fit([record(3950, "present", 9, **about), record(4001, "present", 0, **about)])

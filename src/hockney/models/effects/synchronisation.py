@@ -139,12 +139,13 @@ def _arrived(effect: Effect, sizes: Sizes) -> None:
         effect.not_identified[name] = "every message had arrived: measure with a larger --largest"
     elif quick:
         effect.not_identified[name] = (
-            f"the late receive takes more than half a transfer at {first} B and again less at {quick[0]} B: {settle}"
+            f"the late receive takes more than half a transfer at {first} B, and again less at {quick[0]} B: "
+            f"{settle}"
         )
     elif last is None:
         effect.not_identified[name] = (
-            "the late receive takes more than half a transfer at every size, even of an empty message: nothing "
-            f"travels early, or the receive itself takes that long; {settle}"
+            "the late receive takes more than half a transfer even of an empty message: nothing travels early, or "
+            f"the receive itself takes that long; {settle}"
         )
     elif first - last > 1 or sizes[first].receiving_s < STEP * sizes[last].receiving_s:
         effect.not_identified[name] = (
@@ -155,7 +156,7 @@ def _arrived(effect: Effect, sizes: Sizes) -> None:
 
 
 def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
-    """Beside the library's own limit: every S of the interval equal to it or less by a header, none, or not told."""
+    """Beside the library's own limit: all of the interval is that or less by a header, none of it, or not told."""
     channel = "network" if records[0].locality == "network" else "shared_memory"
     limits = {one.about.get("eager_limit_B", {}).get(channel) for one in records} - {None}
     if len(limits) != 1:
@@ -175,7 +176,7 @@ def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
         )
     elif high > limit_B or most_B > HEADER_B:
         effect.notes.append(
-            f"whether S_B is the library's own limit of {limit_B} B is not told: its interval is too wide; measure "
+            f"not told whether S_B is the library's own limit of {limit_B} B: its interval is too wide; measure "
             "with more launches"
         )
     else:
