@@ -67,7 +67,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     )
     _limit(effect, "S_B", present, "the receiver in the library")
     _limit(effect, "S_absent_B", absent, "the receiver computing")
-    _arrived(effect, present)
+    _arrived(effect, present, records[0].locality == "network")
     _compare(effect, records)
     _views(effect)
     return effect
@@ -127,11 +127,12 @@ def _limit(effect: Effect, name: str, sizes: Sizes, where: str) -> None:
         effect.notes.append(f"{name}: known to lie from {last} B to {first - 1} B; the bisection was cut short")
 
 
-def _arrived(effect: Effect, sizes: Sizes) -> None:
+def _arrived(effect: Effect, sizes: Sizes, is_far: bool) -> None:
     """The size up to which a late receiver finds its message there; only where the verdict is a step."""
     name = "arrived_B"
     last, first = _last(sizes, lambda one: one.has_arrived)
-    settle = "measure between nodes, where a transfer takes longer than a receive"
+    near = "measure between nodes, where a transfer takes longer than a receive"
+    settle = "measure with more launches, whose least times are clearer" if is_far else near
     quick = [size for size, one in sizes.items() if first is not None and size > first and one.has_arrived]
     if not sizes:
         effect.not_identified[name] = "no valid try: measure with a core for each rank"
@@ -144,8 +145,8 @@ def _arrived(effect: Effect, sizes: Sizes) -> None:
         )
     elif last is None:
         effect.not_identified[name] = (
-            "the late receive takes more than half a transfer even of an empty message: nothing travels early, or "
-            f"the receive itself takes that long; {settle}"
+            "the late receive takes more than half a transfer even of an empty message: nothing travels early, "
+            f"or the receive itself takes that long; {settle}"
         )
     elif first - last > 1 or sizes[first].receiving_s < STEP * sizes[last].receiving_s:
         effect.not_identified[name] = (
@@ -156,7 +157,7 @@ def _arrived(effect: Effect, sizes: Sizes) -> None:
 
 
 def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
-    """Beside the library's own limit: all of the interval is that or less by a header, none of it, or not told."""
+    """Beside the library's own limit: all of the interval is it or less by a header, none is, or not told."""
     channel = "network" if records[0].locality == "network" else "shared_memory"
     limits = {one.about.get("eager_limit_B", {}).get(channel) for one in records} - {None}
     if len(limits) != 1:
