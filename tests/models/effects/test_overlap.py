@@ -149,6 +149,18 @@ def test_more_than_one_after_the_other_is_no_overlap() -> None:
     assert "one after the other" in alone.not_identified["overlap_send_eager"]
 
 
+def test_an_interval_wider_than_all_that_is_possible_tells_nothing() -> None:
+    """Every other repetition of both together takes ten transfers longer: the median is any of two."""
+    wild = record(65536, "sender", 0)
+    wild.answer["total_s"] = [one + index % 2 * 1e-3 for index, one in enumerate(wild.answer["total_s"])]
+    found = fit([wild, record(2**20, "sender", 0)])
+    ratio = found.parameters["overlap_send_rendezvous"]
+    assert ratio.low is not None
+    assert ratio.low > 0.9
+    assert any("too disturbed" in note and "at 64 KiB" in note for note in found.notes)
+    assert "overlap_send_rendezvous" in fit([wild]).not_identified
+
+
 @pytest.mark.parametrize(("proceeds", "is_told"), [(0.7, True), (0.3, False)])
 def test_overheads_need_a_transfer_that_proceeds_by_itself_for_the_most_part(
     proceeds: float, is_told: bool

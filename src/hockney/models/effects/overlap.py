@@ -25,6 +25,8 @@ RESOLVED_CLOCKS = 20
 """A transfer of fewer readings of the clock than this has an overlap that says more about the clock."""
 DISTURBED = -0.05
 """An overlap surely below this is none: the computation slows the calls, or something else takes the time."""
+WIDEST = 1.0
+"""An interval as wide as all that is possible tells nothing of an overlap."""
 LEAST_S = 1e-12
 """Of a weight, where a simulation's clock takes no time."""
 PROGRESSED = 0.5
@@ -198,11 +200,15 @@ def _overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
             f"{name}: both together take longer than one after the other ({sizes}): the computation slows the "
             "calls, or something disturbed them; left out"
         )
-    left = [(value, low, high) for _, value, low, high in clear if high >= DISTURBED]
+    unclear = [(size_B, low, high) for size_B, _, low, high in clear if high - low > WIDEST]
+    if unclear:
+        sizes = ", ".join(f"{low:.2g} to {high:.2g} at {format_bytes(size_B)}" for size_B, low, high in unclear)
+        effect.notes.append(f"{name}: too disturbed to tell an overlap ({sizes}); left out")
+    left = [(value, low, high) for _, value, low, high in clear if high >= DISTURBED and high - low <= WIDEST]
     if not left:
         effect.not_identified[name] = (
-            "at every size, both together take longer than one after the other: measure larger messages, on a "
-            "machine that does nothing else"
+            "at every size both together take longer than one after the other, or times vary too much: measure "
+            "larger messages, on a machine that does nothing else"
             if clear
             else "the transfers take less than twenty readings of the clock: measure larger messages"
         )
