@@ -32,8 +32,8 @@ def record(
 ) -> EffectRecord:
     """A transfer of 10 µs + 1 ns/B beside o + O·n of the host; 2 % noise, every tenth sample disturbed.
 
-    `proceeds`: the share of the transfer that needs no host; `factor`: computation over the time alone; `extra_s`:
-    by how much both together take longer than they must.
+    `proceeds`: the share of the transfer that needs no host; `factor`: computation over the time alone;
+    `extra_s`: by how much both together take longer than they must.
     """
     chance = np.random.default_rng([size_B, tests, side == "sender"])
     eager = size_B <= EAGER_B

@@ -95,7 +95,7 @@ def test_the_librarys_own_limit_stands_beside(stated: int, says: str) -> None:
     ("stated", "says"), [(4096, "not told"), (8000, "not told"), (1500, "disagrees"), (9000, "disagrees")]
 )
 def test_a_bisection_that_was_cut_short_disagrees_with_what_it_excludes_only(stated: int, says: str) -> None:
-    about = {"eager_limit_B": {"shared_memory": stated}}
+    about: dict[str, Any] = {"eager_limit_B": {"shared_memory": stated}}
     found = fit([record(2048, "present", 9, **about), record(8192, "present", 0, **about)])
     assert (found.parameters["S_B"].low, found.parameters["S_B"].high) == (2048, 8191)
     assert any(says in note for note in found.notes)
@@ -104,14 +104,14 @@ def test_a_bisection_that_was_cut_short_disagrees_with_what_it_excludes_only(sta
 
 @pytest.mark.parametrize(("last", "first"), [(4000, 4201), (3000, 4051)], ids=["above", "too far below"])
 def test_a_bracket_that_agrees_in_part_is_not_told(last: int, first: int) -> None:
-    about = {"eager_limit_B": {"shared_memory": 4096}}
+    about: dict[str, Any] = {"eager_limit_B": {"shared_memory": 4096}}
     found = fit([record(last, "present", 9, **about), record(first, "present", 0, **about)])
     assert any("not told" in note for note in found.notes)
     assert "header_B" not in found.parameters
 
 
 def test_a_header_is_as_uncertain_as_the_limit() -> None:
-    about = {"eager_limit_B": {"shared_memory": 4096}}
+    about: dict[str, Any] = {"eager_limit_B": {"shared_memory": 4096}}
     found = fit([record(3950, "present", 9, **about), record(4001, "present", 0, **about)])
     header = found.parameters["header_B"]
     assert (header.value, header.low, header.high) == (146, 96, 146)
