@@ -63,6 +63,22 @@ def test_messages_to_an_absent_receiver_arrive_whole(mpi: Mpi) -> None:
             ask(session, 1, "asleep")
 
 
+def test_effects_of_a_pair_refuse_a_third_member_instead_of_waiting_for_it(mpi: Mpi) -> None:
+    """Counts are checked before anything else of a request; what is left out of these is not missed."""
+    with start(mpi, ranks=4) as session:
+        for effect, members in (
+            ("synchronisation", (0, 1, 2)),
+            ("overlap", (0, 1, 2)),
+            ("datatypes", (0, 1, 2)),
+            ("matching", (0, 1, 2, 3)),
+            ("injection", (0,)),
+        ):
+            with pytest.raises(RequestError, match="members"):
+                session.effect(LIMIT_S, members, operation=effect)
+        # The session goes on.
+        assert ask(session, 1, "present")["verified"] is True
+
+
 def measured(session: Session, **about: Any) -> Effect:
     """What a campaign would do with one pair."""
     asking = effects.get("synchronisation")(
