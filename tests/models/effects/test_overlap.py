@@ -172,8 +172,8 @@ def test_overheads_need_a_transfer_that_proceeds_by_itself_for_the_most_part(
 
 
 def test_overheads_below_the_clock_are_not_told() -> None:
-    """500 ns and 0.2 ns/B up to 4 KiB on a clock of 2 µs; then bytes alone, 1 ns in all, on a good one."""
-    coarse = [record(size, "sender", 0) for size in (8, 1024, 4096)]
+    """500 ns and 0.2 ns/B up to 4 KiB on a clock of 2 µs; then up to 16 B on one of 30 ns."""
+    coarse = [record(size, "sender", tests) for size in (8, 1024, 4096) for tests in (0, TESTS)]
     for one in coarse:
         one.answer["clock_s"] = 2e-6
     found = fit(coarse)
@@ -181,10 +181,11 @@ def test_overheads_below_the_clock_are_not_told() -> None:
     assert all(
         "resolution" in found.not_identified[f"{name}"] for name in ("o_send_eager_s", "O_send_eager_s_per_B")
     )
-    assert not any(name.startswith(("o_", "O_")) for name in found.parameters)
-    flat = [record(size, "sender", 0) for size in (8, 16)]
-    told = fit(flat)
-    assert told.parameters["o_send_eager_s"].value == pytest.approx(O_S["sender", True], rel=TOLERANCE)
+    assert "resolution" in found.not_identified["test_s"]
+    assert not any(name.startswith(("o_", "O_", "test")) for name in found.parameters)
+    flat = fit([record(size, "sender", 0) for size in (8, 16)])
+    assert flat.parameters["o_send_eager_s"].value == pytest.approx(O_S["sender", True], rel=TOLERANCE)
+    assert "resolution" in flat.not_identified["O_send_eager_s_per_B"]
 
 
 def test_one_that_waits_for_the_host_is_not_and_its_overhead_is_not_told() -> None:

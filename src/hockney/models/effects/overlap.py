@@ -285,6 +285,12 @@ def _tests(effect: Effect, points: Sequence[_Point], chance: np.random.Generator
     spent = np.maximum(cheapest.test_s - cheapest.clock_s, 0.0)
     again = [float(np.median(chance.choice(spent, len(spent)))) for _ in range(RESAMPLES)]
     low, high = _interval(again)
+    if high <= cheapest.clock_s:
+        effect.not_identified["test_s"] = (
+            f"below the clock's resolution: less than the {format_time(cheapest.clock_s)} that one reading takes; "
+            "a finer clock would tell it"
+        )
+        return
     effect.parameters["test_s"] = Parameter(value=float(np.median(spent)), low=low, high=high, unit="s")
 
 
