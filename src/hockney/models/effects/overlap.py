@@ -287,7 +287,7 @@ def _tests(effect: Effect, points: Sequence[_Point], chance: np.random.Generator
     low, high = _interval(again)
     if high <= cheapest.clock_s:
         effect.not_identified["test_s"] = (
-            f"below the clock's resolution: less than the {format_time(cheapest.clock_s)} that one reading takes; "
+            f"below the clock's resolution: less than the {format_time(cheapest.clock_s)} that a reading takes; "
             "a finer clock would tell it"
         )
         return
