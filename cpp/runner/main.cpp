@@ -100,9 +100,10 @@ std::string hello(const std::vector<std::string>& placements, const std::string&
     object.add("standard", std::to_string(version) + "." + std::to_string(subversion));
     object.raw("operations", "[" + operations + "]").raw("algorithms", algorithms_json());
     object.raw("apps", "[" + programs + "]");
-    JsonObject least_ranks;
-    for (const auto& [name, effect] : effects()) least_ranks.add(name, effect.least_ranks);
-    object.raw("effects", least_ranks.str());
+    std::string known_effects;
+    for (const auto& [name, effect] : effects())
+        known_effects += (known_effects.empty() ? "" : ",") + json_string(name);
+    object.raw("effects", "[" + known_effects + "]");
     object.raw("settings", settings);
 #ifdef HOCKNEY_NO_MPI_T
     object.add("mpi_t", false);
@@ -211,9 +212,10 @@ std::vector<int> members_of(const Request& request, int ranks) {
     const std::set<int> different(members.begin(), members.end());
     if (different.size() < members.size() || *different.rbegin() >= ranks)
         throw BadRequest("members must be different ones of " + std::to_string(ranks) + " ranks");
-    if (static_cast<int>(members.size()) < effect->second.least_ranks)
-        throw BadRequest(request.text("operation") + " needs " + std::to_string(effect->second.least_ranks) +
-                         " ranks or more");
+    const int most = effect->second.most_ranks;
+    if (members.size() < 2) throw BadRequest(effect->first + " needs two members or more");
+    if (static_cast<int>(members.size()) > most)
+        throw BadRequest(effect->first + " has " + std::to_string(most) + " members at most");
     return members;
 }
 

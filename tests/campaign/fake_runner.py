@@ -51,7 +51,7 @@ def hello() -> dict[str, object]:
                 ("lib:deadly", "library", False),
             )
         ],
-        "effects": {"probe": 2, "second": 2},
+        "effects": ["probe", "second"],
         "mpi_t": True,
         "settings": {},
         "ranks": ranks,

@@ -16,7 +16,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     return stream(request, comm, request.wholes("pairs", ranks));
 }
 
-const RegisterEffect registered("congestion", {run});
+const RegisterEffect registered("congestion", {run, any_number});
 
 }  // namespace
 }  // namespace hockney

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <limits>
 #include <map>
 #include <string>
 
@@ -11,12 +12,15 @@
 
 namespace hockney {
 
+constexpr int any_number = std::numeric_limits<int>::max();
+
 struct Effect {
     // Collective over `comm`, whose ranks are the request's `members` in the order named: each calls it with
     // the same request. The record of its rank 0 is the answer. Throws Refusal or BadRequest, on every rank
     // or on none.
     std::string (*run)(const Request& request, MPI_Comm comm);
-    int least_ranks = 2;
+    // How many members it can have; none needs fewer than two.
+    int most_ranks = 2;
 };
 
 std::map<std::string, Effect>& effects();

@@ -17,7 +17,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     return stream(request, comm, ends);
 }
 
-const RegisterEffect registered("injection", {run});
+const RegisterEffect registered("injection", {run, any_number});
 
 }  // namespace
 }  // namespace hockney

@@ -171,7 +171,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     return record.str();
 }
 
-const RegisterEffect registered("matching", {run});
+const RegisterEffect registered("matching", {run, 3});
 
 }  // namespace
 }  // namespace hockney

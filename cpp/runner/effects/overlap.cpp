@@ -25,7 +25,7 @@ namespace {
 constexpr int protocol_tries = 5;
 constexpr double protocol_patience_s = is_simulated ? 1.0 : 1e-4;
 constexpr int warm_up = 5;
-// Where the system takes processors away: how long both ranks sleep, and how many budgets are spent until
+// Where the system takes processors away: how long both ranks sleep, and how many budgets may be spent until
 // there are enough repetitions in which it did not.
 constexpr useconds_t pause_us = 2000;
 constexpr double patient_budgets = 3;
@@ -100,10 +100,8 @@ std::string run(const Request& request, MPI_Comm comm) {
         if (!is_disturbed) ++calm;
         const auto done = static_cast<long>(total_s.size());
         const double spent_s = now_s() - begin;
-        goes_on = done < plan.least || (done < plan.most && spent_s < plan.budget_s) ||
-                          (calm < plan.least && spent_s < patient_budgets * plan.budget_s)
-                      ? 1
-                      : 0;
+        const double allowed_s = (calm < plan.least ? patient_budgets : 1) * plan.budget_s;
+        goes_on = done < plan.least || (done < plan.most && spent_s < allowed_s) ? 1 : 0;
         // One rank's clock decides for both.
         MPI_Bcast(&goes_on, 1, MPI_INT, 0, comm);
     }

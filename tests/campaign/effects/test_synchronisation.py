@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -30,7 +31,7 @@ def library(question: Question) -> dict[str, Any]:
     }
 
 
-def asked(place: Here, refuses: int | None = None) -> list[Question | NotMeasurable]:
+def asked(place: Here, refuses: int | None = None, slow: Sequence[int] = ()) -> list[Question | NotMeasurable]:
     found: list[Question | NotMeasurable] = []
     asking = effects.get("synchronisation")(place)
     answer: dict[str, Any] | None = None
@@ -42,6 +43,8 @@ def asked(place: Here, refuses: int | None = None) -> list[Question | NotMeasura
         found.append(question)
         is_refused = isinstance(question, NotMeasurable) or question.parameters["bytes"] == refuses
         answer = None if is_refused else library(question)  # type: ignore[arg-type]
+        if answer is not None and isinstance(question, Question) and question.parameters["bytes"] in slow:
+            answer["receiving_s"] = [TRANSFER_S]
 
 
 def sizes(questions: list[Question | NotMeasurable], receiver: str) -> set[int]:
@@ -60,6 +63,10 @@ def test_both_sides_of_each_limit_are_asked() -> None:
     assert len(questions) < 75
 
 
+def test_a_slow_receive_of_a_short_message_does_not_end_the_search() -> None:
+    assert {ARRIVED_B, ARRIVED_B + 1} <= sizes(asked(here(), slow=(1, 8)), "present")
+
+
 def test_a_library_that_never_waits_is_asked_up_to_the_largest_and_no_further() -> None:
     assert max(sizes(asked(here(largest_B=2000)), "present")) == 2000
 
@@ -76,7 +83,7 @@ def test_a_receiver_that_computes_needs_a_core_of_its_own() -> None:
     assert "2 ranks on 1 core" in whys[0]
 
 
-@pytest.mark.parametrize(("budget_s", "tries"), [(1.0, 9), (0.1, 5)])
+@pytest.mark.parametrize(("budget_s", "tries"), [(1.0, 9), (0.1, 6)])
 def test_a_short_campaign_tries_less_often(budget_s: float, tries: int) -> None:
     first = asked(here(budget_s=budget_s))[0]
     assert isinstance(first, Question)

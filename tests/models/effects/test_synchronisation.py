@@ -15,14 +15,16 @@ TRANSFER_S = 1e-3
 AROUND = (0, 1, 64, 255, 256, 257, 1000, 1001, 2048, 4015, 4016, 4017, 8192)
 
 
-def record(size_B: int, receiver: str, done: int, late_s: float = TRANSFER_S, **about: Any) -> EffectRecord:
+def record(
+    size_B: int, receiver: str, done: int, late_s: float = TRANSFER_S, tries: int = 9, **about: Any
+) -> EffectRecord:
     return EffectRecord(
         effect="synchronisation",
         locality="cache",
-        parameters={"bytes": size_B, "receiver": receiver, "patience_s": 2e-4, "tries": 9},
+        parameters={"bytes": size_B, "receiver": receiver, "patience_s": 2e-4, "tries": tries},
         answer={
             "done": done,
-            "valid": 9,
+            "valid": tries,
             "receiving_s": [3 * late_s, late_s],
             "transfers_s": [2 * TRANSFER_S, TRANSFER_S],
             "sending_s": [1e-6],
@@ -73,13 +75,54 @@ def test_launches_are_counted_together() -> None:
 
 @pytest.mark.parametrize(
     ("stated", "says"),
-    [(4016, "agrees"), (4096, "80 B of which"), (4000, "disagrees"), (65536, "disagrees")],
+    [
+        (4016, "agrees"),
+        (4096, "80 B of which"),
+        (4216, "200 B of which"),
+        (4300, "disagrees"),
+        (4000, "disagrees"),
+        (65536, "disagrees"),
+    ],
 )
 def test_the_librarys_own_limit_stands_beside(stated: int, says: str) -> None:
     found = fit(library(eager_limit_B={"shared_memory": stated, "network": 1}))
     assert any(says in note for note in found.notes)
     assert found.parameters["library_limit_B"].value == stated
     assert ("header_B" in found.parameters) == ("disagrees" not in says)
+
+
+@pytest.mark.parametrize(
+    ("stated", "says"), [(4096, "not told"), (8000, "not told"), (1500, "disagrees"), (9000, "disagrees")]
+)
+def test_a_bisection_that_was_cut_short_disagrees_with_what_it_excludes_only(stated: int, says: str) -> None:
+    about: dict[str, Any] = {"eager_limit_B": {"shared_memory": stated}}
+    found = fit([record(2048, "present", 9, **about), record(8192, "present", 0, **about)])
+    assert (found.parameters["S_B"].low, found.parameters["S_B"].high) == (2048, 8191)
+    assert any(says in note for note in found.notes)
+    assert "header_B" not in found.parameters
+
+
+@pytest.mark.parametrize(("last", "first"), [(4000, 4201), (3000, 4051)], ids=["above", "too far below"])
+def test_a_bracket_that_agrees_in_part_is_not_told(last: int, first: int) -> None:
+    about: dict[str, Any] = {"eager_limit_B": {"shared_memory": 4096}}
+    found = fit([record(last, "present", 9, **about), record(first, "present", 0, **about)])
+    assert any("not told" in note for note in found.notes)
+    assert "header_B" not in found.parameters
+
+
+def test_a_header_is_as_uncertain_as_the_limit() -> None:
+    about: dict[str, Any] = {"eager_limit_B": {"shared_memory": 4096}}
+    found = fit([record(3950, "present", 9, **about), record(4001, "present", 0, **about)])
+    header = found.parameters["header_B"]
+    assert (header.value, header.low, header.high) == (146, 96, 146)
+
+
+@pytest.mark.parametrize(("tries", "low", "high"), [(5, None, None), (6, 4016, 4016)])
+def test_too_few_tries_give_no_interval(tries: int, low: int | None, high: int | None) -> None:
+    """All right: p = 2 · 0.5^tries, 0.06 of five and 0.03 of six."""
+    found = fit([record(4016, "present", tries, tries=tries), record(4017, "present", 0, tries=tries)])
+    limit = found.parameters["S_B"]
+    assert (limit.value, limit.low, limit.high) == (4016, low, high)
 
 
 def test_a_library_that_says_nothing_of_itself_is_not_compared() -> None:
@@ -109,6 +152,25 @@ def test_late_receives_that_are_quick_again_are_no_limit() -> None:
     times = [(999, 0.1), (1000, 1.0), (2048, 0.2)]
     found = fit([record(size, "present", 9, share * TRANSFER_S) for size, share in times])
     assert "again" in found.not_identified["arrived_B"]
+
+
+def test_nothing_but_an_empty_message_arrives_where_one_byte_is_a_step() -> None:
+    times = [(0, 0.05), (1, 0.9), (2, 0.95)]
+    arrived = fit([record(size, "present", 9, share * TRANSFER_S) for size, share in times]).parameters[
+        "arrived_B"
+    ]
+    assert (arrived.value, arrived.low, arrived.high) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [[(0, 0.05), (1, 0.6), (16, 0.2)], [(0, 0.6), (1, 0.6)], [(1, 0.6), (2, 0.9)], [(0, 0.45), (1, 0.6)]],
+    ids=["quick again", "never quick", "not asked", "no step"],
+)
+def test_a_slow_byte_alone_does_not_say_that_nothing_arrives(times: list[tuple[int, float]]) -> None:
+    found = fit([record(size, "present", 9, share * TRANSFER_S) for size, share in times])
+    assert "arrived_B" in found.not_identified
+    assert "arrived_B" not in found.parameters
 
 
 def test_damaged_messages_prove_nothing() -> None:

@@ -80,6 +80,21 @@ def test_messages_arrive_whole_whatever_is_done_meanwhile(mpi: Mpi) -> None:
                 ask(session, 8, **({"side": "sender"} | wrong))
 
 
+def test_a_busy_machine_gets_no_more_repetitions_than_asked_for(mpi: Mpi) -> None:
+    """Two ranks that compute on one core disturb each other in all of them."""
+    if mpi.kind == "smpi":
+        pytest.skip("a simulated host has its core to itself")
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        with start(mpi) as session:
+            answer = ask(session, 8, "sender", repetitions=3, least_samples=3, budget_s=0.2).answer
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert sum(answer["disturbed"]) > 0
+    assert len(answer["total_s"]) == 3
+
+
 def quickest(record: EffectRecord) -> EffectRecord:
     """The least eighth of each time: load of the machine only adds, and with none the medians are the same."""
     count = len(record.answer["total_s"])

@@ -9,6 +9,9 @@ from typing import Any
 from hockney.campaign.record import LOCALITIES, Locality
 from hockney.registry import Registry
 
+NO_BYTES = "a message without bytes has no bandwidth and no layout: measure with a larger --largest or --sizes"
+"""Why an effect cannot be measured where the largest message is empty."""
+
 
 @dataclass(frozen=True)
 class Question:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
 
 SIZE_B = 2**20
 WINDOW, SIMULATED_WINDOW = 8, 2
@@ -35,7 +35,10 @@ def ask(here: Here) -> Asking:
         return
     half = len(members) // 2
     lot = np.random.default_rng(here.seed)
-    size_B = max(here.sizes_B, default=0) or max(1, min(SIZE_B, here.largest_B))
+    size_B = max(here.sizes_B, default=min(SIZE_B, here.largest_B))
+    if not size_B:
+        yield NotMeasurable(NO_BYTES, locality)
+        return
 
     def question(ranks: Sequence[int], pairs: Sequence[int], **more: object) -> Question:
         asked = {"bytes": size_B, "pairs": ",".join(map(str, pairs)), "sample_s": 0.0, **more}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
 
 SIZE_B = 16 * 2**10
 """The message of document 003, figure 1b."""
@@ -28,6 +28,9 @@ def ask(here: Here) -> Asking:
         return
     if here.oversubscribed:
         yield NotMeasurable(f"ranks that share a core disturb each other's copies ({here.oversubscribed})")
+        return
+    if not here.largest_B:
+        yield NotMeasurable(NO_BYTES)
         return
     for locality, a, b in here.pairs:
         for way, layouts in ways(here.largest_B, here.seed).items():

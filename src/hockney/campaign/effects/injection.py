@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
 from hockney.campaign.record import LOCALITIES, Locality
 
 SIZES_B = (8, 64, 512, 2048, 2**16, 2**18, 2**20)
@@ -38,6 +38,10 @@ def ask(here: Here) -> Asking:
 
     Sizes grow until a window takes too long; what takes long is visited once, and a simulation repeats itself.
     """
+    sizes_B = here.sizes_B or [size_B for size_B in SIZES_B if size_B <= here.largest_B] or [here.largest_B]
+    if not max(sizes_B):
+        yield NotMeasurable(NO_BYTES)
+        return
     found: dict[tuple[Locality, int, int], float] = {}
     for visit in range(1 if here.simulated else VISITS):
         for locality, _, _ in here.pairs:
@@ -51,7 +55,7 @@ def ask(here: Here) -> Asking:
                 )
             for count in counts(len(pairs)):
                 members = [rank for pair in pairs[:count] for rank in pair]
-                for size_B in here.sizes_B or [size for size in SIZES_B if size <= here.largest_B]:
+                for size_B in sizes_B:
                     place = (locality, count, size_B)
                     if visit > 0 and not 0 < found.get(place, 0.0) <= ONCE_S:
                         continue

@@ -43,7 +43,7 @@ def ask(here: Here) -> Asking:
         if no_core := without_core(here):
             yield NotMeasurable(no_core, locality)
             continue
-        for size_B in (size for size in SIZES_B if size <= here.largest_B):
+        for size_B in [size for size in SIZES_B if size <= here.largest_B] or [here.largest_B]:
             for side in ("sender", "receiver"):
                 for tests in (0,) if here.simulated else (0, TESTS):
                     parameters = {
@@ -57,5 +57,6 @@ def ask(here: Here) -> Asking:
                         **NOTHING_PLANTED,
                     }
                     yield Question((a, b), parameters, locality)
-    if here.simulated:
-        yield NotMeasurable("MPI_Test in a simulation takes the time that the simulator is told to charge")
+        if here.simulated:
+            why = "MPI_Test in a simulation takes the time that the simulator is told to charge"
+            yield NotMeasurable(why, locality)

@@ -16,7 +16,8 @@ SIMULATED_PATIENCE_S = 1.0
 """Simulated time costs nothing; it is longer than any transfer that a platform is likely to have."""
 TRIES = 9
 """All or nothing of nine is certain to 0.4 %; a mixed majority says itself that it is one."""
-FEW_TRIES = 5
+FEW_TRIES = 6
+"""All of six differs from chance (p = 0.03 of two sides); all of five would not (0.06)."""
 FULL_BUDGET_S = 0.5
 ARRIVED_SHARE = 0.5
 """A message that lies there already is received in less than this share of its transfer."""
@@ -38,20 +39,26 @@ def has_arrived(answer: dict[str, Any]) -> bool:
 def ask(here: Here) -> Asking:
     """Both kinds of receiver between the nearest pair of each locality; where data arrive early, too."""
     for locality, a, b in here.pairs:
-        yield from _limit(here, locality, (a, b), "present", is_free)
-        yield from _limit(here, locality, (a, b), "present", has_arrived)
+        yield from _limit(here, locality, (a, b), "present", is_free, is_free)
+        # Before the sender waits, one slow receive of a short message is no limit: the search goes on.
+        yield from _limit(here, locality, (a, b), "present", has_arrived, is_free)
         if here.oversubscribed:
             yield NotMeasurable(
                 f"a receiver that computes takes the sender's processor away ({here.oversubscribed})", locality
             )
         else:
-            yield from _limit(here, locality, (a, b), "absent", is_free)
+            yield from _limit(here, locality, (a, b), "absent", is_free, is_free)
 
 
 def _limit(
-    here: Here, locality: Locality, pair: tuple[int, int], receiver: Receiver, verdict: Verdict
+    here: Here,
+    locality: Locality,
+    pair: tuple[int, int],
+    receiver: Receiver,
+    verdict: Verdict,
+    goes_on: Verdict,
 ) -> Generator[Question | NotMeasurable, dict[str, Any] | None, None]:
-    """Sizes double until the verdict is no; then the gap to the last yes is halved down to one byte."""
+    """Sizes double while `goes_on` or the verdict says yes; the gap above the last yes is halved to one byte."""
 
     def question(size_B: int) -> Question:
         tries = 1 if here.simulated else TRIES if here.budget_s >= FULL_BUDGET_S else FEW_TRIES
@@ -59,19 +66,26 @@ def _limit(
         parameters = {"bytes": size_B, "receiver": receiver, "patience_s": patience_s, "tries": tries}
         return Question(pair, parameters, locality)
 
-    yes_B, no_B = -1, 0
+    # The largest size with a yes, and the first no above it.
+    yes_B = no_B = -1
+    size_B = 0
     while True:
-        answer = yield question(no_B)
-        if answer is None or not verdict(answer):
+        answer = yield question(size_B)
+        if answer is None:
             break
-        yes_B = no_B
-        if no_B == here.largest_B:
-            return
-        no_B = min(max(1, 2 * no_B), here.largest_B)
-    while no_B - yes_B > 1 and answer is not None:
+        if verdict(answer):
+            yes_B = size_B
+        elif no_B <= yes_B:
+            no_B = size_B
+        if size_B == here.largest_B or not (verdict(answer) or goes_on(answer)):
+            break
+        size_B = min(max(1, 2 * size_B), here.largest_B)
+    while no_B - yes_B > 1:
         middle_B = (yes_B + no_B) // 2
         answer = yield question(middle_B)
-        if answer is not None and verdict(answer):
+        if answer is None:
+            return
+        if verdict(answer):
             yes_B = middle_B
         else:
             no_B = middle_B

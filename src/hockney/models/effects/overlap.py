@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
-from hockney.units import format_time
+from hockney.units import format_bytes, format_time
 
 RESAMPLES = 400
 SEED = 0
@@ -22,6 +23,12 @@ LEAST_CALM = 6
 """With fewer undisturbed repetitions than this all are used: no interval of a median has fewer."""
 RESOLVED_CLOCKS = 20
 """A transfer of fewer readings of the clock than this has an overlap that says more about the clock."""
+DISTURBED = -0.05
+"""An overlap surely below this is none: the computation slows the calls, or something else takes the time."""
+WIDEST = 1.0
+"""An interval as wide as all that is possible tells nothing of an overlap."""
+LEAST_S = 1e-12
+"""Of a weight, where a simulation's clock takes no time."""
 PROGRESSED = 0.5
 """Where the last call takes longer than this share of a transfer, the transfer has not proceeded without it."""
 SIDES = {"sender": "send", "receiver": "recv"}
@@ -49,12 +56,23 @@ class _Point:
 
     @property
     def overlap(self) -> float | None:
-        """Of the medians; None where the clock does not resolve the transfer."""
-        alone = float(np.median(self.alone_s))
-        if alone < RESOLVED_CLOCKS * self.clock_s:
+        """Of the medians as measured, not cut off at 0 or 1; None where the clock does not resolve it."""
+        if np.median(self.alone_s) < RESOLVED_CLOCKS * self.clock_s:
             return None
-        hidden = alone + float(np.median(self.computation_s)) - float(np.median(self.total_s))
-        return hidden / min(alone, float(np.median(self.computation_s)))
+        return float(_overlaps(*(np.atleast_2d(one) for one in self._transfer))[0])
+
+    @cached_property
+    def interval(self) -> tuple[float, float] | None:
+        """Of the overlap, 95 %, by bootstrap of the repetitions; None where there is none."""
+        if self.overlap is None:
+            return None
+        count = len(self.total_s)
+        pick = np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))
+        return _interval(_overlaps(*(one[pick] for one in self._transfer)))
+
+    @property
+    def _transfer(self) -> tuple[Samples, Samples, Samples]:
+        return self.alone_s, self.computation_s, self.total_s
 
     @property
     def host_s(self) -> Samples:
@@ -81,6 +99,8 @@ class _Point:
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """For each side and protocol: overlap ratio, o and O; the intervals are bootstraps over the repetitions.
 
+    That of an overlap ratio spans the intervals of all its sizes.
+
     The protocol of a size is what most sends of it did: a send that is done before its receive is posted is
     eager. RequestError where a payload was damaged.
     """
@@ -99,7 +119,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
             mine = [one for one in points if (one.side, one.eager) == (side, eager)]
             name = f"{short}_{protocol}"
             for tested, suffix in ((False, ""), (True, "_tests")):
-                _overlap(effect, f"overlap_{name}{suffix}", [m for m in mine if bool(m.tests) == tested], chance)
+                _overlap(effect, f"overlap_{name}{suffix}", [m for m in mine if bool(m.tests) == tested])
             statement = _overhead(effect, name, protocol, [one for one in mine if not one.tests], chance)
             if statement is not None:
                 exact.append(statement)
@@ -154,36 +174,55 @@ def _points(records: Sequence[EffectRecord]) -> list[_Point]:
     return found
 
 
-def _interval(values: Sequence[float]) -> tuple[float, float]:
+def _overlaps(alone_s: Samples, computation_s: Samples, total_s: Samples) -> Samples:
+    """(T_comm + T_comp − T_total) / min(T_comm, T_comp) of the medians of each row of samples."""
+    alone, computation, total = (np.median(one, axis=1) for one in (alone_s, computation_s, total_s))
+    ratios: Samples = (alone + computation - total) / np.minimum(alone, computation)
+    return ratios
+
+
+def _interval(values: Sequence[float] | Samples) -> tuple[float, float]:
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
 
 
-def _ratio(points: Sequence[_Point]) -> float | None:
-    known = [one.overlap for one in points]
-    clear = [value for value in known if value is not None]
-    return float(np.clip(np.median(clear), 0.0, 1.0)) if clear else None
-
-
-def _overlap(effect: Effect, name: str, points: Sequence[_Point], chance: np.random.Generator) -> None:
+def _overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
+    """Median over the sizes; its interval holds those of all sizes, because no one number need hold for each."""
     if not points:
         return
-    value = _ratio(points)
-    if value is None:
+    clear = [
+        (one.size_B, one.overlap, *one.interval) for one in points if one.overlap is not None and one.interval
+    ]
+    worse = [(size_B, value) for size_B, value, _, high in clear if high < DISTURBED]
+    if worse:
+        sizes = ", ".join(f"{value:.2g} at {format_bytes(size_B)}" for size_B, value in worse)
+        effect.notes.append(
+            f"{name}: both together take longer than one after the other ({sizes}): the computation slows the "
+            "calls, or something disturbed them; left out"
+        )
+    unclear = [(size_B, low, high) for size_B, _, low, high in clear if high - low > WIDEST]
+    if unclear:
+        sizes = ", ".join(f"{low:.2g} to {high:.2g} at {format_bytes(size_B)}" for size_B, low, high in unclear)
+        effect.notes.append(f"{name}: too disturbed to tell an overlap ({sizes}); left out")
+    left = [(value, low, high) for _, value, low, high in clear if high >= DISTURBED and high - low <= WIDEST]
+    if not left:
         effect.not_identified[name] = (
-            "the transfers take less than twenty readings of the clock: measure larger messages"
+            "at every size both together take longer than one after the other, or times vary too much: measure "
+            "larger messages, on a machine that does nothing else"
+            if clear
+            else "the transfers take less than twenty readings of the clock: measure larger messages"
         )
         return
-    again = [_ratio([one.resampled(chance) for one in points]) for _ in range(RESAMPLES)]
-    low, high = _interval([one for one in again if one is not None])
-    effect.parameters[name] = Parameter(value=value, low=low, high=high, unit="1")
+    values, lows, highs = zip(*left, strict=True)
+    effect.parameters[name] = Parameter(value=float(np.median(values)), low=min(lows), high=max(highs), unit="1")
 
 
 def _line(points: Sequence[_Point]) -> tuple[float, float]:
-    """o and O of least relative squares, neither negative."""
+    """o and O of least relative squares, neither negative; a reading of the clock is the least error."""
     size = np.array([one.size_B for one in points], dtype=np.float64)
-    host = np.array([max(float(np.median(one.host_s)), one.clock_s / RESOLVED_CLOCKS, 1e-12) for one in points])
-    coefficients, _ = nnls(np.column_stack((1 / host, size / host)), np.ones(len(points)))
+    host = np.array([np.median(one.host_s) for one in points])
+    error = np.maximum(host, max(LEAST_S, *(one.clock_s for one in points)))
+    coefficients, _ = nnls(np.column_stack((1 / error, size / error)), host / error)
     return float(coefficients[0]), float(coefficients[1])
 
 
@@ -206,13 +245,32 @@ def _overhead(
         return None
     o_s, O_s_per_B = _line(usable)
     again = [_line([one.resampled(chance) for one in usable]) for _ in range(RESAMPLES)]
-    for key, value, column, unit in ((o_name, o_s, 0, "s"), (O_name, O_s_per_B, 1, "s/B")):
-        low, high = _interval([one[column] for one in again])
-        effect.parameters[key] = Parameter(value=value, low=low, high=high, unit=unit)
     sizes = [one.size_B for one in usable]
-    text = f"h_{name}(n) = {format_time(o_s)} + {O_s_per_B * 1e9:.3g} ns/B · n"
+    clock_s = max(one.clock_s for one in usable)
+    terms = (
+        (o_name, o_s, 0, "s", 1, "a finer clock"),
+        (O_name, O_s_per_B, 1, "s/B", max(sizes), "a larger --largest, or a finer clock"),
+    )
+    for key, value, column, unit, factor, settle in terms:
+        low, high = _interval([one[column] for one in again])
+        # A value at the edge of what the clock tells is an artefact of the fit, however narrow its interval.
+        if high * factor <= clock_s:
+            effect.not_identified[key] = (
+                f"below the clock's resolution: in a message of {format_bytes(factor)} it is less than the "
+                f"{format_time(clock_s)} that one reading takes; {settle} would tell it"
+            )
+        else:
+            effect.parameters[key] = Parameter(value=value, low=low, high=high, unit=unit)
     index = name.replace("_", ", ")
-    latex = rf"h_{{\mathrm{{{index}}}}}(n) = {o_s:.3g}\,\mathrm{{s}} + {O_s_per_B:.3g}\,\mathrm{{s/B}} \cdot n"
+    parts = []
+    if o_name in effect.parameters:
+        parts.append((format_time(o_s), rf"{o_s:.3g}\,\mathrm{{s}}"))
+    if O_name in effect.parameters:
+        parts.append((f"{O_s_per_B * 1e9:.3g} ns/B · n", rf"{O_s_per_B:.3g}\,\mathrm{{s/B}} \cdot n"))
+    if not parts:
+        return None
+    text = f"h_{name}(n) = " + " + ".join(part for part, _ in parts)
+    latex = rf"h_{{\mathrm{{{index}}}}}(n) = " + " + ".join(part for _, part in parts)
     return Statement(
         text=text, latex=latex, where=f"{min(sizes)} B ≤ n ≤ {max(sizes)} B ({protocol})", source=OVERHEAD
     )
@@ -227,6 +285,12 @@ def _tests(effect: Effect, points: Sequence[_Point], chance: np.random.Generator
     spent = np.maximum(cheapest.test_s - cheapest.clock_s, 0.0)
     again = [float(np.median(chance.choice(spent, len(spent)))) for _ in range(RESAMPLES)]
     low, high = _interval(again)
+    if high <= cheapest.clock_s:
+        effect.not_identified["test_s"] = (
+            f"below the clock's resolution: less than the {format_time(cheapest.clock_s)} that a reading takes; "
+            "a finer clock would tell it"
+        )
+        return
     effect.parameters["test_s"] = Parameter(value=float(np.median(spent)), low=low, high=high, unit="s")
 
 
@@ -236,7 +300,7 @@ def _views(effect: Effect, exact: Sequence[Statement]) -> None:
         Statement(
             text=f"T_total = T_comm(n) + T_comp − {one.value:.3g} · min(T_comm(n), T_comp)",
             latex=rf"T_{{total}} = T_{{comm}}(n) + T_{{comp}} - {one.value:.3g} \min(T_{{comm}}(n), T_{{comp}})",
-            where=name.removeprefix("overlap_").replace("_", ", "),
+            where=_where(name, one),
             source=FORMULA,
         )
         for name, one in ratios.items()
@@ -249,7 +313,7 @@ def _views(effect: Effect, exact: Sequence[Statement]) -> None:
             Statement(
                 text=f"T_total ≈ T_comp + {1 - one.value:.3g} · T_comm(n)",
                 latex=rf"T_{{total}} \approx T_{{comp}} + {1 - one.value:.3g}\, T_{{comm}}(n)",
-                where=name.removeprefix("overlap_").replace("_", ", ") + "; T_comp ≥ T_comm(n)",
+                where=_where(name, one) + "; T_comp ≥ T_comm(n)",
             )
             for name, one in ratios.items()
         ],
@@ -262,6 +326,11 @@ def _views(effect: Effect, exact: Sequence[Statement]) -> None:
         ],
         exact=[*total, *exact],
     )
+
+
+def _where(name: str, ratio: Parameter) -> str:
+    """What an overlap is of, and from what to what its sizes have it: a middle may be that of none."""
+    return f"{name.removeprefix('overlap_').replace('_', ', ')}, by size {ratio.low:.3g} to {ratio.high:.3g}"
 
 
 def _row(one: _Point) -> dict[str, Cell]:
@@ -277,4 +346,6 @@ def _row(one: _Point) -> dict[str, Cell]:
         "start_s": float(np.median(one.start_s)),
         "wait_s": float(np.median(one.wait_s)),
         "overlap": one.overlap,
+        "overlap_low": one.interval[0] if one.interval else None,
+        "overlap_high": one.interval[1] if one.interval else None,
     }

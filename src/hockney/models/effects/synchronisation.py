@@ -30,7 +30,7 @@ class _Size:
     done: int
     valid: int
     simulated: bool
-    receiving_s: float | None
+    receiving_s: float
     transfer_s: float
 
     @property
@@ -43,8 +43,8 @@ class _Size:
         return self.simulated or binomtest(self.done, self.valid).pvalue < CERTAIN
 
     @property
-    def share(self) -> float | None:
-        return None if self.receiving_s is None else self.receiving_s / self.transfer_s
+    def has_arrived(self) -> bool:
+        return self.receiving_s < ARRIVED_SHARE * self.transfer_s
 
 
 Sizes = Mapping[int, _Size]
@@ -67,7 +67,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     )
     _limit(effect, "S_B", present, "the receiver in the library")
     _limit(effect, "S_absent_B", absent, "the receiver computing")
-    _arrived(effect, present)
+    _arrived(effect, present, records[0].locality == "network")
     _compare(effect, records)
     _views(effect)
     return effect
@@ -112,39 +112,43 @@ def _limit(effect: Effect, name: str, sizes: Sizes, where: str) -> None:
         return
     if last is None:
         effect.notes.append(f"{name}: with {where}, every sender waits, even of an empty message")
-        effect.parameters[name] = Parameter(value=0.0, low=0.0, high=0.0, unit="B")
-        return
+        last = 0
     again = [size_B for size_B, one in sizes.items() if size_B > first and one.is_free]
     if again:
         effect.notes.append(
             f"{name}: senders waited at {first} B and did not at {', '.join(f'{one} B' for one in again)}; "
             "the lowest limit is given"
         )
-    low = max((size for size, one in sizes.items() if size <= last and one.is_certain), default=0)
-    high = min((size - 1 for size, one in sizes.items() if size >= first and one.is_certain), default=None)
+    sure = [size for size, one in sizes.items() if size <= last and one.is_certain]
+    waits = [size for size, one in sizes.items() if size >= first and one.is_certain and not one.is_free]
+    low, high = max(sure, default=None), max(0, min(waits) - 1) if waits else None
     effect.parameters[name] = Parameter(value=last, low=low, high=high, unit="B")
     if first - last > 1:
         effect.notes.append(f"{name}: known to lie from {last} B to {first - 1} B; the bisection was cut short")
 
 
-def _arrived(effect: Effect, sizes: Sizes) -> None:
+def _arrived(effect: Effect, sizes: Sizes, is_far: bool) -> None:
     """The size up to which a late receiver finds its message there; only where the verdict is a step."""
     name = "arrived_B"
-    known = {size: one for size, one in sizes.items() if one.share is not None and size > 0}
-    last, first = _last(known, lambda one: (one.share or 0.0) < ARRIVED_SHARE)
-    settle = "measure between nodes, where a transfer takes longer than a receive"
-    if not known or first is None:
+    last, first = _last(sizes, lambda one: one.has_arrived)
+    near = "measure between nodes, where a transfer takes longer than a receive"
+    settle = "measure with more launches, whose least times are clearer" if is_far else near
+    quick = [size for size, one in sizes.items() if first is not None and size > first and one.has_arrived]
+    if not sizes:
+        effect.not_identified[name] = "no valid try: measure with a core for each rank"
+    elif first is None:
         effect.not_identified[name] = "every message had arrived: measure with a larger --largest"
-        return
-    if last is None:
-        effect.parameters[name] = Parameter(value=0.0, low=0.0, high=0.0, unit="B")
-        return
-    late = {size: one.receiving_s or 0.0 for size, one in known.items()}
-    if any(size > first and (one.share or 0.0) < ARRIVED_SHARE for size, one in known.items()):
+    elif quick:
         effect.not_identified[name] = (
-            f"the late receive takes less than half a transfer up to {last} B and again above {first} B: {settle}"
+            f"the late receive takes more than half a transfer at {first} B, and again less at {quick[0]} B: "
+            f"{settle}"
         )
-    elif first - last > 1 or late[first] < STEP * late[last]:
+    elif last is None:
+        effect.not_identified[name] = (
+            "the late receive takes more than half a transfer even of an empty message: nothing travels early, "
+            f"or the receive itself takes that long; {settle}"
+        )
+    elif first - last > 1 or sizes[first].receiving_s < STEP * sizes[last].receiving_s:
         effect.not_identified[name] = (
             f"the late receive passes half a transfer near {last} B without a step: {settle}"
         )
@@ -153,7 +157,7 @@ def _arrived(effect: Effect, sizes: Sizes) -> None:
 
 
 def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
-    """Beside the library's own limit: equal, or less by a header."""
+    """Beside the library's own limit: all of the interval is it or less by a header, none is, or not told."""
     channel = "network" if records[0].locality == "network" else "shared_memory"
     limits = {one.about.get("eager_limit_B", {}).get(channel) for one in records} - {None}
     if len(limits) != 1:
@@ -164,16 +168,24 @@ def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
     found = effect.parameters.get("S_B")
     if found is None:
         return
-    header_B = limit_B - found.value
-    if 0 <= header_B <= HEADER_B:
-        effect.parameters["header_B"] = Parameter(value=header_B, unit="B")
+    low = 0.0 if found.low is None else found.low
+    high = float("inf") if found.high is None else found.high
+    least_B, most_B = max(0.0, limit_B - high), limit_B - low
+    if limit_B < low or least_B > HEADER_B:
+        effect.notes.append(
+            f"disagrees with the library's own limit of {limit_B} B: another limit decides, or another channel"
+        )
+    elif high > limit_B or most_B > HEADER_B:
+        effect.notes.append(
+            f"not told whether S_B is the library's own limit of {limit_B} B: its interval is too wide; measure "
+            "with more launches"
+        )
+    else:
+        header_B = limit_B - found.value
+        effect.parameters["header_B"] = Parameter(value=header_B, low=least_B, high=most_B, unit="B")
         effect.notes.append(
             f"agrees with the library's own limit of {limit_B} B"
             + (f", {header_B:g} B of which are left to its header" if header_B else "")
-        )
-    else:
-        effect.notes.append(
-            f"disagrees with the library's own limit of {limit_B} B: another limit decides, or another channel"
         )
 
 
