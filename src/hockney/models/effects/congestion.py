@@ -10,6 +10,7 @@ import numpy as np
 from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
+from hockney.models.effects._launches import over_launches
 from hockney.models.effects._streams import (
     REPLICATES,
     Array,
@@ -44,6 +45,7 @@ class _Alone:
 
 
 @effect_models.register("congestion")
+@over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """α and β of a pair alone, the mean and the worst congestion, effective bisection bandwidth.
 

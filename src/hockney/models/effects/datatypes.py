@@ -13,6 +13,7 @@ import numpy as np
 from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
+from hockney.models.effects._launches import over_launches
 from hockney.models.effects._layouts import (
     BLOCK_TERMS,
     BYTE_TERM,
@@ -40,6 +41,7 @@ SOURCE = "document 003, section 3"
 
 
 @effect_models.register("datatypes")
+@over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """Cost per block and line of every way, the bound, the errors of layouts left out, and where a loop wins."""
     levels = levels_of(records[0].about.get("caches", ()))

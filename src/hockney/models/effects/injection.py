@@ -12,6 +12,7 @@ from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models._linear import nonnegative_line
 from hockney.models.base import Parameter
+from hockney.models.effects._launches import over_launches
 from hockney.models.effects._streams import (
     REPLICATES,
     bootstrapped,
@@ -60,6 +61,7 @@ class MaxRate:
 
 
 @effect_models.register("injection")
+@over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """Limits of bandwidth and of message rate, of one process and of those together; α of short and long ones.
 

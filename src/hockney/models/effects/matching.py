@@ -14,6 +14,7 @@ import numpy as np
 from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
+from hockney.models.effects._launches import over_launches
 from hockney.models.effects._least_squares import Array, Line, is_disturbed, line, relative_errors, times_s
 from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
@@ -57,6 +58,7 @@ def mean_search(neighbours: int, *, drained: bool) -> float:
 
 
 @effect_models.register("matching")
+@over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """c and t₀ of each queue with their intervals (fit covariance), the stencil's figure, and the worst entry."""
     groups: dict[str, list[EffectRecord]] = {}
