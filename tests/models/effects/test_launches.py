@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 from tests.models.effects import test_congestion, test_datatypes, test_injection, test_matching
 
 from hockney.campaign.effect_record import EffectRecord
@@ -33,9 +34,9 @@ def mean(records: Sequence[EffectRecord]) -> Effect:
     )
 
 
-def launched(per_launch_s: Sequence[Sequence[float]]) -> list[EffectRecord]:
+def launched(per_launch_s: Iterable[ArrayLike]) -> list[EffectRecord]:
     return [
-        EffectRecord(effect="mean", answer={"samples_s": list(some)}, repetition=launch)
+        EffectRecord(effect="mean", answer={"samples_s": np.asarray(some).tolist()}, repetition=launch)
         for launch, some in enumerate(per_launch_s)
     ]
 
