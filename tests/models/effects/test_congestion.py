@@ -153,6 +153,22 @@ def test_ordered_pairings_count_for_the_worst_but_not_for_the_mean() -> None:
     assert "P = 32" in bound.where
 
 
+def test_the_worst_pairing_of_a_topology_stands_beside_its_bound() -> None:
+    asked = record(
+        "topology",
+        [window_s(3), window_s(6), *[window_s(1)] * 14],
+        noise=0,
+        topology="torus:8x4",
+        topology_bound=4.0,
+    )
+    found = fit([*alone(0), *draws([[1.0] * PAIRS] * 6, 0), asked])
+    # The slowest pair's, measured; nothing of it is in the mean over random bisections.
+    assert found.parameters["topology_congestion"].value == pytest.approx(6, rel=1e-9)
+    assert found.parameters["topology_bound"].value == 4
+    assert found.parameters["mean_congestion"].value == pytest.approx(1, rel=1e-9)
+    assert any("torus:8x4" in note and " 6," in note and " 4 " in note for note in found.notes)
+
+
 def test_the_seed_is_told() -> None:
     notes = fit([*alone(), *draws(planted(8))]).notes
     assert any("seed 7" in note for note in notes)

@@ -28,7 +28,7 @@ from hockney.units import format_bytes, format_rate, format_time
 
 SOURCE = "document 003, equation (2)"
 EFFECTIVE = "Hoefler, Schneider, Lumsdaine, Cluster 2008"
-TOGETHER = ("random", "halves", "neighbours")
+TOGETHER = ("random", "halves", "neighbours", "topology")
 """Patterns of all ranks; the others are of one pair."""
 QUANTILES = (0.05, 0.5, 0.95)
 MOST_PAIRS = 0.95
@@ -78,6 +78,16 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     else:
         parameters |= _shares(drawn, together, alone, ranks, lot)
         notes += _notes(drawn, together, parameters)
+    asked = [record for record in together if record.parameters["pattern"] == "topology"]
+    if asked:
+        bound = float(asked[0].parameters["topology_bound"])
+        worst = float(np.median([np.max(_congestion(record, alone)) for record in asked]))
+        parameters["topology_congestion"] = Parameter(value=worst, unit="1")
+        parameters["topology_bound"] = Parameter(value=bound, unit="1")
+        notes.append(
+            f"worst pairing of {asked[0].parameters['topology']}: the slowest pair has a congestion of "
+            f"{worst:.3g}, and {bound:.3g} by its links alone, shortest paths shared evenly"
+        )
     size_B = int(max(record.parameters["bytes"] for record in good))
     notes.append(f"messages of {format_bytes(size_B)}; streams that end early leave their share to the others")
     return Effect(
