@@ -75,6 +75,7 @@ def here_of(hello: Mapping[str, Any], described: Described, plan: Plan) -> Here:
         tolerance=plan.tolerance,
         least_samples=LEAST_SAMPLES,
         seed=plan.seed,
+        topology=plan.topology,
     )
 
 

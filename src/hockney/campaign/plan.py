@@ -64,6 +64,7 @@ class Plan(Launching):
     operations: list[str] = Field(default_factory=list, description="empty: all that the runner knows")
     effects: list[str] = Field(default_factory=list, description="overlap, matching, …; measured after the rest")
     seed: int = Field(default=0, ge=0, description="of what effects draw by lot")
+    topology: str = Field(default="", description="of the nodes; congestion measures its worst pairing as well")
     localities: list[str] = Field(default_factory=list, description="empty: all that the placement has")
     pairs: int = Field(default=1, ge=1, description="pairs of ranks measured in each locality")
     caches: list[Cache] = Field(default=["warm"])

@@ -119,6 +119,9 @@ def measure(
     ] = None,
     time_limit: Annotated[str, typer.Option(help="An answer later than this ends the launch.")] = "120s",
     seed: Annotated[int, typer.Option(min=0, help="Of what effects draw by lot.")] = 0,
+    topology: Annotated[
+        str, typer.Option(help="Of the hosts in their order: congestion measures its worst pairing as well.")
+    ] = "",
     system: Annotated[str, typer.Option(help="Name of the system; default the host's name.")] = "",
     json: JsonOption = False,
 ) -> None:
@@ -136,6 +139,7 @@ def measure(
     from hockney.campaign.plan import Plan
     from hockney.campaign.prepare import default_ranks
     from hockney.campaign.prepare import launches as prepare
+    from hockney.machine.topologies.base import parse_spec
     from hockney.samples import table
     from hockney.units import parse_bytes, parse_time
 
@@ -166,6 +170,7 @@ def measure(
                 "variants": variant or [],
                 **_operations(operations),
                 "seed": seed,
+                "topology": parse_spec(topology).spec if topology else "",
                 "algorithms": words(algorithms) or ["default"],
                 "rank_counts": sorted({whole(word, "--rank-counts") for word in words(rank_counts)}),
                 "root": None if root == "rotate" else whole(root, "--root"),
@@ -327,6 +332,8 @@ _WITH_SIZES = ("congestion", "injection")
 
 def _refuse_ignored(context: typer.Context, plan: Plan) -> None:
     """RequestError for an option that none of what is measured takes: it would be ignored."""
+    if plan.topology and "congestion" not in plan.effects:
+        raise RequestError("--topology is of the effect congestion alone", "add it: --operations congestion")
     if plan.points:
         return
     ignored = [*_NOT_OF_EFFECTS, *([] if set(plan.effects) & set(_WITH_SIZES) else ["sizes"])]

@@ -112,3 +112,41 @@ def test_two_ranks_have_one_bisection() -> None:
     assert not {"halves", "neighbours"} & {
         one.parameters["pattern"] for one in asked if isinstance(one, Question)
     }
+
+
+def of_topology(questions: Sequence[Question | NotMeasurable]) -> list[Question]:
+    return [one for one in questions if isinstance(one, Question) and one.parameters["pattern"] == "topology"]
+
+
+def test_a_topology_asks_for_its_worst_pairing_with_one_rank_of_each_node() -> None:
+    # Opposite corners of a cube, three hops each; ranks two a node, of which the first takes part.
+    (asked,) = of_topology(ask(here("aabbccddeeffgghh", topology="hypercube:3")))
+    assert list(asked.members) == list(range(0, 16, 2))
+    pairs = ends(asked)
+    assert sorted(pairs) == list(range(8))
+    assert all(a + b == 7 for a, b in zip(pairs[::2], pairs[1::2], strict=True))
+
+
+def test_the_bound_is_of_the_pairs_asked_for() -> None:
+    # Four pairs across the one link between two leaves of four nodes.
+    (asked,) = of_topology(
+        ask(here("abcdefgh", topology="fat-tree:nodes=8,leaf-ports=4:1,spines=1,spine-ports=2"))
+    )
+    assert asked.parameters["topology_bound"] == 4
+    pairs = ends(asked)
+    assert all((a < 4) != (b < 4) for a, b in zip(pairs[::2], pairs[1::2], strict=True))
+
+
+def test_a_topology_of_another_number_of_nodes_is_not_measurable_and_says_both() -> None:
+    questions = ask(here("aabbcc", topology="torus:4x2"))
+    assert of_topology(questions) == []
+    (why,) = [one.why for one in questions if isinstance(one, NotMeasurable)]
+    assert "8 nodes" in why
+    assert "3 hosts" in why
+    assert len(draws(questions)) > 0
+
+
+def test_without_a_topology_nothing_is_said_of_one() -> None:
+    questions = ask(here("abcdefgh"))
+    assert of_topology(questions) == []
+    assert not [one for one in questions if isinstance(one, NotMeasurable)]

@@ -77,6 +77,7 @@ def test_planted_congestion_is_recovered() -> None:
         "effective_bisection_bandwidth_B_per_s": PAIRS * fraction / BETA_S_PER_B,
         "mean_congestion": float(np.mean(congestion)),
         "worst_congestion": 4.0,
+        "congestion_p95": 4.0,
         "pair_fraction_p05": 0.25,
         "pair_fraction_p95": 1.0,
     }
@@ -93,6 +94,37 @@ def test_the_interval_of_the_mean_holds_that_of_all_bisections() -> None:
         assert high is not None
         assert low < truth < high
         assert high - low < 0.2 * truth
+
+
+def test_what_is_uncertain_of_a_pair_alone_is_so_of_shares_and_congestion_the_right_way_round() -> None:
+    # Twelve of thirty windows alone took twice as long: the median is the quicker time and β may be twice that.
+    quick, slow = window_s(1), window_s(2)
+    reference = record("alone", [quick], noise=0)
+    reference.answer["samples_s"] = [quick] * 18 + [slow] * 12
+    found = fit([record("empty", [2 * ALPHA_S], noise=0), reference, *draws([[2.0] * PAIRS] * 8, 0)]).parameters
+    ends = {name: (one.low, one.value, one.high) for name, one in found.items()}
+    # A slower pair alone makes of the same times a greater share and less congestion; draws are all alike.
+    assert ends["beta_s_per_B"] == pytest.approx((BETA_S_PER_B, BETA_S_PER_B, 2 * BETA_S_PER_B), rel=1e-6)
+    assert ends["effective_fraction"] == pytest.approx((0.5, 0.5, 1.0), rel=1e-6)
+    assert ends["mean_congestion"] == pytest.approx((1.0, 2.0, 2.0), rel=1e-6)
+    assert ends["congestion_p95"] == pytest.approx((1.0, 2.0, 2.0), rel=1e-6)
+
+
+def test_where_nothing_varies_intervals_are_the_values() -> None:
+    found = fit([*alone(0), *draws([[2.0] * PAIRS] * 8, 0)]).parameters
+    for name, value in (("effective_fraction", 0.5), ("mean_congestion", 2.0), ("congestion_p95", 2.0)):
+        one = found[name]
+        assert (one.low, one.value, one.high) == pytest.approx((value, value, value), rel=1e-9), name
+
+
+def test_one_disturbed_pair_makes_the_worst_but_not_what_most_pairs_have() -> None:
+    disturbed = [[2.0] * PAIRS for _ in range(20)]
+    disturbed[7][3] = 50.0
+    found = fit([*alone(0), *draws(disturbed, 0)])
+    assert found.parameters["worst_congestion"].value == pytest.approx(50, rel=1e-9)
+    assert found.parameters["congestion_p95"].value == pytest.approx(2, rel=1e-9)
+    assert found.parameters["congestion_p95"].high == pytest.approx(2, rel=1e-9)
+    assert any("one observation" in note and "95 %" in note for note in found.notes)
 
 
 def test_pairs_of_one_draw_are_no_independent_observations() -> None:
@@ -119,6 +151,22 @@ def test_ordered_pairings_count_for_the_worst_but_not_for_the_mean() -> None:
     (bound,) = found.views.bounded
     assert bound.text.endswith(" · n · 9") or "· n · 8.9" in bound.text or "· n · 9.0" in bound.text
     assert "P = 32" in bound.where
+
+
+def test_the_worst_pairing_of_a_topology_stands_beside_its_bound() -> None:
+    asked = record(
+        "topology",
+        [window_s(3), window_s(6), *[window_s(1)] * 14],
+        noise=0,
+        topology="torus:8x4",
+        topology_bound=4.0,
+    )
+    found = fit([*alone(0), *draws([[1.0] * PAIRS] * 6, 0), asked])
+    # The slowest pair's, measured; nothing of it is in the mean over random bisections.
+    assert found.parameters["topology_congestion"].value == pytest.approx(6, rel=1e-9)
+    assert found.parameters["topology_bound"].value == 4
+    assert found.parameters["mean_congestion"].value == pytest.approx(1, rel=1e-9)
+    assert any("torus:8x4" in note and " 6," in note and " 4 " in note for note in found.notes)
 
 
 def test_the_seed_is_told() -> None:

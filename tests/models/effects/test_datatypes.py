@@ -57,10 +57,12 @@ def cost_s(asked: dict[str, Any], counts: dict[str, int]) -> float:
     return contiguous_s + extra_s + block_s * (counts["blocks"] - 1) + LINE_S[level] * beyond
 
 
-def records(noise: float = 0.0, seed: int = 0, hand_factor: float = 1.0) -> list[EffectRecord]:
+def records(
+    noise: float = 0.0, seed: int = 0, hand_factor: float = 1.0, largest_B: int = 4 * 2**20
+) -> list[EffectRecord]:
     """The questions of the campaign, answered by the planted truth with this relative noise."""
     random = np.random.default_rng(seed)
-    here = Here(pairs=[("cache", 0, 1)], localities={}, ranks=[{}, {}])
+    here = Here(pairs=[("cache", 0, 1)], localities={}, ranks=[{}, {}], largest_B=largest_B)
     made = []
     for question in effects.get("datatypes")(here):
         assert isinstance(question, Question)
@@ -98,23 +100,73 @@ def test_planted_costs_are_recovered_exactly_without_noise() -> None:
     assert found["send_left_out_p95_error"].value < 0.01
 
 
-def test_with_noise_they_are_recovered_within_their_intervals() -> None:
-    held = []
-    for seed in range(4):
-        found = fit(records(noise=0.03, seed=seed)).parameters
-        for name, truth in (
-            ("send_line_memory_s", 6e-8),
-            ("send_line_L3_s", 1e-8),
-            ("send_strided_block_s", 2e-9),
-        ):
-            one = found[name]
-            # 3 % of noise on a handful of layouts each, whose other costs are fitted too.
-            assert one.value == pytest.approx(truth, rel=0.1), name
-            assert one.low is not None
-            assert one.high is not None
-            held.append(one.low <= truth <= one.high)
-    # Of twelve 95 % intervals four miss by chance in 0.2 % of such tests.
-    assert sum(held) >= 9
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    planted = {
+        "pack_setup_s": SETUP_S,
+        "pack_byte_s_per_B": BYTE_S,
+        # Of these terms two layouts and three tell.
+        "pack_indexed_block_s": BLOCK_S["indexed"],
+        "pack_line_memory_s": LINE_S["memory"],
+        "pack_irregular_block_s": BLOCK_S["irregular"],
+        "pack_strided_block_s": BLOCK_S["vector"],
+        "pack_line_L3_s": LINE_S["L3"],
+    }
+    held = dict.fromkeys(planted, 0)
+    for seed in range(40):
+        packed = [one for one in records(noise=0.02, seed=seed) if one.parameters["way"] == "pack"]
+        found = fit(packed).parameters
+        for name, truth in planted.items():
+            low, high = found[name].low, found[name].high
+            assert low is not None
+            assert high is not None
+            held[name] += low <= truth <= high
+    # Of forty 95 % intervals 33 or fewer hold the truth by chance in 0.3 % of such tests, of one of seven in 2 %.
+    assert {name: count for name, count in held.items() if count < 34} == {}
+
+
+def test_with_noise_costs_are_near_the_planted_ones() -> None:
+    found = fit(records(noise=0.03)).parameters
+    for name, truth in (
+        ("send_line_memory_s", 6e-8),
+        ("send_line_L3_s", 1e-8),
+        ("send_strided_block_s", 2e-9),
+    ):
+        # 3 % of noise on a handful of layouts each, whose other costs are fitted too.
+        assert found[name].value == pytest.approx(truth, rel=0.1), name
+
+
+def test_terms_that_grow_together_are_not_identified() -> None:
+    # Up to 16 KiB all scattered layouts of these ways have that size: 200 ns + 0.4 ns/B · 16 KiB have one sum.
+    found = fit(records(largest_B=2**14))
+    for way in ("receive", "pack", "unpack"):
+        for name, other in (("setup_s", "byte_s_per_B"), ("byte_s_per_B", "setup_s")):
+            assert f"{way}_{name}" not in found.parameters
+            assert other in found.not_identified[f"{way}_{name}"]
+            assert "--largest" in found.not_identified[f"{way}_{name}"]
+        # What is told is told as before.
+        assert found.parameters[f"{way}_line_L3_s"].value == pytest.approx(LINE_S["L3"], rel=0.01)
+    # Sent, 1 KiB and 16 KiB were.
+    assert found.parameters["send_setup_s"].value == pytest.approx(SETUP_S, rel=0.01)
+    where = {one.where.split(",")[0]: one.where for one in found.views.exact}
+    assert "cannot be told apart" in where["pack"]
+    assert "cannot be told apart" not in where["send"]
+
+
+def test_as_many_terms_as_layouts_leave_no_interval() -> None:
+    sent = [one for one in records() if one.parameters["way"] == "send"]
+    contiguous = next(one for one in sent if Shape.of(one).is_contiguous)
+    scattered = next(one for one in sent if not Shape.of(one).is_contiguous)
+    assert fit_way(sent, levels_of(CACHES), 0).intervals
+    assert fit_way([contiguous, scattered], levels_of(CACHES), 0).intervals == {}
+
+
+def test_a_way_of_few_scattered_layouts_has_no_model() -> None:
+    sent = [one for one in records() if one.parameters["way"] == "send"]
+    contiguous = [one for one in sent if Shape.of(one).is_contiguous]
+    scattered = [one for one in sent if not Shape.of(one).is_contiguous]
+    with pytest.raises(RequestError, match="6 layouts"):
+        fit([*contiguous, *scattered[:5]])
+    assert fit([*contiguous, *scattered[:6]]).parameters
 
 
 def test_a_layout_is_predicted_that_was_not_measured() -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 
 from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
-from hockney.models.effects.injection import saturation
+from hockney.models.effects.injection import message_rates, saturation
 from hockney.models.views import VIEWS
 
 EAGER_B = 4096
@@ -85,18 +86,19 @@ def test_planted_parameters_are_recovered() -> None:
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    names = {"R_C_B_per_s": R_C, "R_N_B_per_s": R_N, "message_rate_N_per_s": RATE_N}
-    held = []
-    for seed in range(10):
-        found = fit(answers(planted_s, (1, 4), seed)).parameters
-        held += [
-            low <= truth <= high
-            for name, truth in names.items()
-            if (low := found[name].low) is not None and (high := found[name].high) is not None
-        ]
-    assert len(held) == 30
-    # 28.5 of 30 are meant, ± 1.2; of medians of 30 the bootstrap is a little narrow.
-    assert sum(held) >= 25
+    # Three pairs lie on the break of the message rate: 3/r_N = 300 ns beside 302 ns of start-up and bytes.
+    names = {"R_C_B_per_s": R_C, "R_N_B_per_s": R_N, "message_rate_N_per_s": RATE_N, "alpha_short_s": SHORT_S}
+    held = dict.fromkeys(names, 0)
+    for seed in range(60):
+        found = fit(answers(planted_s, COUNTS, seed)).parameters
+        for name, truth in names.items():
+            low, high = found[name].low, found[name].high
+            assert low is not None
+            assert high is not None
+            held[name] += low <= truth <= high
+    # Of medians of 30 the bootstrap is a little narrow: of 60 intervals that hold 92 %, 49 or fewer hold by
+    # chance in 1 % of such tests; of one of four names in 4 %. The seeds are fixed.
+    assert {name: count for name, count in held.items() if count < 50} == {}
 
 
 def test_a_limit_that_is_not_reached_is_not_identified() -> None:
@@ -108,9 +110,36 @@ def test_a_limit_that_is_not_reached_is_not_identified() -> None:
 
 def test_bytes_that_wait_for_a_slow_link_are_no_limit_of_messages() -> None:
     # 25 MB/s that all share: 8 B of six pairs take 1.9 µs, six times those of one.
-    found = fit(answers(lambda k, size_B: 1e-6 + k * size_B / 25e6))
-    assert found.parameters["R_N_B_per_s"].value == pytest.approx(25e6, rel=0.03)
-    assert "message_rate_N_per_s" in found.not_identified
+    for seed in range(6):
+        found = fit(answers(lambda k, size_B: 1e-6 + k * size_B / 25e6, seed=seed))
+        assert found.parameters["R_N_B_per_s"].value == pytest.approx(25e6, rel=0.03)
+        assert "message_rate_N_per_s" in found.not_identified
+
+
+def even(pairs: int, size_B: int, shared_B_per_s: float) -> EffectRecord:
+    """Samples at even quantiles of 2 % of noise: the median is the planted time exactly."""
+    quantiles = norm.ppf((np.arange(31) + 0.5) / 31)
+    time_s = SHORT_S + pairs * size_B / min(shared_B_per_s, pairs * R_C)
+    return record(pairs, size_B, time_s * (1 + NOISE * quantiles))
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.85, True), (0.895, False), (0.95, False)])
+def test_a_limit_that_noise_may_have_made_is_not_identified(share: float, told: bool) -> None:
+    # Below 0.9 of twice a pair alone a limit counts; 0.895 is nearer to that than the noise of a bandwidth (0.3 %
+    # each), so that more than 2.5 % of the replicates have none.
+    found = fit([even(k, size_B, 2 * share * R_C) for k in (1, 2) for size_B in SIZES_B])
+    assert ("R_N_B_per_s" in found.parameters) is told
+    assert ("R_N_B_per_s" in found.not_identified) is not told
+
+
+def test_the_upper_bound_holds_where_messages_wait_for_messages() -> None:
+    # Eight pairs at 1 M messages/s together wait 8 µs, far beyond either start-up.
+    def slow_s(pairs: int, size_B: int) -> float:
+        return max(SHORT_S + pairs * size_B / min(R_N, pairs * R_C), pairs / 1e6)
+
+    (bound,) = fit([record(k, size_B, [slow_s(k, size_B)]) for k in COUNTS for size_B in SIZES_B]).views.bounded
+    # One process of eight gets 12/8 GB/s.
+    assert bound.text.endswith("≤ T(n, k) ≤ 8 µs + n / 1.5 GB/s")
 
 
 def test_one_pair_says_what_would_settle_it() -> None:
@@ -147,9 +176,9 @@ def test_simulated_answers_have_no_intervals() -> None:
     assert {(one.low, one.high) for one in found.parameters.values()} == {(None, None)}
     # Nothing but rounding is between them.
     assert found.parameters["R_N_B_per_s"].value == pytest.approx(R_N, rel=1e-6)
-    # The message rate of 8 B, from which its bytes' waiting is taken, holds 0.5 % of bytes at eight pairs.
+    assert found.parameters["message_rate_N_per_s"].value == pytest.approx(RATE_N, rel=1e-6)
     assert [row["model_s"] for row in found.points] == pytest.approx(
-        [row["time_s"] for row in found.points], rel=1e-2
+        [row["time_s"] for row in found.points], rel=1e-6
     )
 
 
@@ -191,3 +220,10 @@ def test_a_limit_is_where_more_pairs_bring_no_more(rates: list[float], each: flo
     # 58 of 60 counts as noise, shared by all four.
     assert found[0] == pytest.approx(each, rel=0.02)
     assert found[1] == pytest.approx(shared if shared is not None else float("nan"), nan_ok=True)
+
+
+def test_a_message_rate_needs_a_wait_that_a_lower_clock_would_not_explain() -> None:
+    assert message_rates([1, 2, 4], [1, 1, 1.05], [1, 1, 1]) == pytest.approx((1, float("nan")), nan_ok=True)
+    assert message_rates([1, 2, 4], [1, 1, 2], [1, 1, 1]) == pytest.approx((1, 2))
+    # Bytes explain it.
+    assert message_rates([1, 2, 4], [1, 1, 2], [1, 1, 2]) == pytest.approx((1, float("nan")), nan_ok=True)

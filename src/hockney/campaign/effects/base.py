@@ -38,6 +38,7 @@ class Here:
     of every pair of ranks, lower rank first. `ranks`: the placement that the runner reports, by rank.
     `eager_limit_B`: what the library says of itself, by channel (`shared_memory`, `network`). `oversubscribed`:
     why ranks share cores, empty where they do not. `simulated`: no computation takes time of its own.
+    `topology`: of the hosts in their order, as `hockney network` takes it; empty where nobody said.
     """
 
     pairs: Sequence[tuple[Locality, int, int]]
@@ -54,6 +55,7 @@ class Here:
     tolerance: float = 0.01
     least_samples: int = 60
     seed: int = 0
+    topology: str = ""
 
     def timing(self, share: float = 1.0) -> dict[str, float]:
         """The keys of `Repetitions` in cpp/runner/apps/app.hpp, for this share of a point's time."""

@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 
 from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
+from hockney.machine.topologies.base import Network, parse_spec
+from hockney.machine.traffic.base import Demand, Links
+from hockney.machine.traffic.demands.base import Allocated, traffics
+from hockney.machine.traffic.routings.base import routings
+from hockney.machine.traffic.study import default_routing, rounded
 
 SIZE_B = 2**20
 WINDOW, SIMULATED_WINDOW = 8, 2
@@ -61,6 +66,18 @@ def ask(here: Here) -> Asking:
     if half > 1:
         for pattern, pairs in ordered(half).items():
             yield question(members, pairs, pattern=pattern, window=window, **repeated)
+    if here.topology:
+        network = parse_spec(here.topology)
+        if network.nodes == len(members) > 3:
+            pairs, bound = worst_of(network)
+            about = {"pattern": "topology", "topology": network.spec, "topology_bound": bound}
+            yield question(members, pairs, window=window, **about, **repeated)
+        else:
+            yield NotMeasurable(
+                f"the worst pairing of {network.spec} needs one rank on each of its {network.nodes} nodes (4 or "
+                f"more); {len(members)} ranks on {len({place['host'] for place in here.ranks})} hosts take part",
+                locality,
+            )
     means: list[float] = []
     spent_s = 0.0
     for draw in range(_draws(here, half)):
@@ -90,6 +107,21 @@ def ordered(half: int) -> dict[str, list[int]]:
         "halves": [end for rank in range(half) for end in (rank, rank + half)],
         "neighbours": list(range(2 * half)),
     }
+
+
+def worst_of(network: Network) -> tuple[list[int], float]:
+    """Sender and receiver of each pair, node after node, and how many of them share the most loaded link.
+
+    Of document 003's worst pairing by distance, in which every node sends, each node is here in one pair: those
+    in the nodes' order whose ends are both free.
+    """
+    among = Allocated(Links.of(network), np.arange(network.nodes))
+    pairs: list[int] = []
+    for a, b in zip(*traffics.get("worst_pairing").pairs(among, 0), strict=True):
+        if a != b and int(a) not in pairs and int(b) not in pairs:
+            pairs += [int(a), int(b)]
+    load = routings.get(default_routing(network)).load(among.links, Demand.of(pairs[::2], pairs[1::2]))
+    return pairs, rounded(max(1.0, load.worst_B))
 
 
 def _draws(here: Here, half: int) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from hockney.campaign.effect_record import EffectRecord
-from hockney.models.effects._least_squares import Array, relative_errors, solve, times_s
+from hockney.models.effects._least_squares import LEAST_SHARE, Array, relative_errors, solve, times_s
 
 BLOCK_TERMS = {"indexed": "indexed_block_s", "irregular": "irregular_block_s"}
 STRIDED_TERM = "strided_block_s"
@@ -29,6 +29,9 @@ LINE_B = 64
 RESAMPLES = 200
 LEAST_LAYOUTS = 2
 """With a term from which it is told."""
+LEAST_REST = 0.03
+"""Of a term's column, what the other columns must leave: its error is 1/LEAST_REST (33) times that which it would
+have alone, so that 5 % of scatter become more than the whole time."""
 
 
 @dataclass(frozen=True)
@@ -111,23 +114,53 @@ def counts(shape: Shape, levels: Sequence[tuple[str, int]]) -> dict[str, float]:
     }
 
 
+def _design(shapes: Sequence[Shape], levels: Sequence[tuple[str, int]]) -> tuple[Array, list[int], list[str]]:
+    """(layouts × columns, sizes, terms): a column for each size's contiguous time, then one for each term."""
+    sizes = sorted({one.bytes for one in shapes})
+    counted = [counts(one, levels) for one in shapes]
+    names = sorted({name for one in counted for name in one})
+    rows = [
+        [float(one.bytes == size) for size in sizes] + [each.get(name, 0.0) for name in names]
+        for one, each in zip(shapes, counted, strict=True)
+    ]
+    return np.array(rows), sizes, names
+
+
 def fit_costs(
     shapes: Sequence[Shape], time_s: Array, relative_error: Array, levels: Sequence[tuple[str, int]]
 ) -> Costs:
     """Non-negative least squares. The contiguous times are terms too: none is trusted alone."""
-    sizes = sorted({one.bytes for one in shapes})
-    counted = [counts(one, levels) for one in shapes]
-    names = sorted({name for one in counted for name in one})
-    design = np.array(
-        [[float(one.bytes == size) for size in sizes] + [each.get(name, 0.0) for name in names]
-         for one, each in zip(shapes, counted, strict=True)]
-    )  # fmt: skip
+    design, sizes, names = _design(shapes, levels)
     solved, _ = solve(_not_negative, design, time_s, relative_error)
     return Costs(
         terms=dict(zip(names, map(float, solved[len(sizes) :]), strict=True)),
         contiguous=[(size, float(value)) for size, value in zip(sizes, solved, strict=False)],
         levels=levels,
     )
+
+
+def entangled(
+    shapes: Sequence[Shape], time_s: Array, relative_error: Array, levels: Sequence[tuple[str, int]]
+) -> dict[str, list[str]]:
+    """Terms that these layouts cannot tell from others, each with the terms that make up for it.
+
+    Of each column of the weighted design, made of length 1, what its projection on the others leaves is the
+    reciprocal root of the variance inflation factor; under LEAST_REST (0: the design's rank is less than its
+    columns) the term has no value of its own. A column of zeros is one of them.
+    """
+    design, sizes, names = _design(shapes, levels)
+    weighted = design / (relative_error * time_s)[:, None]
+    norm = np.linalg.norm(weighted, axis=0)
+    unit = weighted / np.where(norm > 0, norm, 1.0)
+    found = {}
+    for place, name in enumerate(names, start=len(sizes)):
+        others = np.delete(unit, place, axis=1)
+        share = np.linalg.lstsq(others, unit[:, place], rcond=None)[0]
+        if np.linalg.norm(unit[:, place] - others @ share) < LEAST_REST:
+            rest = [other for other in names if other != name]
+            terms = zip(rest, share[len(sizes) :], strict=True)
+            found[name] = [other for other, value in terms if abs(value) > LEAST_REST]
+    return found
 
 
 def _not_negative(a: Array, b: Array) -> Array:
@@ -143,6 +176,8 @@ class Fitted:
 
     costs: Costs
     intervals: Mapping[str, tuple[float, float]]
+    """Empty where there are no more layouts than terms: nothing is left that would tell the scatter."""
+    entangled: Mapping[str, list[str]]
     left_out_s: Sequence[float | None]
     layouts_at: Mapping[str, int]
     """How many layouts carry each term."""
@@ -156,42 +191,59 @@ class Fitted:
 
 
 def fit_way(records: Sequence[EffectRecord], levels: Sequence[tuple[str, int]], seed: int) -> Fitted:
-    """Costs of one way with 95 % intervals: percentiles over layouts drawn with replacement (bootstrap).
-
-    A contiguous message is always among those drawn, or a size would have no time of its own.
-    """
+    """Costs of one way with 95 % intervals (parametric bootstrap), what cannot be told, and left-out errors."""
     shapes = [Shape.of(one) for one in records]
     time_s, error = times_s(records), relative_errors(records)
     costs = fit_costs(shapes, time_s, error, levels)
-    scattered = [index for index, one in enumerate(shapes) if not one.is_contiguous]
-    fixed = [index for index, one in enumerate(shapes) if one.is_contiguous]
-    random = np.random.default_rng(seed)
-    drawn: dict[str, list[float]] = {name: [] for name in costs.terms}
-    for _ in range(RESAMPLES if scattered else 0):
-        chosen = [*fixed, *random.choice(scattered, len(scattered))]
-        again = fit_costs([shapes[index] for index in chosen], time_s[chosen], error[chosen], levels)
-        for name, values in drawn.items():
-            if name in again.terms:
-                values.append(again.terms[name])
-    layouts_at = {name: sum(name in counts(one, levels) for one in shapes) for name in costs.terms}
     return Fitted(
         costs=costs,
-        intervals={name: _percentiles(values, costs.terms[name]) for name, values in drawn.items()},
+        intervals=_intervals(costs, shapes, time_s, error, seed),
+        entangled=entangled(shapes, time_s, error, levels),
         left_out_s=[_left_out(index, shapes, time_s, error, levels) for index in range(len(shapes))],
-        layouts_at=layouts_at,
+        layouts_at={name: sum(name in counts(one, levels) for one in set(shapes)) for name in costs.terms},
     )
 
 
+def _intervals(
+    costs: Costs, shapes: Sequence[Shape], time_s: Array, error: Array, seed: int
+) -> dict[str, tuple[float, float]]:
+    """Percentiles of fits to times drawn around the model's, log-normal, with the scatter of all residuals.
+
+    Layouts themselves are not drawn: a term that two of them carry would vary by far too little. The scatter s is
+    itself drawn, s² = s²·f/χ²(f) with f layouts beyond the rank of the design, which makes of it a Student's t.
+    """
+    design, _, names = _design(shapes, costs.levels)
+    model_s = np.maximum([costs.time_s(one) for one in shapes], LEAST_SHARE * time_s)
+    freedom = len(shapes) - int(
+        np.linalg.matrix_rank(design / np.maximum(np.linalg.norm(design, axis=0), 1e-300))
+    )
+    if freedom < 1:
+        return {}
+    scatter = float(np.sum((np.log(time_s / model_s) / error) ** 2)) / freedom
+    random = np.random.default_rng(seed)
+    drawn: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(RESAMPLES):
+        width = math.sqrt(scatter * freedom / random.chisquare(freedom))
+        again_s = model_s * np.exp(width * error * random.standard_normal(len(shapes)))
+        again = fit_costs(shapes, again_s, error, costs.levels)
+        for name, values in drawn.items():
+            values.append(again.terms[name])
+    return {name: _percentiles(values, costs.terms[name]) for name, values in drawn.items()}
+
+
 def _percentiles(values: Sequence[float], value: float) -> tuple[float, float]:
-    low, high = np.percentile(values, [2.5, 97.5]) if values else (value, value)
+    low, high = np.percentile(values, [2.5, 97.5])
     return min(float(low), value), max(float(high), value)
 
 
 def _left_out(
     index: int, shapes: Sequence[Shape], time_s: Array, error: Array, levels: Sequence[tuple[str, int]]
 ) -> float | None:
-    """The layout predicted from all others; None where only it carries a size or a term."""
-    rest = [other for other in range(len(shapes)) if other != index]
+    """The layout predicted from all others; None where only it carries a size or a term.
+
+    The same layout of another launch is left out too: it would tell its own time.
+    """
+    rest = [other for other in range(len(shapes)) if shapes[other] != shapes[index]]
     others = [shapes[other] for other in rest]
     mine = shapes[index]
     if mine.is_contiguous or not any(one.bytes == mine.bytes for one in others):

@@ -13,6 +13,7 @@ import numpy as np
 from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
+from hockney.models.effects._launches import over_launches
 from hockney.models.effects._layouts import (
     BLOCK_TERMS,
     BYTE_TERM,
@@ -40,6 +41,7 @@ SOURCE = "document 003, section 3"
 
 
 @effect_models.register("datatypes")
+@over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """Cost per block and line of every way, the bound, the errors of layouts left out, and where a loop wins."""
     levels = levels_of(records[0].about.get("caches", ()))
@@ -113,9 +115,22 @@ def _costs(way: str, fitted: Fitted, parameters: dict[str, Parameter], unknown: 
                 f"{layouts} layouts have it; measure {LEAST_LAYOUTS} or more {_settles(name)}"
             )
             continue
-        low, high = fitted.intervals[name]
+        if name in fitted.entangled:
+            unknown[f"{way}_{name}"] = _untangles(name, fitted.entangled[name])
+            continue
+        low, high = fitted.intervals.get(name, (None, None))
         unit = "s/B" if name == BYTE_TERM else "s"
         parameters[f"{way}_{name}"] = Parameter(value=fitted.costs.terms[name], low=low, high=high, unit=unit)
+
+
+def _untangles(name: str, others: Sequence[str]) -> str:
+    """What cannot be told apart, and the measurement that would do it."""
+    if not others:
+        return "the layouts that have it tell nothing else; measure others with it, of more strides"
+    why = f"it cannot be told from {', '.join(others)}"
+    if {name, *others} <= {SETUP_TERM, BYTE_TERM}:
+        return f"{why}: all scattered layouts have one size; measure another one too, with a greater --largest"
+    return f"{why}: they grow together in all layouts; measure layouts of more sizes and strides"
 
 
 def _settles(name: str) -> str:
@@ -198,6 +213,9 @@ def _add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
                 where=f"{way}, blocks far apart, span in {label}",
             )
         )
+    untold = [name for name in (SETUP_TERM, BYTE_TERM, STRIDED_TERM) if name in fitted.entangled]
+    # Their sum is right at the sizes measured, whatever share each of them has.
+    limit = f"; only at the sizes measured, {', '.join(untold)} cannot be told apart" if untold else ""
     setup_s, byte_s = terms.get(SETUP_TERM, 0.0), terms.get(BYTE_TERM, 0.0)
     common = f"T_contiguous(n) + {time(setup_s)} + {time(byte_s)}/B · n"
     common_latex = rf"T_c(n) + {latex(setup_s)} + {latex(byte_s)}/\mathrm{{B}} \cdot n"
@@ -205,7 +223,7 @@ def _add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
         Statement(
             text=f"T_contiguous(n) ≤ T ≤ {common} + {time(bound_s)} · a",
             latex=rf"T_c(n) \le T \le {common_latex} + {latex(bound_s)} \cdot a",
-            where=f"{way}; a: accesses, a block and a line of 64 B that it touches",
+            where=f"{way}; a: accesses, a block and a line of 64 B that it touches{limit}",
             source=SOURCE,
         )
     )
@@ -214,7 +232,8 @@ def _add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
             Statement(
                 text=f"T = {common} + {time(block_s)} · B + {time(value)} · l",
                 latex=rf"T = {common_latex} + {latex(block_s)} \cdot B + {latex(value)} \cdot \ell",
-                where=f"{way}, B blocks at a stride beyond the first, l lines beyond n/64 B, span in {label}",
+                where=f"{way}, B blocks at a stride beyond the first, l lines beyond n/64 B, "
+                f"span in {label}{limit}",
             )
         )
 
@@ -226,6 +245,7 @@ def _lines(fitted: Fitted) -> list[tuple[str, float]]:
         (level, fitted.costs.terms[f"line_{level}_s"])
         for level in levels
         if fitted.layouts_at.get(f"line_{level}_s", 0) >= LEAST_LAYOUTS
+        and f"line_{level}_s" not in fitted.entangled
     ]
 
 

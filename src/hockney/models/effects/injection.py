@@ -12,6 +12,7 @@ from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models._linear import nonnegative_line
 from hockney.models.base import Parameter
+from hockney.models.effects._launches import over_launches
 from hockney.models.effects._streams import (
     REPLICATES,
     bootstrapped,
@@ -60,6 +61,7 @@ class MaxRate:
 
 
 @effect_models.register("injection")
+@over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """Limits of bandwidth and of message rate, of one process and of those together; α of short and long ones.
 
@@ -129,22 +131,17 @@ def max_rate(cells: Cells, longest_short_B: int) -> MaxRate:
     counts = sorted({pairs for pairs, _ in cells})
     bandwidth = [_bandwidth(cells, pairs, longest_short_B) for pairs in counts]
     each, shared = saturation(counts, bandwidth)
+    alpha_short_s = _alpha_s(cells, each, lambda size_B: size_B <= longest_short_B)
     smallest_B = min(size_B for _, size_B in cells)
     rate_each = rate_shared = float("nan")
     if smallest_B <= RATE_B:
         seen = [pairs for pairs in counts if (pairs, smallest_B) in cells]
         times_s = [cells[pairs, smallest_B] for pairs in seen]
-        # On a slow link even the bytes of small messages wait for each other; that is no limit of messages.
-        waits_s = [smallest_B * (pairs / np.nanmin([shared, pairs * each]) - 1 / each) for pairs in seen]
-        rate_each, rate_shared = saturation(
-            seen,
-            [
-                pairs / max(time_s - wait_s, time_s / 10)
-                for pairs, time_s, wait_s in zip(seen, times_s, waits_s, strict=True)
-            ],
-        )
+        start_s = float(np.nan_to_num(alpha_short_s))
+        bytes_s = [start_s + pairs * smallest_B / np.nanmin([shared, pairs * each]) for pairs in seen]
+        rate_each, rate_shared = message_rates(seen, times_s, bytes_s)
     return MaxRate(
-        alpha_short_s=_alpha_s(cells, each, lambda size_B: size_B <= longest_short_B),
+        alpha_short_s=alpha_short_s,
         alpha_long_s=_alpha_s(cells, each, lambda size_B: size_B > longest_short_B),
         each_B_per_s=each,
         shared_B_per_s=shared,
@@ -170,6 +167,30 @@ def saturation(counts: Sequence[int], rates: Sequence[float]) -> tuple[float, fl
         if beyond and cost < least:
             best, least = (each, shared), cost
     return float(np.exp(best[0])), float(np.exp(best[1]))
+
+
+def message_rates(
+    counts: Sequence[int], times_s: Sequence[float], bytes_s: Sequence[float]
+) -> tuple[float, float]:
+    """(r_C, r_N) in messages/s of times max(bytes_s, k / min(r_N, k · r_C)); r_N is NaN where it is not reached.
+
+    r_C is that of the fewest pairs. r_N is where the squares of the logarithms' residuals are least, among those
+    that are consistent: the geometric mean over pairs that wait longer for messages than for bytes. On a slow
+    link even the bytes of small messages wait for each other (`bytes_s`); that is no limit of messages.
+    """
+    k, time_s, least_s = (np.asarray(one, dtype=np.float64) for one in (counts, times_s, bytes_s))
+    each = float(1 / time_s[0])
+    free_s = np.maximum(least_s, 1 / each)
+    best, least = float("nan"), float(np.sum(np.log(time_s / free_s) ** 2))
+    for first in range(1, k.size):
+        shared = float(np.exp(np.mean(np.log(k[first:] / time_s[first:]))))
+        waits_s = k / shared
+        # As with bandwidths, what is lost must be more than a lower clock of busy cores takes.
+        reached = waits_s[first] >= free_s[first] and waits_s[-1] * REACHED > free_s[-1]
+        cost = float(np.sum(np.log(time_s / np.maximum(free_s, waits_s)) ** 2))
+        if reached and cost < least:
+            best, least = shared, cost
+    return each, best
 
 
 def _longest_short_B(record: EffectRecord) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
+from hockney.models.effects._launches import over_launches
 from hockney.models.effects._least_squares import Array, Line, is_disturbed, line, relative_errors, times_s
 from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
@@ -40,6 +41,8 @@ class Search:
     break_entries: int | None
     bound_s: float | None
     depth: int
+    limit_s: float | None = None
+    """Of a constant: seconds per entry that the data do not exclude (95 %); None where they tell none."""
 
     @property
     def base_s(self) -> float:
@@ -57,6 +60,7 @@ def mean_search(neighbours: int, *, drained: bool) -> float:
 
 
 @effect_models.register("matching")
+@over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """c and t₀ of each queue with their intervals (fit covariance), the stencil's figure, and the worst entry."""
     groups: dict[str, list[EffectRecord]] = {}
@@ -130,7 +134,10 @@ def _search(name: str, records: Sequence[EffectRecord]) -> Search:
     constant = line(ones[:, None], time_s, error)
     linear = line(np.column_stack([ones, ahead]), time_s, error)
     if not (linear.aicc < constant.aicc - GAIN and linear.low[1] > 0):
-        return Search(name, "constant", linear, None, _bound(records, ahead, constant.value[0]), depth)
+        # A slope is not negative: one that came out below zero by chance does not make the limit tighter.
+        limit_s = max(0.0, float(linear.value[1])) + float(linear.high[1] - linear.value[1])
+        bound_s = _bound(records, ahead, constant.value[0])
+        return Search(name, "constant", constant, None, bound_s, depth, limit_s if np.isfinite(limit_s) else None)
     bound_s = _bound(records, ahead, linear.value[0])
     best: tuple[float, int, Line] | None = None
     # A slope needs two depths of its own on either side of the break.
@@ -163,7 +170,12 @@ def _parameters(search: Search) -> dict[str, Parameter]:
         known = bool(np.isfinite(search.line.high[term]))
         return Parameter(value=value, low=low if known else None, high=high if known else None, unit="s")
 
-    found = {f"{search.name}_base_s": of(0), f"{search.name}_entry_s": of(1)}
+    found = {f"{search.name}_base_s": of(0)}
+    if search.kind == "constant":
+        low = None if search.limit_s is None else 0.0
+        found[f"{search.name}_entry_s"] = Parameter(value=0.0, low=low, high=search.limit_s, unit="s")
+    else:
+        found[f"{search.name}_entry_s"] = of(1)
     if search.break_entries is not None:
         found[f"{search.name}_long_entry_s"] = of(2)
         found[f"{search.name}_break_entries"] = Parameter(value=search.break_entries, unit="1")
@@ -178,12 +190,13 @@ def _times(entry: Parameter, entries: float) -> Parameter:
 
 
 def _verdict(search: Search) -> str:
-    cost = time(max(0.0, float(search.line.value[1])))
     if search.kind == "constant":
+        limit = "" if search.limit_s is None else f"; an entry costs {time(search.limit_s)} at most (95 %)"
         return (
             f"{search.name}: constant within the noise up to {search.depth} entries (a hash, an index, or too "
-            "cheap to be seen)"
+            f"cheap to be seen){limit}"
         )
+    cost = time(max(0.0, float(search.line.value[1])))
     if search.kind == "linear":
         return f"{search.name}: a list is searched from its beginning, {cost} an entry before the match"
     beyond = time(float(search.line.value[2]))
