@@ -69,7 +69,7 @@ def test_effects_and_published_models_follow_the_formulas(run: Run) -> None:
 
 
 def test_one_view_of_everything(run: Run) -> None:
-    _, out, _ = run("--view", "bounded", "--topology", "torus:4x4x4")
+    _, out, _ = run("--view", "bounded", "--topology", "torus:8")
     assert "≤ T(n) < 1 µs + C · n / 12.5 GB/s, C = 6 — n > 4 KiB (rendezvous)" in out
     assert "bounded: T(R) ≤ 10 ns · R" in out
     assert "exact:" not in out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,16 @@ def test_congestion_bounds_what_crosses_the_network(machine: Machine) -> None:
         "1 µs + n / 12.5 GB/s ≤ T(n) < 1 µs + C · n / 12.5 GB/s, C = 3/2·∛P | n > 4 KiB (rendezvous)"
     )
     assert "equation (2)" in views.bounded[1].source
+
+
+def test_the_farthest_pairing_bounds_nothing_from_above(machine: Machine) -> None:
+    entry = entry_at(machine, "network")
+    found = views_of(entry, entry.fits["piecewise"], replace(WORST, is_bound=False)).bounded[1]
+    assert found.text == (
+        "1 µs + n / 12.5 GB/s ≤ T(n); not a bound, every node with the farthest other: "
+        "1 µs + C · n / 12.5 GB/s, C = 3/2·∛P"
+    )
+    assert "<" not in found.latex
 
 
 def test_inside_a_node_the_points_left_out_bound_it(machine: Machine) -> None:

@@ -10,6 +10,8 @@ from hockney.models.views import Statement, Views
 from hockney.units import format_rate
 
 _LOGGP = ("L", "o_s", "o_r", "G")
+_FAR = "T(n); not a bound, every node with the farthest other:"
+_FAR_LATEX = r"T(n);\quad \text{not a bound, every node with the farthest other: }"
 
 
 def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Views:
@@ -51,15 +53,16 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
 
 
 def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement:
-    """α + βn ≤ T < α + C·βn."""
+    """α + βn ≤ T < α + C·βn; from below only where C is of a pairing that others exceed."""
     regime = fit.regimes[index]
     constant, beta = quantity(regime.alpha_s.value, "s"), regime.beta_s_per_B.value
     text, latex = f"T(n) = {constant}", f"T(n) = {latex_quantity(constant)}"
     if beta > 0:
         rate = format_rate(1 / beta)
-        text = f"{right_side(regime)} ≤ T(n) < {constant} + C · n / {rate}, {congestion.definition.text}"
+        upper, upper_latex = ("T(n) <", "T(n) <") if congestion.is_bound else (_FAR, _FAR_LATEX)
+        text = f"{right_side(regime)} ≤ {upper} {constant} + C · n / {rate}, {congestion.definition.text}"
         latex = (
-            rf"{latex_right_side(regime)} \le T(n) < {latex_quantity(constant)} + "
+            rf"{latex_right_side(regime)} \le {upper_latex} {latex_quantity(constant)} + "
             rf"C \cdot \frac{{n}}{{{latex_quantity(rate)}}},\quad {congestion.definition.latex}"
         )
     source = f"document 003, equation (2); {congestion.definition.source}"
