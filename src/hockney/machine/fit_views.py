@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from hockney.machine.congestion import Congestion
 from hockney.machine.file import Entry
-from hockney.machine.formula import domain, latex_quantity, latex_right_side, quantity, right_side
+from hockney.machine.formula import domain, latex_quantity, latex_right_side, quantity, right_side, slope, stated
 from hockney.models.base import Fit
 from hockney.models.views import Statement, Views
-from hockney.units import format_rate
 
 _LOGGP = ("L", "o_s", "o_r", "G")
 _FAR = "T(n); not a bound, every node with the farthest other:"
@@ -23,10 +22,10 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
     """
     last = fit.regimes[-1]
     if last.beta_s_per_B.value > 0:
-        order, rate = "n", format_rate(1 / last.beta_s_per_B.value)
+        order, rate = "n", slope(last.beta_s_per_B)
         leading, leading_latex = f"n / {rate} + Θ(1)", rf"\frac{{n}}{{{latex_quantity(rate)}}} + \Theta(1)"
     else:
-        order, leading = "1", quantity(last.alpha_s.value, "s")
+        order, leading = "1", stated(last.alpha_s)
         leading_latex = latex_quantity(leading)
     views = Views(
         asymptotic=[Statement(text=f"T(n) = Θ({order})", latex=rf"T(n) = \Theta({order})")],
@@ -55,10 +54,10 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
 def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement:
     """α + βn ≤ T < α + C·βn; from below only where C is of a pairing that others exceed."""
     regime = fit.regimes[index]
-    constant, beta = quantity(regime.alpha_s.value, "s"), regime.beta_s_per_B.value
+    constant, beta = stated(regime.alpha_s), regime.beta_s_per_B.value
     text, latex = f"T(n) = {constant}", f"T(n) = {latex_quantity(constant)}"
     if beta > 0:
-        rate = format_rate(1 / beta)
+        rate = slope(regime.beta_s_per_B)
         upper, upper_latex = ("T(n) <", "T(n) <") if congestion.is_bound else (_FAR, _FAR_LATEX)
         text = f"{right_side(regime)} ≤ {upper} {constant} + C · n / {rate}, {congestion.definition.text}"
         latex = (
