@@ -83,8 +83,8 @@ def parse_per_byte(text: str) -> float:
 
 def _scaled(value: float, steps: list[tuple[float, str]], digits: int = 3) -> str:
     for scale, unit in steps:
-        if abs(value) >= scale * 0.9995:
-            small = abs(value) < 999.5 * scale
+        if abs(value) >= scale * (1 - 0.5 * 10.0**-digits):
+            small = abs(value) < (10.0 ** max(digits, 3) - 0.5) * scale
             return f"{value / scale:.{digits}g} {unit}" if small else f"{value / scale:.0f} {unit}"
     scale, unit = steps[-1]
     return f"{value / scale:.{digits}g} {unit}"

@@ -30,6 +30,17 @@ def test_document_003s_worst_pairing() -> None:
     assert found["routing"]["name"] == "shortest"
 
 
+def test_only_the_worst_permutation_is_called_a_bound() -> None:
+    text = {}
+    for traffic in ("worst-pairing", "worst-permutation"):
+        done = run("traffic", "--topology", "torus:8", "--traffic", traffic)
+        assert done.returncode == 0, done.stderr
+        text[traffic] = " ".join(done.stdout.split())
+    # 4 hops by both ways: 8 · 4 links over 16, two streams; 3 further all the same way: 3 on a link, two streams.
+    assert "≤ T(S); of this pairing, worst by distance and not a bound, α + β·S·4," in text["worst-pairing"]
+    assert "≤ T(S) ≤ α + β·S·6," in text["worst-permutation"]
+
+
 def test_alltoall_by_dimension_order() -> None:
     found = told("traffic", "--topology", "torus:4x4x4", "--traffic", "alltoall", "--routing", "dimension-order")
     # k⁴/8.

@@ -69,7 +69,7 @@ def test_effects_and_published_models_follow_the_formulas(run: Run) -> None:
 
 
 def test_one_view_of_everything(run: Run) -> None:
-    _, out, _ = run("--view", "bounded", "--topology", "torus:4x4x4")
+    _, out, _ = run("--view", "bounded", "--topology", "torus:8")
     assert "≤ T(n) ≤ (1 µs + C · n / 12.5 GB/s) · 1.1, C = 6 — n > 4 KiB (rendezvous)" in out
     assert "bounded: T(R) ≤ 10 ns · R" in out
     assert "exact:" not in out
@@ -145,3 +145,14 @@ def test_a_wrong_word_is_one_line_with_the_right_ones(
     assert (code, out) == (2, "")
     assert message in err.splitlines()[0]
     assert hint in err.splitlines()[1]
+
+
+def test_published_digits_and_reasons_for_missing_views(run: Run) -> None:
+    _, out, _ = run("bluegene_p", "--operation", "pingpong")
+    assert "T(n) = 9.8 µs + n / 374.5 MB/s for n > 1 KiB" in out
+    _, out, _ = run("orfeo_thin", "--view", "bounded", "--locality", "network", "--operation", "pingpong")
+    blocks = out.strip().split("\n\n")[1:]
+    assert len(blocks) == 5
+    assert all("bounded: no bounds: no C and no error of points left out is known" in block for block in blocks)
+    _, out, _ = run("bluegene_p", "--view", "asymptotic", "--operation", "injection")
+    assert "asymptotic: its source states none" in out

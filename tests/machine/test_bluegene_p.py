@@ -6,9 +6,14 @@ import itertools
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hockney.machine.file import load
+from hockney.machine.topologies.base import parse_spec
+from hockney.machine.traffic.base import Links
+from hockney.machine.traffic.demands.base import Allocated
+from hockney.machine.traffic.worst import worst_of_permutations
 from hockney.models.base import predict
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
@@ -80,7 +85,9 @@ def test_equation_2_and_the_worst_case_bandwidth() -> None:
     assert [one.text for one in congestion.views.bounded] == [
         "9.8 µs + 2.67 ns/B · n ≤ T(n, P) < 9.8 µs + 2.67 ns/B · n · 3/2 · ∛P",
         "B ≥ 374.5 MB/s · (2/3) / ∛P",
+        "worst mapping: T(n, P) ≥ 9.8 µs + 2.67 ns/B · n · (3 · ∛P − 6)",
     ]
+    assert all("as printed" in one.where and "no bound" in one.where for one in congestion.views.bounded[:2])
     assert any("as printed" in note and "2/3 ∛P · 374.5 MiB/s" in note for note in congestion.notes)
 
 
@@ -89,6 +96,23 @@ def test_the_congestion_bound_follows_from_brute_force_on_a_small_torus() -> Non
     for k in (2, 4, 6):
         distance = max(sum(min(x, k - x) for x in where) for where in itertools.product(range(k), repeat=3))
         assert 6 * k**3 * distance / (6 * k**3) == 1.5 * k
+
+
+def test_the_farthest_pairing_is_not_the_worst() -> None:
+    """k/2 − 1 further along x has one shortest path: six streams on each of its links, whatever the routing."""
+    rows = {int(str(row["k"])): row for row in effect("congestion").points}
+    for k, row in rows.items():
+        on_link = [0] * k
+        for sender in range(k):
+            for step in range(k // 2 - 1):
+                on_link[(sender + step) % k] += 6
+        assert row["tornado_congestion"] == max(on_link) == 3 * k - 6
+        assert max(on_link) > 3 / 2 * k
+    network = parse_spec("torus:8x8x8")
+    worst = worst_of_permutations(Allocated(Links.of(network), np.arange(512))).congestion * 6
+    assert rows[8]["worst_permutation_congestion"] == pytest.approx(worst, abs=0.05)  # one decimal
+    assert rows[16]["worst_permutation_congestion"] is None, "too many nodes for assignments"
+    assert "no upper bound" in effect("congestion").notes[0]
 
 
 def test_matching() -> None:

@@ -160,6 +160,17 @@ def test_a_torus_bounds_an_alltoall_with_the_exact_congestion(machine: Machine, 
     assert found.where.endswith(": 1000")
 
 
+def test_mappings_are_bound_from_above_only_by_the_worst_permutation(machine: Machine, costs: Costs) -> None:
+    for given in (None, costs):
+        ring = views("bcast", "binomial", costs=given, congestion=congestion_of(machine, "torus:8")).bounded
+        far = views("bcast", "binomial", costs=given, congestion=congestion_of(machine, "torus:32x32x32")).bounded
+        [mapped] = [one for one in ring if one.text.endswith(", C = 6")][-1:]
+        assert " ≤ T(P, n) ≤ " in mapped.text
+        [mapped] = [one for one in far if one.text.endswith(", C = 48")][-1:]
+        assert " ≤ T(P, n); not a bound: " in mapped.text
+        assert mapped.latex.count(r"\le ") == 1
+
+
 def test_on_a_small_torus_injection_rules(machine: Machine) -> None:
     # A ring of 4: 3 blocks out of 2 links, and 4²/4 hops on 2 links out: 2 of a link.
     found = views("alltoall", "linear", congestion=congestion_of(machine, "torus:4")).bounded[-1]

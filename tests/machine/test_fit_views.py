@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,16 @@ def test_without_congestion_the_points_left_out_bound_it(machine: Machine, worst
         "(1 µs + n / 12.5 GB/s) / 1.1 ≤ T(n) ≤ (1 µs + n / 12.5 GB/s) · 1.1 | n > 4 KiB (rendezvous)"
     )
     assert views_of(entry, line(1e-6, 1e-10), none).bounded == []
+
+
+def test_the_farthest_pairing_bounds_nothing_from_above(machine: Machine) -> None:
+    entry = entry_at(machine, "network")
+    found = views_of(entry, entry.fits["piecewise"], replace(WORST, is_bound=False)).bounded[1]
+    assert found.text == (
+        "(1 µs + n / 12.5 GB/s) / 1.1 ≤ T(n); not a bound, every node with the farthest other: "
+        "(1 µs + C · n / 12.5 GB/s) · 1.1, C = 3/2·∛P"
+    )
+    assert "<" not in found.latex
 
 
 def test_inside_a_node_the_points_left_out_bound_it(machine: Machine) -> None:

@@ -13,19 +13,31 @@ from hockney.models.base import Fit, Parameter, Regime
 def regime(
     alpha_s: float, rate_B_per_s: float | None, low: float = 0, high: float | None = None, label: str = ""
 ) -> Regime:
-    """T = alpha + n / rate; a rate of None is a slope of zero."""
+    """T = alpha + n / rate with intervals of no width; a rate of None is a slope of zero."""
     beta = 0.0 if rate_B_per_s is None else 1 / rate_B_per_s
     return Regime(
         min_B=low,
         max_B=high,
-        alpha_s=Parameter(value=alpha_s, unit="s"),
-        beta_s_per_B=Parameter(value=beta, unit="s/B"),
+        alpha_s=Parameter(value=alpha_s, low=alpha_s, high=alpha_s, unit="s"),
+        beta_s_per_B=Parameter(value=beta, low=beta, high=beta, unit="s/B"),
         label=label,
     )
 
 
 def fit(*regimes: Regime) -> Fit:
     return Fit(model="piecewise", regimes=list(regimes))
+
+
+def test_without_intervals_there_are_the_four_digits_that_papers_print() -> None:
+    def published(value: float, unit: str) -> Parameter:
+        return Parameter(value=value, unit=unit)
+
+    # 1 / 2.67 ns is 374.53 MB/s; 0.99964 GB/s is below 1 GB/s by four digits.
+    one = Regime(min_B=0, max_B=None, alpha_s=published(12.346e-6, "s"), beta_s_per_B=published(2.67e-9, "s/B"))
+    assert formulas(fit(one)) == ["T(n) = 12.35 µs + n / 374.5 MB/s for n ≥ 0"]
+    assert r"\frac{n}{374.5\,\mathrm{MB/s}}" in latex(fit(one))
+    one.beta_s_per_B = published(1 / 0.99964e9, "s/B")
+    assert formulas(fit(one)) == ["T(n) = 12.35 µs + n / 999.6 MB/s for n ≥ 0"]
 
 
 def test_regimes_that_share_a_break_do_not_overlap() -> None:

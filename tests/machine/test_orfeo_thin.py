@@ -95,4 +95,14 @@ def test_nothing_is_claimed_that_was_not_published() -> None:
         for fit in entry.fits.values():
             assert all(one.low is None and one.high is None for one in fit.parameters.values())
     assert MACHINE.effects
-    assert all(one.not_identified and not one.parameters for one in MACHINE.effects)
+    assert all(one.not_identified for one in MACHINE.effects)
+    assert {one.effect for one in MACHINE.effects if one.parameters} == {"pingping"}
+
+
+def test_pingping_of_document_001_has_bandwidths_and_no_latency() -> None:
+    found = {one.locality: one for one in MACHINE.effects if one.effect == "pingping"}
+    in_MB_per_s = {where: one.parameters["bandwidth_B_per_s"].value * 1e-6 for where, one in found.items()}
+    assert in_MB_per_s == pytest.approx({"cache": 6372.991, "node": 5530.801, "network": 11945.604}, rel=1e-12)
+    assert all("latency" in one.not_identified and "latency_s" not in one.parameters for one in found.values())
+    assert found["network"].parameters["switch_latency_s"].value == pytest.approx(1.35e-6, rel=1e-12)
+    assert any("declares" in note for note in found["network"].notes)

@@ -117,9 +117,12 @@ def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | No
     # serves all overlap its messages.
     below, below_latex = total(low) if costs is None and not form.serves_all else _largest(low)
     above, above_latex = total(high)
+    relation, relation_latex = " ≤", r" \le"
+    if congestion is not None and crowded and not congestion.is_bound:
+        relation, relation_latex = "; not a bound:", r";\ \text{not a bound: }"
     return Statement(
-        text=f"{below} ≤ T(P, n) ≤ {above}{tail}",
-        latex=rf"{below_latex} \le T(P, n) \le {above_latex}{tail_latex}",
+        text=f"{below} ≤ T(P, n){relation} {above}{tail}",
+        latex=rf"{below_latex} \le T(P, n){relation_latex} {above_latex}{tail_latex}",
         where=where,
         source=source,
     )

@@ -13,20 +13,27 @@ from hockney.machine.topologies.base import Network, parse_spec
 from hockney.machine.traffic.base import Links
 from hockney.machine.traffic.demands.base import Allocated
 from hockney.machine.traffic.study import study
+from hockney.machine.traffic.worst import MOST_SYMMETRIC, worst_of_permutations
 from hockney.models.effects.base import Effect
 from hockney.models.views import Statement
 
 FEW_NODES = 512
-"""Routed without being asked for: a second."""
+"""Without being asked for: seconds. A torus or hypercube takes seconds at most anyway."""
+_EVENLY = "every pair evenly over its shortest paths, links by assignment (Towles and Dally, SPAA 2002)"
+_NO_BOUND = "worst by distance, not a bound"
 
 
 @dataclass(frozen=True)
 class Congestion:
-    """β becomes C·β for the worst mapping. `value` is None where only its formula is known."""
+    """β becomes C·β for the worst mapping. `value` is None where only its formula is known.
+
+    `is_bound`: no mapping has more. False: C is of the pairing with the largest distance, and others have more.
+    """
 
     definition: Statement
     value: float | None
     network: Network | None = None
+    is_bound: bool = True
 
 
 class Congestions:
@@ -53,7 +60,10 @@ class Congestions:
     @cached_property
     def _of_own_topology(self) -> Congestion | None:
         network = self._network
-        if network is None or not (network.nodes <= FEW_NODES or _known(network)):
+        if network is None:
+            return None
+        is_quick = network.nodes <= FEW_NODES or bool(network.shape) or network.kind == "hypercube"
+        if not is_quick and not _known(network):
             return None
         return _of_network(network)
 
@@ -100,7 +110,9 @@ def _of_effects(effects: list[Effect], network: Network | None) -> Congestion | 
     for effect in effects:
         if (per_root := effect.parameters.get("C_per_cbrt_P")) is not None:
             number = f"{per_root.value:.3g}"
-            return Congestion(_defined(effect, f"C = {number}·∛P", rf"C = {number}\sqrt[3]{{P}}"), None, network)
+            # Document 003 has it from the farthest pairing, which a tornado exceeds.
+            defined = _defined(effect, f"C = {number}·∛P", rf"C = {number}\sqrt[3]{{P}}")
+            return Congestion(defined, None, network, is_bound=False)
     return None
 
 
@@ -109,37 +121,63 @@ def _defined(effect: Effect, text: str, latex: str) -> Statement:
 
 
 def _of_network(network: Network) -> Congestion:
-    """Every node with the farthest other, all links of every node sending, ideal shortest paths."""
-    worst, how = _known(network) or (_routed(network), "routed link by link")
+    """All links of every node sending. No bound where neither a proof nor an assignment gives the worst."""
+    if (known := _known(network)) is not None:
+        worst, how = known
+    else:
+        try:
+            worst, how = _assigned(network), _EVENLY
+        except RequestError:
+            return _by_distance(network)
+    source = f"{network.spec}: the worst permutation, all links of a node sending; {how}"
     return Congestion(
-        Statement(
-            text=f"C = {worst:.3g}",
-            latex=f"C = {worst:.3g}",
-            source=f"{network.spec}: every node with the farthest other, all its links sending; {how}",
-        ),
+        Statement(text=f"C = {worst:.3g}", latex=f"C = {worst:.3g}", source=source),
         worst,
         network,
     )
 
 
-def _known(network: Network) -> tuple[float, str] | None:
-    """Without routing, which takes minutes on thousands of nodes.
+def _assigned(network: Network) -> float:
+    """RequestError for networks that take too long."""
+    if network.nodes > MOST_SYMMETRIC:
+        raise RequestError(f"{network.nodes} nodes are too many for assignments", "at most 2048")
+    links = Links.of(network)
+    ports = np.bincount(links.tail, minlength=network.vertices)[: network.nodes].min()
+    # What a node sends must leave by its own links: never below 1.
+    return max(1.0, worst_of_permutations(Allocated(links, np.arange(network.nodes))).congestion * float(ports))
 
-    Torus: ⌊k/2⌋ hops of each node in every dimension, half of them each way where k is even, times its links.
-    Hypercube: as many hops as links. Fat tree: what all ports down share of those up.
+
+def _known(network: Network) -> tuple[float, str] | None:
+    """What needs no assignment, by proof.
+
+    Single switch: nobody shares a link. Fat tree, spread evenly over the ways up: what leaves a leaf or a pod
+    shares its links up. Ring of k: with ⌈k/2⌉ − 1 further all the same
+    way round, as many share a link: of a pairing over one link the hops of sender and receiver to it add up to at
+    most k/2 − 1, or to k/2 with half a message each, k/4 in all.
     """
-    if network.kind == "hypercube":
-        return float(network.nodes.bit_length() - 1), "hops to the opposite corner"
-    if network.shape:
-        extents = [extent for extent in network.shape if extent > 1]
-        ports = sum(2 if extent > 2 else 1 for extent in extents)
-        loads = [extent / 4 if extent % 2 == 0 and extent > 2 else extent // 2 for extent in extents]
-        return max([1.0, *(load * ports for load in loads)]), "hops in the longest dimension"
+    if network.kind == "single_switch":
+        return 1.0, "nobody shares a link"
     if "taper" in network.attributes:
         return max(1.0, float(network.attributes["taper"])), "its taper"
+    extents = [extent for extent in network.shape if extent > 1]
+    if len(extents) == 1 and extents[0] > 2:
+        return 2.0 * max((extents[0] - 1) // 2, extents[0] / 4), "tornado"
     return None
 
 
-def _routed(network: Network) -> float:
-    everybody = Allocated(Links.of(network), np.arange(network.nodes))
-    return study(everybody, traffic="worst_pairing", routing="shortest", size_B=1.0).factor_of_all_links
+def _by_distance(network: Network) -> Congestion:
+    """A torus, hypercube or other graph too large for assignments: a pairing that is bad, but not the worst."""
+    if network.kind == "hypercube":
+        far = float(network.nodes.bit_length() - 1)
+    elif network.shape:
+        # ⌊k/2⌋ hops of each node in every dimension, half of them each way where k is even, times its links.
+        extents = [extent for extent in network.shape if extent > 1]
+        ports = sum(2 if extent > 2 else 1 for extent in extents)
+        loads = [extent / 4 if extent % 2 == 0 and extent > 2 else extent // 2 for extent in extents]
+        far = max([1.0, *(load * ports for load in loads)])
+    else:
+        everybody = Allocated(Links.of(network), np.arange(network.nodes))
+        far = study(everybody, traffic="worst_pairing", routing="shortest", size_B=1.0).factor_of_all_links
+    source = f"{network.spec}: every node with the farthest other, all its links sending; {_NO_BOUND}"
+    statement = Statement(text=f"C = {far:.3g}", latex=f"C = {far:.3g}", source=source)
+    return Congestion(statement, far, network, is_bound=False)

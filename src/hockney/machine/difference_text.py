@@ -12,7 +12,7 @@ from rich.text import Text
 
 from hockney.machine.difference import LEVEL, Comparison, Difference
 from hockney.machine.file import Machine
-from hockney.machine.formula import interval, quantity
+from hockney.machine.formula import interval, stated
 from hockney.models.base import Parameter
 
 
@@ -103,4 +103,4 @@ def _identity(machine: Machine) -> str:
 
 def _value(parameter: Parameter) -> str:
     bounds = "" if parameter.low is None or parameter.high is None else f" ({interval(parameter)})"
-    return f"{quantity(parameter.value, parameter.unit)}{bounds}"
+    return f"{stated(parameter)}{bounds}"

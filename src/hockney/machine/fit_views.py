@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from hockney.machine.congestion import Congestion
 from hockney.machine.file import Entry
-from hockney.machine.formula import domain, latex_quantity, latex_right_side, quantity, right_side
+from hockney.machine.formula import domain, latex_quantity, latex_right_side, quantity, right_side, slope, stated
 from hockney.models.base import Fit
 from hockney.models.views import Statement, Views
-from hockney.units import format_rate
 
 _LEFT_OUT = "95 % of the points left out of the fit"
 _LOGGP = ("L", "o_s", "o_r", "G")
+_FAR = "T(n); not a bound, every node with the farthest other:"
+_FAR_LATEX = r"T(n);\quad \text{not a bound, every node with the farthest other: }"
 
 
 def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Views:
@@ -22,10 +23,10 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
     """
     last = fit.regimes[-1]
     if last.beta_s_per_B.value > 0:
-        order, rate = "n", format_rate(1 / last.beta_s_per_B.value)
+        order, rate = "n", slope(last.beta_s_per_B)
         leading, leading_latex = f"n / {rate} + Θ(1)", rf"\frac{{n}}{{{latex_quantity(rate)}}} + \Theta(1)"
     else:
-        order, leading = "1", quantity(last.alpha_s.value, "s")
+        order, leading = "1", stated(last.alpha_s)
         leading_latex = latex_quantity(leading)
     views = Views(
         asymptotic=[Statement(text=f"T(n) = Θ({order})", latex=rf"T(n) = \Theta({order})")],
@@ -59,11 +60,12 @@ def _is_more(congestion: Congestion) -> bool:
 def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement | None:
     """(α + βn)/f ≤ T ≤ (α + C·βn)·f: half of the times lie below a fit of medians, so f is on either side.
 
-    f: the factor that held for points left out. Where it is not known, the statement says that it is of medians.
+    From below only where C is of a pairing that others exceed. f: the factor that held for points left out. Where
+    it is not known, the statement says that it is of medians.
     """
     regime = fit.regimes[index]
     beta, source = regime.beta_s_per_B.value, f"document 003, equation (2); {congestion.definition.source}"
-    constant = quantity(regime.alpha_s.value, "s")
+    constant = stated(regime.alpha_s)
     if beta <= 0:
         plain = Statement(
             text=f"T(n) = {constant}",
@@ -72,7 +74,7 @@ def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement | None
             source=source,
         )
         return _held_out(fit, index) or plain
-    rate = format_rate(1 / beta)
+    rate = slope(regime.beta_s_per_B)
     low, low_latex = right_side(regime), latex_right_side(regime)
     high = f"{constant} + C · n / {rate}"
     high_latex = rf"{latex_quantity(constant)} + C \cdot \frac{{n}}{{{latex_quantity(rate)}}}"
@@ -84,9 +86,10 @@ def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement | None
         low, high = f"({low}) / {number}", f"({high}) · {number}"
         low_latex = rf"\frac{{1}}{{{number}}} \left({low_latex}\right)"
         high_latex = rf"{number} \left({high_latex}\right)"
+    upper, upper_latex = ("T(n) ≤", r"T(n) \le") if congestion.is_bound else (_FAR, _FAR_LATEX)
     return Statement(
-        text=f"{low} ≤ T(n) ≤ {high}, {congestion.definition.text}",
-        latex=rf"{low_latex} \le T(n) \le {high_latex},\quad {congestion.definition.latex}",
+        text=f"{low} ≤ {upper} {high}, {congestion.definition.text}",
+        latex=rf"{low_latex} \le {upper_latex} {high_latex},\quad {congestion.definition.latex}",
         where=where,
         source=source,
     )

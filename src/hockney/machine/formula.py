@@ -9,7 +9,7 @@ _LATEX_RELATION = {"<": "<", "≤": "\\le", "≥": "\\ge"}
 
 
 def formulas(fit: Fit) -> list[str]:
-    """One line per regime: `T(n) = 0.21 µs + n / 10.9 GB/s for 0 ≤ n ≤ 4 KiB`; three significant digits."""
+    """One line per regime: `T(n) = 0.21 µs + n / 10.9 GB/s for 0 ≤ n ≤ 4 KiB`; as many digits as `stated`."""
     return [formula(fit, index) for index in range(len(fit.regimes))]
 
 
@@ -18,7 +18,7 @@ def formula(fit: Fit, index: int) -> str:
     regime = fit.regimes[index]
     if _only_empty(regime):
         label = f" ({regime.label})" if regime.label else ""
-        return f"T(0) = {quantity(regime.alpha_s.value, 's')}{label}"
+        return f"T(0) = {stated(regime.alpha_s)}{label}"
     return f"T(n) = {right_side(regime)} for {domain(fit, index)}"
 
 
@@ -61,7 +61,7 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
 
 def stated(parameter: Parameter) -> str:
     """Its value: three digits beside an interval, without one the four that papers print."""
-    return quantity(parameter.value, parameter.unit, 4 if parameter.low is None else 3)
+    return quantity(parameter.value, parameter.unit, _digits(parameter))
 
 
 def interval(parameter: Parameter) -> str:
@@ -84,16 +84,26 @@ def _minus(text: str) -> str:
     return text.replace("-", "−", 1) if text.startswith("-") else text
 
 
-_INVISIBLE = 5e-4
-"""A term below this share of the other changes none of the three digits printed."""
+def slope(parameter: Parameter) -> str:
+    """1/|β| as a rate, with as many digits as `stated` has."""
+    return format_rate(1 / abs(parameter.value), _digits(parameter))
+
+
+def _digits(parameter: Parameter) -> int:
+    return 4 if parameter.low is None else 3
+
+
+def _invisible(parameter: Parameter) -> float:
+    """A term below this share of that one changes none of the digits printed."""
+    return 0.5 * 10.0 ** -_digits(parameter)
 
 
 def _terms(regime: Regime) -> tuple[float, float]:
     """(α, β), either of them zero where it does not show anywhere in the regime."""
     alpha, beta = regime.alpha_s.value, regime.beta_s_per_B.value
-    if regime.max_B is not None and abs(beta) * regime.max_B < _INVISIBLE * abs(alpha):
+    if regime.max_B is not None and abs(beta) * regime.max_B < _invisible(regime.alpha_s) * abs(alpha):
         return alpha, 0.0
-    if abs(alpha) < _INVISIBLE * abs(beta) * regime.min_B:
+    if abs(alpha) < _invisible(regime.beta_s_per_B) * abs(beta) * regime.min_B:
         return 0.0, beta
     return alpha, beta
 
@@ -102,11 +112,11 @@ def right_side(regime: Regime) -> str:
     """`0.21 µs + n / 10.9 GB/s`; what does not show in the regime is left out."""
     alpha, beta = _terms(regime)
     if beta == 0:
-        return quantity(alpha, "s")
-    per_byte = f"n / {format_rate(1 / abs(beta))}"
+        return stated(regime.alpha_s)
+    per_byte = f"n / {slope(regime.beta_s_per_B)}"
     if alpha == 0:
         return per_byte if beta > 0 else f"−{per_byte}"
-    return f"{quantity(alpha, 's')} {'+' if beta > 0 else '−'} {per_byte}"
+    return f"{stated(regime.alpha_s)} {'+' if beta > 0 else '−'} {per_byte}"
 
 
 def _bounds(fit: Fit, index: int) -> tuple[str, str, str]:
@@ -150,10 +160,10 @@ def latex_quantity(text: str) -> str:
 def latex_right_side(regime: Regime) -> str:
     """`right_side` in mathematics."""
     alpha, beta = _terms(regime)
-    constant = latex_quantity(quantity(alpha, "s"))
+    constant = latex_quantity(stated(regime.alpha_s))
     if beta == 0:
         return constant
-    per_byte = f"\\frac{{n}}{{{latex_quantity(format_rate(1 / abs(beta)))}}}"
+    per_byte = f"\\frac{{n}}{{{latex_quantity(slope(regime.beta_s_per_B))}}}"
     if alpha == 0:
         return per_byte if beta > 0 else f"-{per_byte}"
     return f"{constant} {'+' if beta > 0 else '-'} {per_byte}"

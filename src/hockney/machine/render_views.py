@@ -10,7 +10,7 @@ from rich.table import Table
 from hockney.machine.formula import interval, latex_text, stated
 from hockney.machine.render import add_row, new_table
 from hockney.machine.sections import Section, parameter_line
-from hockney.models.views import Statement, View
+from hockney.models.views import VIEWS, Statement, View
 
 _SYMBOLS = {
     "α": r"\alpha",
@@ -71,6 +71,9 @@ def sections_text(sections: Sequence[Section], views: Sequence[View], whole: boo
         if whole:
             lines += [f"  {parameter_line(name, one)}" for name, one in section.parameters.items()]
         lines += [f"  {view}: {_said(one)}" for view in views for one in section.views.of(view)]
+        # Nothing is said of a section without any statement: its lines say why.
+        if not whole and section.missing and any(section.views.of(view) for view in VIEWS):
+            lines += [f"  {view}: {section.missing}" for view in views if not section.views.of(view)]
         lines += [f"  as printed: {_said(one)}" for one in section.as_printed]
         lines += [f"  {line}" for line in section.lines]
         blocks.append("\n".join(lines))

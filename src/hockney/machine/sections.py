@@ -15,7 +15,7 @@ from hockney.machine.fit_views import views_of
 from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, title
 from hockney.machine.summary import OVERSUBSCRIBED
-from hockney.models.base import Parameter
+from hockney.models.base import Fit, Parameter
 from hockney.models.collectives.base import CollectiveModel, collective_models
 from hockney.models.effects.base import Cell, Effect, effect_models
 from hockney.models.views import Statement, View, Views
@@ -35,6 +35,8 @@ class Section:
     lines: list[str] = field(default_factory=list)
     as_printed: list[Statement] = field(default_factory=list)
     points: list[dict[str, Cell]] = field(default_factory=list)
+    missing: str = ""
+    """Why a view has no statement, where one has none."""
 
 
 def of_fits(machine: Machine, congestions: Congestions | None) -> list[Section]:
@@ -47,8 +49,17 @@ def of_fits(machine: Machine, congestions: Congestions | None) -> list[Section]:
             if entry.oversubscribed:
                 lines.append(OVERSUBSCRIBED)
             heading = f"{title(entry, machine.point_to_point)} — {name}"
-            found.append(Section(heading, views, views.model_dump(mode="json"), lines=lines))
+            found.append(
+                Section(heading, views, views.model_dump(mode="json"), lines=lines, missing=_no_bounds(fit))
+            )
     return found
+
+
+def _no_bounds(fit: Fit) -> str:
+    """The other views every fit has."""
+    if fit.nonphysical:
+        return "no bounds: a parameter is negative"
+    return "no bounds: no C and no error of points left out is known; measure congestion, or give --topology"
 
 
 def of_effects(
@@ -89,7 +100,15 @@ def _of_effect(effect: Effect, among: Sequence[Effect]) -> Section:
     if effect.source:
         lines.append(f"published: {effect.source}")
     data = effect.model_dump(mode="json")
-    return Section(heading, effect.views, data, effect.parameters, lines, points=effect.points)
+    return Section(
+        heading,
+        effect.views,
+        data,
+        effect.parameters,
+        lines,
+        points=effect.points,
+        missing=_unstated(effect.source),
+    )
 
 
 def of_collectives(
@@ -143,7 +162,12 @@ def _of_published(model: CollectiveModel, ranks: int | None) -> Section:
         lines,
         model.as_printed,
         model.points,
+        _unstated(model.source),
     )
+
+
+def _unstated(source: str) -> str:
+    return "its source states none" if source else "none was fitted"
 
 
 def effects_known(machine: Machine) -> list[str]:

@@ -95,3 +95,18 @@ def test_halves_are_what_was_allocated() -> None:
     data = about(COOLMUC3, 32)
     assert data["bisection_halves"] == ["0-15", "16-31"]
     assert data["allocation"] == {"nodes": 32, "list": "0-31"}
+
+
+def test_a_wide_level_undoes_no_taper_below_it() -> None:
+    # 4 nodes of a leaf share 2 links up, whatever its spine has: 4:8 = 0.5 above.
+    data = about("fat-tree:nodes=16,leaf-ports=4:2,spines=1,spine-ports=4:8,cores=1,core-ports=16")
+    assert data["tapers"] == [2.0, 0.5]
+    assert data["taper"] == 2.0
+
+
+def test_tapers_of_two_levels_multiply() -> None:
+    # 8 nodes of a leaf by 4 links, two leaves' 8 links by 2: all 16 nodes of a pod share 2.
+    words = "fat-tree:nodes=32,leaf-ports=8:4,spines=1,spine-ports=8:2,cores=1,core-ports=4,link=10Gbit/s"
+    assert (about(words)["tapers"], about(words)["taper"]) == ([2.0, 4.0], 8.0)
+    data = about(f"{words},uplink=20Gbit/s")
+    assert (data["tapers"], data["taper"]) == ([1.0, 4.0], 4.0)

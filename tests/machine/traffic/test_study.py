@@ -42,6 +42,17 @@ def test_all_links_are_those_of_senders(graph: Callable[..., Network]) -> None:
     assert found.factor_of_all_links == pytest.approx(1.0)
 
 
+def test_the_sender_with_the_fewest_links_says_how_many_streams_all_can_send(
+    graph: Callable[..., Network],
+) -> None:
+    # A path 0-1-2: the ends have one link, the middle two.
+    among = Allocated(Links.of(graph([(0, 1, 1), (1, 2, 1)], 3)), np.arange(3))
+    found = study(among, traffic="worst_pairing", routing="shortest", size_B=1.0)
+    assert found.injection_links == 1
+    # Only the ends send, by one link each.
+    assert found.factor_of_all_links == found.worst
+
+
 def test_bandwidth_of_a_tapered_tree() -> None:
     # 16 nodes of each of two leaves talk to the other over 8 uplinks: half a link for each.
     found = of("fat-tree:nodes=32,leaf-ports=16:8,spines=4,spine-ports=8,link=100Gbit/s", "bisection")

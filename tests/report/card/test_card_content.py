@@ -43,10 +43,27 @@ def test_numbers_of_the_paper_as_printed() -> None:
     allreduce = by_title(card.collectives)["allreduce"]
     assert {one.name: one.value for one in allreduce.numbers}["T small"] == "17.77 µs"
     alltoall = by_title(card.collectives)["alltoall"]
-    assert alltoall.as_printed == ["T(S, P) ≥ g(P−1) + S · G · ∛P · (∛P/2 + 1)³"]
+    [printed] = alltoall.as_printed
+    assert printed.startswith("T(S, P) ≥ g(P−1) + S · G · ∛P · (∛P/2 + 1)³ (")
+    # Section 4's C at k = 8: 8 · 5³ as printed, 8⁴/8 exactly.
+    assert "no lower bound" in printed
+    assert "1000 for 512 at k = 8" in printed
+    injection = by_title(card.effects)["injection"]
+    assert any("2247 MiB/s as printed" in one.where for one in injection.formulas)
     assert any("max((P−1)/6, C)" in one.text for one in alltoall.formulas if one.view == "bounded")
     [pingpong] = card.messages
     assert {one.view for one in pingpong.formulas} == {"asymptotic", "dominant", "bounded", "exact"}
+
+
+def test_remarks_say_whose_they_are_unless_they_are_everybodys() -> None:
+    first, second = entries({"locality": "core"}, {"locality": "node"})
+    first, second = (
+        first.model_copy(update={"notes": ["of all", "of one"]}),
+        second.model_copy(update={"notes": ["of all"]}),
+    )
+    limits = content(TWIN.model_copy(update={"point_to_point": [first, second]})).limits
+    assert "of all" in limits
+    assert "same core: of one" in limits
 
 
 def test_limits_of_a_published_machine() -> None:

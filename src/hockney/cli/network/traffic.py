@@ -29,6 +29,12 @@ RoutingOption = Annotated[
 ]
 
 
+_EQUATION_2 = {
+    "worst_pairing": "; of this pairing, worst by distance and not a bound,",
+    "worst_permutation": " ≤",
+}
+
+
 @verb(
     "traffic",
     examples="hockney network traffic --topology torus:8x8x8 --traffic worst-pairing\n"
@@ -43,7 +49,7 @@ def traffic(
         typer.Option(
             "--traffic",
             help="alltoall, nearest-neighbour, permutation, bisection, random-bisection, bit-complement, "
-            "transpose, tornado or worst-pairing.",
+            "transpose, tornado, worst-pairing or worst-permutation.",
         ),
     ] = "worst-pairing",
     routing: RoutingOption = "",
@@ -112,10 +118,10 @@ def _show(found: TrafficStudy, links: int) -> None:
     out.print(f"congestion: {found.worst:.6g} messages on the most loaded link, {found.average:.6g} on average")
     if (exact := told.get("exact_alltoall_congestion")) is not None:
         out.print(f"exact congestion of an alltoall on this torus, ideally spread: {exact:.6g}")
-    if (bound := told.get("beta_factor")) is not None and found.traffic == "worst_pairing":
+    if (bound := told.get("beta_factor")) is not None and found.traffic in _EQUATION_2:
         out.print(
-            f"point to point: α + β·S ≤ T(S) ≤ α + β·S·{bound['high']:.6g}, when every node sends "
-            f"{bound['streams']} streams (document 003, equation 2; worst by distance)",
+            f"point to point: α + β·S ≤ T(S){_EQUATION_2[found.traffic]} α + β·S·{bound['high']:.6g}, when every "
+            f"node sends {bound['streams']} streams (after document 003, equation 2)",
             soft_wrap=True,
         )
     rate = told["bandwidth_per_node"]["bandwidth_B_per_s"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -122,7 +124,8 @@ def fat_tree(
         level=np.repeat(np.arange(len(levels), dtype=np.int64), levels),
         attributes={
             **about,
-            "taper": math.prod(tapers),
+            # What leaves a leaf shares its links up whatever the pods have: a wide level above undoes no taper.
+            "taper": max(itertools.accumulate(tapers, operator.mul)),
             "tapers": tapers,
             "spine_ports_used": used,
             "spine_ports_free": sum(spine_ports) - used,

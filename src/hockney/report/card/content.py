@@ -111,7 +111,7 @@ def content(machine: Machine) -> Card:
                 ", ".join(filter(None, [one.operation, one.algorithm])),
                 [_number(name, parameter) for name, parameter in one.parameters.items()],
                 _formulas(one.views),
-                [statement.text for statement in one.as_printed],
+                [_printed(statement) for statement in one.as_printed],
             )
             for one in machine.collectives
         ],
@@ -119,6 +119,10 @@ def content(machine: Machine) -> Card:
         limits=_limits(machine, entries),
         provenance=_provenance(machine),
     )
+
+
+def _printed(one: Statement) -> str:
+    return f"{one.text} ({one.where})" if one.where else one.text
 
 
 def fit_of(entry: Entry) -> Fit | None:
@@ -293,10 +297,20 @@ def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
         found += [f"{effect.effect}: {note}" for note in effect.notes]
     for model in machine.collectives:
         found += [f"{model.operation}: {note}" for note in model.notes]
+    return list(dict.fromkeys([*found, *_remarks(entries)]))
+
+
+def _remarks(entries: Sequence[Entry]) -> list[str]:
+    """Notes of entries and their fits, with whom they are of where that is not every entry."""
+    of_note: dict[str, list[str]] = {}
     for entry in entries:
         fit = fit_of(entry)
-        found += [*entry.notes, *(fit.notes if fit is not None else [])]
-    return list(dict.fromkeys(found))
+        for note in dict.fromkeys([*entry.notes, *(fit.notes if fit is not None else [])]):
+            of_note.setdefault(note, []).append(label(entry, entries))
+    return [
+        note if len(whose) == len(entries) else f"{'; '.join(filter(None, whose))}: {note}"
+        for note, whose in of_note.items()
+    ]
 
 
 def _has_intervals(machine: Machine) -> bool:

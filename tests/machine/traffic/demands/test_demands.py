@@ -114,3 +114,13 @@ def test_what_takes_too_long_or_too_much_memory_is_refused() -> None:
         pairs("worst_pairing", among("single-switch:2049"))
     with pytest.raises(RequestError, match="more than 16777216"):
         pairs("alltoall", among("single-switch:4097"))
+
+
+def test_worst_permutation_of_a_ring_is_tornado() -> None:
+    # 3 pairs over one link and no more: hops of sender and receiver to it add up to 3, or to 4 by half.
+    found = pairs("worst_permutation", among("torus:8"))
+    assert sorted(target for _, target in found) == list(range(8))
+    over = [{(a + step) % 8 for step in range((b - a) % 8)} for a, b in found if 0 < (b - a) % 8 < 4]
+    back = [{(a - step) % 8 for step in range((a - b) % 8)} for a, b in found if 0 < (a - b) % 8 < 4]
+    shared = max(sum(link in one for one in ways) for ways in (over, back) for link in range(8))
+    assert shared == 3
