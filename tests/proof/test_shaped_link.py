@@ -38,7 +38,7 @@ def machine(hosts: TwoHosts, mpi: Mpi, folder: Path, slots: int, variant: str, w
     told = f"tcp: {hosts.variant(mpi)} {YIELDING.get(mpi.kind, '')} {variant}"
     hockney, campaign, path = [sys.executable, "-m", "hockney"], str(folder / "c"), folder / "m.json"
     measure = [*hockney, "measure", "--mpi", str(mpi.wrapper), "--hosts", where, "--ranks", str(2 * slots)]
-    measure += ["--bind-to", "none", "--variant", told, "--visits", "1", "-o", campaign, "--json", *words]
+    measure += ["--bind-to", "none", "--variant", told, "-o", campaign, "--json", *words]
     for command in (hosts.inside(measure), [*hockney, "fit", campaign, "-o", str(path), "--json"]):
         done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -68,6 +68,7 @@ def test_the_slope_of_a_pingpong_is_the_rate_of_the_link(
 
     def measured(folder: Path) -> dict[str, float]:
         words = ["--operations", "pingpong", "--sizes", sizes, "--largest", "32MiB", "--budget", "3s"]
+        words += ["--visits", "1"]
         (entry,) = machine(two_hosts, mpi, folder, 1, "", words)["point_to_point"]
         assert entry["locality"] == "network"
         return {"slope": entry["fits"]["least_squares"]["parameters"]["bandwidth_B_per_s"]["value"]}
