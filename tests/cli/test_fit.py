@@ -110,6 +110,10 @@ def test_a_topology_is_kept_or_refused_before_fitting(run: Run, campaign: Path) 
     kept = json.loads(Path("machine.json").read_text(encoding="utf-8"))["topology"]
     assert kept.startswith("torus:")
     assert "4x4" in kept
+    (campaign / "plan.json").write_text('{"topology": "hypercube:3"}', encoding="utf-8")
+    assert run(campaign)[0] == 0
+    kept = json.loads(Path("machine.json").read_text(encoding="utf-8"))["topology"]
+    assert kept == "hypercube:3", "what it was measured with"
     code, _, err = run(campaign, "--topology", "torus:0x4")
     assert code == 2
     assert "extent 0 of the torus" in err

@@ -46,7 +46,7 @@ def fit(
         network = parse_spec(topology).spec
     with err.status("fitting …") as status:
         machine = build(campaign, progress=lambda name: status.update(f"fitting {name}"))
-    machine.topology = network
+    machine.topology = network or machine.topology
     save(machine, output)
     for warning in machine.provenance.warnings:
         err.print(f"warning: {warning}", markup=False, soft_wrap=True)

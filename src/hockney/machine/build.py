@@ -52,10 +52,12 @@ def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machi
     records: list[Record] = []
     launches: list[dict[str, object]] = []
     answers: list[EffectRecord] = []
+    topology = ""
     if path.is_dir():
         campaign = Campaign.open(path)
         records, launches, answers = campaign.records(), campaign.launches(), campaign.effects()
         frame, warnings = from_records(records, launches), list(campaign.warnings)
+        topology = str(campaign.plan().get("topology", ""))
     else:
         frame = load(path)
         warnings = list(frame.attrs.get("warnings", []))
@@ -76,6 +78,7 @@ def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machi
         mpi=libraries_of(launches, [*records, *answers], sorted(set(frame["mpi"]) - {""})),
         point_to_point=entries,
         effects=found,
+        topology=topology,
         provenance=Provenance(launches=launches_of(launches, used), warnings=warnings),
     )
 
