@@ -16,7 +16,7 @@ from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question,
 from hockney.campaign.events import Progress
 from hockney.campaign.folder import EFFECTS, LAUNCHES, Campaign
 from hockney.campaign.launch import Described, Launch
-from hockney.campaign.measure import Outcome
+from hockney.campaign.measure import MOST_FAILURES, Outcome
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Record
 from hockney.errors import RequestError
@@ -132,10 +132,11 @@ def test_a_question_that_kills_the_launch_costs_itself_alone(
 
 
 def test_questions_that_kill_are_counted_in_a_row(tmp_path: Path, numbers: dict[str, list[int]]) -> None:
-    numbers["probe"] = [1, 100, 2]
-    numbers["second"] = [100, 3, 4, 5]
+    numbers["probe"] = [1, 1000, 2, 1001, 3]
+    numbers["second"] = [1002, 4, 5]
     campaign, _, _ = run(tmp_path / "c")
     assert answered(campaign) == [1, 2, 3, 4, 5]
+    assert len(campaign.failures()) == MOST_FAILURES, "so many in a row would end it"
 
 
 def test_a_launch_that_does_not_start_again_ends_it(tmp_path: Path, numbers: dict[str, list[int]]) -> None:

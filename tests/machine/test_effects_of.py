@@ -22,7 +22,7 @@ def record(**choices: object) -> EffectRecord:
 
 
 def test_systems_and_placements_stay_apart() -> None:
-    found = effects_of([record(), record(system="B"), record(nodes=2, ppn=1), record(), record(mpi="Y 2")])
+    found = effects_of([record(), record(system="B"), record(nodes=2), record(), record(mpi="Y 2")])
     assert len(found) == 4
     assert {(one.system, one.placement, one.mpi) for one in found} == {
         ("A", "2 ranks on 1 node", "X 1"),
