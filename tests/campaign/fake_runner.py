@@ -110,10 +110,12 @@ def collective(request: dict[str, str]) -> dict[str, object]:
 
 
 def effect(request: dict[str, str]) -> dict[str, object]:
-    """1 µs a number; numbers from 100 misbehave in turn, those from 1000 all like 100."""
+    """1 µs a number; numbers from 100 misbehave in turn, those from 1000 all like 100; 99 is slow."""
     number = int(request["number"])
     if number == 100 or number >= 1000:
         os._exit(9)
+    if number == 99:
+        time.sleep(4)
     if number == 101:
         return {"type": "refused", "reason": "memory", "needed_B": 4e9, "available_B": 1e9}
     if number == 102:

@@ -174,6 +174,18 @@ def test_after_the_campaigns_time_nothing_more_is_asked(tmp_path: Path) -> None:
     assert outcome.left_out == 2
 
 
+def test_time_that_ends_within_an_effect_leaves_the_rest_out(
+    tmp_path: Path, numbers: dict[str, list[int]]
+) -> None:
+    numbers["probe"] = [99, 2, 3]
+    # Shorter than the slow answer, longer than a start of the fake runner.
+    campaign, outcome, _ = run(tmp_path / "c", deadline=time.monotonic() + 3.5)
+    assert answered(campaign) == [99]
+    assert outcome.left_out == 2 + 2
+    run(tmp_path / "c")
+    assert answered(campaign) == [99, 2, 3, 4, 5]
+
+
 def test_another_machine_or_library_is_refused(tmp_path: Path) -> None:
     run(tmp_path / "c", launch(cpu_model="EPYC"))
     with pytest.raises(RequestError, match="begun on EPYC; this is Xeon"):
