@@ -81,8 +81,11 @@ def test_a_planted_cost_per_entry_is_measured(pair: Session, queue: str) -> None
 
 
 @pytest.mark.parametrize("queue", ["posted", "unexpected"])
-def test_entries_lie_where_they_are_asked_for(pair: Session, queue: str) -> None:
-    # Both libraries search lists from their beginning: 4096 entries take microseconds, those behind nothing. The
+def test_entries_lie_where_they_are_asked_for(mpi: Mpi, pair: Session, queue: str) -> None:
+    # 67 ns at any depth and place (2021.18, 4096 entries): time cannot tell where its entries lie.
+    if (mpi.kind, queue) == ("intel", "unexpected"):
+        pytest.skip("Intel MPI finds unexpected messages without a search")
+    # The others search lists from their beginning: 4096 entries take microseconds, those behind nothing. The
     # factor is 6 and more in the fastest samples, which nobody has disturbed.
     fastest = {
         behind: min(

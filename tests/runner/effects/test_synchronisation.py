@@ -38,11 +38,16 @@ def ask(session: Session, size_B: int, receiver: str, **other: Any) -> dict[str,
 
 
 def test_small_sends_go_and_large_ones_wait(mpi: Mpi) -> None:
-    """Of a receiver in the library: no MPI has no eager protocol, none buffers 16 MiB without being told to."""
+    """No MPI has no eager protocol; 16 MiB wait.
+
+    Of a receiver in the library, but for Intel MPI 2021.18: there such a receiver takes even 16 MiB into memory
+    of its own (2.3 ms, of which a copy is 1.0), so that only one that computes makes its sender wait.
+    """
+    late = "absent" if mpi.kind == "intel" else "present"
     with start(mpi) as session:
-        for size_B, is_free in ((0, True), (1, True), (64, True), (2**24, False)):
+        for size_B, receiver, is_free in ((0, "present", True), (64, "present", True), (2**24, late, False)):
             for _ in range(RETRIES):
-                answer = ask(session, size_B, "present")
+                answer = ask(session, size_B, receiver)
                 assert answer["verified"] is True
                 assert answer["valid"] == len(answer["sending_s"]) == len(answer["receiving_s"]) == 5
                 if (2 * answer["done"] > answer["valid"]) == is_free:
