@@ -31,6 +31,7 @@
 #include "collective/measure.hpp"
 #include "collective/offer.hpp"
 #include "effects/effect.hpp"
+#include "effects/overlap/progress_thread.hpp"
 #include "json.hpp"
 #include "kernels/kernel.hpp"
 #include "pair.hpp"
@@ -314,9 +315,11 @@ int run() {
 }  // namespace hockney
 
 int main(int argc, char** argv) {
-    // Threads of an application compute; MPI is called by the first one only.
+    // Threads of an application compute; MPI is called by the first one only, but where a launch asks for
+    // more.
     int provided = MPI_THREAD_SINGLE;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Init_thread(&argc, &argv,
+                    hockney::wants_progress_thread() ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
     int status = 1;
     try {
         status = hockney::run();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "json.hpp"
+#include "tool_interface.hpp"
 
 namespace hockney {
 
@@ -58,8 +59,8 @@ std::string value_of(int index, MPI_Datatype type) {
 
 std::string settings_json() {
     JsonObject settings;
-    int provided = 0, variables = 0;
-    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return settings.str();
+    if (!has_tool_interface()) return settings.str();
+    int variables = 0;
     MPI_T_cvar_get_num(&variables);
     for (int index = 0; index < variables; ++index) {
         char name[256];
@@ -73,7 +74,6 @@ std::string settings_json() {
         const std::string value = value_of(index, type);
         if (!value.empty()) settings.add(name, value);
     }
-    // Not finalised: MPICH 4.0 finds no variable after a second initialisation, and they are needed again.
     return settings.str();
 }
 

@@ -1,20 +1,23 @@
 // overlap: how much of a transfer proceeds while its host computes, and how long the library's calls keep it.
 //
-//   effect operation=overlap members=0,1 bytes=65536 side=sender|receiver tests=0 factor=2 repetitions=101
-//          least_samples=6 budget_s=0.25 planted_call_s=0 planted_byte_s=0 planted_transfer_s=0
-//          planted_share=0
+//   effect operation=overlap members=0,1 bytes=65536 side=sender|receiver tests=0 thread_cpus=none
+//          factor=2 repetitions=101 least_samples=6 budget_s=0.25 planted_call_s=0 planted_byte_s=0
+//          planted_transfer_s=0 planted_share=0
 //
 // Rank 0 starts the transfer, computes `factor` times as long as the transfer takes alone, calls MPI_Test
 // `tests` times meanwhile, and waits for the rest (as Doerfler and Brightwell, EuroPVM/MPI 2006, for the
-// availability of hosts).
+// availability of hosts). With `thread_cpus=2,3` a second thread of it calls the library
+// all the time, on one of these processors.
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "../clock.hpp"
 #include "../point.hpp"
 #include "effect.hpp"
+#include "overlap/progress_thread.hpp"
 #include "overlap/side.hpp"
 #include "synchronisation/late.hpp"
 
@@ -24,7 +27,7 @@ namespace {
 // How often the protocol is asked for, and how long a send that needs no receive may take.
 constexpr int protocol_tries = 5;
 constexpr double protocol_patience_s = is_simulated ? 1.0 : 1e-4;
-constexpr int warm_up = 5;
+constexpr int warm_up = 5, most_cpus = 1024;
 // Where the system takes processors away: how long both ranks sleep, and how many budgets may be spent until
 // there are enough repetitions in which it did not.
 constexpr useconds_t pause_us = 2000;
@@ -61,6 +64,9 @@ std::string run(const Request& request, MPI_Comm comm) {
     require_memory(static_cast<double>(Buffer::total_B(bytes, 0)), comm);
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
+    std::unique_ptr<ProgressThread> helper;
+    if (request.text("thread_cpus") != "none")
+        helper = progress_thread_on(request.wholes("thread_cpus", most_cpus), comm);
     const bool receives = is_sender == (rank == 1);
     const Payload payload(bytes);
     Buffer buffer(bytes, 0);

@@ -3,6 +3,8 @@
 #include <map>
 #include <memory>
 
+#include "../tool_interface.hpp"
+
 namespace hockney {
 
 #ifdef HOCKNEY_NO_MPI_T
@@ -14,15 +16,6 @@ bool ControlVariable::write(long) const { return false; }
 #else
 
 namespace {
-
-bool started() {
-    // Never finalised: it ends with the process.
-    static const bool done = [] {
-        int provided = 0;
-        return MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
-    }();
-    return done;
-}
 
 std::vector<std::pair<long, std::string> > items_of(MPI_T_enum enumeration) {
     std::vector<std::pair<long, std::string> > items;
@@ -62,7 +55,7 @@ std::optional<ControlVariable> ControlVariable::find(const std::string& name) {
     int index = 0, description_length = 0, name_length = 0, verbosity = 0, bind = 0, scope = 0, count = 0;
     MPI_T_enum enumeration;
     ControlVariable variable;
-    if (!started() || MPI_T_cvar_get_index(name.c_str(), &index) != MPI_SUCCESS) return {};
+    if (!has_tool_interface() || MPI_T_cvar_get_index(name.c_str(), &index) != MPI_SUCCESS) return {};
     if (MPI_T_cvar_get_info(index, nullptr, &name_length, &verbosity, nullptr, nullptr, nullptr,
                             &description_length, &bind, &scope) != MPI_SUCCESS)
         return {};

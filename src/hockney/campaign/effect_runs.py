@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -56,8 +57,8 @@ def run_effects(
                     run.launch(launch, index, records)
 
 
-def here_of(hello: Mapping[str, Any], described: Described, plan: Plan) -> Here:
-    """What a launch that has said hello offers to an effect under this plan."""
+def here_of(hello: Mapping[str, Any], launch: Launch, described: Described, plan: Plan) -> Here:
+    """What this launch, which has said hello, offers to an effect under this plan."""
     ranks = sorted(hello["ranks"], key=lambda place: int(place["rank"]))
     kind = str(described.provenance.get("mpi", {}).get("kind", ""))
     return Here(
@@ -66,6 +67,7 @@ def here_of(hello: Mapping[str, Any], described: Described, plan: Plan) -> Here:
         ranks=ranks,
         eager_limit_B=described.provenance.get("eager_limit_B", {}),
         settings=hello["settings"],
+        environment={**os.environ, **launch.environment},
         mpi_kind=kind,
         oversubscribed="; ".join(text for text in described.warnings if text.startswith("oversubscribed")),
         simulated=kind == "smpi",
@@ -160,7 +162,7 @@ class _Part:
         self.known = known
         self.in_flight: tuple[str, str] | None = None
         self.described = launch.describe(session.hello)
-        self.here = here_of(session.hello, self.described, run.plan)
+        self.here = here_of(session.hello, launch, self.described, run.plan)
         self.id = ""
         self._begun = time.monotonic()
         self._asked = 0

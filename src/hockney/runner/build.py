@@ -30,6 +30,7 @@ FLAGS = (
     "-std=c++17",
     "-O3",
     "-ffp-contract=off",
+    "-pthread",
     "-Wall",
     "-Wextra",
     "-DOMPI_SKIP_MPICXX",

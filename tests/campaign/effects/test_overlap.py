@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
 
 
+def places(*affinities: list[int], cache: int = 8, threads: int = 1) -> list[dict[str, Any]]:
+    """Ranks of one host bound to these processors, of `threads` to a core; the first `cache` share a cache."""
+    return [
+        {
+            "rank": rank,
+            "host": "a",
+            "affinity": cpus,
+            "siblings": [cpus[0] // threads * threads + k for k in range(threads)],
+            "caches": [{"level": 3, "shared": list(range(cache))}],
+        }
+        for rank, cpus in enumerate(affinities)
+    ]
+
+
 def asked(**other: Any) -> list[Question | NotMeasurable]:
-    here = Here(**{"pairs": [("cache", 0, 1)], "localities": {(0, 1): "cache"}, "ranks": []} | other)
+    here = Here(**{"pairs": [("cache", 0, 1)], "localities": {(0, 1): "cache"}, "ranks": places([0], [1])} | other)
     return list(effects.get("overlap")(here))
 
 
@@ -22,7 +38,7 @@ def ways(questions: list[Question | NotMeasurable]) -> set[tuple[object, object,
 
 def test_each_size_is_asked_in_four_ways() -> None:
     questions = asked(largest_B=1024)
-    assert len(ways(questions)) == len(questions) == 3 * 4
+    assert len(ways(questions)) == sum(isinstance(one, Question) for one in questions) == 3 * 4
     assert {size for size, _, _ in ways(questions)} == {8, 256, 1024}
     for one in questions:
         assert isinstance(one, Question)
@@ -48,13 +64,78 @@ def test_ranks_that_share_cores_cannot_compute_at_the_same_time() -> None:
     assert len(questions) == 1
 
 
-def test_a_progress_thread_needs_a_core_of_its_own() -> None:
-    switch = {"MPIR_CVAR_ASYNC_PROGRESS": "1"}
-    two = [{"rank": rank, "host": "a", "cpus": 3} for rank in (0, 1)]
-    questions = asked(settings=switch, ranks=two)
-    assert [one.why for one in questions if isinstance(one, NotMeasurable)] == [
-        "no core is left for progress threads: 2 ranks with one each on the 3 cores of a"
+def why(questions: list[Question | NotMeasurable]) -> list[str]:
+    return [one.why for one in questions if isinstance(one, NotMeasurable)]
+
+
+def cpus(questions: list[Question | NotMeasurable]) -> set[object]:
+    return {one.parameters["thread_cpus"] for one in questions if isinstance(one, Question)}
+
+
+def test_no_thread_is_used_unless_a_launch_asks_for_it() -> None:
+    questions = asked(ranks=places([0], [1]))
+    assert cpus(questions) == {"none"}
+    assert why(questions) == [
+        "with a progress thread: ask for it in a launch of its own, --variant 'thread: HOCKNEY_PROGRESS_THREAD=1'"
     ]
-    assert len(questions) == 1
-    assert ways(asked(settings=switch, ranks=[{**place, "cpus": 4} for place in two]))
-    assert ways(asked(settings={"MPIR_CVAR_ASYNC_PROGRESS": "0"}, ranks=two))
+    full = asked(ranks=places([0], [1], cache=2))
+    assert why(full) == [
+        "with a progress thread: no core that shares a cache with rank 0 is free for a progress thread; measure "
+        "fewer ranks"
+    ]
+    assert ways(full)
+
+
+@pytest.mark.parametrize("value", ["0", "", "no"])
+def test_a_switch_that_is_off_is_off(value: str) -> None:
+    for name in ("HOCKNEY_PROGRESS_THREAD", "MPIR_CVAR_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS"):
+        questions = asked(environment={name: value}, ranks=places([0], [1]))
+        assert cpus(questions) == {"none"}
+        assert ways(questions)
+
+
+@pytest.mark.parametrize("name", ["MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS"])
+def test_a_library_thread_needs_a_core_beside_that_of_its_rank(name: str) -> None:
+    switch = {name: "1"}
+    bound = asked(environment=switch, ranks=places([0], [1]))
+    assert why(bound) == [
+        "rank 0 is bound to one core, which its progress thread would share; measure with --bind-to none"
+    ]
+    assert not ways(bound)
+    three = asked(environment=switch, ranks=places([0, 1, 2], [0, 1, 2]))
+    assert why(three) == [
+        "no core is left for progress threads: 2 ranks with one each on the 3 cores that they may use of a; "
+        "measure fewer ranks"
+    ]
+    assert not ways(three)
+    loose = asked(environment=switch, ranks=places([0, 1, 2, 3], [0, 1, 2, 3]))
+    assert ways(loose) and not why(loose)
+    assert cpus(loose) == {"none"}
+    # Four hardware threads are two cores.
+    assert not ways(asked(environment=switch, ranks=places([0, 1, 2, 3], [0, 1, 2, 3], threads=2)))
+
+
+OWN = {"HOCKNEY_PROGRESS_THREAD": "1"}
+
+
+def test_the_runner_s_own_thread_gets_a_free_core_that_shares_a_cache() -> None:
+    assert cpus(asked(environment=OWN, ranks=places([0], [1], cache=4))) == {"2,3"}
+    # The second hardware thread of a rank's core is not free.
+    assert cpus(asked(environment=OWN, ranks=places([0, 1], [2, 3], cache=6, threads=2))) == {"4,5"}
+    full = asked(environment=OWN, ranks=places([0], [1], cache=2))
+    assert not ways(full)
+    assert len(why(full)) == 1 and "no core that shares a cache with rank 0 is free" in why(full)[0]
+    # Ranks of another host take nothing from this one.
+    elsewhere = [places([0], [1], cache=2)[0], {**places([0], [1], cache=2)[1], "host": "b"}]
+    assert cpus(asked(environment=OWN, ranks=elsewhere)) == {"1"}
+
+
+def test_the_runner_s_own_thread_stays_where_its_rank_may_run_if_that_is_enough() -> None:
+    assert cpus(asked(environment=OWN, ranks=places([0, 1, 2], [0, 1, 2]))) == {"0,1,2"}
+    two = asked(environment=OWN, ranks=places([0, 1], [0, 1]))
+    assert not ways(two)
+    assert why(two) == ["no core is left for a progress thread beside the 2 ranks of a"]
+
+
+def test_a_simulation_has_no_thread() -> None:
+    assert why(asked(environment=OWN, simulated=True)) == ["a simulated process has no second thread"]

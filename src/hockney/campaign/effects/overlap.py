@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
+from hockney.campaign.effects._progress import LIBRARIES, OWN, is_on, library_threads, own_thread
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
 
 SIZES_B = (8, 256, 1024, 4096, 16 * 1024, 64 * 1024, 256 * 1024, 1024**2, 4 * 1024**2)
@@ -16,23 +15,6 @@ REPETITIONS = 101
 NOTHING_PLANTED = {"planted_call_s": 0, "planted_byte_s": 0, "planted_transfer_s": 0, "planted_share": 0}
 
 
-PROGRESS_THREADS = "MPIR_CVAR_ASYNC_PROGRESS"
-"""MPICH's switch for a thread of each process that does the library's work."""
-
-
-def without_core(here: Here) -> str:
-    """Why progress threads have no cores to themselves; empty where there are none, or they have."""
-    if here.settings.get(PROGRESS_THREADS, "0") in ("", "0"):
-        return ""
-    for host, ranks in Counter(place["host"] for place in here.ranks).items():
-        cpus = next(int(place["cpus"]) for place in here.ranks if place["host"] == host)
-        if 2 * ranks > cpus:
-            return (
-                f"no core is left for progress threads: {ranks} ranks with one each on the {cpus} cores of {host}"
-            )
-    return ""
-
-
 @effects.register("overlap")
 def ask(here: Here) -> Asking:
     """One pair of each locality; nothing where the ranks share cores, as one's computation stops the other."""
@@ -40,8 +22,9 @@ def ask(here: Here) -> Asking:
         if here.oversubscribed:
             yield NotMeasurable(f"computation of one rank stops the other ({here.oversubscribed})", locality)
             continue
-        if no_core := without_core(here):
-            yield NotMeasurable(no_core, locality)
+        cpus, why = _thread(here, a)
+        if why:
+            yield NotMeasurable(why, locality)
             continue
         for size_B in [size for size in SIZES_B if size <= here.largest_B] or [here.largest_B]:
             for side in ("sender", "receiver"):
@@ -50,6 +33,7 @@ def ask(here: Here) -> Asking:
                         "bytes": size_B,
                         "side": side,
                         "tests": tests,
+                        "thread_cpus": ",".join(map(str, cpus)) or "none",
                         "factor": FACTOR,
                         "repetitions": here.least_samples if here.simulated else REPETITIONS,
                         "least_samples": here.least_samples,
@@ -60,3 +44,15 @@ def ask(here: Here) -> Asking:
         if here.simulated:
             why = "MPI_Test in a simulation takes the time that the simulator is told to charge"
             yield NotMeasurable(why, locality)
+        elif not is_on(here, OWN, *LIBRARIES):
+            why = own_thread(here, a)[1] or f"ask for it in a launch of its own, --variant 'thread: {OWN}=1'"
+            yield NotMeasurable(f"with a progress thread: {why}", locality)
+
+
+def _thread(here: Here, rank: int) -> tuple[list[int], str]:
+    """Processors of the thread beside this rank, none where the launch wants none; or why it cannot be had."""
+    if not is_on(here, OWN):
+        return [], library_threads(here)
+    if here.simulated:
+        return [], "a simulated process has no second thread"
+    return own_thread(here, rank)
