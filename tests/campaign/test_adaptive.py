@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.command_line import run_hockney
 
 from hockney.campaign.folder import Campaign
 from hockney.errors import RequestError
@@ -100,8 +99,6 @@ def test_nothing_to_choose_is_a_wrong_request(tmp_path: Path) -> None:
         str(tmp_path / "c"),
         "--json",
     ]
-    done = subprocess.run(
-        [sys.executable, "-m", "hockney", *words], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = run_hockney(*words)
     assert done.returncode == 2
     assert "--adaptive" in json.loads(done.stdout)["error"]["message"]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.command_line import run_hockney
 
 
 def hockney(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -61,9 +62,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=" ".join)
 def test_a_mistake_is_one_line_and_an_exit_code(mistake: tuple[str, ...], tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "hockney", *mistake], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    done = run_hockney(*mistake, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith("error: ")
@@ -73,13 +72,7 @@ def test_a_mistake_is_one_line_and_an_exit_code(mistake: tuple[str, ...], tmp_pa
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=" ".join)
 def test_a_mistake_with_json_is_an_error_object(mistake: tuple[str, ...], tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "hockney", *mistake, "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-    )
+    done = run_hockney(*mistake, "--json", cwd=tmp_path)
     assert done.returncode == 2
     error = json.loads(done.stdout)["error"]
     assert error["kind"] == "request"

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.command_line import run_hockney
+
 from hockney.campaign.folder import Campaign
 from hockney.runner.mpi import Mpi
 from hockney.samples import table
@@ -19,13 +21,7 @@ TINY = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2"]
 
 
 def hockney(*arguments: str) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", "hockney", *arguments, "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = run_hockney(*arguments, "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from tests.command_line import run_hockney
 
 from hockney import _core
 from hockney.campaign.folder import Campaign
@@ -23,8 +23,7 @@ simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGri
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hockney", *arguments, "--json"]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+    return run_hockney(*arguments, "--json")
 
 
 def hockney(*arguments: str) -> Any:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import run_hockney
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hockney", "network", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return run_hockney("network", *arguments)
 
 
 def told(*arguments: str) -> Any:

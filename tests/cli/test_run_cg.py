@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.command_line import run_hockney
 
 from hockney.apps.cg_solution import read
 from hockney.runner.mpi import Mpi
@@ -17,13 +17,7 @@ PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.
 
 
 def hockney(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hockney", "run", "cg", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    return run_hockney("run", "cg", *arguments)
 
 
 def where(mpi: Mpi) -> list[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.command_line import run_hockney
 
 from hockney.runner.mpi import Mpi
 
@@ -16,8 +15,7 @@ NODE = ["--topology", "2 packages x 4 cores x 2 threads"]
 
 
 def _run(*words: str, rc: int = 0) -> str:
-    argv = [sys.executable, "-m", "hockney", "run", "pinning", *words]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=900)
+    done = run_hockney("run", "pinning", *words)
     assert done.returncode == rc, done.stderr + done.stdout
     return done.stdout
 

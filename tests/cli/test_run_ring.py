@@ -7,11 +7,11 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import run_hockney
 
 from hockney.campaign.folder import Campaign
 from hockney.runner.mpi import Mpi
@@ -23,8 +23,7 @@ QUICK = ("--iterations", "3")
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hockney", "run", "ring", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+    return run_hockney("run", "ring", *words)
 
 
 def asked(*words: str) -> Any:

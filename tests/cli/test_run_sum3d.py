@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import run_hockney
 
 from hockney.campaign.folder import Campaign
 from hockney.runner.inventory import inventory
@@ -21,8 +21,7 @@ simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGri
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hockney", "run", "sum3d", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=400)
+    return run_hockney("run", "sum3d", *words)
 
 
 def asked(*words: str) -> Any:

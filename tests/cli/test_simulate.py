@@ -5,18 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import run_hockney
 
 LOGGP = ["--latency", "2.5us", "--overhead", "1.5us", "--gap", "1us", "--gap-per-byte", "6ns"]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "hockney", "simulate", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return run_hockney("simulate", *arguments)
 
 
 def told(*arguments: str) -> Any:
@@ -98,7 +97,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
             rows.append(f"s,m,pingpong,default,{locality},{locality},1,2,2,{size_B},one_way,{time_us},0")
     (folder / "table.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     words = ["fit", str(folder / "table.csv"), "-o", str(folder / "machine.json")]
-    subprocess.run([sys.executable, "-m", "hockney", *words], check=True, capture_output=True, timeout=120)
+    assert run_hockney(*words).returncode == 0
     return folder / "machine.json"
 
 
@@ -201,8 +200,7 @@ def test_wrong_requests(words: list[str], what: str, tmp_path: Path) -> None:
     asked = {"--algorithm": "binomial", "--ranks": "8", "--bytes": "8"}
     asked |= dict(zip(LOGGP[::2], LOGGP[1::2], strict=True)) | dict(zip(words[::2], words[1::2], strict=True))
     flat = [word for pair in asked.items() for word in pair]
-    command = [sys.executable, "-m", "hockney", "simulate", "bcast", *flat, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path)
+    done = run_hockney("simulate", "bcast", *flat, "--json", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert what in json.loads(done.stdout)["error"]["message"]
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import run_hockney
 
 pytestmark = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 
@@ -94,13 +93,7 @@ def machine(folder: Path, platform: Path, settings: dict[str, str], *words: str)
     variant = "given: " + " ".join(f"--cfg={name}:{value}" for name, value in (EXACT | settings).items())
     where = ["--mpi", "smpi", "--platform", str(platform), "-o", str(folder / "c"), "--variant", variant]
     for command in (["measure", *where, *words], ["fit", str(folder / "c"), "-o", str(folder / "m.json")]):
-        done = subprocess.run(
-            [sys.executable, "-m", "hockney", *command, "--json"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=500,
-        )
+        done = run_hockney(*command, "--json")
         assert done.returncode == 0, done.stdout + done.stderr
     made: dict[str, Any] = json.loads((folder / "m.json").read_text(encoding="utf-8"))
     return made

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.command_line import run_hockney
 
 pytestmark = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 
@@ -64,9 +63,7 @@ def two_switches(path: Path, trunk_GB_per_s: float) -> Path:
 
 
 def hockney(*words: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "hockney", *words], capture_output=True, text=True, check=False, timeout=600
-    )
+    done = run_hockney(*words)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.command_line import run_hockney
 
 from hockney import _core
 from hockney._core import CostCurves, Network
@@ -85,13 +84,7 @@ def test_smpi_simulates_the_same_times(tmp_path: Path) -> None:
     asked = ["--operations", "bcast,allreduce,allgather,barrier,scatter", "--algorithms", "ours"]
     words = ["--rank-counts", "5,16", "--sizes", "8,64KiB", "--variant", variant, "--ranks", str(RANKS)]
     where = ["--mpi", "smpi", "--platform", str(platform(tmp_path / "flat.xml")), "-o", str(tmp_path / "c")]
-    done = subprocess.run(
-        [sys.executable, "-m", "hockney", "measure", *asked, *words, *where, "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = run_hockney("measure", *asked, *words, *where, "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert json.loads(done.stdout)["failures"] == []
     frame = table.load(tmp_path / "c")

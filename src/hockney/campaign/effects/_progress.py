@@ -11,13 +11,14 @@ OWN = "HOCKNEY_PROGRESS_THREAD"
 """Asks the runner for a thread of its own beside the rank that computes (cpp/runner/effects/overlap)."""
 LIBRARIES = ("MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS")
 """The switches of MPICH, Cray's MPICH and Intel MPI for a thread in each process."""
+OFF = ("", "0", "no", "off", "disable", "false")
 
 Place = Mapping[str, Any]
 
 
 def is_on(here: Here, *switches: str) -> bool:
     """Whether the launch's environment sets one of these to something other than 0."""
-    return any(here.environment.get(name, "0").lower() not in ("", "0", "no", "off", "disable") for name in switches)
+    return any(here.environment.get(name, "0").lower() not in OFF for name in switches)
 
 
 def library_threads(here: Here) -> str:
@@ -39,8 +40,8 @@ def library_threads(here: Here) -> str:
         cores = _cores(mine, {cpu for place in mine for cpu in place["affinity"]})
         if 2 * len(mine) > cores:
             return (
-                f"no core is left for progress threads: {len(mine)} ranks with one each on the {cores} cores that "
-                f"they may use of {host}; measure fewer ranks"
+                f"no core is left for progress threads: {len(mine)} ranks with one each on the {cores} cores "
+                f"that they may use of {host}; measure fewer ranks"
             )
     return ""
 

@@ -37,7 +37,8 @@ class Here:
     `pairs`: (locality, a, b) of one pair for each locality that the placement has, nearest first. `localities`:
     of every pair of ranks, lower rank first. `ranks`: the placement that the runner reports, by rank.
     `eager_limit_B`: what the library says of itself, by channel (`shared_memory`, `network`). `oversubscribed`:
-    why ranks share cores, empty where they do not. `environment`: variables that the launch was given or inherited. `simulated`: no computation takes time of its own.
+    why ranks share cores, empty where they do not. `simulated`: no computation takes time of its own.
+    `environment`: variables that the launch was given or inherited.
     `topology`: of the hosts in their order, as `hockney network` takes it; empty where nobody said.
     """
 

@@ -1,0 +1,29 @@
+"""`hockney …` as a user types it, in this process: an interpreter of its own costs a second a call.
+
+Tests of what happens at the very start (the environment, what is imported) begin one instead.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+from hockney.cli import main
+
+
+def run_hockney(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Its exit code and what it printed."""
+    argv = ["hockney", *words]
+    out, err = io.StringIO(), io.StringIO()
+    code: object = None
+    with patch.object(sys, "argv", argv), chdir(cwd or Path.cwd()), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())
