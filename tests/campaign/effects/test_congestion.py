@@ -45,7 +45,11 @@ def ask(where: Here, noise: float = 0.0, window_s: float = 1e-3) -> list[Questio
 
 
 def draws(questions: Sequence[Question | NotMeasurable]) -> list[Question]:
-    return [one for one in questions if isinstance(one, Question) and one.parameters["pattern"] == "random"]
+    return [
+        one
+        for one in questions
+        if isinstance(one, Question) and one.parameters["pattern"] == "random" and "again" not in one.parameters
+    ]
 
 
 def ends(question: Question) -> list[int]:
@@ -150,3 +154,56 @@ def test_without_a_topology_nothing_is_said_of_one() -> None:
     questions = ask(here("abcdefgh"))
     assert of_topology(questions) == []
     assert not [one for one in questions if isinstance(one, NotMeasurable)]
+
+
+def slow(pairing: Question, times: int, slowness: dict[object, list[float]]) -> float:
+    """Seconds of a pairing's slowest pair on its visit number `times`; 1 ms for all that are not listed."""
+    name = pairing.parameters.get("draw", pairing.parameters["pattern"])
+    seen = slowness.get(name, [1e-3])
+    return seen[min(times, len(seen) - 1)]
+
+
+def visited_again(slowness: dict[object, list[float]]) -> list[object]:
+    """The pairings asked for again, by draw or pattern, in order."""
+    asking = effects.get("congestion")(here("aaaaaaaa"))
+    seen: dict[str, int] = {}
+    again: list[object] = []
+    answer: dict[str, Any] | None = None
+    while True:
+        try:
+            asked = asking.send(answer)
+        except StopIteration:
+            return again
+        answer = None
+        if not isinstance(asked, Question):
+            continue
+        parameters = asked.parameters
+        key = str(parameters["pairs"])
+        if "again" in parameters:
+            again.append(parameters.get("draw", parameters["pattern"]))
+        time_s = slow(asked, seen.get(key, 0), slowness)
+        seen[key] = seen.get(key, 0) + 1
+        pairs = key.count(",") // 2 + 1
+        answer = {
+            "time_s": time_s,
+            "samples_s": [time_s],
+            "preempted": 0,
+            "pair_s": [1e-3] * (pairs - 1) + [time_s],
+        }
+
+
+def test_the_slowest_pairing_is_visited_again_and_others_if_it_was_slow_by_chance() -> None:
+    # Draw 3 is the slowest, and stays so.
+    assert visited_again({3: [5e-3], 8: [2e-3]}) == [3] * 6
+    # An ordered pairing counts as well.
+    assert visited_again({"halves": [5e-3], 8: [2e-3]}) == ["halves"] * 6
+    # Draw 3 was slow once: now draw 8 is to be asked, which stays.
+    assert visited_again({3: [5e-3, 1e-3], 8: [2e-3]}) == [3] * 6 + [8] * 6
+    # Four are enough where all were slow by chance.
+    chance: dict[object, list[float]] = {draw: [(9 - draw) * 1e-2, 1e-3] for draw in range(6)}
+    assert visited_again(chance) == [draw for draw in range(4) for _ in range(6)]
+
+
+def test_a_simulation_repeats_itself_and_is_not_asked_again() -> None:
+    asked = ask(here("abcdefgh", simulated=True))
+    assert not [one for one in asked if isinstance(one, Question) and "again" in one.parameters]

@@ -127,6 +127,33 @@ def test_one_disturbed_pair_makes_the_worst_but_not_what_most_pairs_have() -> No
     assert any("one observation" in note and "95 %" in note for note in found.notes)
 
 
+def test_the_slowest_pairing_is_what_its_later_visits_say() -> None:
+    # Draw 7 was disturbed once; the six visits after it took 2.9 to 3.1, and nothing else more than 2.
+    disturbed = [[2.0] * PAIRS for _ in range(20)]
+    disturbed[7][3] = 50.0
+    later = [
+        record("random", [window_s(2)] * (PAIRS - 1) + [window_s(c)], noise=0, draw=7, seed=7, again=k)
+        for k, c in enumerate((3.1, 2.9, 3.0, 3.0, 2.95, 3.05))
+    ]
+    found = fit([*alone(0), *draws(disturbed, 0), *later])
+    worst = found.parameters["worst_congestion"]
+    assert (worst.low, worst.value, worst.high) == pytest.approx((2.9, 3.0, 3.1), rel=1e-9)
+    # A pairing does not count seven times among the random ones: (19·16 + 15 of 2, one of 50) / 320.
+    assert found.parameters["mean_congestion"].value == pytest.approx((319 * 2 + 50) / 320, rel=1e-9)
+    assert any("measured again" in note for note in found.notes)
+    assert not any("one observation" in note for note in found.notes)
+
+
+def test_a_pairing_seen_once_that_is_slower_than_the_visits_is_one_observation() -> None:
+    disturbed = [[2.0] * PAIRS for _ in range(20)]
+    disturbed[7][3], disturbed[9][0] = 50.0, 40.0
+    later = [record("random", [window_s(2)] * PAIRS, noise=0, draw=7, seed=7, again=k) for k in range(6)]
+    found = fit([*alone(0), *draws(disturbed, 0), *later])
+    worst = found.parameters["worst_congestion"]
+    assert (worst.low, worst.value) == (None, pytest.approx(40, rel=1e-9))
+    assert any("one observation" in note for note in found.notes)
+
+
 def test_pairs_of_one_draw_are_no_independent_observations() -> None:
     # All pairs of a draw alike, 1 or 4: the mean of 40 draws has a standard error of 0.375/√40 = 0.06.
     lot = np.random.default_rng(5)
