@@ -183,13 +183,8 @@ def visited_again(slowness: dict[object, list[float]]) -> list[object]:
             again.append(parameters.get("draw", parameters["pattern"]))
         time_s = slow(asked, seen.get(key, 0), slowness)
         seen[key] = seen.get(key, 0) + 1
-        pairs = key.count(",") // 2 + 1
-        answer = {
-            "time_s": time_s,
-            "samples_s": [time_s],
-            "preempted": 0,
-            "pair_s": [1e-3] * (pairs - 1) + [time_s],
-        }
+        others = key.count(",") // 2
+        answer = {"time_s": time_s, "samples_s": [time_s], "preempted": 0, "pair_s": [*[1e-3] * others, time_s]}
 
 
 def test_the_slowest_pairing_is_visited_again_and_others_if_it_was_slow_by_chance() -> None:
