@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from hockney.runner.cache import cache_root
 from hockney.runner.mpi import Mpi
 
 COMPILER = """#!/bin/sh
-if [ "$1" = --version ]; then echo "c++ $(cat {here}/version)"; exit 0; fi
+if [ "$1" = --version ]; then echo "$(cat {here}/name) (Debian) $(cat {here}/version)"; exit 0; fi
 echo call >> {here}/calls
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
 if [ -f {here}/broken ]; then
@@ -28,18 +29,22 @@ fi
 echo "#!/bin/sh" > "$out"; chmod +x "$out"
 """
 
+ONCE = 6
+"""Calls of a build: the questions whether there are MPI_T and OpenMP, two sources, a schedule and the link."""
+
 
 @pytest.fixture
 def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
     """An MPI whose C++ wrapper counts its calls; two source files in a folder of their own."""
     (tmp_path / "version").write_text("12", encoding="utf-8")
+    (tmp_path / "name").write_text("g++", encoding="utf-8")
     for name in ("mpicc", "mpicxx"):
         (tmp_path / name).write_text(COMPILER.format(here=tmp_path), encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     folder = tmp_path / "cpp"
     (folder / "runner" / "kernels").mkdir(parents=True)
     (folder / "schedule").mkdir()
-    for name in ("runner/main.cpp", "runner/main.hpp", "runner/kernels/pingpong.cpp"):
+    for name in ("runner/main.cpp", "runner/main.hpp", "runner/kernels/pingpong.cpp", "schedule/bcast.cpp"):
         (folder / name).write_text(f"// {name}\n", encoding="utf-8")
     monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(build, "sources", lambda: folder)
@@ -54,12 +59,12 @@ def _calls(fake: Mpi) -> int:
 def test_second_use_does_not_compile(fake: Mpi) -> None:
     first = runner_binary(fake)
     assert os.access(first, os.X_OK)
-    assert _calls(fake) == 5  # the questions whether there are MPI_T and OpenMP, two sources and the link
+    assert _calls(fake) == ONCE
     assert runner_binary(fake) == first
-    assert _calls(fake) == 5
+    assert _calls(fake) == ONCE
     assert {p.name for p in first.parent.iterdir()} == {BINARY, "build.json", "build.log"}
     facts = json.loads((first.parent / "build.json").read_text(encoding="utf-8"))
-    assert facts["compiler"] == "c++ 12"
+    assert facts["compiler"] == "g++ (Debian) 12"
     assert any("pingpong.cpp" in command for command in facts["commands"])
 
 
@@ -112,6 +117,28 @@ def test_builds_at_the_same_time(fake: Mpi) -> None:
     (path,) = paths
     assert os.access(path, os.X_OK)
     assert [p.name for p in path.parents[1].iterdir()] == [path.parent.name]
+    assert _calls(fake) == ONCE, "the others wait for the first"
+
+
+def test_schedules_are_compiled_once_for_all_mpis_of_a_compiler(fake: Mpi, tmp_path: Path) -> None:
+    runner_binary(fake)
+    other = replace(fake, kind="mpich", version="5.0.2")
+    assert runner_binary(other) != runner_binary(fake)
+    assert _calls(fake) == ONCE + ONCE - 1
+    # GCC, called by another of its names.
+    for name in ("c++", "x86_64-linux-gnu-g++-12"):
+        (tmp_path / "name").write_text(name, encoding="utf-8")
+        runner_binary(fake)
+    assert _calls(fake) == ONCE + 3 * (ONCE - 1)
+    # Another compiler's objects are its own.
+    (tmp_path / "version").write_text("13", encoding="utf-8")
+    runner_binary(fake)
+    assert _calls(fake) == 2 * ONCE + 3 * (ONCE - 1)
+    # A wrapper of another name may compile for another processor.
+    for name in ("cc", "CC"):
+        shutil.copy(tmp_path / "mpicxx", tmp_path / name)
+    runner_binary(replace(fake, wrapper=tmp_path / "cc"))
+    assert _calls(fake) == 3 * ONCE + 3 * (ONCE - 1)
 
 
 def test_a_cache_entry_without_its_binary_is_made_again(fake: Mpi) -> None:

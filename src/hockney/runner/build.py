@@ -8,6 +8,8 @@ none. Only the C interface of MPI is used; two macros keep the old C++ bindings 
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -16,7 +18,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -36,8 +38,10 @@ FLAGS = (
     "-DOMPI_SKIP_MPICXX",
     "-DMPICH_SKIP_MPICXX",
 )
-PARTS = ("runner", "schedule")
-"""Folders of the sources that make up the runner."""
+OWN, SHARED = ("runner",), ("schedule",)
+"""Folders of the sources that make up the runner: of one MPI each, and for all."""
+PARTS = (*OWN, *SHARED)
+LOG = "build.log"
 COMPILE_LIMIT_S = 300.0
 VERSION_LIMIT_S = 20.0
 _SIBLINGS = {
@@ -47,6 +51,7 @@ _SIBLINGS = {
     "mpicc": ("mpicxx", "mpic++", "mpiCC"),
     "cc": ("CC",),
 }
+_GCC = re.compile(r"^\S*[cg]\+\+\S* (?=\()")
 _IS_CXX = re.compile(r"mpicxx|mpic\+\+|mpiCC|mpiicpc|mpiicpx|mpigxx|^CC$")
 
 
@@ -92,86 +97,140 @@ def _digest(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()[:20]
 
 
-def _files(folder: Path, *suffixes: str) -> list[Path]:
-    return sorted(p for part in PARTS for p in (folder / part).rglob("*") if p.suffix in suffixes)
+def _files(folder: Path, *suffixes: str, parts: Sequence[str]) -> list[Path]:
+    return sorted(p for part in parts for p in (folder / part).rglob("*") if p.suffix in suffixes)
 
 
-def _key(mpi: Mpi, compiler: str, folder: Path) -> str:
-    facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *FLAGS, platform.machine()]
-    files = _files(folder, ".cpp", ".hpp")
+def _key(facts: Iterable[str], folder: Path, parts: Sequence[str] = PARTS) -> str:
+    files = _files(folder, ".cpp", ".hpp", parts=parts)
     contents = [part for p in files for part in (str(p.relative_to(folder)).encode(), p.read_bytes())]
-    return _digest([fact.encode() for fact in facts] + contents)
+    return _digest([fact.encode() for fact in (*facts, *FLAGS, platform.machine())] + contents)
 
 
 def runner_binary(mpi: Mpi) -> Path:
     """The runner for this MPI, compiled now if it has not been; EnvironmentLack where that fails."""
     folder, compiler = sources(), compiler_version(mpi)
-    root = cache_root() / "runner"
-    target = root / _key(mpi, compiler, folder)
-    if (target / BINARY).is_file():
-        return target / BINARY
+    target = cache_root() / "runner" / _key([str(mpi.wrapper), mpi.kind, mpi.version, compiler], folder)
+    return _kept(target, BINARY, lambda made: _runner(mpi, compiler, folder, made, target)) / BINARY
+
+
+def _schedules(mpi: Mpi, compiler: str, folder: Path) -> Path:
+    """A folder with the objects of cpp/schedule: they know nothing of MPI and serve each one of a compiler."""
+    wrapper = cxx_wrapper(mpi.wrapper)
+    # A wrapper of another name may choose the processor that is compiled for (Cray's CC). GCC begins with the
+    # name that it was called by.
+    key = _key([wrapper.name.partition(".")[0], _GCC.sub("", compiler)], folder, SHARED)
+    target = cache_root() / "schedules" / key
+
+    def make(made: Path) -> None:
+        # A simulated process is a shared library.
+        text, _ = _objects(mpi, _files(folder, ".cpp", parts=SHARED), ["-fPIC"], folder, made, target)
+        (made / LOG).write_text(text, encoding="utf-8")
+
+    return _kept(target, LOG, make)
+
+
+def _kept(target: Path, whole: str, make: Callable[[Path], None]) -> Path:
+    """The folder `target` of the cache, filled by `make` unless it has the file `whole`; all of it or nothing.
+
+    EnvironmentLack where it cannot be kept.
+    """
+    if (target / whole).is_file():
+        return target
+    locks = cache_root() / "locks"
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=root) as name:
-            made = Path(name, "made")
-            made.mkdir()
-            _compile(mpi, compiler, folder, made, root / f"{target.name}.log")
-            _settle(made, target)
+        for folder in (locks, target.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        with _alone(locks / target.name):
+            if (target / whole).is_file():
+                return target
+            with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
+                made = Path(name, "made")
+                made.mkdir()
+                make(made)
+                _settle(made, target, whole)
     except OSError as error:
         raise EnvironmentLack(
-            f"cannot keep the compiled runner in {root}: {error.strerror}",
+            f"cannot keep the compiled runner in {target.parent}: {error.strerror}",
             "set HOCKNEY_CACHE to a writable folder",
         ) from error
-    return target / BINARY
+    return target
 
 
-def _settle(made: Path, target: Path) -> None:
+@contextlib.contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """One process at a time; on a file system without locks several do the same work, and the first's stays."""
+    with lock.open("w", encoding="utf-8") as file:
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _settle(made: Path, target: Path, whole: str) -> None:
     """Move a finished build into place as a whole; where another process was first, its build stays."""
-    if target.exists() and not (target / BINARY).is_file():
+    if target.exists() and not (target / whole).is_file():
         shutil.rmtree(target)
     try:
         made.rename(target)
     except OSError:
-        if not (target / BINARY).is_file():
+        if not (target / whole).is_file():
             raise
 
 
-def _compile(mpi: Mpi, compiler: str, folder: Path, made: Path, log: Path) -> None:
+def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> None:
     wrapper, environment = str(cxx_wrapper(mpi.wrapper)), mpi.full_environment()
-    files = _files(folder, ".cpp")
-    objects = [made / ("-".join(p.relative_to(folder).with_suffix(".o").parts)) for p in files]
     # What the library lacks is found out here; the runner then says so, and the rest works.
     found = [] if has_mpi_t(mpi.wrapper, environment) else ["-DHOCKNEY_NO_MPI_T"]
     # All ranks of a simulation are one process: threads of theirs would belong to none.
     if mpi.kind != "smpi" and has_openmp(Path(wrapper), environment):
         found.append(OPENMP_FLAG)
-    commands = [
-        [wrapper, *FLAGS, *found, f"-I{folder / 'runner'}", "-c", str(p), "-o", str(o)]
-        for p, o in zip(files, objects, strict=True)
-    ]
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S), commands))
-    if all(done.returncode == 0 for done in outputs):
-        commands.append([wrapper, *found, *map(str, objects), "-o", str(made / BINARY)])
-        outputs.append(capture(commands[-1], environment, COMPILE_LIMIT_S))
-    text = "".join(
-        f"$ {shlex.join(c)}\n{done.stdout}{done.stderr}" for c, done in zip(commands, outputs, strict=False)
-    )
-    if any(done.returncode != 0 for done in outputs):
-        log.write_text(text, encoding="utf-8")
-        failed = next(done for done in outputs if done.returncode != 0)
-        raise EnvironmentLack(f"{wrapper} cannot compile the runner: {_first_error(failed.stderr)}", f"see {log}")
+    shared = sorted(_schedules(mpi, compiler, folder).glob("*.o"))
+    text, commands = _objects(mpi, _files(folder, ".cpp", parts=OWN), found, folder, made, target)
+    objects = sorted(made.glob("*.o"))
+    link = [wrapper, *found, *map(str, (*objects, *shared)), "-o", str(made / BINARY)]
+    text += _run([link], mpi, target)
     for part in objects:
         part.unlink()
-    (made / "build.log").write_text(text, encoding="utf-8")
+    (made / LOG).write_text(text, encoding="utf-8")
     facts = {
         "wrapper": str(mpi.wrapper),
         "mpi": mpi.describe(),
         "compiler": compiler,
         "flags": [*FLAGS, *found],
-        "commands": [shlex.join(c) for c in commands],
+        "commands": [shlex.join(c) for c in (*commands, link)],
     }
     (made / "build.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
+def _objects(
+    mpi: Mpi, files: Sequence[Path], flags: Sequence[str], folder: Path, made: Path, target: Path
+) -> tuple[str, list[list[str]]]:
+    """Compile each file to an object in `made`: what was said, and the commands."""
+    wrapper = str(cxx_wrapper(mpi.wrapper))
+    commands = []
+    for path in files:
+        name = "-".join(path.relative_to(folder).with_suffix(".o").parts)
+        commands.append(
+            [wrapper, *FLAGS, *flags, f"-I{folder / 'runner'}", "-c", str(path), "-o", str(made / name)]
+        )
+    return _run(commands, mpi, target), commands
+
+
+def _run(commands: Sequence[list[str]], mpi: Mpi, target: Path) -> str:
+    """What these print; EnvironmentLack, with a log beside `target`, where one fails."""
+    environment = mpi.full_environment()
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S), commands))
+    text = "".join(
+        f"$ {shlex.join(c)}\n{done.stdout}{done.stderr}" for c, done in zip(commands, outputs, strict=True)
+    )
+    failed = next((done for done in outputs if done.returncode != 0), None)
+    if failed is not None:
+        log = target.with_name(f"{target.name}.log")
+        log.write_text(text, encoding="utf-8")
+        wrapper = cxx_wrapper(mpi.wrapper)
+        raise EnvironmentLack(f"{wrapper} cannot compile the runner: {_first_error(failed.stderr)}", f"see {log}")
+    return text
 
 
 def _first_error(text: str) -> str:

@@ -124,7 +124,7 @@ def test_any_formulation_on_any_grid_is_the_same_iteration(session: Session, cel
     ways = (("nonblocking", "datatype", "plain"), ("overlap", "packed", "streaming"))
     for number, variant in enumerate(VARIANTS):
         for place, grid in enumerate(grids if variant in ("single_sweep", "pipelined") else grids[3:]):
-            # More ranks than cores wait for each other: of these every grid and every variant has one way, not both.
+            # More ranks than cores wait for each other: there every grid and variant has one way.
             for halo, faces, stores in [ways[(number + place) % 2]] if math.prod(grid) > 2 else ways:
                 found = ask(session, cells, grid, variant=variant, halo=halo, faces=faces, stores=stores)
                 what = f"{variant} on {grid} with {halo}"
