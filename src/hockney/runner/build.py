@@ -114,9 +114,12 @@ def runner_binary(mpi: Mpi) -> Path:
     return _kept(target, BINARY, lambda made: _runner(mpi, compiler, folder, made, target)) / BINARY
 
 
-def _schedules(mpi: Mpi, compiler: str, folder: Path) -> Path:
-    """A folder with the objects of cpp/schedule: they know nothing of MPI and serve each one of a compiler."""
-    wrapper = cxx_wrapper(mpi.wrapper)
+def schedule_objects(mpi: Mpi) -> list[Path]:
+    """The objects of cpp/schedule, compiled now if they have not been; EnvironmentLack where that fails.
+
+    They know nothing of MPI and serve each one of a compiler.
+    """
+    folder, compiler, wrapper = sources(), compiler_version(mpi), cxx_wrapper(mpi.wrapper)
     # A wrapper of another name may choose the processor that is compiled for (Cray's CC). GCC begins with the
     # name that it was called by.
     key = _key([wrapper.name.partition(".")[0], _GCC.sub("", compiler)], folder, SHARED)
@@ -127,7 +130,7 @@ def _schedules(mpi: Mpi, compiler: str, folder: Path) -> Path:
         text, _ = _objects(mpi, _files(folder, ".cpp", parts=SHARED), ["-fPIC"], folder, made, target)
         (made / LOG).write_text(text, encoding="utf-8")
 
-    return _kept(target, LOG, make)
+    return sorted(_kept(target, LOG, make).glob("*.o"))
 
 
 def _kept(target: Path, whole: str, make: Callable[[Path], None]) -> Path:
@@ -184,10 +187,9 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
     # All ranks of a simulation are one process: threads of theirs would belong to none.
     if mpi.kind != "smpi" and has_openmp(Path(wrapper), environment):
         found.append(OPENMP_FLAG)
-    shared = sorted(_schedules(mpi, compiler, folder).glob("*.o"))
     text, commands = _objects(mpi, _files(folder, ".cpp", parts=OWN), found, folder, made, target)
     objects = sorted(made.glob("*.o"))
-    link = [wrapper, *found, *map(str, (*objects, *shared)), "-o", str(made / BINARY)]
+    link = [wrapper, *found, *map(str, (*objects, *schedule_objects(mpi))), "-o", str(made / BINARY)]
     text += _run([link], mpi, target)
     for part in objects:
         part.unlink()
