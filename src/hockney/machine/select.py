@@ -11,7 +11,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.models.effects.base import Effect
 
-One = TypeVar("One", Entry, Effect)
+One = TypeVar("One", bound=Entry | Effect)
 UNKNOWN = "unknown"
 """Word for a locality that the source did not tell."""
 
@@ -47,7 +47,7 @@ _SILENT = {"locality": UNKNOWN, "variant": "default"}
 """Words that a title leaves out unless they tell the entry from others."""
 
 
-def title(entry: One, among: Sequence[One] = ()) -> str:
+def title(entry: Entry | Effect, among: Sequence[Entry | Effect] = ()) -> str:
     """`pingpong, locality package, variant tcp, cache warm`, and what else tells it from `among`."""
     differing = differences([entry, *among])
     shown = [

@@ -29,7 +29,9 @@ def strided(layout: str, blocks: int, block_B: int, stride_B: int) -> Shape:
         raise RequestError(f"unknown layout {layout!r}", f"known: {', '.join(LISTED)}, or a --face")
     for name, value in (("blocks", blocks), ("block", block_B), ("stride", stride_B)):
         if value < 1:
-            raise RequestError(f"--{name} {value}: a layout needs 1 or more", "for example --blocks 2048 --block 8B")
+            raise RequestError(
+                f"--{name} {value}: a layout needs 1 or more", "for example --blocks 2048 --block 8B"
+            )
     if stride_B < block_B:
         raise RequestError(
             f"--stride {stride_B} B is less than --block {block_B} B: the blocks would overlap",
