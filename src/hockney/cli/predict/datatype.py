@@ -57,7 +57,8 @@ def datatype(
     from hockney.machine.file import load
     from hockney.machine.select import one_effect, parse_where, title, words
     from hockney.models.effects._layouts import level_of
-    from hockney.predict.datatype import decide, predict_way, ways_of
+    from hockney.predict.datatype import decide, predict_way
+    from hockney.predict.datatype_costs import ways_of
 
     whole = load(machine)
     effect = one_effect(whole, "datatypes", {"locality": locality} | parse_where(where or []))
@@ -166,42 +167,36 @@ def _show(found: dict[str, Prediction]) -> None:
 
     from hockney.units import format_time
 
-    shown = Table(
-        "way", "time", "95 % interval", "from", "model", "contiguous", "fixed", "blocks", "lines", box=None
-    )
+    names = ("way", "time", "95 % interval", "from", "contiguous", "fixed", "blocks", "lines")
+    shown = Table(*names, box=None, pad_edge=False)
+    for column in shown.columns:
+        column.no_wrap = True
     for name, one in found.items():
-        ends = [None if end is None else format_time(end) for end in (one.low_s, one.high_s)]
-        interval = f"{ends[0] or '–'} to {ends[1] or '–'}" if any(ends) else "–"
-        least = "≥ " if one.lower_bound else ""
-        parts = one.parts
+        low, high = ("?" if end is None else format_time(end) for end in (one.low_s, one.high_s))
+        parts, whole_s = one.parts, one.parts.sum_s
         shown.add_row(
             name,
-            least + format_time(one.time_s),
-            interval,
+            ("≥ " if one.lower_bound else "") + format_time(one.time_s),
+            "–" if low == high == "?" else f"{low} to {high}",
             "measured" if one.measured else "model",
-            *(
-                format_time(each_s)
-                for each_s in (parts.sum_s, parts.contiguous_s, parts.fixed_s, parts.blocks_s, parts.lines_s)
-            ),
+            format_time(parts.contiguous_s),
+            *(f"{100 * each_s / whole_s:.0f} %" for each_s in (parts.fixed_s, parts.blocks_s, parts.lines_s)),
         )
     out.print(shown)
 
 
 def _decided(verdict: Verdict) -> str:
-    from hockney.predict.datatype import LIBRARY, LOOP
+    from hockney.models.effects.datatypes import LIBRARY, LOOP
 
-    said = {LIBRARY: "an MPI datatype (library)", LOOP: "pack by hand"}.get(verdict.answer, verdict.answer)
     if verdict.factor is None:
-        return f"{said}: {verdict.why}"
-    # The faster one is said to be so many times as fast, whichever it is.
-    turned = verdict.factor < 1
-    factor = 1 / verdict.factor if turned else verdict.factor
-    ends = "" if verdict.low is None or verdict.high is None else _ends(verdict.low, verdict.high, turned)
-    faster = "an MPI datatype" if turned else "packing by hand"
-    return f"{said}: {faster} is {factor:.3g} times as fast{ends}, {verdict.why}"
-
-
-def _ends(low: float, high: float, turned: bool) -> str:
-    if turned:
-        low, high = 1 / high, 1 / low
-    return f" ({low:.3g} to {high:.3g})"
+        return f"{verdict.answer}: {verdict.why}"
+    factor, ends = verdict.factor, [end for end in (verdict.low, verdict.high) if end is not None]
+    if verdict.answer == LIBRARY:
+        # So many times as fast, not so small a part of the time.
+        factor, ends = 1 / factor, [1 / end for end in reversed(ends)]
+    within = f" ({ends[0]:.3g} to {ends[1]:.3g})" if ends else ""
+    said = {
+        LIBRARY: f"an MPI datatype is {factor:.3g} times as fast as packing by hand{within}",
+        LOOP: f"packing by hand is {factor:.3g} times as fast as an MPI datatype{within}",
+    }.get(verdict.answer, f"an MPI datatype takes {factor:.3g} times as long as packing by hand{within}")
+    return f"{verdict.answer}: {said}; {verdict.why}"
