@@ -99,7 +99,7 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Pred
     notes = [*plain.notes]
     notes += [f"{_named(name)} was not measured and is left out of the sum" for name in missing]
     notes += [
-        f"{name} is right only in a sum at the sizes measured: {unidentified[f'{way.name}_{name}']}"
+        f"{name} is not identified: {unidentified[f'{way.name}_{name}']}"
         for name in counted
         if name not in missing and f"{way.name}_{name}" in unidentified
     ]
@@ -176,7 +176,7 @@ def _ratio_of_models(send: Prediction, hand: Prediction, ways: Mapping[str, Way]
         return Verdict(UNTOLD, why, factor)
     steps = max(_contiguous(ways[name].costs, shape.bytes).steps for name in ("send", "hand"))
     wide = math.exp(reach * (1 + steps))
-    why = f"by {pairs} layouts predicted both ways from the others"
+    why = f"by the models, with the errors of {pairs} layouts predicted both ways from the others"
     if level < LEVEL:
         why += f" (an interval of {100 * level:.0f} %)"
     return Verdict(UNTOLD, why, factor, factor / wide, factor * wide)

@@ -173,11 +173,12 @@ def _show(found: dict[str, Prediction]) -> None:
         column.no_wrap = True
     for name, one in found.items():
         low, high = ("?" if end is None else format_time(end) for end in (one.low_s, one.high_s))
+        unit = f" {high.rpartition(' ')[2]}"
         parts, whole_s = one.parts, one.parts.sum_s
         shown.add_row(
             name,
             ("≥ " if one.lower_bound else "") + format_time(one.time_s),
-            "–" if low == high == "?" else f"{low} to {high}",
+            "–" if low == high == "?" else f"{low.removesuffix(unit)} to {high}",
             "measured" if one.measured else "model",
             format_time(parts.contiguous_s),
             *(f"{100 * each_s / whole_s:.0f} %" for each_s in (parts.fixed_s, parts.blocks_s, parts.lines_s)),
