@@ -40,9 +40,7 @@ class Truth:
     setup_s: float = 2e-7
     byte_s_per_B: float = 4e-10
     block_s: dict[str, float] = field(default_factory=lambda: {"vector": 2e-9, "indexed": 3e-9})
-    line_s: dict[str, float] = field(
-        default_factory=lambda: {"L1": 1e-9, "L2": 3e-9, "L3": 1e-8, "memory": 6e-8}
-    )
+    line_s: dict[str, float] = field(default_factory=lambda: {"L1": 1e-9, "L2": 3e-9, "L3": 1e-8, "memory": 6e-8})
 
     def time_s(self, layout: str, blocks: int, block_B: int, stride_B: int) -> float:
         """Of a message from this layout."""

@@ -14,9 +14,7 @@ from hockney.models.effects.base import Cell
 from hockney.predict.layout import face, strided
 from tests.predict.planted_datatypes import counted
 
-MEASURED = [
-    row for one in load(Path("ci_2core")).effects if one.effect == "datatypes" for row in one.points
-]
+MEASURED = [row for one in load(Path("ci_2core")).effects if one.effect == "datatypes" for row in one.points]
 SIDE = 64
 
 
