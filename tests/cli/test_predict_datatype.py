@@ -1,4 +1,4 @@
-"""`hockney predict datatype`, as a user runs it, on the machine that comes with hockney and on files without it."""
+"""`hockney predict datatype`, as a user runs it, on machines that come with hockney and on changed ones."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import run_hockney
 
 from hockney.machine.file import load
-from tests.command_line import run_hockney
 
 VECTOR = ("--layout", "vector", "--blocks", "1000", "--block", "24B", "--stride", "100B")
 ROWS = [row for one in load(Path("ci_2core")).effects if one.effect == "datatypes" for row in one.points]
@@ -115,7 +115,7 @@ def test_text_has_a_row_for_each_way_and_the_verdict() -> None:
     assert "expected of blocks at random places" in out
     _, out, _ = run("--layout", "vector", "--blocks", "16", "--block", "8B", "--stride", "16B")
     assert "cannot be told: an MPI datatype takes" in out
-    assert "receive, pack, unpack: a line of a span within L1 was not measured" in out
+    assert "receive, pack, unpack: the cost of a line of a span within L1 was not measured" in out
     _, out, _ = run("--face", "z", "--shape", "64x64x64")
     assert "face_z: 32 KiB, contiguous" in out
     assert "nothing to pack" in out
@@ -128,7 +128,7 @@ def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
     assert made["ways"]["send"]["lower_bound"]
     assert made["ways"]["send"]["high_s"] is None
     assert made["verdict"]["answer"] == "cannot be told"
-    assert any("a line in memory was not measured" in note for note in made["notes"])
+    assert any("the cost of a line in memory was not measured" in note for note in made["notes"])
     _, out, _ = run(*words, machine=str(tmp_path / "edited.json"))
     assert "≥ " in out
 
@@ -148,7 +148,7 @@ def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
         ((*VECTOR[:-1], "far"), "'far' is not a size"),
         ((*VECTOR[:-1], "1e300B"), "the layout spans"),
         (("--layout", "vector", "--blocks", "-3", "--block", "8B", "--stride", "64B"), "--blocks -3"),
-        (("--layout", "vector", "--blocks", "many", "--block", "8B", "--stride", "64B"), "many"),
+        (("--layout", "vector", "--blocks", "many", "--block", "8B", "--stride", "64B"), "'--blocks'"),
         (("--layout", "spiral", *VECTOR[2:]), "unknown layout 'spiral'"),
         (("--face", "w", "--shape", "4x4x4"), "no face 'w'"),
         (("--face", "x", "--shape", "4x4"), "4x4 is not a block"),
@@ -171,15 +171,30 @@ def test_wrong_requests_are_refused(words: tuple[str, ...], what: str) -> None:
     assert "\n" not in message
 
 
-def test_a_machine_without_the_effect_says_how_it_is_measured() -> None:
-    code, out, _ = run(*VECTOR, "--json", machine="orfeo_thin")
+def test_a_machine_without_the_effect_says_how_it_is_measured(tmp_path: Path) -> None:
+    data = load(Path("ci_2core")).model_dump(mode="json")
+    data["effects"] = [one for one in data["effects"] if one["effect"] != "datatypes"]
+    file = tmp_path / "without.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    code, out, _ = run(*VECTOR, "--json", machine=str(file))
     error = json.loads(out)["error"]
     assert (code, error["message"]) == (2, "datatypes was not measured on this machine")
     assert "hockney measure --operations datatypes" in error["hint"]
 
 
+def test_published_machines_say_what_they_lack() -> None:
+    code, out, _ = run(*VECTOR, "--json", machine="orfeo_thin")
+    message = json.loads(out)["error"]["message"]
+    assert (code, message) == (2, "datatypes has no measurements: contiguous messages only: measure datatypes")
+    code, out, _ = run(*VECTOR, "--json", machine="bluegene_p")
+    message = json.loads(out)["error"]["message"]
+    assert code == 2
+    assert "document 003" in message
+    assert "no costs follow from them" in message
+
+
 def test_an_effect_that_is_not_measurable_says_why(tmp_path: Path) -> None:
-    file = edited(tmp_path, points=[], parameters={}, plots=[], notes=[], not_measurable="one core")
+    file = edited(tmp_path, points=[], not_identified={}, notes=[], not_measurable="one core")
     code, out, _ = run(*VECTOR, "--json", machine=file)
     assert code == 2
     assert json.loads(out)["error"]["message"].endswith("has no measurements: one core")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 from hockney.machine.file import Cache, Host
 from hockney.models.effects.base import Cell, Effect
@@ -54,6 +55,7 @@ class Truth:
         return contiguous_s + fixed_s + blocks_s + self.line_s[level(size_B, extent_B)] * beyond
 
 
+@cache
 def counted(blocks: int, block_B: int, stride_B: int) -> tuple[int, int, int]:
     """(bytes, lines of 64 B, extent)."""
     touched: set[int] = set()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.predict.planted_datatypes import HOST, LAYOUTS, Truth, planted, row
 
 from hockney.errors import RequestError
 from hockney.machine.file import Cache, Host
 from hockney.predict.datatype_costs import rows_of, ways_of
 from hockney.predict.layout import strided
-from tests.predict.planted_datatypes import HOST, LAYOUTS, Truth, planted, row
 
 
 def test_planted_costs_come_back() -> None:

@@ -6,13 +6,13 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.predict.planted_datatypes import counted
 
 from hockney.errors import RequestError
 from hockney.machine.file import load
 from hockney.models.effects._layouts import Shape
 from hockney.models.effects.base import Cell
 from hockney.predict.layout import face, strided
-from tests.predict.planted_datatypes import counted
 
 MEASURED = [row for one in load(Path("ci_2core")).effects if one.effect == "datatypes" for row in one.points]
 SIDE = 64
@@ -69,7 +69,7 @@ def test_expected_lines_are_the_mean_of_many_draws(block_B: int, stride_B: int) 
         lines += len(set().union(*touched))
         accesses += sum(map(len, touched))
     shape = strided("irregular", blocks, block_B, stride_B)
-    # A mean of 400 draws of 50 blocks, each a line off by less than one: 50 ** 0.5 / 20 is 0.35; rounded, 0.5 more.
+    # A mean of 400 draws of 50 blocks, each a line off by less than one: √50 / √400 is 0.35; rounded, 0.5 more.
     assert shape.lines == pytest.approx(lines / draws, abs=1.0)
     assert shape.accesses == pytest.approx(accesses / draws, abs=1.0)
 

@@ -99,7 +99,12 @@ def one_effect(machine: Machine, name: str, asked: Mapping[str, str | None]) -> 
             there = _narrow(there, key, word)
     told = [each for each in there if each.points]
     if not told:
-        whys = [why for each in there for why in (each.not_measurable, *each.notes) if why]
+        whys = [
+            why
+            for each in there
+            for why in (each.not_measurable, *each.not_identified.values(), *each.notes)
+            if why
+        ]
         raise RequestError(
             f"{title(there[0])} has no measurements: {'; '.join(dict.fromkeys(whys)) or 'none in the file'}",
             f"measure it elsewhere: `hockney measure --operations {name} -o FOLDER`",

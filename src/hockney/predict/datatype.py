@@ -270,5 +270,8 @@ def _block_term(shape: Shape) -> str:
 def _named(term: str) -> str:
     if term.startswith("line_"):
         level = term.removeprefix("line_").removesuffix("_s")
-        return "a line in memory" if level == MEMORY else f"a line of a span within {level}"
-    return f"a {term.removesuffix('_block_s')} block" if term.endswith("_block_s") else term
+        return (
+            "the cost of a line in memory" if level == MEMORY else f"the cost of a line of a span within {level}"
+        )
+    kind = term.removesuffix("_block_s")
+    return f"the cost of {term}" if kind == term else f"the cost of a block of {kind} layouts"

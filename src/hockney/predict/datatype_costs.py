@@ -28,6 +28,7 @@ from hockney.models.effects.datatypes import WAYS
 from hockney.predict.layout import strided
 
 Row = Mapping[str, Cell]
+_COLUMNS = {"way", "layout", "bytes", "blocks", "stride_B", "lines", "extent_B", "level", "time_s"}
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,16 @@ class Way:
 def ways_of(effect: Effect, hosts: Sequence[Host]) -> dict[str, Way]:
     """The costs of each way that was measured.
 
-    RequestError where no host's caches are those that the points were sorted by.
+    RequestError where the points are others than hockney's own, as published ones are, and where no host's caches
+    are those that they were sorted by.
     """
+    if not all(row.keys() >= _COLUMNS for row in effect.points):
+        of = f" of {effect.source}" if effect.source else ""
+        lacking = ", ".join(sorted(_COLUMNS - odd.keys()))
+        raise RequestError(
+            f"the points{of} have no {lacking}: no costs follow from them",
+            "measure it: `hockney measure --operations datatypes -o FOLDER`, then `hockney fit FOLDER`",
+        )
     levels = _levels(effect.points, hosts)
     found = {}
     for name in WAYS:
