@@ -51,7 +51,8 @@ def ways_of(effect: Effect, hosts: Sequence[Host]) -> dict[str, Way]:
     RequestError where the points are others than hockney's own, as published ones are, and where no host's caches
     are those that they were sorted by.
     """
-    if not all(row.keys() >= _COLUMNS for row in effect.points):
+    odd = next((row for row in effect.points if not row.keys() >= _COLUMNS), None)
+    if odd is not None:
         of = f" of {effect.source}" if effect.source else ""
         lacking = ", ".join(sorted(_COLUMNS - odd.keys()))
         raise RequestError(
