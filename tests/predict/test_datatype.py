@@ -160,6 +160,25 @@ def test_a_difference_within_the_errors_cannot_be_told() -> None:
         assert found.high == pytest.approx(ratio * math.exp(error), rel=1e-6)
 
 
+def test_beyond_the_largest_message_the_ratio_s_interval_widens_too() -> None:
+    found = verdict(
+        planted({"send": DEAR, "hand": CHEAP}, {"send": 0.2, "hand": 0.0}), strided("vector", 65536, 16, 112)
+    )
+    assert found.factor is not None
+    # 1 MiB is four times 256 KiB: one step more.
+    assert found.high == pytest.approx(found.factor * math.exp(0.4))
+
+
+def test_a_layout_of_several_launches_counts_once_by_its_worst() -> None:
+    effect = planted({"send": Truth()}, {"send": 0.1})
+    worse = [{**row, "left_out_s": float(row["time_s"] or 0) * math.exp(-0.5)} for row in effect.points]
+    better = [{**row, "left_out_s": float(row["time_s"] or 0)} for row in effect.points]
+    points = [*effect.points, *worse, *better]
+    one = predicted(effect.model_copy(update={"points": points}), strided(*NEW))["send"]
+    assert one.errors == 20
+    assert one.high_s == pytest.approx(one.time_s * math.exp(0.5))
+
+
 def test_measured_both_ways_the_measurements_decide() -> None:
     # The models cannot tell them apart: layouts left out were wrong by a factor of twenty.
     shape = strided("vector", 2048, 8, 16)

@@ -89,8 +89,8 @@ def _counted(blocks: int, block_B: int, stride_B: int, freedom_B: int) -> tuple[
     for block in range(min(period, blocks)):
         times = (blocks - 1 - block) // period + 1
         accesses += times * _lines_touched(block * stride_B, block_B, places)
-        # Block 0 has none before it, the blocks that begin another period have.
-        shared += (times - (block == 0)) * _chance_shared(block + period, block_B, stride_B, places)
+        # Where a period begins a line begins too, which the block before does not reach.
+        shared += times * _chance_shared(block, block_B, stride_B, places)
     return accesses, shared
 
 
