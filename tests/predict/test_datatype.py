@@ -171,9 +171,11 @@ def test_beyond_the_largest_message_the_ratio_s_interval_widens_too() -> None:
 
 def test_a_layout_of_several_launches_counts_once_by_its_worst() -> None:
     effect = planted({"send": Truth()}, {"send": 0.1})
-    worse = [{**row, "left_out_s": float(row["time_s"] or 0) * math.exp(-0.5)} for row in effect.points]
-    better = [{**row, "left_out_s": float(row["time_s"] or 0)} for row in effect.points]
-    points = [*effect.points, *worse, *better]
+    points = [
+        {**row, "left_out_s": None if row["left_out_s"] is None else float(row["time_s"] or 0) * math.exp(error)}
+        for error in (0.1, -0.5, 0.0)
+        for row in effect.points
+    ]
     one = predicted(effect.model_copy(update={"points": points}), strided(*NEW))["send"]
     assert one.errors == 20
     assert one.high_s == pytest.approx(one.time_s * math.exp(0.5))
