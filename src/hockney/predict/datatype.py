@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -124,62 +124,33 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Pred
     )
 
 
-def decide(predictions: Mapping[str, Prediction], ways: Mapping[str, Way], shape: Shape) -> Verdict:
-    """An MPI datatype or a loop, where the 95 % interval of the ratio of their times excludes one.
+def decide(predictions: Mapping[str, Prediction], shape: Shape) -> Verdict:
+    """An MPI datatype or a loop, where the interval of the ratio of their times excludes one.
 
-    Measured both ways, the ratio is that of the times. Else it is that of the models, with the errors of left-out
-    layouts taken pair by pair (what the model errs by on a layout, it mostly errs by both ways); or the measured
-    time of one over the model's of the other, where that interval is narrower.
+    Measured both ways, their intervals must not overlap, as where the effect is fitted. Else the logarithm of the
+    ratio must exceed the root of the sum of their squared half-widths, as where collectives are compared
+    (docs/reference/predict.md): errors of two models, which on layouts unlike those measured are not the same.
     """
     if shape.is_contiguous:
         return Verdict(LIBRARY, "the blocks touch: it is a contiguous message, there is nothing to pack")
     if lacking := [name for name in ("send", "hand") if name not in predictions]:
         return Verdict(UNTOLD, f"{' and '.join(lacking)} was not measured")
     send, hand = predictions["send"], predictions["hand"]
-    found = [_ratio_of_times(send, hand)] if send.measured or hand.measured else []
-    if not (send.measured and hand.measured):
-        counted = counts(shape, ways["send"].costs.levels)
-        untold = [name for name, count in counted.items() if count > 0 and _is_missing(ways, name)]
-        if untold:
-            return Verdict(UNTOLD, f"{', '.join(map(_named, untold))} was not measured")
-        found.append(_ratio_of_models(send, hand, ways, shape))
-    known = [one for one in found if one.low and one.high]
-    if not known:
-        return found[-1]
-    best = min(known, key=lambda one: (one.high or 0) / (one.low or 1))
-    answer = LOOP if (best.low or 0) > 1 else LIBRARY if (best.high or 0) < 1 else UNTOLD
-    return replace(best, answer=answer)
-
-
-def _is_missing(ways: Mapping[str, Way], term: str) -> bool:
-    return not (ways["send"].carries(term) and ways["hand"].carries(term))
-
-
-def _ratio_of_times(send: Prediction, hand: Prediction) -> Verdict:
-    """Of which one at least was measured; the answer is still open."""
-    both = send.measured and hand.measured
-    why = "measured both ways" if both else f"{(send if send.measured else hand).way} was measured"
     factor = send.time_s / hand.time_s
+    if bounds := [one.way for one in (send, hand) if one.lower_bound]:
+        return Verdict(UNTOLD, f"of {' and '.join(bounds)} only a lower bound is known")
     if not (send.low_s and send.high_s and hand.low_s and hand.high_s):
-        return Verdict(UNTOLD, f"{why}, without an interval", factor)
-    return Verdict(UNTOLD, why, factor, send.low_s / hand.high_s, send.high_s / hand.low_s)
-
-
-def _ratio_of_models(send: Prediction, hand: Prediction, ways: Mapping[str, Way], shape: Shape) -> Verdict:
-    """Of the models' times; the answer is still open."""
-    factor = send.parts.sum_s / hand.parts.sum_s
-    theirs, ours = _logs(ways["send"]), _logs(ways["hand"])
-    ratios = {each: error - ours[each] for each, error in theirs.items() if each in ours}
-    reach, level, pairs = _reach(_alike(ratios, shape))
-    if reach is None or level is None:
-        why = f"{pairs} layouts were predicted both ways from the others, {FEWEST} are needed"
-        return Verdict(UNTOLD, why, factor)
-    steps = max(_contiguous(ways[name].costs, shape.bytes).steps for name in ("send", "hand"))
-    wide = math.exp(reach * (1 + steps))
-    why = f"by the models, with the errors of {pairs} layouts predicted both ways from the others"
-    if level < LEVEL:
-        why += f" (an interval of {100 * level:.0f} %)"
-    return Verdict(UNTOLD, why, factor, factor / wide, factor * wide)
+        return Verdict(UNTOLD, "an end of an interval is not known", factor)
+    if send.measured and hand.measured:
+        low, high, why = send.low_s / hand.high_s, send.high_s / hand.low_s, "measured both ways"
+    else:
+        down = math.hypot(math.log(send.time_s / send.low_s), math.log(hand.high_s / hand.time_s))
+        up = math.hypot(math.log(send.high_s / send.time_s), math.log(hand.time_s / hand.low_s))
+        low, high = factor * math.exp(-down), factor * math.exp(up)
+        modelled = [one.way for one in (send, hand) if not one.measured]
+        why = f"by the model of {' and '.join(modelled)}"
+    answer = LOOP if low > 1 else LIBRARY if high < 1 else UNTOLD
+    return Verdict(answer, why, factor, low, high)
 
 
 def _parts(costs: Costs, shape: Shape, plain: _Contiguous, counted: Mapping[str, float]) -> Parts:
@@ -208,8 +179,13 @@ class _Contiguous:
 def _contiguous(costs: Costs, size_B: int) -> _Contiguous:
     """Above the largest size the line of the last two goes on, not falling; below the smallest it is constant."""
     smallest, (largest, last_s) = costs.contiguous[0][0], costs.contiguous[-1]
-    if smallest <= size_B <= largest:
+    if size_B in dict(costs.contiguous):
         return _Contiguous(costs.contiguous_s(size_B))
+    if smallest < size_B < largest:
+        note = (
+            f"between sizes measured, of which {format_bytes(size_B)} is none, a change of protocol is not seen"
+        )
+        return _Contiguous(costs.contiguous_s(size_B), notes=[note])
     said = f"extrapolated: {format_bytes(size_B)} is"
     if size_B < smallest:
         note = f"{said} less than the {format_bytes(smallest)} measured, whose time is taken: it may be too long"
@@ -235,7 +211,9 @@ def _hull(rows: Sequence[Row]) -> tuple[float | None, float | None]:
 
 def _left_out(way: Way, shape: Shape) -> list[float]:
     """|ln(predicted/measured)| of layouts left out: those with such blocks where there are ENOUGH, else all."""
-    return _alike(_logs(way), shape)
+    errors = _logs(way)
+    alike = [abs(error) for each, error in errors.items() if _block_term(each) == _block_term(shape)]
+    return alike if len(alike) >= ENOUGH else [abs(error) for error in errors.values()]
 
 
 def _logs(way: Way) -> dict[Shape, float]:
@@ -247,11 +225,6 @@ def _logs(way: Way) -> dict[Shape, float]:
             error = math.log(left_s / number(row, "time_s"))
             found[shape] = max(found.get(shape, 0.0), error, key=abs)
     return found
-
-
-def _alike(errors: Mapping[Shape, float], shape: Shape) -> list[float]:
-    alike = [abs(error) for each, error in errors.items() if _block_term(each) == _block_term(shape)]
-    return alike if len(alike) >= ENOUGH else [abs(error) for error in errors.values()]
 
 
 def _reach(errors: Sequence[float]) -> tuple[float | None, float | None, int]:

@@ -64,7 +64,7 @@ def datatype(
     effect = one_effect(whole, "datatypes", {"locality": locality} | parse_where(where or []))
     ways = ways_of(effect, whole.system.hosts)
     found = {name: predict_way(way, asked, effect.not_identified) for name, way in ways.items()}
-    verdict = decide(found, ways, asked)
+    verdict = decide(found, asked)
     level = level_of(asked, next(iter(ways.values())).costs.levels)
     if as_json:
         emit_json(
