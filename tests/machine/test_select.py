@@ -8,7 +8,8 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
-from hockney.machine.select import matching, one, parse_where, title, words
+from hockney.machine.select import matching, one, one_effect, parse_where, title, words
+from hockney.models.effects.base import Effect
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +95,36 @@ def test_parse_where() -> None:
     for wrong in ("window", "=64", ""):
         with pytest.raises(RequestError, match="is not a condition"):
             parse_where([wrong])
+
+
+def effect(**words: object) -> Effect:
+    return Effect.model_validate({"effect": "matching", "points": [{"time_s": 1e-6}], **words})
+
+
+def test_an_effect_is_chosen_as_an_entry_is(machine: Machine) -> None:
+    there = [
+        effect(locality="network", variant="default", mpi="A"),
+        effect(locality="cache", variant="tcp", mpi="A"),
+        effect(locality="cache", variant="default", mpi="A"),
+        # Nearer, but without an answer.
+        effect(locality="core", variant="default", mpi="A", points=[], not_measurable="one core"),
+    ]
+    machine = machine.model_copy(update={"effects": there})
+    assert one_effect(machine, "matching", {}) is there[2]
+    assert one_effect(machine, "matching", {"locality": "network"}) is there[0]
+    assert one_effect(machine, "matching", {"variant": "tcp", "locality": None}) is there[1]
+    with pytest.raises(RequestError, match=r"^matching, locality core has no measurements: one core$"):
+        one_effect(machine, "matching", {"locality": "core"})
+    with pytest.raises(RequestError, match="matching was not measured with locality 'node'"):
+        one_effect(machine, "matching", {"locality": "node"})
+    with pytest.raises(RequestError, match="overlap was not measured") as caught:
+        one_effect(machine, "overlap", {})
+    assert "hockney measure --operations overlap" in caught.value.hint
+
+
+def test_effects_of_two_libraries_are_ambiguous(machine: Machine) -> None:
+    machine = machine.model_copy(update={"effects": [effect(mpi="A"), effect(mpi="B")]})
+    with pytest.raises(RequestError, match="2 measured configurations") as caught:
+        one_effect(machine, "matching", {})
+    assert caught.value.hint == "choose one with --where mpi=WORD"
+    assert one_effect(machine, "matching", {"mpi": "B"}).mpi == "B"

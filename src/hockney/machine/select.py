@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from typing import TypeVar
 
 from hockney.campaign.record import LOCALITIES
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
+from hockney.models.effects.base import Effect
 
+One = TypeVar("One", bound=Entry | Effect)
 UNKNOWN = "unknown"
 """Word for a locality that the source did not tell."""
 
@@ -21,8 +24,14 @@ _DEFAULTS: Mapping[str, tuple[str, ...]] = {
 """Preferred words where the question names none, best first."""
 
 
-def words(entry: Entry) -> dict[str, str]:
-    """What identifies an entry, by name: operation, locality, variant, cache, mapping, and the rest."""
+def words(entry: Entry | Effect) -> dict[str, str]:
+    """What identifies an entry, by name: operation, locality, variant, cache, mapping, and the rest.
+
+    Of an effect, its name is the operation.
+    """
+    if isinstance(entry, Effect):
+        named = {name: str(getattr(entry, name)) for name in ("variant", "mapping", "mpi", "system", "placement")}
+        return {"operation": entry.effect, "locality": entry.locality or UNKNOWN, **named}
     return {
         "operation": entry.operation,
         "locality": entry.locality or UNKNOWN,
@@ -38,7 +47,7 @@ _SILENT = {"locality": UNKNOWN, "variant": "default"}
 """Words that a title leaves out unless they tell the entry from others."""
 
 
-def title(entry: Entry, among: Sequence[Entry] = ()) -> str:
+def title(entry: Entry | Effect, among: Sequence[Entry | Effect] = ()) -> str:
     """`pingpong, locality package, variant tcp, cache warm`, and what else tells it from `among`."""
     differing = differences([entry, *among])
     shown = [
@@ -46,10 +55,10 @@ def title(entry: Entry, among: Sequence[Entry] = ()) -> str:
         for name, word in words(entry).items()
         if word and (name in differing or (name in _ALWAYS and word != _SILENT.get(name))) and name != "operation"
     ]
-    return ", ".join([entry.operation, *shown])
+    return ", ".join([words(entry)["operation"], *shown])
 
 
-def differences(entries: Sequence[Entry]) -> dict[str, list[str]]:
+def differences(entries: Sequence[Entry | Effect]) -> dict[str, list[str]]:
     """By name the words in which these entries differ; "" where an entry has none."""
     names = dict.fromkeys(name for entry in entries for name in words(entry))
     return {name: there for name in names if len(there := _words(entries, name)) > 1}
@@ -70,7 +79,40 @@ def one(machine: Machine, asked: Mapping[str, str | None]) -> Entry:
     What it leaves open is the nearest locality measured, the default variant, the warm cache and one pair at a
     time. RequestError lists what there is where the answer would still be ambiguous.
     """
-    entries = matching(machine, asked)
+    return _best(matching(machine, asked))
+
+
+def one_effect(machine: Machine, name: str, asked: Mapping[str, str | None]) -> Effect:
+    """The one effect of that name that a question is about, by the same defaults.
+
+    RequestError as `one`; where none has the name it says how it is measured, and where none of those asked for
+    has points it says why not.
+    """
+    there: Sequence[Effect] = [each for each in machine.effects if each.effect == name]
+    if not there:
+        raise RequestError(
+            f"{name} was not measured on this machine",
+            f"measure it: `hockney measure --operations {name} -o FOLDER`, then `hockney fit FOLDER`",
+        )
+    for key, word in asked.items():
+        if word is not None:
+            there = _narrow(there, key, word)
+    told = [each for each in there if each.points]
+    if not told:
+        whys = [
+            why
+            for each in there
+            for why in (each.not_measurable, *each.not_identified.values(), *each.notes)
+            if why
+        ]
+        raise RequestError(
+            f"{title(there[0])} has no measurements: {'; '.join(dict.fromkeys(whys)) or 'none in the file'}",
+            f"measure it elsewhere: `hockney measure --operations {name} -o FOLDER`",
+        )
+    return _best(told)
+
+
+def _best(entries: Sequence[One]) -> One:
     for name in dict.fromkeys(name for entry in entries for name in words(entry)):
         there = _words(entries, name)
         best = next((word for word in _DEFAULTS.get(name, ()) if word in there), None)
@@ -92,7 +134,7 @@ def parse_where(conditions: Sequence[str]) -> dict[str, str]:
     return asked
 
 
-def _words(entries: Sequence[Entry], name: str) -> list[str]:
+def _words(entries: Sequence[Entry | Effect], name: str) -> list[str]:
     """The different words of that name, localities nearest first."""
     there = {words(entry).get(name, "") for entry in entries}
     if name == "locality":
@@ -100,7 +142,7 @@ def _words(entries: Sequence[Entry], name: str) -> list[str]:
     return sorted(there)
 
 
-def _narrow(entries: Sequence[Entry], name: str, word: str) -> list[Entry]:
+def _narrow(entries: Sequence[One], name: str, word: str) -> list[One]:
     kept = [entry for entry in entries if words(entry).get(name, "") == word]
     if kept:
         return kept
@@ -110,12 +152,12 @@ def _narrow(entries: Sequence[Entry], name: str, word: str) -> list[Entry]:
     known = ", ".join(word or "(empty)" for word in there) or "none"
     if name == "operation":
         raise RequestError(f"no operation {word!r} in the machine file", f"{hint}known: {known}")
-    of = {entry.operation for entry in entries}
+    of = {words(entry)["operation"] for entry in entries}
     what = f"{of.pop()} was not measured" if len(of) == 1 else "nothing was measured"
     raise RequestError(f"{what} with {name} {word!r}", f"{hint}measured: {known}")
 
 
-def _ambiguous(entries: Sequence[Entry]) -> RequestError:
+def _ambiguous(entries: Sequence[Entry | Effect]) -> RequestError:
     differing = differences(entries)
     choices = "; ".join(
         f"{name}: {', '.join(word or '(empty)' for word in there)}" for name, there in differing.items()

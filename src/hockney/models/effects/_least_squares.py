@@ -44,13 +44,12 @@ def relative_errors(records: Sequence[EffectRecord]) -> Array:
 
     From the logarithm of the interval's ends: a median that was disturbed has one that spans decades.
     """
-    noise = [
-        math.log(one.answer["high_s"] / one.answer["low_s"]) / (2 * 1.96)
-        if one.answer.get("low_s")
-        else NO_INTERVAL
-        for one in records
-    ]
-    return np.asarray(np.hypot(SCATTER, np.array(noise)), dtype=np.float64)
+    return np.array([relative_error(one.answer.get("low_s"), one.answer.get("high_s")) for one in records])
+
+
+def relative_error(low_s: float | None, high_s: float | None) -> float:
+    """`relative_errors` of one median with this interval."""
+    return math.hypot(SCATTER, math.log(high_s / low_s) / (2 * 1.96) if low_s and high_s else NO_INTERVAL)
 
 
 def is_disturbed(record: EffectRecord) -> bool:

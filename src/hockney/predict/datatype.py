@@ -1,0 +1,250 @@
+"""What it costs to send scattered data, and whether to leave it to an MPI datatype or to pack by hand.
+
+The costs are those of the effect `datatypes` (docs/reference/effects.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hockney.models.effects._layouts import (
+    BLOCK_TERMS,
+    BYTE_TERM,
+    MEMORY,
+    SETUP_TERM,
+    STRIDED_TERM,
+    Costs,
+    Shape,
+    counts,
+)
+from hockney.models.effects.datatypes import LIBRARY, LOOP, UNTOLD
+from hockney.predict.datatype_costs import Row, Way, bound, number, rows_of
+from hockney.predict.message import STEP
+from hockney.units import format_bytes
+
+LEVEL = 0.95
+ENOUGH = 19
+"""Errors from which the 95 % quantile is one of them: of n it is the ⌈0.95 (n + 1)⌉th (split conformal
+prediction, Lei et al. 2018), which 19 have and 18 do not."""
+FEWEST = 5
+"""Errors below which no interval is given."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Seconds of the model: a contiguous message, what any other layout adds (set-up, bytes), blocks, lines."""
+
+    contiguous_s: float
+    fixed_s: float
+    blocks_s: float
+    lines_s: float
+
+    @property
+    def sum_s(self) -> float:
+        """The model's time."""
+        return self.contiguous_s + self.fixed_s + self.blocks_s + self.lines_s
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Seconds of one way; `time_s` and its interval are measured where `measured`, else the model's.
+
+    An end of the interval that is not known is None. `lower_bound` where the model lacks a term of the layout;
+    `level` of the model's interval and how many errors of layouts left out it comes from.
+    """
+
+    way: str
+    time_s: float
+    low_s: float | None
+    high_s: float | None
+    parts: Parts
+    measured: bool = False
+    lower_bound: bool = False
+    level: float | None = None
+    errors: int = 0
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`answer`: library, by hand, or cannot be told. `factor`: the time of `send` over that of `hand`."""
+
+    answer: str
+    why: str
+    factor: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Prediction:
+    """The time of a layout sent one way. `unidentified`: of the effect, by `<way>_<term>`."""
+    plain = _contiguous(way.costs, shape.bytes)
+    counted = {name: count for name, count in counts(shape, way.costs.levels).items() if count > 0}
+    missing = [name for name in counted if not way.carries(name)]
+    parts = _parts(way.costs, shape, plain, {name: counted[name] for name in counted if name not in missing})
+    if mine := rows_of(way, shape):
+        drawn = shape.layout == "irregular" and not shape.is_contiguous
+        return Prediction(
+            way.name,
+            float(np.median([number(row, "time_s") for row in mine])),
+            *_hull(mine),
+            parts,
+            measured=True,
+            notes=["measured with blocks at other random places of their strides"] if drawn else [],
+        )
+    notes = [*plain.notes]
+    notes += [f"{_named(name)} was not measured and is left out of the sum" for name in missing]
+    notes += [
+        f"{name} is not identified: {unidentified[f'{way.name}_{name}']}"
+        for name in counted
+        if name not in missing and f"{way.name}_{name}" in unidentified
+    ]
+    reach, level, errors = _reach([] if shape.is_contiguous else _left_out(way, shape))
+    if shape.is_contiguous:
+        notes.append("no interval: no contiguous size was predicted from the others")
+    elif level is None:
+        notes.append(f"no interval: {errors} layouts were predicted from the others, {FEWEST} are needed")
+    elif level < LEVEL:
+        notes.append(f"an interval of {100 * level:.0f} %: only {errors} layouts were predicted from the others")
+    wide = None if reach is None else math.exp(reach * (1 + plain.steps))
+    return Prediction(
+        way.name,
+        parts.sum_s,
+        None if wide is None or plain.is_below else parts.sum_s / wide,
+        None if wide is None or missing else parts.sum_s * wide,
+        parts,
+        lower_bound=bool(missing) and not plain.is_below,
+        level=level,
+        errors=errors if level is not None else 0,
+        notes=notes,
+    )
+
+
+def decide(predictions: Mapping[str, Prediction], shape: Shape) -> Verdict:
+    """An MPI datatype or a loop, where the interval of the ratio of their times excludes one.
+
+    Measured both ways, their intervals must not overlap, as where the effect is fitted. Else the logarithm of the
+    ratio must exceed the root of the sum of their squared half-widths, as where collectives are compared
+    (docs/reference/predict.md): errors of two models, which on layouts unlike those measured are not the same.
+    """
+    if shape.is_contiguous:
+        return Verdict(LIBRARY, "the blocks touch: it is a contiguous message, there is nothing to pack")
+    if lacking := [name for name in ("send", "hand") if name not in predictions]:
+        return Verdict(UNTOLD, f"{' and '.join(lacking)} was not measured")
+    send, hand = predictions["send"], predictions["hand"]
+    factor = send.time_s / hand.time_s
+    if bounds := [one.way for one in (send, hand) if one.lower_bound]:
+        return Verdict(UNTOLD, f"of {' and '.join(bounds)} only a lower bound is known")
+    if not (send.low_s and send.high_s and hand.low_s and hand.high_s):
+        return Verdict(UNTOLD, "an end of an interval is not known", factor)
+    if send.measured and hand.measured:
+        low, high, why = send.low_s / hand.high_s, send.high_s / hand.low_s, "measured both ways"
+    else:
+        down = math.hypot(math.log(send.time_s / send.low_s), math.log(hand.high_s / hand.time_s))
+        up = math.hypot(math.log(send.high_s / send.time_s), math.log(hand.time_s / hand.low_s))
+        low, high = factor * math.exp(-down), factor * math.exp(up)
+        modelled = [one.way for one in (send, hand) if not one.measured]
+        why = f"by the model of {' and '.join(modelled)}"
+    answer = LOOP if low > 1 else LIBRARY if high < 1 else UNTOLD
+    return Verdict(answer, why, factor, low, high)
+
+
+def _parts(costs: Costs, shape: Shape, plain: _Contiguous, counted: Mapping[str, float]) -> Parts:
+    cost_s = {name: count * costs.terms[name] for name, count in counted.items()}
+    return Parts(
+        contiguous_s=plain.time_s,
+        fixed_s=cost_s.get(SETUP_TERM, 0.0) + cost_s.get(BYTE_TERM, 0.0),
+        blocks_s=cost_s.get(_block_term(shape), 0.0),
+        lines_s=sum(each for name, each in cost_s.items() if name.startswith("line_")),
+    )
+
+
+@dataclass(frozen=True)
+class _Contiguous:
+    """Seconds of a contiguous message, and how far its size is from those measured.
+
+    `steps` beyond the largest; `is_below`: under the smallest, so that the time may be too long.
+    """
+
+    time_s: float
+    steps: float = 0.0
+    is_below: bool = False
+    notes: Sequence[str] = ()
+
+
+def _contiguous(costs: Costs, size_B: int) -> _Contiguous:
+    """Above the largest size the line of the last two goes on, not falling; below the smallest it is constant."""
+    smallest, (largest, last_s) = costs.contiguous[0][0], costs.contiguous[-1]
+    if size_B in dict(costs.contiguous):
+        return _Contiguous(costs.contiguous_s(size_B))
+    if smallest < size_B < largest:
+        note = (
+            f"between sizes measured, of which {format_bytes(size_B)} is none, a change of protocol is not seen"
+        )
+        return _Contiguous(costs.contiguous_s(size_B), notes=[note])
+    said = f"extrapolated: {format_bytes(size_B)} is"
+    if size_B < smallest:
+        note = f"{said} less than the {format_bytes(smallest)} measured, whose time is taken: it may be too long"
+        return _Contiguous(costs.contiguous_s(size_B), is_below=True, notes=[note])
+    steps = math.log(size_B / largest) / math.log(STEP)
+    note = f"{said} more than the {format_bytes(largest)} measured"
+    if len(costs.contiguous) == 1:
+        return _Contiguous(
+            last_s, steps, notes=[f"{note}, the only size, whose time is taken: it may be too short"]
+        )
+    before, before_s = costs.contiguous[-2]
+    slope_s_per_B = max(0.0, (last_s - before_s) / (largest - before))
+    return _Contiguous(last_s + slope_s_per_B * (size_B - largest), steps, notes=[note])
+
+
+def _hull(rows: Sequence[Row]) -> tuple[float | None, float | None]:
+    """The interval that covers those of all launches; None where one has none."""
+    lows, highs = [bound(row, "low_s") for row in rows], [bound(row, "high_s") for row in rows]
+    if None in lows or None in highs:
+        return None, None
+    return min(low for low in lows if low is not None), max(high for high in highs if high is not None)
+
+
+def _left_out(way: Way, shape: Shape) -> list[float]:
+    """|ln(predicted/measured)| of layouts left out: those with such blocks where there are ENOUGH, else all."""
+    errors = _logs(way)
+    alike = [abs(error) for each, error in errors.items() if _block_term(each) == _block_term(shape)]
+    return alike if len(alike) >= ENOUGH else [abs(error) for error in errors.values()]
+
+
+def _logs(way: Way) -> dict[Shape, float]:
+    """ln(predicted/measured) of each layout left out; of several launches the one farthest from 0."""
+    found: dict[Shape, float] = {}
+    for row, shape in zip(way.rows, way.shapes, strict=True):
+        left_s = bound(row, "left_out_s")
+        if left_s:
+            error = math.log(left_s / number(row, "time_s"))
+            found[shape] = max(found.get(shape, 0.0), error, key=abs)
+    return found
+
+
+def _reach(errors: Sequence[float]) -> tuple[float | None, float | None, int]:
+    """(half-width in ln, its level, how many errors): 95 %, or what the largest of fewer than ENOUGH covers."""
+    number = len(errors)
+    if number < FEWEST:
+        return None, None, number
+    rank = min(number, math.ceil(LEVEL * (number + 1)))
+    return sorted(errors)[rank - 1], min(LEVEL, number / (number + 1)), number
+
+
+def _block_term(shape: Shape) -> str:
+    return BLOCK_TERMS.get(shape.layout, STRIDED_TERM)
+
+
+def _named(term: str) -> str:
+    if term.startswith("line_"):
+        level = term.removeprefix("line_").removesuffix("_s")
+        return (
+            "the cost of a line in memory" if level == MEMORY else f"the cost of a line of a span within {level}"
+        )
+    kind = term.removesuffix("_block_s")
+    return f"the cost of {term}" if kind == term else f"the cost of a block of {kind} layouts"

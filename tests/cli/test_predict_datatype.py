@@ -1,0 +1,210 @@
+"""`hockney predict datatype`, as a user runs it, on machines that come with hockney and on changed ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.command_line import run_hockney
+
+from hockney.machine.file import load
+
+VECTOR = ("--layout", "vector", "--blocks", "1000", "--block", "24B", "--stride", "100B")
+ROWS = [row for one in load(Path("ci_2core")).effects if one.effect == "datatypes" for row in one.points]
+
+
+def run(*words: str, machine: str = "ci_2core", cwd: Path | None = None) -> tuple[int, str, str]:
+    done = run_hockney("predict", "datatype", "--machine", machine, *words, cwd=cwd)
+    return done.returncode, done.stdout, done.stderr
+
+
+def asked(*words: str, machine: str = "ci_2core") -> Any:
+    code, out, err = run(*words, "--json", machine=machine)
+    assert (code, err) == (0, ""), out
+    return json.loads(out)
+
+
+def edited(tmp_path: Path, **effect: Any) -> str:
+    """The shipped machine with its effect `datatypes` changed; a file of that."""
+    data = load(Path("ci_2core")).model_dump(mode="json")
+    for one in data["effects"]:
+        if one["effect"] == "datatypes":
+            one.update(effect)
+    file = tmp_path / "edited.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    return str(file)
+
+
+def measured(way: str, layout: str, **numbers: int) -> dict[str, Any]:
+    (found,) = [
+        row for row in ROWS if (row["way"], row["layout"]) == (way, layout) and numbers.items() <= row.items()
+    ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "layout", "numbers"),
+    [
+        (("--face", "x", "--shape", "64x64x64"), "face_x", {}),
+        (("--face", "y", "--shape", "64x64x64", "--element", "8B"), "face_y", {}),
+        (
+            ("--layout", "vector", "--blocks", "2048", "--block", "8", "--stride", "16B"),
+            "vector",
+            {"blocks": 2048, "stride_B": 16},
+        ),
+        (
+            ("--layout", "irregular", "--blocks", "2048", "--block", "8B", "--stride", "1KiB"),
+            "irregular",
+            {"blocks": 2048, "stride_B": 1024},
+        ),
+    ],
+)
+def test_a_measured_layout_is_answered_by_its_measurement(
+    words: tuple[str, ...], layout: str, numbers: dict[str, int]
+) -> None:
+    made = asked(*words)
+    assert list(made["ways"]) == ["send", "hand", "receive", "pack", "unpack"]
+    for way, one in made["ways"].items():
+        row = measured(way, layout, **numbers)
+        assert one["measured"]
+        assert [one[name] for name in ("time_s", "low_s", "high_s")] == [
+            row[name] for name in ("time_s", "low_s", "high_s")
+        ]
+    # The fit has said so of the same two times.
+    assert made["verdict"]["answer"] == measured("hand", layout, **numbers)["faster"]
+    assert made["layout"]["level"] == measured("hand", layout, **numbers)["level"]
+
+
+def test_the_model_is_the_file_s() -> None:
+    made = asked("--face", "x", "--shape", "64x64x64")
+    for way, one in made["ways"].items():
+        # Rebuilt from the same points: the solver's rounding.
+        assert one["model_s"] == pytest.approx(measured(way, "face_x")["model_s"], rel=1e-6)
+        assert sum(one[f"{part}_s"] for part in ("contiguous", "fixed", "blocks", "lines")) == pytest.approx(
+            one["model_s"]
+        )
+
+
+def test_what_was_not_measured_has_an_interval_and_a_verdict() -> None:
+    made = asked(*VECTOR)
+    assert (made["operation"], made["locality"], made["mpi"]) == ("datatypes", "cache", "Open MPI 5.0.11")
+    assert (made["layout"]["bytes"], made["layout"]["extent_B"]) == (24000, 99924)
+    for one in made["ways"].values():
+        assert not one["measured"]
+        assert one["low_s"] < one["time_s"] < one["high_s"]
+    verdict = made["verdict"]
+    assert verdict["low"] < verdict["factor"] < verdict["high"]
+    assert (verdict["answer"] == "library") == (verdict["high"] < 1)
+    assert any("only 17 layouts were predicted" in note for note in made["notes"])
+
+
+def test_text_has_a_row_for_each_way_and_the_verdict() -> None:
+    code, out, err = run("--face", "y", "--shape", "64x64x64")
+    assert (code, err) == (0, "")
+    assert "face_y: 32 KiB in 64 blocks of 512 B, 512 cache lines, spanning 2016.5 KiB (L3)" in out
+    rows = {line.split()[0]: line for line in out.splitlines() if line}
+    assert "5.04 µs" in rows["send"]
+    assert "measured" in rows["send"]
+    # 8.15 µs by hand and 5.04 µs by the library.
+    assert "library: an MPI datatype is 1.62 times as fast as packing by hand (1.61 to 1.62)" in out
+    _, out, _ = run("--layout", "irregular", "--blocks", "2048", "--block", "8B", "--stride", "1KiB")
+    # 10.235 µs and 5.853 µs.
+    assert "by hand: packing by hand is 1.75 times as fast as an MPI datatype" in out
+    assert "expected of blocks at random places" in out
+    _, out, _ = run("--layout", "vector", "--blocks", "16", "--block", "8B", "--stride", "16B")
+    assert "cannot be told: an MPI datatype takes" in out
+    assert "receive, pack, unpack: the cost of a line of a span within L1 was not measured" in out
+    _, out, _ = run("--face", "z", "--shape", "64x64x64")
+    assert "face_z: 32 KiB, contiguous" in out
+    assert "nothing to pack" in out
+
+
+def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
+    near = [row for row in ROWS if row["level"] != "memory"]
+    words = ("--layout", "vector", "--blocks", "2048", "--block", "8B", "--stride", "20000B")
+    made = asked(*words, machine=edited(tmp_path, points=near))
+    assert made["ways"]["send"]["lower_bound"]
+    assert made["ways"]["send"]["high_s"] is None
+    assert made["verdict"]["answer"] == "cannot be told"
+    assert any("the cost of a line in memory was not measured" in note for note in made["notes"])
+    _, out, _ = run(*words, machine=str(tmp_path / "edited.json"))
+    assert "≥ " in out
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ((), "datatype needs a layout"),
+        (("--layout", "vector"), "--layout needs --blocks, --block, --stride"),
+        (("--blocks", "8", "--block", "8B"), "--blocks needs --layout, --stride"),
+        (("--face", "x"), "--face needs --shape"),
+        (("--element", "8B"), "--element needs --face, --shape"),
+        ((*VECTOR, "--face", "x"), "--face means nothing with --layout"),
+        ((*VECTOR, "--shape", "4x4x4"), "--shape means nothing with --layout"),
+        ((*VECTOR[:-1], "8B"), "would overlap"),
+        ((*VECTOR[:-1], "0B"), "--stride 0"),
+        ((*VECTOR[:-1], "far"), "'far' is not a size"),
+        ((*VECTOR[:-1], "1e300B"), "the layout spans"),
+        (("--layout", "vector", "--blocks", "-3", "--block", "8B", "--stride", "64B"), "--blocks -3"),
+        (("--layout", "vector", "--blocks", "many", "--block", "8B", "--stride", "64B"), "'--blocks'"),
+        (("--layout", "spiral", *VECTOR[2:]), "unknown layout 'spiral'"),
+        (("--face", "w", "--shape", "4x4x4"), "no face 'w'"),
+        (("--face", "x", "--shape", "4x4"), "4x4 is not a block"),
+        (("--face", "x", "--shape", "4x0x4"), "4x0x4 is not a block"),
+        (("--face", "x", "--shape", "4×4×4"), "is not a block"),
+        (("--face", "x", "--shape", "²x4x4"), "is not a block"),
+        (("--face", "x", "--shape", "9" * 5000 + "x4x4"), "is not a block"),
+        (("--face", "x", "--shape", "9999999x9999999x9999999"), "the layout spans"),
+        (("--face", "x", "--shape", "4x4x4", "--element", "0"), "--element 0"),
+        ((*VECTOR, "--locality", "network"), "datatypes was not measured with locality 'network'"),
+        ((*VECTOR, "--where", "mpi=MPICH"), "datatypes was not measured with mpi 'MPICH'"),
+        ((*VECTOR, "--where", "mpi"), "not a condition"),
+    ],
+)
+def test_wrong_requests_are_refused(words: tuple[str, ...], what: str) -> None:
+    code, out, err = run(*words, "--json")
+    assert (code, err) == (2, ""), out
+    message = json.loads(out)["error"]["message"]
+    assert what in message
+    assert "\n" not in message
+
+
+def test_a_machine_without_the_effect_says_how_it_is_measured(tmp_path: Path) -> None:
+    data = load(Path("ci_2core")).model_dump(mode="json")
+    data["effects"] = [one for one in data["effects"] if one["effect"] != "datatypes"]
+    file = tmp_path / "without.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    code, out, _ = run(*VECTOR, "--json", machine=str(file))
+    error = json.loads(out)["error"]
+    assert (code, error["message"]) == (2, "datatypes was not measured on this machine")
+    assert "hockney measure --operations datatypes" in error["hint"]
+
+
+def test_published_machines_say_what_they_lack() -> None:
+    code, out, _ = run(*VECTOR, "--json", machine="orfeo_thin")
+    message = json.loads(out)["error"]["message"]
+    assert (code, message) == (2, "datatypes has no measurements: contiguous messages only: measure datatypes")
+    code, out, _ = run(*VECTOR, "--json", machine="bluegene_p")
+    message = json.loads(out)["error"]["message"]
+    assert code == 2
+    assert "document 003" in message
+    assert "no costs follow from them" in message
+
+
+def test_an_effect_that_is_not_measurable_says_why(tmp_path: Path) -> None:
+    file = edited(tmp_path, points=[], not_identified={}, notes=[], not_measurable="one core")
+    code, out, _ = run(*VECTOR, "--json", machine=file)
+    assert code == 2
+    assert json.loads(out)["error"]["message"].endswith("has no measurements: one core")
+
+
+def test_caches_of_another_host_are_refused(tmp_path: Path) -> None:
+    data = load(Path("ci_2core")).model_dump(mode="json")
+    data["system"]["hosts"][0]["caches"] = []
+    file = tmp_path / "other.json"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    code, out, _ = run(*VECTOR, "--json", machine=str(file))
+    assert code == 2
+    assert "not those of the host" in json.loads(out)["error"]["message"]
