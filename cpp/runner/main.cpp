@@ -82,6 +82,15 @@ std::vector<std::string> gather_texts(const std::string& text, int rank, int ran
     return all;
 }
 
+// What this process may expect of MPI: the name of its level of threads.
+const char* thread_level() {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    if (level == MPI_THREAD_MULTIPLE) return "multiple";
+    if (level == MPI_THREAD_SERIALIZED) return "serialized";
+    return level == MPI_THREAD_FUNNELED ? "funneled" : "single";
+}
+
 std::string hello(const std::vector<std::string>& placements, const std::string& settings) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0, version = 0, subversion = 0;
@@ -97,7 +106,10 @@ std::string hello(const std::vector<std::string>& placements, const std::string&
     std::string programs;
     for (const auto& [name, app] : apps()) programs += (programs.empty() ? "" : ",") + json_string(name);
     JsonObject object;
-    object.add("type", "hello").add("protocol", 1).add("library", library);
+    object.add("type", "hello")
+        .add("protocol", 1)
+        .add("library", library)
+        .add("thread_level", thread_level());
     object.add("standard", std::to_string(version) + "." + std::to_string(subversion));
     object.raw("operations", "[" + operations + "]").raw("algorithms", algorithms_json());
     object.raw("apps", "[" + programs + "]");

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "effects/overlap/progress_thread.hpp"
 #include "json.hpp"
 
 namespace hockney {
@@ -156,6 +157,12 @@ __attribute__((section(".preinit_array"), used)) void (*before_libraries)(int, c
                                                                           char**) = read_launched_set;
 #endif
 
+std::string switches_json() {
+    std::string list;
+    for (const std::string& name : progress_switches()) list += (list.empty() ? "" : ",") + json_string(name);
+    return "[" + list + "]";
+}
+
 }  // namespace
 
 std::vector<long> affinity() {
@@ -181,6 +188,7 @@ std::string placement_json(int rank) {
     MPI_Get_processor_name(host, &length);
     JsonObject place;
     place.add("rank", rank).add("host", host).add("machine", host).add("simulated", true);
+    place.raw("progress_threads", switches_json());
     return place.add("kernel", "SimGrid").add("cpu_model", "simulated").str();
 }
 
@@ -226,6 +234,7 @@ std::string placement_json(int rank) {
     place.add("cpus", static_cast<long>(sysconf(_SC_NPROCESSORS_ONLN)));
     place.add("memory_B", static_cast<long>(memory_field_B("MemTotal:")));
     place.add("affinity", affinity());
+    place.raw("progress_threads", switches_json());
     if (cpu >= 0) {
         place.add("cpu", cpu).add("numa", numa_domain(cpu));
         const std::string topology = cpu_folder(cpu) + "/topology/";

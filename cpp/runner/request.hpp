@@ -17,6 +17,7 @@ class Request {
     explicit Request(const std::string& line);
 
     const std::string& word() const { return word_; }
+    bool has(const std::string& key) const { return values_.count(key) != 0; }
     // Each throws BadRequest where the key is missing or its value is not of the kind.
     const std::string& text(const std::string& key) const;
     long whole(const std::string& key) const;

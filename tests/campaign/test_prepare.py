@@ -61,6 +61,18 @@ def test_a_launch_is_described_by_what_it_turned_out_to_be() -> None:
     assert any("oversubscribed" in text for text in crowded.warnings)
 
 
+def test_a_launch_whose_calls_take_longer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the switch was set: exported, as here, or by the launcher's own arguments, which only ranks see."""
+    monkeypatch.setenv("HOCKNEY_PROGRESS_THREAD", "1")
+    (launch,) = prepare.launches(Plan(ranks=2))
+    assert launch.provenance["environment"]["HOCKNEY_PROGRESS_THREAD"] == "1"
+    said = hello(progress_threads=["HOCKNEY_PROGRESS_THREAD"]) | {"thread_level": "multiple"}
+    described = launch.describe(said)
+    assert described.provenance["mpi"]["thread_level"] == "multiple"
+    assert any("each call takes longer" in text for text in described.warnings)
+    assert not any("takes longer" in text for text in launch.describe(hello()).warnings)
+
+
 @pytest.fixture
 def no_batch_system(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*prepare.ALLOCATIONS, *prepare.HOST_FILES):

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hockney.errors import EnvironmentLack
 from hockney.runner import build
-from hockney.runner.build import BINARY, compiler_version, cxx_wrapper, runner_binary
+from hockney.runner.build import BINARY, compiler_version, cxx_wrapper, runner_binary, schedule_objects
 from hockney.runner.cache import cache_root
 from hockney.runner.mpi import Mpi
 
 COMPILER = """#!/bin/sh
 if [ "$1" = --version ]; then echo "$(cat {here}/name) (Debian) $(cat {here}/version)"; exit 0; fi
+case "$*" in *-dM*) cat {here}/macros; exit 0;; esac
+fits=yes; case "$*" in *schedules/*-o*hockney-runner) [ -f {here}/unfit ] && fits=no;; esac
+if [ $fits = no ]; then echo "undefined reference to x" >&2; exit 1; fi
 echo call >> {here}/calls
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
 if [ -f {here}/broken ]; then
@@ -38,6 +41,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
     """An MPI whose C++ wrapper counts its calls; two source files in a folder of their own."""
     (tmp_path / "version").write_text("12", encoding="utf-8")
     (tmp_path / "name").write_text("g++", encoding="utf-8")
+    (tmp_path / "macros").write_text("#define __GNUC__ 12\n#define __x86_64__ 1\n", encoding="utf-8")
     for name in ("mpicc", "mpicxx"):
         (tmp_path / name).write_text(COMPILER.format(here=tmp_path), encoding="utf-8")
         (tmp_path / name).chmod(0o755)
@@ -125,20 +129,57 @@ def test_schedules_are_compiled_once_for_all_mpis_of_a_compiler(fake: Mpi, tmp_p
     other = replace(fake, kind="mpich", version="5.0.2")
     assert runner_binary(other) != runner_binary(fake)
     assert _calls(fake) == ONCE + ONCE - 1
-    # GCC, called by another of its names.
-    for name in ("c++", "x86_64-linux-gnu-g++-12"):
-        (tmp_path / "name").write_text(name, encoding="utf-8")
-        runner_binary(fake)
-    assert _calls(fake) == ONCE + 3 * (ONCE - 1)
-    # Another compiler's objects are its own.
-    (tmp_path / "version").write_text("13", encoding="utf-8")
+    # GCC, called by another of its names, in an order of its own.
+    (tmp_path / "name").write_text("x86_64-linux-gnu-g++-12", encoding="utf-8")
+    (tmp_path / "macros").write_text("#define __x86_64__ 1\n#define __GNUC__ 12\n", encoding="utf-8")
     runner_binary(fake)
-    assert _calls(fake) == 2 * ONCE + 3 * (ONCE - 1)
-    # A wrapper of another name may compile for another processor.
-    for name in ("cc", "CC"):
-        shutil.copy(tmp_path / "mpicxx", tmp_path / name)
-    runner_binary(replace(fake, wrapper=tmp_path / "cc"))
-    assert _calls(fake) == 3 * ONCE + 3 * (ONCE - 1)
+    assert _calls(fake) == ONCE + 2 * (ONCE - 1)
+
+
+@pytest.mark.parametrize("macros", ["#define __GNUC__ 12\n#define __AVX2__ 1\n", ""])
+def test_schedules_compiled_for_something_else_are_others(fake: Mpi, macros: str) -> None:
+    """As when OMPI_CXXFLAGS has -mavx2; a compiler that names no macros shares with nobody."""
+    mine = schedule_objects(fake)
+    fake.wrapper.with_name("macros").write_text(macros, encoding="utf-8")
+    others = schedule_objects(fake)
+    assert set(others).isdisjoint(mine)
+    assert schedule_objects(fake) == others
+    assert (schedule_objects(replace(fake, version="5.0.8")) == others) == bool(macros)
+
+
+def test_schedules_are_position_independent_because_a_simulated_process_is_a_library(fake: Mpi) -> None:
+    (one,) = schedule_objects(fake)
+    assert "-fPIC" in (one.parent / "build.log").read_text(encoding="utf-8").split()
+
+
+def test_a_lost_object_is_made_again(fake: Mpi) -> None:
+    _touch_source(fake, "schedule/second.cpp")
+    objects = schedule_objects(fake)
+    assert [one.name for one in objects] == ["schedule-bcast.o", "schedule-second.o"]
+    objects[0].unlink()
+    assert schedule_objects(fake) == objects
+    assert all(one.is_file() for one in objects)
+
+
+def test_schedules_that_do_not_fit_are_compiled_for_this_runner(fake: Mpi) -> None:
+    fake.wrapper.with_name("unfit").touch()
+    path = runner_binary(fake)
+    assert os.access(path, os.X_OK)
+    commands = json.loads((path.parent / "build.json").read_text(encoding="utf-8"))["commands"]
+    assert sum("bcast.cpp" in one for one in commands) == 1
+    assert {p.name for p in path.parent.iterdir()} == {BINARY, "build.json", "build.log"}
+
+
+def test_a_lock_of_another_user_keeps_nobody_out(fake: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.open
+
+    def denied(path: str | Path, flags: int, *more: int, **rest: Any) -> int:
+        if Path(path).parent.name == "locks":
+            raise PermissionError(13, "Permission denied")
+        return real(path, flags, *more, **rest)
+
+    monkeypatch.setattr(os, "open", denied)
+    assert runner_binary(fake).is_file()
 
 
 def test_a_cache_entry_without_its_binary_is_made_again(fake: Mpi) -> None:

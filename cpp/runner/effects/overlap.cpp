@@ -1,12 +1,12 @@
 // overlap: how much of a transfer proceeds while its host computes, and how long the library's calls keep it.
 //
-//   effect operation=overlap members=0,1 bytes=65536 side=sender|receiver tests=0 thread_cpus=none
-//          factor=2 repetitions=101 least_samples=6 budget_s=0.25 planted_call_s=0 planted_byte_s=0
-//          planted_transfer_s=0 planted_share=0
+//   effect operation=overlap members=0,1 bytes=65536 side=sender|receiver tests=0 factor=2
+//          repetitions=101 least_samples=6 budget_s=0.25 planted_call_s=0 planted_byte_s=0
+//          planted_transfer_s=0 planted_share=0 [thread_cpus=2,3]
 //
 // Rank 0 starts the transfer, computes `factor` times as long as the transfer takes alone, calls MPI_Test
 // `tests` times meanwhile, and waits for the rest (as Doerfler and Brightwell, EuroPVM/MPI 2006, for the
-// availability of hosts). With `thread_cpus=2,3` a second thread of it calls the library
+// availability of hosts). With `thread_cpus` a second thread of it calls the library
 // all the time, on one of these processors.
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
     std::unique_ptr<ProgressThread> helper;
-    if (request.text("thread_cpus") != "none")
+    if (request.has("thread_cpus"))
         helper = progress_thread_on(request.wholes("thread_cpus", most_cpus), comm);
     const bool receives = is_sender == (rank == 1);
     const Payload payload(bytes);

@@ -7,6 +7,7 @@ import os
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from socket import gethostname
 from typing import Any
 
 from hockney.campaign.effect_record import EffectRecord
@@ -57,7 +58,7 @@ def run_effects(
                     run.launch(launch, index, records)
 
 
-def here_of(hello: Mapping[str, Any], launch: Launch, described: Described, plan: Plan) -> Here:
+def here_of(hello: Mapping[str, Any], described: Described, plan: Plan) -> Here:
     """What this launch, which has said hello, offers to an effect under this plan."""
     ranks = sorted(hello["ranks"], key=lambda place: int(place["rank"]))
     kind = str(described.provenance.get("mpi", {}).get("kind", ""))
@@ -67,7 +68,7 @@ def here_of(hello: Mapping[str, Any], launch: Launch, described: Described, plan
         ranks=ranks,
         eager_limit_B=described.provenance.get("eager_limit_B", {}),
         settings=hello["settings"],
-        environment={**os.environ, **launch.environment},
+        usable_cpus={gethostname(): frozenset(os.sched_getaffinity(0))},
         mpi_kind=kind,
         oversubscribed="; ".join(text for text in described.warnings if text.startswith("oversubscribed")),
         simulated=kind == "smpi",
@@ -162,7 +163,7 @@ class _Part:
         self.known = known
         self.in_flight: tuple[str, str] | None = None
         self.described = launch.describe(session.hello)
-        self.here = here_of(session.hello, launch, self.described, run.plan)
+        self.here = here_of(session.hello, self.described, run.plan)
         self.id = ""
         self._begun = time.monotonic()
         self._asked = 0

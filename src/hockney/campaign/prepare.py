@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hockney.campaign.collectives import KINDS
+from hockney.campaign.effects._progress import OWN
 from hockney.campaign.keys import COLLECTIVES
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.plan import Launching, Plan
@@ -61,8 +62,9 @@ SPEAKING = (
     "HYDRA_",
     "SLURM_JOB",
     "OMP_",
+    "HOCKNEY_PROGRESS",
 )
-"""Environment variables that change how an MPI behaves: recorded with each launch."""
+"""Environment variables that change how an MPI behaves, or is used: recorded with each launch."""
 
 
 def launches(plan: Plan) -> list[Launch]:
@@ -206,6 +208,8 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described
         warnings = ["simulated: these are the times of SimGrid's model of the platform, not of a machine"]
     if not hello.get("mpi_t", True):
         warnings.append("this library has no MPI_T: its settings are not recorded, its own algorithms not listed")
+    if any(OWN in rank.get("progress_threads", ()) for rank in ranks):
+        warnings.append(f"{OWN} is set: the library expects calls of several threads, and each call takes longer")
     per_host = Counter(rank["host"] for rank in ranks)
     hosts = {rank["host"]: _host(rank) for rank in ranks}
     return Described(
@@ -223,6 +227,7 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described
                 "where": mpi.where,
                 "library": hello["library"],
                 "standard": hello["standard"],
+                "thread_level": hello.get("thread_level", ""),
             },
             "eager_limit_B": eager_limits_B(
                 mpi.kind, hello["settings"], variant.arguments, {**os.environ, **variant.environment}

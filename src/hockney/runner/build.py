@@ -51,7 +51,6 @@ _SIBLINGS = {
     "mpicc": ("mpicxx", "mpic++", "mpiCC"),
     "cc": ("CC",),
 }
-_GCC = re.compile(r"^\S*[cg]\+\+\S* (?=\()")
 _IS_CXX = re.compile(r"mpicxx|mpic\+\+|mpiCC|mpiicpc|mpiicpx|mpigxx|^CC$")
 
 
@@ -111,41 +110,57 @@ def runner_binary(mpi: Mpi) -> Path:
     """The runner for this MPI, compiled now if it has not been; EnvironmentLack where that fails."""
     folder, compiler = sources(), compiler_version(mpi)
     target = cache_root() / "runner" / _key([str(mpi.wrapper), mpi.kind, mpi.version, compiler], folder)
-    return _kept(target, BINARY, lambda made: _runner(mpi, compiler, folder, made, target)) / BINARY
+    return _kept(target, [BINARY], lambda made: _runner(mpi, compiler, folder, made, target)) / BINARY
 
 
 def schedule_objects(mpi: Mpi) -> list[Path]:
     """The objects of cpp/schedule, compiled now if they have not been; EnvironmentLack where that fails.
 
-    They know nothing of MPI and serve each one of a compiler.
+    They know nothing of MPI and serve each one whose wrapper compiles alike.
     """
-    folder, compiler, wrapper = sources(), compiler_version(mpi), cxx_wrapper(mpi.wrapper)
-    # A wrapper of another name may choose the processor that is compiled for (Cray's CC). GCC begins with the
-    # name that it was called by.
-    key = _key([wrapper.name.partition(".")[0], _GCC.sub("", compiler)], folder, SHARED)
-    target = cache_root() / "schedules" / key
+    folder = sources()
+    files = _files(folder, ".cpp", parts=SHARED)
+    target = cache_root() / "schedules" / _key([_predefined(mpi)], folder, SHARED)
 
     def make(made: Path) -> None:
         # A simulated process is a shared library.
-        text, _ = _objects(mpi, _files(folder, ".cpp", parts=SHARED), ["-fPIC"], folder, made, target)
+        text, _ = _objects(mpi, files, ["-fPIC"], folder, made, target)
         (made / LOG).write_text(text, encoding="utf-8")
 
-    return sorted(_kept(target, LOG, make).glob("*.o"))
+    names = [_object_name(path, folder) for path in files]
+    return [_kept(target, names, make) / name for name in names]
 
 
-def _kept(target: Path, whole: str, make: Callable[[Path], None]) -> Path:
-    """The folder `target` of the cache, filled by `make` unless it has the file `whole`; all of it or nothing.
+def _predefined(mpi: Mpi) -> str:
+    """All macros that the wrapper's compiler defines by itself: what it is and what it is told to compile for.
+
+    The processor, optimisation, sanitizers and definitions show in them, whether they come of a wrapper (Cray's
+    choose the processor), of its configuration or of variables of the environment.
+    """
+    wrapper = str(cxx_wrapper(mpi.wrapper))
+    asked = capture(
+        [wrapper, *FLAGS, "-x", "c++", "-E", "-dM", os.devnull], mpi.full_environment(), VERSION_LIMIT_S
+    )
+    defined = sorted(line for line in asked.stdout.splitlines() if line.startswith("#define "))
+    if asked.returncode != 0 or not defined:
+        # It cannot be asked: its objects are its own.
+        return "\n".join((wrapper, mpi.kind, mpi.version, compiler_version(mpi)))
+    return "\n".join(defined)
+
+
+def _kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> Path:
+    """The folder `target` of the cache, filled by `make` unless it has all of these files; whole or not at all.
 
     EnvironmentLack where it cannot be kept.
     """
-    if (target / whole).is_file():
+    if _is_whole(target, whole):
         return target
     locks = cache_root() / "locks"
     try:
         for folder in (locks, target.parent):
             folder.mkdir(parents=True, exist_ok=True)
         with _alone(locks / target.name):
-            if (target / whole).is_file():
+            if _is_whole(target, whole):
                 return target
             with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
                 made = Path(name, "made")
@@ -160,23 +175,32 @@ def _kept(target: Path, whole: str, make: Callable[[Path], None]) -> Path:
     return target
 
 
+def _is_whole(target: Path, whole: Sequence[str]) -> bool:
+    return all((target / name).is_file() for name in whole)
+
+
 @contextlib.contextmanager
 def _alone(lock: Path) -> Iterator[None]:
-    """One process at a time; on a file system without locks several do the same work, and the first's stays."""
-    with lock.open("w", encoding="utf-8") as file:
+    """One process at a time; where there can be no lock several do the same work, and the first's stays.
+
+    Locks are read only: in a cache that is shared, another user's may not be written.
+    """
+    with contextlib.ExitStack() as held:
         with contextlib.suppress(OSError):
+            file = os.open(lock, os.O_RDONLY | os.O_CREAT, 0o644)
+            held.callback(os.close, file)
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _settle(made: Path, target: Path, whole: str) -> None:
+def _settle(made: Path, target: Path, whole: Sequence[str]) -> None:
     """Move a finished build into place as a whole; where another process was first, its build stays."""
-    if target.exists() and not (target / whole).is_file():
+    if target.exists() and not _is_whole(target, whole):
         shutil.rmtree(target)
     try:
         made.rename(target)
     except OSError:
-        if not (target / whole).is_file():
+        if not _is_whole(target, whole):
             raise
 
 
@@ -188,10 +212,20 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
     if mpi.kind != "smpi" and has_openmp(Path(wrapper), environment):
         found.append(OPENMP_FLAG)
     text, commands = _objects(mpi, _files(folder, ".cpp", parts=OWN), found, folder, made, target)
-    objects = sorted(made.glob("*.o"))
-    link = [wrapper, *found, *map(str, (*objects, *schedule_objects(mpi))), "-o", str(made / BINARY)]
-    text += _run([link], mpi, target)
-    for part in objects:
+
+    def link(objects: Iterable[Path]) -> str:
+        commands.append([wrapper, *found, *map(str, objects), "-o", str(made / BINARY)])
+        return _run(commands[-1:], mpi, target)
+
+    own = sorted(made.glob("*.o"))
+    try:
+        text += link((*own, *schedule_objects(mpi)))
+    except EnvironmentLack:
+        # What no macro shows (some sanitizers) may keep shared objects from fitting.
+        more, again = _objects(mpi, _files(folder, ".cpp", parts=SHARED), found, folder, made, target)
+        commands += again
+        text += more + link(sorted(made.glob("*.o")))
+    for part in made.glob("*.o"):
         part.unlink()
     (made / LOG).write_text(text, encoding="utf-8")
     facts = {
@@ -199,7 +233,7 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
         "mpi": mpi.describe(),
         "compiler": compiler,
         "flags": [*FLAGS, *found],
-        "commands": [shlex.join(c) for c in (*commands, link)],
+        "commands": [shlex.join(c) for c in commands],
     }
     (made / "build.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
@@ -209,13 +243,13 @@ def _objects(
 ) -> tuple[str, list[list[str]]]:
     """Compile each file to an object in `made`: what was said, and the commands."""
     wrapper = str(cxx_wrapper(mpi.wrapper))
-    commands = []
-    for path in files:
-        name = "-".join(path.relative_to(folder).with_suffix(".o").parts)
-        commands.append(
-            [wrapper, *FLAGS, *flags, f"-I{folder / 'runner'}", "-c", str(path), "-o", str(made / name)]
-        )
+    words = [wrapper, *FLAGS, *flags, f"-I{folder / 'runner'}"]
+    commands = [[*words, "-c", str(path), "-o", str(made / _object_name(path, folder))] for path in files]
     return _run(commands, mpi, target), commands
+
+
+def _object_name(path: Path, folder: Path) -> str:
+    return "-".join(path.relative_to(folder).with_suffix(".o").parts)
 
 
 def _run(commands: Sequence[list[str]], mpi: Mpi, target: Path) -> str:

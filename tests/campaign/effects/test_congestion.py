@@ -163,9 +163,9 @@ def slow(pairing: Question, times: int, slowness: dict[object, list[float]]) -> 
     return seen[min(times, len(seen) - 1)]
 
 
-def visited_again(slowness: dict[object, list[float]]) -> list[object]:
+def visited_again(slowness: dict[object, list[float]], *, moving: bool = False, **more: Any) -> list[object]:
     """The pairings asked for again, by draw or pattern, in order."""
-    asking = effects.get("congestion")(here("aaaaaaaa"))
+    asking = effects.get("congestion")(here(**{"hosts": "aaaaaaaa", **more}))
     seen: dict[str, int] = {}
     again: list[object] = []
     answer: dict[str, Any] | None = None
@@ -184,7 +184,10 @@ def visited_again(slowness: dict[object, list[float]]) -> list[object]:
         time_s = slow(asked, seen.get(key, 0), slowness)
         seen[key] = seen.get(key, 0) + 1
         others = key.count(",") // 2
-        answer = {"time_s": time_s, "samples_s": [time_s], "preempted": 0, "pair_s": [*[1e-3] * others, time_s]}
+        pair_s = [1e-3] * (others + 1)
+        # Where `moving`, another pair is the slow one on each visit.
+        pair_s[seen[key] % len(pair_s) if moving else -1] = time_s
+        answer = {"time_s": time_s, "samples_s": [time_s], "preempted": 0, "pair_s": pair_s}
 
 
 def test_the_slowest_pairing_is_visited_again_and_others_if_it_was_slow_by_chance() -> None:
@@ -194,6 +197,11 @@ def test_the_slowest_pairing_is_visited_again_and_others_if_it_was_slow_by_chanc
     assert visited_again({"halves": [5e-3], 8: [2e-3]}) == ["halves"] * 6
     # Draw 3 was slow once: now draw 8 is to be asked, which stays.
     assert visited_again({3: [5e-3, 1e-3], 8: [2e-3]}) == [3] * 6 + [8] * 6
+    # Always slow, but by another of its four pairs each time: no pair of it is.
+    assert visited_again({3: [5e-3], 8: [2e-3]}, moving=True) == [3] * 6 + [8] * 6
+    # The worst pairing of a topology counts as well.
+    fitting: dict[str, Any] = {"hosts": "abcdefgh", "topology": "hypercube:3"}
+    assert visited_again({"topology": [5e-3], 8: [2e-3]}, **fitting) == ["topology"] * 6
     # Four are enough where all were slow by chance.
     chance: dict[object, list[float]] = {draw: [(9 - draw) * 1e-2, 1e-3] for draw in range(6)}
     assert visited_again(chance) == [draw for draw in range(4) for _ in range(6)]

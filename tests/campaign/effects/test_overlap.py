@@ -9,8 +9,11 @@ import pytest
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
 
 
-def places(*affinities: list[int], cache: int = 8, threads: int = 1) -> list[dict[str, Any]]:
-    """Ranks of one host bound to these processors, of `threads` to a core; the first `cache` share a cache."""
+def places(*affinities: list[int], cache: int = 8, threads: int = 1, switch: str = "") -> list[dict[str, Any]]:
+    """Ranks of one host bound to these processors, of `threads` to a core; the first `cache` share a cache.
+
+    `switch` is on in each of them.
+    """
     return [
         {
             "rank": rank,
@@ -18,6 +21,7 @@ def places(*affinities: list[int], cache: int = 8, threads: int = 1) -> list[dic
             "affinity": cpus,
             "siblings": [cpus[0] // threads * threads + k for k in range(threads)],
             "caches": [{"level": 3, "shared": list(range(cache))}],
+            "progress_threads": [switch] if switch else [],
         }
         for rank, cpus in enumerate(affinities)
     ]
@@ -69,12 +73,13 @@ def why(questions: list[Question | NotMeasurable]) -> list[str]:
 
 
 def cpus(questions: list[Question | NotMeasurable]) -> set[object]:
-    return {one.parameters["thread_cpus"] for one in questions if isinstance(one, Question)}
+    """None where the key is missing, as it was before there was such a thread."""
+    return {one.parameters.get("thread_cpus") for one in questions if isinstance(one, Question)}
 
 
 def test_no_thread_is_used_unless_a_launch_asks_for_it() -> None:
     questions = asked(ranks=places([0], [1]))
-    assert cpus(questions) == {"none"}
+    assert cpus(questions) == {None}
     assert why(questions) == [
         "with a progress thread: ask for it in a launch of its own, --variant 'thread: HOCKNEY_PROGRESS_THREAD=1'"
     ]
@@ -86,58 +91,71 @@ def test_no_thread_is_used_unless_a_launch_asks_for_it() -> None:
     assert ways(full)
 
 
-@pytest.mark.parametrize("value", ["0", "", "no"])
-def test_a_switch_that_is_off_is_off(value: str) -> None:
-    for name in ("HOCKNEY_PROGRESS_THREAD", "MPIR_CVAR_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS"):
-        questions = asked(environment={name: value}, ranks=places([0], [1]))
-        assert cpus(questions) == {"none"}
-        assert ways(questions)
-
-
 @pytest.mark.parametrize("name", ["MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS"])
 def test_a_library_thread_needs_a_core_beside_that_of_its_rank(name: str) -> None:
-    switch = {name: "1"}
-    bound = asked(environment=switch, ranks=places([0], [1]))
+    bound = asked(ranks=places([0], [1], switch=name))
     assert why(bound) == [
         "rank 0 is bound to one core, which its progress thread would share; measure with --bind-to none"
     ]
     assert not ways(bound)
-    three = asked(environment=switch, ranks=places([0, 1, 2], [0, 1, 2]))
+    three = asked(ranks=places([0, 1, 2], [0, 1, 2], switch=name))
     assert why(three) == [
         "no core is left for progress threads: 2 ranks with one each on the 3 cores that they may use of a; "
         "measure fewer ranks"
     ]
     assert not ways(three)
-    loose = asked(environment=switch, ranks=places([0, 1, 2, 3], [0, 1, 2, 3]))
+    loose = asked(ranks=places([0, 1, 2, 3], [0, 1, 2, 3], switch=name))
     assert ways(loose)
     assert not why(loose)
-    assert cpus(loose) == {"none"}
+    assert cpus(loose) == {None}
     # Four hardware threads are two cores.
-    assert not ways(asked(environment=switch, ranks=places([0, 1, 2, 3], [0, 1, 2, 3], threads=2)))
+    assert not ways(asked(ranks=places([0, 1, 2, 3], [0, 1, 2, 3], threads=2, switch=name)))
 
 
-OWN = {"HOCKNEY_PROGRESS_THREAD": "1"}
+OWN = "HOCKNEY_PROGRESS_THREAD"
 
 
 def test_the_runner_s_own_thread_gets_a_free_core_that_shares_a_cache() -> None:
-    assert cpus(asked(environment=OWN, ranks=places([0], [1], cache=4))) == {"2,3"}
+    assert cpus(asked(ranks=places([0], [1], cache=4, switch=OWN))) == {"2,3"}
     # The second hardware thread of a rank's core is not free.
-    assert cpus(asked(environment=OWN, ranks=places([0, 1], [2, 3], cache=6, threads=2))) == {"4,5"}
-    full = asked(environment=OWN, ranks=places([0], [1], cache=2))
+    assert cpus(asked(ranks=places([0, 1], [2, 3], cache=6, threads=2, switch=OWN))) == {"4,5"}
+    full = asked(ranks=places([0], [1], cache=2, switch=OWN))
     assert not ways(full)
     assert len(why(full)) == 1
     assert "no core that shares a cache with rank 0 is free" in why(full)[0]
     # Ranks of another host take nothing from this one.
-    elsewhere = [places([0], [1], cache=2)[0], {**places([0], [1], cache=2)[1], "host": "b"}]
-    assert cpus(asked(environment=OWN, ranks=elsewhere)) == {"1"}
+    elsewhere = [places([0], [1], cache=2, switch=OWN)[0], {**places([0], [1], cache=2)[1], "host": "b"}]
+    assert cpus(asked(ranks=elsewhere)) == {"1"}
+
+
+def test_the_runner_s_own_thread_stays_off_processors_that_are_kept_from_us() -> None:
+    # A process may leave the processors that Hockney was started on (taskset); of host b nothing is known.
+    ranks = places([0], [1], cache=4, switch=OWN)
+    assert cpus(asked(ranks=ranks, usable_cpus={"a": frozenset({0, 1, 3})})) == {"3"}
+    assert cpus(asked(ranks=ranks, usable_cpus={"b": frozenset({0, 1})})) == {"2,3"}
+    assert not ways(asked(ranks=ranks, usable_cpus={"a": frozenset({0, 1})}))
+
+
+def test_the_switch_is_that_of_the_rank_that_computes() -> None:
+    # A launcher that forwards the switch to some hosts only: rank 0 has no thread.
+    ranks = [places([0], [1], cache=4)[0], places([0], [1], cache=4, switch=OWN)[1]]
+    assert cpus(asked(ranks=ranks)) == {None}
+
+
+def test_a_system_that_tells_no_caches_has_no_core_for_a_thread() -> None:
+    bare = [{"rank": rank, "host": "a", "affinity": [rank], "progress_threads": [OWN]} for rank in (0, 1)]
+    assert why(asked(ranks=bare)) == [
+        "no core that shares a cache with rank 0 is free for a progress thread; measure fewer ranks"
+    ]
 
 
 def test_the_runner_s_own_thread_stays_where_its_rank_may_run_if_that_is_enough() -> None:
-    assert cpus(asked(environment=OWN, ranks=places([0, 1, 2], [0, 1, 2]))) == {"0,1,2"}
-    two = asked(environment=OWN, ranks=places([0, 1], [0, 1]))
+    assert cpus(asked(ranks=places([0, 1, 2], [0, 1, 2], switch=OWN))) == {"0,1,2"}
+    two = asked(ranks=places([0, 1], [0, 1], switch=OWN))
     assert not ways(two)
     assert why(two) == ["no core is left for a progress thread beside the 2 ranks of a"]
 
 
 def test_a_simulation_has_no_thread() -> None:
-    assert why(asked(environment=OWN, simulated=True)) == ["a simulated process has no second thread"]
+    found = why(asked(ranks=places([0], [1], switch=OWN), simulated=True))
+    assert found == ["a simulated process has no second thread"]

@@ -138,17 +138,80 @@ def test_the_slowest_pairing_is_what_its_later_visits_say() -> None:
     found = fit([*alone(0), *draws(disturbed, 0), *later])
     worst = found.parameters["worst_congestion"]
     assert (worst.low, worst.value, worst.high) == pytest.approx((2.9, 3.0, 3.1), rel=1e-9)
-    # A pairing does not count seven times among the random ones: (19·16 + 15 of 2, one of 50) / 320.
-    assert found.parameters["mean_congestion"].value == pytest.approx((319 * 2 + 50) / 320, rel=1e-9)
-    assert any("measured again" in note for note in found.notes)
+    # Once among the random ones, by its later visits: (319 of 2, one of 3) / 320.
+    assert found.parameters["mean_congestion"].value == pytest.approx((319 * 2 + 3) / 320, rel=1e-9)
+    assert any("measured again" in note and "6 visits" in note for note in found.notes)
     assert not any("one observation" in note for note in found.notes)
+    assert any(f"of {20 * PAIRS} pairs measured" in note for note in found.notes)
+    # The visits are told apart in the table.
+    assert [point["pattern"] for point in found.points] == ["random"] * 20 + ["random again"] * 6
+
+
+def again(
+    congestion: Sequence[Sequence[float]], draw: int = 7, pattern: str = "random", **more: Any
+) -> list[EffectRecord]:
+    """Later visits to a pairing, of all pairs each."""
+    about = more or {"draw": draw, "seed": 7}
+    return [
+        record(pattern, [window_s(one) for one in each], noise=0, **about, again=visit)
+        for visit, each in enumerate(congestion)
+    ]
+
+
+def one_slow(pair: int, congestion: float) -> list[float]:
+    return [congestion if one == pair else 2.0 for one in range(PAIRS)]
+
+
+def test_another_pair_disturbed_on_each_visit_makes_no_slow_pair() -> None:
+    disturbed = [[2.0] * PAIRS for _ in range(20)]
+    disturbed[7][3] = 50.0
+    # Pair 0 takes 2.5 without the disturbance, which was its own on the first of the visits.
+    visits = [one_slow(pair, 50.0) for pair in range(6)]
+    for visit in visits[1:]:
+        visit[0] = 2.5
+    found = fit([*alone(0), *draws(disturbed, 0), *again(visits)])
+    worst = found.parameters["worst_congestion"]
+    assert (worst.low, worst.value, worst.high) == pytest.approx((2.5, 2.5, 50.0), rel=1e-9)
+    quiet = [*again([one_slow(3, 50.0)] * 2, pattern="halves", half=1), *draws([[2.0] * PAIRS] * 8, 0)]
+    assert fit([*alone(0), *quiet]).parameters["worst_congestion"].value == pytest.approx(50, rel=1e-9)
+
+
+def test_no_bound_is_below_what_it_bounds() -> None:
+    # Every pair of the slowest draw was slow once; two draws of six, so that their first visits made the mean.
+    first = [[40.0] * PAIRS, [30.0] * PAIRS, *[[2.0] * PAIRS] * 4]
+    later = [*again([[2.5] * PAIRS] * 6, draw=0), *again([[2.2] * PAIRS] * 6, draw=1)]
+    found = fit([*alone(0), *draws(first, 0), *later]).parameters
+    assert found["worst_congestion"].value == pytest.approx(2.5, rel=1e-9)
+    assert found["mean_congestion"].value == pytest.approx((2.5 + 2.2 + 4 * 2) / 6, rel=1e-9)
+    assert found["mean_congestion"].value <= found["congestion_p95"].value <= found["worst_congestion"].value
+
+
+def test_few_later_visits_count_with_the_first_and_have_no_interval() -> None:
+    disturbed = [[2.0] * PAIRS for _ in range(20)]
+    disturbed[7][3] = 50.0
+    found = fit([*alone(0), *draws(disturbed, 0), *again([one_slow(3, 3.0), one_slow(3, 5.0)])])
+    worst = found.parameters["worst_congestion"]
+    assert worst.low is None
+    assert worst.value == pytest.approx(5.0, rel=1e-9)
+    assert any("the worst is the median of 3 visits" in note for note in found.notes)
+
+
+def test_pairs_that_are_quicker_than_alone_by_chance_have_no_congestion_below_one() -> None:
+    records = [*alone(0), *draws([[0.9] * PAIRS] * 6, 0), *again([[0.9] * PAIRS] * 6, draw=0)]
+    one = fit(records).parameters["worst_congestion"]
+    assert (one.low, one.value, one.high) == (1, 1, 1)
+    second = [one.model_copy(update={"repetition": 1}) for one in alone(0)]
+    second += [one.model_copy(update={"repetition": 1}) for one in draws([[3.0] * PAIRS] * 6, 0)]
+    second += [one.model_copy(update={"repetition": 1}) for one in again([[3.0] * PAIRS] * 6, draw=0)]
+    both = fit([*records, *second]).parameters["worst_congestion"]
+    # Student's t of two launches of 1 and 3: 12.7 · √2/√2 to either side of 3.
+    assert (both.low, both.value, both.high) == pytest.approx((1, 3, 3 + 12.706), rel=1e-3)
 
 
 def test_a_pairing_seen_once_that_is_slower_than_the_visits_is_one_observation() -> None:
     disturbed = [[2.0] * PAIRS for _ in range(20)]
     disturbed[7][3], disturbed[9][0] = 50.0, 40.0
-    later = [record("random", [window_s(2)] * PAIRS, noise=0, draw=7, seed=7, again=k) for k in range(6)]
-    found = fit([*alone(0), *draws(disturbed, 0), *later])
+    found = fit([*alone(0), *draws(disturbed, 0), *again([[2.0] * PAIRS] * 6)])
     worst = found.parameters["worst_congestion"]
     assert worst.low is None
     assert worst.value == pytest.approx(40, rel=1e-9)
@@ -195,6 +258,11 @@ def test_the_worst_pairing_of_a_topology_stands_beside_its_bound() -> None:
     assert found.parameters["topology_bound"].value == 4
     assert found.parameters["mean_congestion"].value == pytest.approx(1, rel=1e-9)
     assert any("torus:8x4" in note and " 6," in note and " 4 " in note for note in found.notes)
+    # Measured again it is what these visits say.
+    about: dict[str, Any] = {"topology": "torus:8x4", "topology_bound": 4.0}
+    later = again([[2.0] * 15 + [5.0]] * 6, pattern="topology", **about)
+    found = fit([*alone(0), *draws([[1.0] * PAIRS] * 6, 0), asked, *later])
+    assert found.parameters["topology_congestion"].value == pytest.approx(5, rel=1e-9)
 
 
 def test_the_seed_is_told() -> None:

@@ -43,7 +43,6 @@ def ask(session: Session, size_B: int, side: str, **other: Any) -> EffectRecord:
         "bytes": size_B,
         "side": side,
         "tests": 0,
-        "thread_cpus": "none",
         "factor": 2,
         "repetitions": 41,
         "least_samples": 9,
@@ -180,6 +179,16 @@ def test_a_progress_thread_that_cannot_be_is_refused_on_both_sides(mpi: Mpi) -> 
         with pytest.raises(RequestError, match="list of numbers"):
             ask(session, 8, "sender", thread_cpus="some", **FEW)
         assert ask(session, 8, "sender", thread_cpus=everywhere(), **FEW).answer["verified"] is True
+
+
+@pytest.mark.parametrize(("value", "is_on"), [("1", True), ("yes", True), ("0", False), ("Off", False)])
+def test_each_rank_says_which_switches_it_found_on(mpi: Mpi, value: str, is_on: bool) -> None:
+    """As they reach it, by whatever way; a switch that is off asks for no second thread."""
+    with start(mpi, bind_to="none", environment={"HOCKNEY_PROGRESS_THREAD": value}) as session:
+        found = [place["progress_threads"] for place in session.hello["ranks"]]
+        assert found == [["HOCKNEY_PROGRESS_THREAD"] if is_on else []] * 2
+        # Without it a library may still give more than was asked for.
+        assert not is_on or mpi.kind == "smpi" or session.hello["thread_level"] == "multiple"
 
 
 @simulated

@@ -1,10 +1,13 @@
 #include "progress_thread.hpp"
 
 #include <sched.h>
+#include <strings.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
+#include <iterator>
 #include <string>
+#include <system_error>
 
 #include "../../clock.hpp"
 #include "../../request.hpp"
@@ -14,7 +17,15 @@ namespace {
 
 constexpr int unsent_tag = 98;
 
-// Why there can be no such thread; empty where there can.
+bool is_on(const char* variable) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr) return false;
+    const char* const off[] = {"", "0", "no", "off", "false", "disable"};
+    return std::none_of(std::begin(off), std::end(off),
+                        [&](const char* word) { return strcasecmp(value, word) == 0; });
+}
+
+// Why this process can have no such thread; empty where it can.
 std::string why_not() {
     if (is_simulated) return "a simulated process has no second thread";
     int provided = MPI_THREAD_SINGLE;
@@ -33,11 +44,35 @@ cpu_set_t set_of(const std::vector<int>& cpus) {
     return set;
 }
 
+// Starts the thread on these processors; why that cannot be, or nothing.
+std::string started(const std::vector<int>& cpus, MPI_Comm comm, std::unique_ptr<ProgressThread>& thread) {
+    cpu_set_t before;
+    const cpu_set_t wanted = set_of(cpus);
+    sched_getaffinity(0, sizeof before, &before);
+    // Processors that are not there, or not allowed, are left out by the system; it refuses where none is
+    // left.
+    if (sched_setaffinity(0, sizeof wanted, &wanted) != 0)
+        return "the system allows none of the processors named for the progress thread";
+    std::string why;
+    try {
+        thread = std::make_unique<ProgressThread>(comm);
+    } catch (const std::system_error& error) {
+        why = std::string("the system starts no progress thread: ") + error.what();
+    }
+    sched_setaffinity(0, sizeof before, &before);
+    return why;
+}
+
 }  // namespace
 
-bool wants_progress_thread() {
-    const char* value = std::getenv(progress_thread_variable);
-    return value != nullptr && *value != '\0' && std::strcmp(value, "0") != 0;
+bool wants_progress_thread() { return is_on(progress_thread_variable); }
+
+std::vector<std::string> progress_switches() {
+    std::vector<std::string> on;
+    for (const char* name : {progress_thread_variable, "MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS",
+                             "I_MPI_ASYNC_PROGRESS"})
+        if (is_on(name)) on.push_back(name);
+    return on;
 }
 
 ProgressThread::ProgressThread(MPI_Comm comm) {
@@ -54,21 +89,18 @@ ProgressThread::~ProgressThread() {
 }
 
 std::unique_ptr<ProgressThread> progress_thread_on(const std::vector<int>& cpus, MPI_Comm pair) {
-    const std::string why = why_not();
-    if (!why.empty()) throw BadRequest(why);
     int rank = 0;
     MPI_Comm_rank(pair, &rank);
-    cpu_set_t before;
-    const cpu_set_t wanted = set_of(cpus);
-    sched_getaffinity(0, sizeof before, &before);
-    // Processors that are not there, or not allowed, are left out by the system; it refuses where none is
-    // left.
-    int is_bound = rank != 0 || sched_setaffinity(0, sizeof wanted, &wanted) == 0 ? 1 : 0;
-    MPI_Bcast(&is_bound, 1, MPI_INT, 0, pair);
-    if (!is_bound) throw BadRequest("the system allows none of the processors named for the progress thread");
-    if (rank != 0) return nullptr;
-    auto thread = std::make_unique<ProgressThread>(pair);
-    sched_setaffinity(0, sizeof before, &before);
+    std::unique_ptr<ProgressThread> thread;
+    std::string why;
+    if (rank == 0) {
+        why = why_not();
+        if (why.empty()) why = started(cpus, pair, thread);
+    }
+    // What one rank finds, both refuse.
+    int is_refused = why.empty() ? 0 : 1;
+    MPI_Bcast(&is_refused, 1, MPI_INT, 0, pair);
+    if (is_refused) throw BadRequest(why);
     return thread;
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -14,8 +15,12 @@ namespace hockney {
 // because every call of a library that is ready for them takes longer.
 inline constexpr const char* progress_thread_variable = "HOCKNEY_PROGRESS_THREAD";
 
-// Whether the variable is set to something other than 0.
+// Whether the variable is set, and to none of the words for off (0, no, off, false, disable).
 bool wants_progress_thread();
+
+// The variables set in this process, and not to off, that ask for a thread beside the rank: ours, and those
+// of libraries.
+std::vector<std::string> progress_switches();
 
 // Works from its construction to its destruction: it looks for messages that nobody sends, and with each look
 // the library proceeds with what is under way. It is bound as the thread that makes it.
@@ -32,7 +37,8 @@ class ProgressThread {
 };
 
 // Collective over a pair: one for rank 0 that runs on any of these processors, none for rank 1. BadRequest on
-// both where the library takes no calls from a second thread, or the system allows none of the processors.
+// both where the library of rank 0 takes no calls from a second thread, or the system allows no thread or
+// none of the processors.
 std::unique_ptr<ProgressThread> progress_thread_on(const std::vector<int>& cpus, MPI_Comm pair);
 
 }  // namespace hockney

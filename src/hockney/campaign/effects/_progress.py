@@ -9,16 +9,18 @@ from hockney.campaign.effects.base import Here
 
 OWN = "HOCKNEY_PROGRESS_THREAD"
 """Asks the runner for a thread of its own beside the rank that computes (cpp/runner/effects/overlap)."""
-LIBRARIES = ("MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS")
-"""The switches of MPICH, Cray's MPICH and Intel MPI for a thread in each process."""
-OFF = ("", "0", "no", "off", "disable", "false")
 
 Place = Mapping[str, Any]
 
 
-def is_on(here: Here, *switches: str) -> bool:
-    """Whether the launch's environment sets one of these to something other than 0."""
-    return any(here.environment.get(name, "0").lower() not in OFF for name in switches)
+def is_threaded(here: Here) -> bool:
+    """Whether any rank found a switch of a progress thread on, wherever that was set: the runner says so."""
+    return any(place.get("progress_threads") for place in here.ranks)
+
+
+def wants_own_thread(here: Here, rank: int) -> bool:
+    """Whether this rank was started with the runner's own switch on."""
+    return OWN in _place(here, rank).get("progress_threads", ())
 
 
 def library_threads(here: Here) -> str:
@@ -27,16 +29,15 @@ def library_threads(here: Here) -> str:
     Each runs on the processors of its own rank, so those must be two cores at least, and of all ranks of a host
     two for each.
     """
-    if not is_on(here, *LIBRARIES):
-        return ""
-    for host in {str(place["host"]) for place in here.ranks}:
+    threaded = [place for place in here.ranks if set(place.get("progress_threads", ())) - {OWN}]
+    for host in sorted({str(place["host"]) for place in threaded}):
         mine = _of_host(here, host)
-        for place in mine:
-            if _cores(mine, place["affinity"]) < 2:
-                return (
-                    f"rank {place['rank']} is bound to one core, which its progress thread would share; measure "
-                    "with --bind-to none"
-                )
+        bound = [place for place in threaded if place["host"] == host and _cores(mine, place["affinity"]) < 2]
+        if bound:
+            return (
+                f"rank {bound[0]['rank']} is bound to one core, which its progress thread would share; measure "
+                "with --bind-to none"
+            )
         cores = _cores(mine, {cpu for place in mine for cpu in place["affinity"]})
         if 2 * len(mine) > cores:
             return (
@@ -49,20 +50,26 @@ def library_threads(here: Here) -> str:
 def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
     """Processors for a thread of the runner beside this rank, or why there are none.
 
-    Of a rank that is bound to one core: others that share a cache with it and belong to no rank. Of one that may
-    use several: these, where the ranks of its host leave one of them.
+    Of a rank that is bound to one core: others that share a cache with it, belong to no rank and are not
+    known to be kept from us. Of one that may use several: these, where the ranks of its host leave one of them.
     """
-    place = next(one for one in here.ranks if int(one["rank"]) == rank)
-    mine = _of_host(here, str(place["host"]))
-    taken = {cpu for one in mine for cpu in (*one["affinity"], *one["siblings"])}
+    place = _place(here, rank)
+    host = str(place["host"])
+    mine = _of_host(here, host)
+    taken = {cpu for one in mine for cpu in (*one["affinity"], *one.get("siblings", ()))}
     if _cores(mine, place["affinity"]) > 1:
         if _cores(mine, taken) > len(mine):
             return sorted(place["affinity"]), ""
-        return [], f"no core is left for a progress thread beside the {len(mine)} ranks of {place['host']}"
-    free = {cpu for cache in place["caches"] for cpu in cache["shared"]} - taken
+        return [], f"no core is left for a progress thread beside the {len(mine)} ranks of {host}"
+    free = {cpu for cache in place.get("caches", ()) for cpu in cache["shared"]} - taken
+    free &= here.usable_cpus.get(host, free)
     if free:
         return sorted(free), ""
     return [], f"no core that shares a cache with rank {rank} is free for a progress thread; measure fewer ranks"
+
+
+def _place(here: Here, rank: int) -> Place:
+    return next(one for one in here.ranks if int(one["rank"]) == rank)
 
 
 def _of_host(here: Here, host: str) -> list[Place]:
@@ -71,5 +78,5 @@ def _of_host(here: Here, host: str) -> list[Place]:
 
 def _cores(places: Sequence[Place], cpus: Iterable[int]) -> int:
     """How many cores these processors are, all cores having as many hardware threads as those of the ranks."""
-    width = max((len(place["siblings"]) for place in places), default=1) or 1
+    width = max((len(place.get("siblings", ())) for place in places), default=1) or 1
     return len(set(cpus)) // width

@@ -38,7 +38,7 @@ class Here:
     of every pair of ranks, lower rank first. `ranks`: the placement that the runner reports, by rank.
     `eager_limit_B`: what the library says of itself, by channel (`shared_memory`, `network`). `oversubscribed`:
     why ranks share cores, empty where they do not. `simulated`: no computation takes time of its own.
-    `environment`: variables that the launch was given or inherited.
+    `usable_cpus`: by host, the processors that Hockney was confined to, which a process could leave; where known.
     `topology`: of the hosts in their order, as `hockney network` takes it; empty where nobody said.
     """
 
@@ -47,7 +47,7 @@ class Here:
     ranks: Sequence[Mapping[str, Any]]
     eager_limit_B: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    environment: Mapping[str, str] = field(default_factory=dict)
+    usable_cpus: Mapping[str, frozenset[int]] = field(default_factory=dict)
     mpi_kind: str = ""
     oversubscribed: str = ""
     simulated: bool = False

@@ -110,7 +110,8 @@ def ask(here: Here) -> Asking:
 def _again(slowest: Sequence[tuple[float, Question]]) -> Asking:
     """The slowest pairing on visits of their own, because the greatest of many times is so by chance as well.
 
-    Where its median then falls behind the next one's only time, that one's as well.
+    Where the median of its slowest pair then falls behind the next one's only time, that one's as well. (The
+    median is each pair's: of many pairs one or another is disturbed on every visit.)
     """
     surely_s = 0.0
     for once_s, asked in sorted(slowest, key=lambda one: one[0], reverse=True)[:MOST_AGAIN]:
@@ -120,8 +121,8 @@ def _again(slowest: Sequence[tuple[float, Question]]) -> Asking:
         for again in range(AGAIN):
             answer = yield Question(asked.members, {**asked.parameters, "again": again}, asked.locality)
             if answer is not None:
-                visits_s.append(float(np.max(answer["pair_s"])))
-        surely_s = max(surely_s, float(np.median(visits_s)) if visits_s else 0.0)
+                visits_s.append(answer["pair_s"])
+        surely_s = max(surely_s, float(np.max(np.median(visits_s, axis=0))) if visits_s else 0.0)
 
 
 def members_of(here: Here) -> list[int]:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from hockney.campaign.effects._progress import LIBRARIES, OWN, is_on, library_threads, own_thread
+from hockney.campaign.effects._progress import (
+    OWN,
+    is_threaded,
+    library_threads,
+    own_thread,
+    wants_own_thread,
+)
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
 
 SIZES_B = (8, 256, 1024, 4096, 16 * 1024, 64 * 1024, 256 * 1024, 1024**2, 4 * 1024**2)
@@ -26,6 +32,8 @@ def ask(here: Here) -> Asking:
         if why:
             yield NotMeasurable(why, locality)
             continue
+        # A key that only questions with a thread have: the others are those of campaigns that knew of none.
+        thread = {"thread_cpus": ",".join(map(str, cpus))} if cpus else {}
         for size_B in [size for size in SIZES_B if size <= here.largest_B] or [here.largest_B]:
             for side in ("sender", "receiver"):
                 for tests in (0,) if here.simulated else (0, TESTS):
@@ -33,25 +41,25 @@ def ask(here: Here) -> Asking:
                         "bytes": size_B,
                         "side": side,
                         "tests": tests,
-                        "thread_cpus": ",".join(map(str, cpus)) or "none",
                         "factor": FACTOR,
                         "repetitions": here.least_samples if here.simulated else REPETITIONS,
                         "least_samples": here.least_samples,
                         "budget_s": SHARE * here.budget_s,
                         **NOTHING_PLANTED,
+                        **thread,
                     }
                     yield Question((a, b), parameters, locality)
         if here.simulated:
             why = "MPI_Test in a simulation takes the time that the simulator is told to charge"
             yield NotMeasurable(why, locality)
-        elif not is_on(here, OWN, *LIBRARIES):
+        elif not is_threaded(here):
             why = own_thread(here, a)[1] or f"ask for it in a launch of its own, --variant 'thread: {OWN}=1'"
             yield NotMeasurable(f"with a progress thread: {why}", locality)
 
 
 def _thread(here: Here, rank: int) -> tuple[list[int], str]:
     """Processors of the thread beside this rank, none where the launch wants none; or why it cannot be had."""
-    if not is_on(here, OWN):
+    if not wants_own_thread(here, rank):
         return [], library_threads(here)
     if here.simulated:
         return [], "a simulated process has no second thread"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from scipy.stats import t as student
@@ -15,13 +16,17 @@ from hockney.models.effects.base import Effect, EffectModel
 LEVEL = 0.975
 
 
-def over_launches(model: EffectModel) -> EffectModel:
+NO_LEAST: Mapping[str, float] = MappingProxyType({})
+
+
+def over_launches(model: EffectModel, least: Mapping[str, float] = NO_LEAST) -> EffectModel:
     """The model of all launches together, its intervals widened by the spread between launches' own models.
 
     The samples of one launch share what that launch has drawn (addresses, cores' clocks, neighbours), so that
     samples of several are no independent ones. Each launch is fitted alone; with s the standard deviation of L
     launches' estimates the interval reaches at least t₀.₉₇₅(L − 1) · s/√L to either side of the value (not below
-    zero: all are physical), which is wide for two launches, because two tell little of a spread.
+    what `least` says of a parameter, else not below zero: all are physical), which is wide for two launches,
+    because two tell little of a spread.
     """
 
     def fit(records: Sequence[EffectRecord]) -> Effect:
@@ -33,7 +38,11 @@ def over_launches(model: EffectModel) -> EffectModel:
             return found
         alone = [one for some in launches.values() if (one := _or_none(model, some)) is not None]
         parameters = {
-            name: _widened(one, [each.parameters[name].value for each in alone if name in each.parameters])
+            name: _widened(
+                one,
+                [each.parameters[name].value for each in alone if name in each.parameters],
+                least.get(name, 0.0),
+            )
             for name, one in found.parameters.items()
         }
         note = f"{len(launches)} launches: intervals hold the spread between them (Student's t)"
@@ -56,11 +65,11 @@ def _or_none(model: EffectModel, records: Sequence[EffectRecord]) -> Effect | No
         return None
 
 
-def _widened(one: Parameter, estimates: Sequence[float]) -> Parameter:
+def _widened(one: Parameter, estimates: Sequence[float], least: float) -> Parameter:
     """`one` with an interval that holds the mean of as many launches; as it is where it has no interval."""
     if one.low is None or one.high is None or len(estimates) < 2:
         return one
     error = float(np.std(estimates, ddof=1)) / np.sqrt(len(estimates))
     reach = float(student.ppf(LEVEL, len(estimates) - 1)) * error
-    low, high = min(one.low, max(0.0, one.value - reach)), max(one.high, one.value + reach)
+    low, high = min(one.low, max(least, one.value - reach)), max(one.high, one.value + reach)
     return one.model_copy(update={"low": low, "high": high})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +37,10 @@ QUANTILES = (0.05, 0.5, 0.95)
 MOST_PAIRS = 0.95
 """Of the pairs, whose congestion is stated beside the worst: one disturbed pair does not make it."""
 LEAST_DRAWS = 6
+NO_CONGESTION = 1.0
+"""What the slowest pair has at least; one that is quicker than a pair alone was so by chance."""
+LEAST_VISITS = 6
+"""Of which the least and the greatest hold the median with 97 % (order statistics)."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +53,47 @@ class _Alone:
     betas_s_per_B: Array | None
 
 
+@dataclass(frozen=True)
+class _Pairing:
+    """One pairing: its first record, and congestion on the visits that count, shape (visits, pairs).
+
+    Where it was visited again, these are the later visits: the first one was chosen for being slow. Few later
+    visits, of a campaign that was interrupted, count together with the first.
+    """
+
+    record: EffectRecord
+    visits: Array
+
+    @property
+    def congestion(self) -> Array:
+        """Of each pair, the median of its visits, shape (pairs,)."""
+        return np.asarray(np.median(self.visits, axis=0))
+
+    @property
+    def worst(self) -> float:
+        return float(np.max(self.congestion))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.record.parameters
+
+
 @effect_models.register("congestion")
-@over_launches
+@partial(over_launches, least={"worst_congestion": NO_CONGESTION})
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """α and β of a pair alone, the mean and the worst congestion, effective bisection bandwidth.
 
-    A pair's congestion is the time its bytes take beside what they take alone (start-up 2α of a window and its
-    answer excepted). Intervals: 95 %, by bootstrap, of draws as wholes: pairs of one draw depend on each other.
+    A pairing counts once, however often it was visited, so that the worst is never less than the mean. A pair's
+    congestion is the time its bytes take beside what they take alone (start-up 2α of a window and its answer
+    excepted). Intervals: 95 %, by bootstrap, of draws as wholes: pairs of one draw depend on each other.
     RequestError where no pair was measured alone.
     """
     good, notes = verified(records)
     lot = np.random.default_rng(0)
     alone = _alone(good, lot)
-    drawn = [record for record in good if "draw" in record.parameters and "again" not in record.parameters]
-    together = [record for record in good if record.parameters["pattern"] in TOGETHER]
+    visits = [record for record in good if record.parameters["pattern"] in TOGETHER]
+    together = _pairings(visits, alone)
+    drawn = [one for one in together if "draw" in one.parameters]
     ranks = max(2 * len(record.answer["pair_s"]) for record in good)
     parameters = {
         "alpha_s": bootstrapped(alone.alpha_s, alone.alphas_s, "s"),
@@ -79,10 +112,10 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     else:
         parameters |= _shares(drawn, together, alone, ranks, lot)
         notes += _notes(drawn, together, parameters)
-    asked = [record for record in together if record.parameters["pattern"] == "topology"]
+    asked = [one for one in together if one.parameters["pattern"] == "topology"]
     if asked:
         bound = float(asked[0].parameters["topology_bound"])
-        worst = float(np.median([np.max(_congestion(record, alone)) for record in asked]))
+        worst = float(np.median([one.worst for one in asked]))
         parameters["topology_congestion"] = Parameter(value=worst, unit="1")
         parameters["topology_bound"] = Parameter(value=bound, unit="1")
         notes.append(
@@ -96,7 +129,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         parameters=parameters,
         not_identified=not_identified,
         views=_views(parameters, ranks),
-        points=[_point(record, alone) for record in together],
+        points=[_point(record, alone) for record in visits],
         plots=[
             Plot(
                 x="draw",
@@ -161,14 +194,30 @@ def _congestion(record: EffectRecord, alone: _Alone) -> Array:
     return np.asarray(_bytes_s(pair_s, alone.alpha_s) / (alone.beta_s_per_B * _volume_B(record)))
 
 
+def _pairings(visits: Sequence[EffectRecord], alone: _Alone) -> list[_Pairing]:
+    """The visits of each pairing of each launch, in one; in the order of the first ones."""
+    found: dict[str, list[EffectRecord]] = {}
+    for record in visits:
+        asked = {key: value for key, value in record.parameters.items() if key != "again"}
+        found.setdefault(json.dumps([record.repetition, record.members, asked], sort_keys=True), []).append(
+            record
+        )
+    pairings = []
+    for mine in found.values():
+        again = [record for record in mine if "again" in record.parameters]
+        counted = again if len(again) >= LEAST_VISITS else mine
+        pairings.append(_Pairing(mine[0], np.array([_congestion(record, alone) for record in counted])))
+    return pairings
+
+
 def _shares(
-    drawn: Sequence[EffectRecord],
-    together: Sequence[EffectRecord],
+    drawn: Sequence[_Pairing],
+    together: Sequence[_Pairing],
     alone: _Alone,
     ranks: int,
     lot: np.random.Generator,
 ) -> dict[str, Parameter]:
-    each = np.array([_congestion(record, alone) for record in drawn])
+    each = np.array([one.congestion for one in drawn])
     mean_share, mean_congestion = np.mean(1 / each, axis=1), np.mean(each, axis=1)
     full_B_per_s = ranks / 2 / alone.beta_s_per_B
     shares = congestions = bandwidths = high = None
@@ -186,7 +235,7 @@ def _shares(
         "effective_fraction": bootstrapped(fraction, shares, "1"),
         "mean_congestion": bootstrapped(float(np.mean(mean_congestion)), congestions, "1"),
         "congestion_p95": bootstrapped(float(np.quantile(each, MOST_PAIRS)), high, "1"),
-        "worst_congestion": _worst(together, alone),
+        "worst_congestion": _worst(together),
     }
     for level in QUANTILES:
         found[f"pair_fraction_p{round(100 * level):02d}"] = Parameter(
@@ -195,40 +244,32 @@ def _shares(
     return found
 
 
-def _worst(together: Sequence[EffectRecord], alone: _Alone) -> Parameter:
-    """Of the pairing that is the slowest, its slowest pair's: the median of its later visits, if there were any.
-
-    The first visit is left out of these: it was chosen for being slow. Six visits' least and greatest hold the
-    median with 97 % (order statistics).
-    """
-    once: dict[str, list[float]] = {}
-    again: dict[str, list[float]] = {}
-    for record in together:
-        asked = {key: value for key, value in record.parameters.items() if key != "again"}
-        visits = again if "again" in record.parameters else once
-        worst = max(1.0, float(np.max(_congestion(record, alone))))
-        visits.setdefault(json.dumps([record.members, asked], sort_keys=True), []).append(worst)
-    pairings = once | again
-    name = max(pairings, key=lambda one: float(np.median(pairings[one])))
-    value, seen = float(np.median(pairings[name])), again.get(name, ())
-    if len(seen) < LEAST_DRAWS:
+def _worst(together: Sequence[_Pairing]) -> Parameter:
+    """Of the slowest pair of all pairings, the interval being that of its visits if there were enough."""
+    slowest = max(together, key=lambda one: one.worst)
+    seen = slowest.visits[:, np.argmax(slowest.congestion)]
+    value = max(NO_CONGESTION, slowest.worst)
+    if len(seen) < LEAST_VISITS:
         return Parameter(value=value, unit="1")
-    return Parameter(value=value, low=min(seen), high=max(seen), unit="1")
+    low, high = (max(NO_CONGESTION, float(end)) for end in (np.min(seen), np.max(seen)))
+    return Parameter(value=value, low=low, high=high, unit="1")
 
 
 def _notes(
-    drawn: Sequence[EffectRecord], together: Sequence[EffectRecord], parameters: dict[str, Parameter]
+    drawn: Sequence[_Pairing], together: Sequence[_Pairing], parameters: dict[str, Parameter]
 ) -> list[str]:
-    seeds = sorted({int(record.parameters["seed"]) for record in drawn})
-    pairs = sum(len(record.answer["pair_s"]) for record in together if "again" not in record.parameters)
-    worst = (
-        "the worst is one observation and holds what disturbed it, inside a node most of all"
-        if parameters["worst_congestion"].low is None
-        else "the slowest pairing was measured again: the worst is the median of these visits' slowest pairs"
-    )
+    seeds = sorted({int(one.parameters["seed"]) for one in drawn})
+    pairs = sum(one.congestion.size for one in together)
+    visits = len(max(together, key=lambda one: one.worst).visits)
+    if visits >= LEAST_VISITS:
+        worst = f"its pairing was measured again: the worst is the median of {visits} visits"
+    elif visits > 1:
+        worst = f"the worst is the median of {visits} visits, too few for an interval"
+    else:
+        worst = "the worst is one observation and holds what disturbed it, inside a node most of all"
     notes = [
         f"{len(drawn)} random bisections, seed {', '.join(map(str, seeds))}; {EFFECTIVE}",
-        f"the worst congestion is the greatest of {pairs} pairs measured; a topology's may be greater",
+        f"the worst congestion is that of the slowest of {pairs} pairs measured; a topology's may be greater",
         f"{worst}; of 95 % of the pairs of random bisections the congestion is "
         f"{parameters['congestion_p95'].value:.3g} at most",
     ]

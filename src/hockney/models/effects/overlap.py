@@ -102,10 +102,15 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     That of an overlap ratio spans the intervals of all its sizes.
 
     The protocol of a size is what most sends of it did: a send that is done before its receive is posted is
-    eager. RequestError where a payload was damaged.
+    eager. RequestError where a payload was damaged, or some were measured beside a progress thread and some not.
     """
     if not all(one.answer["verified"] for one in records):
         raise RequestError("messages arrived damaged; nothing is concluded from them")
+    if len({"thread_cpus" in one.parameters for one in records}) > 1:
+        raise RequestError(
+            "some transfers were measured with a progress thread of the runner and some without, under one name",
+            "measure them as two variants, in a new campaign",
+        )
     points = _points(records)
     effect = Effect(
         effect="overlap",
