@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +109,18 @@ def each(
     warn: Callable[[str], None],
     do: Callable[[Launched], list[AppRecord]],
 ) -> list[AppRecord]:
-    """What `do` returns on each launch, one after another; warnings are told once."""
+    """What `do` returns on each launch, one after another; warnings are told once.
+
+    RequestError where another process measures into the folder.
+    """
     records: list[AppRecord] = []
     told: set[str] = set()
-    for launch in launches:
-        with started(launch, plan, folder) as launched:
-            for text in launched.warnings:
-                if text not in told:
-                    told.add(text)
-                    warn(text)
-            records += do(launched)
+    with folder.locked() if folder else nullcontext():
+        for launch in launches:
+            with started(launch, plan, folder) as launched:
+                for text in launched.warnings:
+                    if text not in told:
+                        told.add(text)
+                        warn(text)
+                records += do(launched)
     return records

@@ -123,6 +123,13 @@ class Plan(Launching):
     @classmethod
     def stored(cls, data: Mapping[str, Any], where: Path) -> Plan:
         """The plan of an existing campaign; RequestError where it is not one of ours."""
+        if data and "schema_version" not in data:
+            # That of `hockney run`, or of an import: with the defaults it would ask for what nobody asked for.
+            raise RequestError(
+                f"{where} has no plan of a campaign to resume",
+                "only a campaign made by `hockney measure` can be resumed; an application is run again, "
+                "`hockney run … -o` adds to the folder",
+            )
         try:
             return cls.model_validate(data)
         except ValidationError as error:
