@@ -93,6 +93,9 @@ def test_more_ranks_than_cores_is_said_and_marked(mpi: Mpi, tmp_path: Path) -> N
 def test_an_interrupt_keeps_what_was_measured_and_leaves_nothing_running(mpi: Mpi, tmp_path: Path) -> None:
     campaign = tmp_path / "c"
     argv = [
+        # Tests that run in the background of a shell ignore SIGINT, and so would their children.
+        "env",
+        "--default-signal=INT",
         sys.executable,
         "-m",
         "hockney",
