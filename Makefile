@@ -54,9 +54,9 @@ test: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
 	$(BIN)/python -m pytest -m "not mpi" --numprocesses auto
 	HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc:$(CURDIR)/.venv-intel/bin/mpicc" $(BIN)/python -m pytest -m mpi
 
-# The applications with sanitizers, on every MPI: minutes of compiling, so not among the tests.
+# The runner with sanitizers, on every MPI: minutes of compiling, so not among the tests.
 sanitize: .venv/.ready-dev
-	HOCKNEY_SANITIZE=1 $(BIN)/python -m pytest tests/runner/apps/test_sanitizers.py
+	HOCKNEY_SANITIZE=1 $(BIN)/python -m pytest tests/runner/test_sanitizers.py
 
 format: .venv/.ready-dev
 	$(BIN)/ruff check --fix-only .

@@ -309,7 +309,8 @@ int run() {
     // A communicator of our own: no tag of ours can meet one of a tool that wraps MPI.
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    const std::vector<std::string> placements = gather_texts(placement_json(rank), rank, ranks, comm);
+    const std::vector<std::string> placements =
+        gather_texts(placement_json(rank, progress_switches()), rank, ranks, comm);
     {
         Groups groups(comm);
         if (rank == 0) {

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "effects/overlap/progress_thread.hpp"
 #include "json.hpp"
 
 namespace hockney {
@@ -157,9 +156,9 @@ __attribute__((section(".preinit_array"), used)) void (*before_libraries)(int, c
                                                                           char**) = read_launched_set;
 #endif
 
-std::string switches_json() {
+std::string list_of(const std::vector<std::string>& words) {
     std::string list;
-    for (const std::string& name : progress_switches()) list += (list.empty() ? "" : ",") + json_string(name);
+    for (const std::string& word : words) list += (list.empty() ? "" : ",") + json_string(word);
     return "[" + list + "]";
 }
 
@@ -182,13 +181,13 @@ std::vector<long> launched_affinity() {
 #ifdef SMPI_H
 
 // A simulated host, of which nothing but its name is known.
-std::string placement_json(int rank) {
+std::string placement_json(int rank, const std::vector<std::string>& progress_threads) {
     char host[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0;
     MPI_Get_processor_name(host, &length);
     JsonObject place;
     place.add("rank", rank).add("host", host).add("machine", host).add("simulated", true);
-    place.raw("progress_threads", switches_json());
+    place.raw("progress_threads", list_of(progress_threads));
     return place.add("kernel", "SimGrid").add("cpu_model", "simulated").str();
 }
 
@@ -218,7 +217,7 @@ std::string processors_json() {
     return "[" + list + "]";
 }
 
-std::string placement_json(int rank) {
+std::string placement_json(int rank, const std::vector<std::string>& progress_threads) {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     utsname system{};
@@ -234,7 +233,7 @@ std::string placement_json(int rank) {
     place.add("cpus", static_cast<long>(sysconf(_SC_NPROCESSORS_ONLN)));
     place.add("memory_B", static_cast<long>(memory_field_B("MemTotal:")));
     place.add("affinity", affinity());
-    place.raw("progress_threads", switches_json());
+    place.raw("progress_threads", list_of(progress_threads));
     if (cpu >= 0) {
         place.add("cpu", cpu).add("numa", numa_domain(cpu));
         const std::string topology = cpu_folder(cpu) + "/topology/";

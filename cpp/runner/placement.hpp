@@ -6,8 +6,9 @@
 
 namespace hockney {
 
-// One JSON object; fields that the system does not tell are left out.
-std::string placement_json(int rank);
+// One JSON object; fields that the system does not tell are left out. `progress_threads` names the switches
+// of threads beside this rank that are on.
+std::string placement_json(int rank, const std::vector<std::string>& progress_threads);
 
 // The processors that the calling thread may run on, ascending; empty where the system does not tell.
 std::vector<long> affinity();

@@ -214,7 +214,7 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
     text, commands = _objects(mpi, _files(folder, ".cpp", parts=OWN), found, folder, made, target)
 
     def link(objects: Iterable[Path]) -> str:
-        commands.append([wrapper, *found, *map(str, objects), "-o", str(made / BINARY)])
+        commands.append([wrapper, *FLAGS, *found, *map(str, objects), "-o", str(made / BINARY)])
         return _run(commands[-1:], mpi, target)
 
     own = sorted(made.glob("*.o"))
