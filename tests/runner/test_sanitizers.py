@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 FLAGS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 LIMIT_S = 120.0
-TINY = ("--budget", "0.02s", "--visits", "1", "--json")
+TINY = ("--budget", "0.02s", "--json")
 REPEATED = {"repetitions": 2, "least_samples": 6, "budget_s": 1, "tolerance": 0.01}
 BOX = {"nx": 17, "ny": 13, "nz": 11, "px": 1, "py": 2, "pz": 1}
 JACOBI = {"iterations": 3, "threads": 1, "stores": "auto", "block_rows": 0, "bound": 1, "compute": 1, "cell_s": 0}
@@ -55,23 +55,39 @@ def measured(mpi: Mpi, folder: Path, *words: str) -> Any:
     done = run_hockney("measure", "--mpi", str(mpi.wrapper), "-o", str(folder), *TINY, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     answer = json.loads(done.stdout)
-    assert answer["records"] > 0
+    assert answer["measured"] > 0
     return answer
 
 
 def test_messages_between_two_ranks(sanitized: Mpi, tmp_path: Path) -> None:
     sizes = "0,1,7,8,100,4KiB,70000,1MiB"
-    assert measured(sanitized, tmp_path / "c", "--ranks", "2", "--sizes", sizes, "--off-cache")["failures"] == []
+    assert (
+        measured(sanitized, tmp_path / "c", "--ranks", "2", "--sizes", sizes, "--off-cache", "--visits", "1")[
+            "failures"
+        ]
+        == []
+    )
 
 
 @pytest.mark.parametrize("ranks", ["4", "5"])
 def test_collectives(sanitized: Mpi, tmp_path: Path, ranks: str) -> None:
     """All algorithms, ours and the library's, on all and on fewer ranks, of parts that are not even."""
-    words = ["--operations", "collectives", "--algorithms", "all", "--segments", "0,24", "--start", "barrier"]
+    words = [
+        "--operations",
+        "collectives",
+        "--algorithms",
+        "all",
+        "--segments",
+        "none,24",
+        "--start",
+        "barrier",
+        "--visits",
+        "1",
+    ]
     answer = measured(
         sanitized, tmp_path / "c", *words, "--ranks", ranks, "--sizes", "0,8,1000", "--rank-counts", f"3,{ranks}"
     )
-    assert not [one for one in answer["failures"] if "refused" not in str(one)]
+    assert answer["failures"] == []
 
 
 def test_effects(sanitized: Mpi, tmp_path: Path) -> None:
