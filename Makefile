@@ -1,8 +1,10 @@
 # Two commands: `make demo` sets up and does the main job, `make test` sets up and passes all tests.
 PYTHON ?= python3
 BIN := .venv/bin
+ifeq ($(MAKECMDGOALS),test)
 # Environments are set up beside each other, and beside lint and docs.
 MAKEFLAGS += --jobs=2
+endif
 PIP := -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test lint docs format sanitize

@@ -24,7 +24,7 @@ def test_two_processes_do_not_run_into_one_folder(tmp_path: Path) -> None:
 def test_runs_are_no_campaign_to_resume(tmp_path: Path) -> None:
     folder = opened(tmp_path / "runs", Launching(ranks=2).model_dump())
     assert folder is not None
-    with pytest.raises(RequestError, match="no plan of a campaign") as caught:
+    with pytest.raises(RequestError, match="the plan of `hockney run`") as caught:
         Plan.stored(folder.plan(), folder.path)
     assert "hockney run" in caught.value.hint
     plan = Plan(ranks=2)

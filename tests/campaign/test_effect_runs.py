@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import pytest
@@ -99,6 +101,35 @@ def test_each_locality_is_told_why(tmp_path: Path) -> None:
     campaign, _, _ = run(tmp_path / "c")
     told = [(one.effect, one.locality) for one in campaign.effects() if one.not_measurable == "not here"]
     assert told == [(name, locality) for name in ("probe", "second") for locality in ("cache", "network")]
+
+
+def test_effects_know_what_this_process_may_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Here] = []
+
+    def ask(here: Here) -> Asking:
+        seen.append(here)
+        yield NotMeasurable("not here", "cache")
+
+    monkeypatch.setitem(effects._units, "probe", ask)
+    run(tmp_path / "c")
+    assert seen[0].usable_cpus == {gethostname(): os.sched_getaffinity(0)}
+
+
+def test_where_a_thread_may_run_is_no_other_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Resumed in another allocation: the answers on disk are still those."""
+
+    def asking(cpus: str | None) -> Any:
+        def ask(_: Here) -> Asking:
+            thread = {} if cpus is None else {"thread_cpus": cpus}
+            yield Question((0, 1), {"number": 1, **thread}, "cache")
+
+        return ask
+
+    for cpus, answers in (("2,3", 1), ("4", 1), (None, 2)):
+        monkeypatch.setitem(effects._units, "probe", asking(cpus))
+        campaign, _, _ = run(tmp_path / "c")
+        found = [one for one in campaign.effects() if one.effect == "probe" and one.answer]
+        assert len(found) == answers
 
 
 def test_a_finished_campaign_is_not_touched_by_resuming(tmp_path: Path) -> None:

@@ -96,10 +96,9 @@ def probe(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Probe:
 
 
 def build(mpi: Mpi, program: Path, *flags: str) -> Path:
-    # Nothing is timed here, and compiling takes longer than all that is asked.
-    words = [*FLAGS, "-O0", *flags, f"-I{RUNNER}"]
-    argv = [str(cxx_wrapper(mpi.wrapper)), *words, *map(str, SOURCES), "-o", str(program)]
-    subprocess.run(argv, env=mpi.full_environment(), check=True)
+    # Nothing is timed: -O0 compiles in half the time.
+    argv = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, "-O0", *flags, f"-I{RUNNER}", *map(str, SOURCES)]
+    subprocess.run([*argv, "-o", str(program)], env=mpi.full_environment(), check=True)
     return program
 
 

@@ -296,8 +296,9 @@ def _warn(text: str, watcher: Watcher, outcome: Outcome) -> None:
 
 
 def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
-    """What tells one question from another."""
-    return json.dumps([list(members), dict(parameters)], sort_keys=True, default=str)
+    """What tells one question from another: not the processors that a thread may use, which are the launch's."""
+    asked = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
+    return json.dumps([list(members), asked], sort_keys=True, default=str)
 
 
 def _caches(ranks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -123,12 +123,11 @@ class Plan(Launching):
     @classmethod
     def stored(cls, data: Mapping[str, Any], where: Path) -> Plan:
         """The plan of an existing campaign; RequestError where it is not one of ours."""
-        if data and "schema_version" not in data:
-            # That of `hockney run`, or of an import: with the defaults it would ask for what nobody asked for.
+        if "ranks" in data and "schema_version" not in data:
+            # With the defaults it would ask for what nobody asked for.
             raise RequestError(
-                f"{where} has no plan of a campaign to resume",
-                "only a campaign made by `hockney measure` can be resumed; an application is run again, "
-                "`hockney run … -o` adds to the folder",
+                f"{where} has the plan of `hockney run`, no campaign to resume",
+                "run the application again: `hockney run … -o` adds to the folder",
             )
         try:
             return cls.model_validate(data)

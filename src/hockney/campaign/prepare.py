@@ -204,12 +204,12 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described
     warnings += [
         f"{broken.wrapper} was found first and cannot be used: {broken.message}" for broken in mpi.passed_over
     ]
+    if hello.get("thread_level") == "multiple" and any(OWN in one.get("progress_threads", ()) for one in ranks):
+        warnings.append(f"{OWN} is set: the library expects calls of several threads, and each call takes longer")
     if mpi.kind == "smpi":
         warnings = ["simulated: these are the times of SimGrid's model of the platform, not of a machine"]
     if not hello.get("mpi_t", True):
         warnings.append("this library has no MPI_T: its settings are not recorded, its own algorithms not listed")
-    if any(OWN in rank.get("progress_threads", ()) for rank in ranks):
-        warnings.append(f"{OWN} is set: the library expects calls of several threads, and each call takes longer")
     per_host = Counter(rank["host"] for rank in ranks)
     hosts = {rank["host"]: _host(rank) for rank in ranks}
     return Described(

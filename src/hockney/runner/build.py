@@ -51,6 +51,8 @@ _SIBLINGS = {
     "mpicc": ("mpicxx", "mpic++", "mpiCC"),
     "cc": ("CC",),
 }
+_OPTION = re.compile(r"-(?:f|m|O|std=|-coverage)[^/]*$")
+"""Without those that name a folder."""
 _IS_CXX = re.compile(r"mpicxx|mpic\+\+|mpiCC|mpiicpc|mpiicpx|mpigxx|^CC$")
 
 
@@ -120,7 +122,7 @@ def schedule_objects(mpi: Mpi) -> list[Path]:
     """
     folder = sources()
     files = _files(folder, ".cpp", parts=SHARED)
-    target = cache_root() / "schedules" / _key([_predefined(mpi)], folder, SHARED)
+    target = cache_root() / "schedules" / _key(_compiles_for(mpi), folder, SHARED)
 
     def make(made: Path) -> None:
         # A simulated process is a shared library.
@@ -131,21 +133,22 @@ def schedule_objects(mpi: Mpi) -> list[Path]:
     return [_kept(target, names, make) / name for name in names]
 
 
-def _predefined(mpi: Mpi) -> str:
-    """All macros that the wrapper's compiler defines by itself: what it is and what it is told to compile for.
+def _compiles_for(mpi: Mpi) -> tuple[str, ...]:
+    """What the wrapper's compiler is, and what it compiles for: its own macros, and the options it ends up with.
 
-    The processor, optimisation, sanitizers and definitions show in them, whether they come of a wrapper (Cray's
-    choose the processor), of its configuration or of variables of the environment.
+    Both hold what comes of the wrapper (Cray's choose the processor), of its configuration and of variables of
+    the environment (`OMPI_CXXFLAGS`); options that no macro shows (`-fsanitize=undefined`, `-fshort-enums`) are
+    in what GCC and Clang would run. A compiler that cannot be asked shares its objects with nobody.
     """
-    wrapper = str(cxx_wrapper(mpi.wrapper))
-    asked = capture(
-        [wrapper, *FLAGS, "-x", "c++", "-E", "-dM", os.devnull], mpi.full_environment(), VERSION_LIMIT_S
-    )
-    defined = sorted(line for line in asked.stdout.splitlines() if line.startswith("#define "))
-    if asked.returncode != 0 or not defined:
-        # It cannot be asked: its objects are its own.
-        return "\n".join((wrapper, mpi.kind, mpi.version, compiler_version(mpi)))
-    return "\n".join(defined)
+    wrapper, environment = str(cxx_wrapper(mpi.wrapper)), mpi.full_environment()
+    words = [wrapper, *FLAGS, "-x", "c++"]
+    macros = capture([*words, "-E", "-dM", os.devnull], environment, VERSION_LIMIT_S)
+    steps = capture([*words, "-###", "-c", os.devnull, "-o", os.devnull], environment, VERSION_LIMIT_S)
+    options = sorted({word for word in re.findall(r'[^\s"]+', steps.stderr) if _OPTION.match(word)})
+    defined = sorted(line for line in macros.stdout.splitlines() if line.startswith("#define "))
+    if macros.returncode or steps.returncode or not defined:
+        return wrapper, mpi.kind, mpi.version, compiler_version(mpi)
+    return *defined, *options
 
 
 def _kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> Path:
@@ -183,11 +186,14 @@ def _is_whole(target: Path, whole: Sequence[str]) -> bool:
 def _alone(lock: Path) -> Iterator[None]:
     """One process at a time; where there can be no lock several do the same work, and the first's stays.
 
-    Locks are read only: in a cache that is shared, another user's may not be written.
+    In a cache that is shared another user's lock may not be written; NFS locks only what may be.
     """
     with contextlib.ExitStack() as held:
         with contextlib.suppress(OSError):
-            file = os.open(lock, os.O_RDONLY | os.O_CREAT, 0o644)
+            try:
+                file = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+            except PermissionError:
+                file = os.open(lock, os.O_RDONLY)
             held.callback(os.close, file)
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -213,19 +219,10 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
         found.append(OPENMP_FLAG)
     text, commands = _objects(mpi, _files(folder, ".cpp", parts=OWN), found, folder, made, target)
 
-    def link(objects: Iterable[Path]) -> str:
-        commands.append([wrapper, *FLAGS, *found, *map(str, objects), "-o", str(made / BINARY)])
-        return _run(commands[-1:], mpi, target)
-
-    own = sorted(made.glob("*.o"))
-    try:
-        text += link((*own, *schedule_objects(mpi)))
-    except EnvironmentLack:
-        # What no macro shows (some sanitizers) may keep shared objects from fitting.
-        more, again = _objects(mpi, _files(folder, ".cpp", parts=SHARED), found, folder, made, target)
-        commands += again
-        text += more + link(sorted(made.glob("*.o")))
-    for part in made.glob("*.o"):
+    objects = sorted(made.glob("*.o"))
+    link = [wrapper, *FLAGS, *found, *map(str, (*objects, *schedule_objects(mpi))), "-o", str(made / BINARY)]
+    text += _run([link], mpi, target)
+    for part in objects:
         part.unlink()
     (made / LOG).write_text(text, encoding="utf-8")
     facts = {
@@ -233,7 +230,7 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
         "mpi": mpi.describe(),
         "compiler": compiler,
         "flags": [*FLAGS, *found],
-        "commands": [shlex.join(c) for c in commands],
+        "commands": [shlex.join(c) for c in (*commands, link)],
     }
     (made / "build.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 

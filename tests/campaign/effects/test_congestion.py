@@ -192,19 +192,19 @@ def visited_again(slowness: dict[object, list[float]], *, moving: bool = False, 
 
 def test_the_slowest_pairing_is_visited_again_and_others_if_it_was_slow_by_chance() -> None:
     # Draw 3 is the slowest, and stays so.
-    assert visited_again({3: [5e-3], 8: [2e-3]}) == [3] * 6
+    assert visited_again({3: [5e-3], 8: [2e-3]}) == [3] * 12
     # An ordered pairing counts as well.
-    assert visited_again({"halves": [5e-3], 8: [2e-3]}) == ["halves"] * 6
+    assert visited_again({"halves": [5e-3], 8: [2e-3]}) == ["halves"] * 12
     # Draw 3 was slow once: now draw 8 is to be asked, which stays.
-    assert visited_again({3: [5e-3, 1e-3], 8: [2e-3]}) == [3] * 6 + [8] * 6
+    assert visited_again({3: [5e-3, 1e-3], 8: [2e-3]}) == [3] * 12 + [8] * 12
     # Always slow, but by another of its four pairs each time: no pair of it is.
-    assert visited_again({3: [5e-3], 8: [2e-3]}, moving=True) == [3] * 6 + [8] * 6
+    assert visited_again({3: [5e-3], 8: [2e-3]}, moving=True) == [3] * 12 + [8] * 12
     # The worst pairing of a topology counts as well.
     fitting: dict[str, Any] = {"hosts": "abcdefgh", "topology": "hypercube:3"}
-    assert visited_again({"topology": [5e-3], 8: [2e-3]}, **fitting) == ["topology"] * 6
+    assert visited_again({"topology": [5e-3], 8: [2e-3]}, **fitting) == ["topology"] * 12
     # Four are enough where all were slow by chance.
     chance: dict[object, list[float]] = {draw: [(9 - draw) * 1e-2, 1e-3] for draw in range(6)}
-    assert visited_again(chance) == [draw for draw in range(4) for _ in range(6)]
+    assert visited_again(chance) == [draw for draw in range(4) for _ in range(12)]
 
 
 def test_a_simulation_repeats_itself_and_is_not_asked_again() -> None:

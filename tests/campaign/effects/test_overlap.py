@@ -100,7 +100,7 @@ def test_a_library_thread_needs_a_core_beside_that_of_its_rank(name: str) -> Non
     assert not ways(bound)
     three = asked(ranks=places([0, 1, 2], [0, 1, 2], switch=name))
     assert why(three) == [
-        "no core is left for progress threads: 2 ranks with one each on the 3 cores that they may use of a; "
+        "no core is left for progress threads: 2 ranks and 2 threads on the 3 cores that they may use of a; "
         "measure fewer ranks"
     ]
     assert not ways(three)
@@ -108,6 +108,9 @@ def test_a_library_thread_needs_a_core_beside_that_of_its_rank(name: str) -> Non
     assert ways(loose)
     assert not why(loose)
     assert cpus(loose) == {None}
+    # Three are enough where one rank has none.
+    some = [places([0, 1, 2], [0, 1, 2], switch=name)[0], places([0, 1, 2], [0, 1, 2])[1]]
+    assert ways(asked(ranks=some))
     # Four hardware threads are two cores.
     assert not ways(asked(ranks=places([0, 1, 2, 3], [0, 1, 2, 3], threads=2, switch=name)))
 
@@ -123,6 +126,12 @@ def test_the_runner_s_own_thread_gets_a_free_core_that_shares_a_cache() -> None:
     assert not ways(full)
     assert len(why(full)) == 1
     assert "no core that shares a cache with rank 0 is free" in why(full)[0]
+    # Nor is it where the rank is bound to the first of them only.
+    half = [
+        {**place, "affinity": [2 * place["rank"]]}
+        for place in places([0, 1], [2, 3], cache=6, threads=2, switch=OWN)
+    ]
+    assert cpus(asked(ranks=half)) == {"4,5"}
     # Ranks of another host take nothing from this one.
     elsewhere = [places([0], [1], cache=2, switch=OWN)[0], {**places([0], [1], cache=2)[1], "host": "b"}]
     assert cpus(asked(ranks=elsewhere)) == {"1"}
@@ -133,13 +142,19 @@ def test_the_runner_s_own_thread_stays_off_processors_that_are_kept_from_us() ->
     ranks = places([0], [1], cache=4, switch=OWN)
     assert cpus(asked(ranks=ranks, usable_cpus={"a": frozenset({0, 1, 3})})) == {"3"}
     assert cpus(asked(ranks=ranks, usable_cpus={"b": frozenset({0, 1})})) == {"2,3"}
-    assert not ways(asked(ranks=ranks, usable_cpus={"a": frozenset({0, 1})}))
+    confined = asked(ranks=ranks, usable_cpus={"a": frozenset({0, 1})})
+    assert not ways(confined)
+    assert why(confined) == [
+        "processors for a progress thread beside rank 0 are kept from us (taskset, a batch system)"
+    ]
 
 
 def test_the_switch_is_that_of_the_rank_that_computes() -> None:
     # A launcher that forwards the switch to some hosts only: rank 0 has no thread.
     ranks = [places([0], [1], cache=4)[0], places([0], [1], cache=4, switch=OWN)[1]]
-    assert cpus(asked(ranks=ranks)) == {None}
+    questions = asked(ranks=ranks)
+    assert cpus(questions) == {None}
+    assert "ask for it in a launch of its own" in why(questions)[0]
 
 
 def test_a_system_that_tells_no_caches_has_no_core_for_a_thread() -> None:

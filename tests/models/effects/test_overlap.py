@@ -237,8 +237,7 @@ def test_damaged_messages_prove_nothing() -> None:
 def test_transfers_with_and_without_a_thread_are_not_fitted_together() -> None:
     records = [record(size_B, "sender", 0) for size_B in (8, 1024)]
     records[1].parameters["thread_cpus"] = "2,3"
-    with pytest.raises(RequestError, match="with a progress thread") as caught:
+    with pytest.raises(RequestError, match=r"with a progress thread.*two variants"):
         fit(records)
-    assert "two variants" in caught.value.hint
     records[0].parameters["thread_cpus"] = "2"
     assert fit(records).points

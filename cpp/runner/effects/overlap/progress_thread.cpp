@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <iterator>
 #include <string>
-#include <system_error>
 
 #include "../../clock.hpp"
 #include "../../request.hpp"
@@ -56,7 +56,7 @@ std::string started(const std::vector<int>& cpus, MPI_Comm comm, std::unique_ptr
     std::string why;
     try {
         thread = std::make_unique<ProgressThread>(comm);
-    } catch (const std::system_error& error) {
+    } catch (const std::exception& error) {
         why = std::string("the system starts no progress thread: ") + error.what();
     }
     sched_setaffinity(0, sizeof before, &before);

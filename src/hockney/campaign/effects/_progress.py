@@ -13,9 +13,9 @@ OWN = "HOCKNEY_PROGRESS_THREAD"
 Place = Mapping[str, Any]
 
 
-def is_threaded(here: Here) -> bool:
-    """Whether any rank found a switch of a progress thread on, wherever that was set: the runner says so."""
-    return any(place.get("progress_threads") for place in here.ranks)
+def is_threaded(here: Here, rank: int) -> bool:
+    """Whether this rank found a switch of a progress thread on, wherever that was set: the runner says so."""
+    return bool(_place(here, rank).get("progress_threads"))
 
 
 def wants_own_thread(here: Here, rank: int) -> bool:
@@ -27,22 +27,23 @@ def library_threads(here: Here) -> str:
     """Why the library's progress threads have no cores to themselves; empty where there are none, or they have.
 
     Each runs on the processors of its own rank, so those must be two cores at least, and of all ranks of a host
-    two for each.
+    one for each rank and each thread.
     """
     threaded = [place for place in here.ranks if set(place.get("progress_threads", ())) - {OWN}]
     for host in sorted({str(place["host"]) for place in threaded}):
         mine = _of_host(here, host)
-        bound = [place for place in threaded if place["host"] == host and _cores(mine, place["affinity"]) < 2]
+        beside = [place for place in threaded if place["host"] == host]
+        bound = [place for place in beside if _cores(mine, place["affinity"]) < 2]
         if bound:
             return (
                 f"rank {bound[0]['rank']} is bound to one core, which its progress thread would share; measure "
                 "with --bind-to none"
             )
         cores = _cores(mine, {cpu for place in mine for cpu in place["affinity"]})
-        if 2 * len(mine) > cores:
+        if len(mine) + len(beside) > cores:
             return (
-                f"no core is left for progress threads: {len(mine)} ranks with one each on the {cores} cores "
-                f"that they may use of {host}; measure fewer ranks"
+                f"no core is left for progress threads: {len(mine)} ranks and {len(beside)} threads on the "
+                f"{cores} cores that they may use of {host}; measure fewer ranks"
             )
     return ""
 
@@ -62,9 +63,14 @@ def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
             return sorted(place["affinity"]), ""
         return [], f"no core is left for a progress thread beside the {len(mine)} ranks of {host}"
     free = {cpu for cache in place.get("caches", ()) for cpu in cache["shared"]} - taken
-    free &= here.usable_cpus.get(host, free)
+    usable = free & here.usable_cpus.get(host, free)
+    if usable:
+        return sorted(usable), ""
     if free:
-        return sorted(free), ""
+        return (
+            [],
+            f"processors for a progress thread beside rank {rank} are kept from us (taskset, a batch system)",
+        )
     return [], f"no core that shares a cache with rank {rank} is free for a progress thread; measure fewer ranks"
 
 

@@ -26,8 +26,9 @@ WINDOW_SHARE = 0.02
 """Of a point's budget, what a window takes alone; slower links get fewer messages in flight."""
 ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
 """A simulation repeats itself."""
-AGAIN, MOST_AGAIN = 6, 4
-"""Visits to the slowest pairing, and how many pairings may turn out to have been slow by chance."""
+AGAIN, MOST_AGAIN = 12, 4
+"""Visits to the slowest pairing, half of which choose its slowest pair, and how many pairings may have been slow
+by chance."""
 THRICE = {**ONCE, "repetitions": 3}
 """What varies is the pairing; time is better spent on another."""
 

@@ -52,7 +52,7 @@ def ask(here: Here) -> Asking:
         if here.simulated:
             why = "MPI_Test in a simulation takes the time that the simulator is told to charge"
             yield NotMeasurable(why, locality)
-        elif not is_threaded(here):
+        elif not is_threaded(here, a):
             why = own_thread(here, a)[1] or f"ask for it in a launch of its own, --variant 'thread: {OWN}=1'"
             yield NotMeasurable(f"with a progress thread: {why}", locality)
 

@@ -40,7 +40,7 @@ LEAST_DRAWS = 6
 NO_CONGESTION = 1.0
 """What the slowest pair has at least; one that is quicker than a pair alone was so by chance."""
 LEAST_VISITS = 6
-"""Of which the least and the greatest hold the median with 97 % (order statistics)."""
+"""For an interval, beside as many that choose the pair."""
 
 
 @dataclass(frozen=True)
@@ -55,27 +55,37 @@ class _Alone:
 
 @dataclass(frozen=True)
 class _Pairing:
-    """One pairing: its first record, and congestion on the visits that count, shape (visits, pairs).
+    """One pairing of one launch: congestion on its first visit, (pairs,), and on later ones, (visits, pairs).
 
-    Where it was visited again, these are the later visits: the first one was chosen for being slow. Few later
-    visits, of a campaign that was interrupted, count together with the first.
+    The first visits of all pairings, by lot, make the averages. A pairing is visited again because it was the
+    slowest, so that its first visit says too much of it: later visits tell how slow it is, of which one half
+    tells which pair is the slowest and the other half how slow that one is.
     """
 
     record: EffectRecord
-    visits: Array
-
-    @property
-    def congestion(self) -> Array:
-        """Of each pair, the median of its visits, shape (pairs,)."""
-        return np.asarray(np.median(self.visits, axis=0))
-
-    @property
-    def worst(self) -> float:
-        return float(np.max(self.congestion))
+    first: Array
+    later: Array
 
     @property
     def parameters(self) -> dict[str, Any]:
         return self.record.parameters
+
+    @property
+    def half(self) -> int:
+        """How many of the later visits choose the pair; none where there are too few to divide."""
+        return len(self.later) // 2 if len(self.later) >= 2 * LEAST_VISITS else 0
+
+    @property
+    def chosen(self) -> Array:
+        """What each pair is chosen by, shape (pairs,)."""
+        visits = (self.later[: self.half] if self.half else self.later) if self.later.size else self.first[None]
+        return np.asarray(np.median(visits, axis=0))
+
+    @property
+    def slowest(self) -> Array:
+        """Congestion of the slowest pair on the visits that did not choose it; on all where they are too few."""
+        pair = int(np.argmax(self.chosen))
+        return np.asarray(self.later[self.half :, pair] if self.later.size else self.first[[pair]])
 
 
 @effect_models.register("congestion")
@@ -83,9 +93,8 @@ class _Pairing:
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """α and β of a pair alone, the mean and the worst congestion, effective bisection bandwidth.
 
-    A pairing counts once, however often it was visited, so that the worst is never less than the mean. A pair's
-    congestion is the time its bytes take beside what they take alone (start-up 2α of a window and its answer
-    excepted). Intervals: 95 %, by bootstrap, of draws as wholes: pairs of one draw depend on each other.
+    A pair's congestion is the time its bytes take beside what they take alone (start-up 2α of a window and its
+    answer excepted). Intervals: 95 %, by bootstrap, of draws as wholes: pairs of one draw depend on each other.
     RequestError where no pair was measured alone.
     """
     good, notes = verified(records)
@@ -115,7 +124,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     asked = [one for one in together if one.parameters["pattern"] == "topology"]
     if asked:
         bound = float(asked[0].parameters["topology_bound"])
-        worst = float(np.median([one.worst for one in asked]))
+        worst = float(np.median([np.median(one.slowest) for one in asked]))
         parameters["topology_congestion"] = Parameter(value=worst, unit="1")
         parameters["topology_bound"] = Parameter(value=bound, unit="1")
         notes.append(
@@ -199,15 +208,16 @@ def _pairings(visits: Sequence[EffectRecord], alone: _Alone) -> list[_Pairing]:
     found: dict[str, list[EffectRecord]] = {}
     for record in visits:
         asked = {key: value for key, value in record.parameters.items() if key != "again"}
-        found.setdefault(json.dumps([record.repetition, record.members, asked], sort_keys=True), []).append(
-            record
+        name = json.dumps([record.repetition, record.members, asked], sort_keys=True)
+        found.setdefault(name, []).append(record)
+    return [
+        _Pairing(
+            mine[0],
+            _congestion(mine[0], alone),
+            np.array([_congestion(record, alone) for record in mine if "again" in record.parameters]),
         )
-    pairings = []
-    for mine in found.values():
-        again = [record for record in mine if "again" in record.parameters]
-        counted = again if len(again) >= LEAST_VISITS else mine
-        pairings.append(_Pairing(mine[0], np.array([_congestion(record, alone) for record in counted])))
-    return pairings
+        for mine in found.values()
+    ]
 
 
 def _shares(
@@ -217,7 +227,7 @@ def _shares(
     ranks: int,
     lot: np.random.Generator,
 ) -> dict[str, Parameter]:
-    each = np.array([one.congestion for one in drawn])
+    each = np.array([one.first for one in drawn])
     mean_share, mean_congestion = np.mean(1 / each, axis=1), np.mean(each, axis=1)
     full_B_per_s = ranks / 2 / alone.beta_s_per_B
     shares = congestions = bandwidths = high = None
@@ -235,8 +245,9 @@ def _shares(
         "effective_fraction": bootstrapped(fraction, shares, "1"),
         "mean_congestion": bootstrapped(float(np.mean(mean_congestion)), congestions, "1"),
         "congestion_p95": bootstrapped(float(np.quantile(each, MOST_PAIRS)), high, "1"),
-        "worst_congestion": _worst(together),
     }
+    least = max(NO_CONGESTION, found["mean_congestion"].value, found["congestion_p95"].value)
+    found["worst_congestion"] = _worst(together, least)
     for level in QUANTILES:
         found[f"pair_fraction_p{round(100 * level):02d}"] = Parameter(
             value=float(np.quantile(1 / each, level)), unit="1"
@@ -244,35 +255,56 @@ def _shares(
     return found
 
 
-def _worst(together: Sequence[_Pairing]) -> Parameter:
-    """Of the slowest pair of all pairings, the interval being that of its visits if there were enough."""
-    slowest = max(together, key=lambda one: one.worst)
-    seen = slowest.visits[:, np.argmax(slowest.congestion)]
-    value = max(NO_CONGESTION, slowest.worst)
-    if len(seen) < LEAST_VISITS:
+def _worst(together: Sequence[_Pairing], least: float) -> Parameter:
+    """Congestion of the slowest pair, the median over launches; its interval where visits were kept for it.
+
+    The least and the greatest of LEAST_VISITS visits hold their median with 97 % (order statistics). At least
+    `least`: a bound below what it bounds is none.
+    """
+    of_launches = _slowest(together)
+    value = max(least, float(np.median([np.median(one.slowest) for one in of_launches])))
+    seen = [one.slowest for one in of_launches if one.half]
+    if not seen:
         return Parameter(value=value, unit="1")
-    low, high = (max(NO_CONGESTION, float(end)) for end in (np.min(seen), np.max(seen)))
-    return Parameter(value=value, low=low, high=high, unit="1")
+    low, high = (float(np.median([end(one) for one in seen])) for end in (np.min, np.max))
+    return Parameter(value=value, low=max(least, min(low, value)), high=max(high, value), unit="1")
+
+
+def _slowest(together: Sequence[_Pairing]) -> list[_Pairing]:
+    """Of each launch, the pairing of the slowest pair."""
+    launches: dict[int, list[_Pairing]] = {}
+    for one in together:
+        launches.setdefault(one.record.repetition, []).append(one)
+    return [max(mine, key=lambda one: float(np.max(one.chosen))) for mine in launches.values()]
 
 
 def _notes(
     drawn: Sequence[_Pairing], together: Sequence[_Pairing], parameters: dict[str, Parameter]
 ) -> list[str]:
     seeds = sorted({int(one.parameters["seed"]) for one in drawn})
-    pairs = sum(one.congestion.size for one in together)
-    visits = len(max(together, key=lambda one: one.worst).visits)
-    if visits >= LEAST_VISITS:
-        worst = f"its pairing was measured again: the worst is the median of {visits} visits"
-    elif visits > 1:
-        worst = f"the worst is the median of {visits} visits, too few for an interval"
+    pairs = sum(one.first.size for one in together)
+    slowest = _slowest(together)
+    visits = min(len(one.later) for one in slowest)
+    if parameters["worst_congestion"].low is not None:
+        worst = (
+            "its pairing was measured again: half of these visits chose the pair, the others tell its congestion"
+        )
+    elif visits:
+        worst = f"its pairing was measured again on {visits} visits, too few for an interval"
     else:
-        worst = "the worst is one observation and holds what disturbed it, inside a node most of all"
+        worst = "it is one observation and holds what disturbed it, inside a node most of all"
     notes = [
         f"{len(drawn)} random bisections, seed {', '.join(map(str, seeds))}; {EFFECTIVE}",
         f"the worst congestion is that of the slowest of {pairs} pairs measured; a topology's may be greater",
         f"{worst}; of 95 % of the pairs of random bisections the congestion is "
         f"{parameters['congestion_p95'].value:.3g} at most",
     ]
+    told = parameters["worst_congestion"].value
+    if float(np.median([np.median(one.slowest) for one in slowest])) < told > NO_CONGESTION:
+        notes.append(
+            "the slowest pair's later visits were quicker than what the averages hold: other pairs were disturbed"
+            " while they were measured; the worst is told as no less than these"
+        )
     if parameters["effective_fraction"].low is None:
         notes.append(f"fewer than {LEAST_DRAWS} bisections: no interval")
     return notes

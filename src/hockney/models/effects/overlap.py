@@ -108,8 +108,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         raise RequestError("messages arrived damaged; nothing is concluded from them")
     if len({"thread_cpus" in one.parameters for one in records}) > 1:
         raise RequestError(
-            "some transfers were measured with a progress thread of the runner and some without, under one name",
-            "measure them as two variants, in a new campaign",
+            "some transfers were measured with a progress thread of the runner and some without, under one name; "
+            "measure them as two variants, in a new campaign"
         )
     points = _points(records)
     effect = Effect(
