@@ -266,6 +266,17 @@ def test_ordered_pairings_count_for_the_worst_but_not_for_the_mean() -> None:
     assert "P = 32" in bound.where
 
 
+def test_pairs_that_are_quicker_than_those_alone_lower_the_bound() -> None:
+    quick = [[1.0] * PAIRS for _ in range(6)]
+    quick[2][5] = 0.808
+    (bound,) = fit([*alone(0), *draws(quick, 0)]).views.bounded
+    # Rounded away from what it bounds.
+    assert bound.text.startswith("20 µs + 0.1 ns/B · n · 0.8 ≤ T(n, P) ≤ ")
+    assert "n = 1 MiB" in bound.where
+    (bound,) = fit([*alone(0), *draws([[1.0] * PAIRS] * 6, 0)]).views.bounded
+    assert bound.text.startswith("20 µs + 0.1 ns/B · n ≤ ")
+
+
 def test_the_worst_pairing_of_a_topology_stands_beside_its_bound() -> None:
     asked = record(
         "topology",

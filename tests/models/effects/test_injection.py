@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -140,6 +141,30 @@ def test_the_upper_bound_holds_where_messages_wait_for_messages() -> None:
     (bound,) = fit([record(k, size_B, [slow_s(k, size_B)]) for k in COUNTS for size_B in SIZES_B]).views.bounded
     # One process of eight gets 12/8 GB/s.
     assert bound.text.endswith("≤ T(n, k) ≤ 8 µs + n / 1.5 GB/s")
+
+
+def test_the_bounds_hold_every_point_though_the_model_does_not() -> None:
+    # One size is twice as quick as the line, another three times as slow.
+    def odd_s(pairs: int, size_B: int) -> float:
+        return planted_s(pairs, size_B) * {SIZES_B[1]: 0.5, SIZES_B[-2]: 3.0}.get(size_B, 1.0)
+
+    found = fit([record(k, size_B, [odd_s(k, size_B)]) for k in COUNTS for size_B in SIZES_B])
+    (bound,) = found.views.bounded
+    number, unit = r"([0-9.e+]+)", r"([µmn]?s)"
+    side = rf"(?:{number} · \()?{number} {unit} \+ n / {number} ([GM])B/s\)?"
+    sides = re.fullmatch(rf"{side} ≤ T\(n, k\) ≤ {side}", bound.text)
+    assert sides is not None, bound.text
+
+    def formula_s(words: Sequence[str | Any], size_B: float) -> float:
+        scale, start, second, rate, giga = words
+        seconds = float(start) * {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}[second]
+        return float(scale or 1) * (seconds + size_B / (float(rate) * {"G": 1e9, "M": 1e6}[giga]))
+
+    for point in found.points:
+        low, high = (formula_s(sides.groups()[first : first + 5], float(str(point["bytes"]))) for first in (0, 5))
+        # Numbers are printed with three digits.
+        assert low <= float(str(point["time_s"])) * 1.005
+        assert high >= float(str(point["time_s"])) / 1.005
 
 
 def test_one_pair_says_what_would_settle_it() -> None:

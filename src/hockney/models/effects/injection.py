@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -22,6 +22,7 @@ from hockney.models.effects._streams import (
     undisturbed_s,
     verified,
 )
+from hockney.models.effects._wording import above, below, times, times_latex
 from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes, format_rate, format_time
@@ -310,21 +311,7 @@ class _Effect:
                 )
             )
         alphas_s = [p[name].value for name in ("alpha_short_s", "alpha_long_s") if name in p]
-        start = format_time(min(alphas_s))
-        bounded = Statement(
-            text=f"{start} + n / {each} ≤ T(n, k)",
-            latex=rf"{latex(start)} + n / {latex(each)} \le T(n, k)",
-            source="a process alone",
-        )
-        if shared:
-            limits_s = [self.most / p[name].value for name in ("message_rate_N_per_s",) if name in p]
-            most, least = format_time(max(alphas_s + limits_s)), format_rate(shared.value / self.most)
-            bounded = Statement(
-                text=f"{bounded.text} ≤ {most} + n / {least}",
-                latex=rf"{bounded.latex} \le {latex(most)} + n / {latex(least)}",
-                where=f"k ≤ {self.most}",
-                source="a process alone, and all that were measured at once",
-            )
+        bounded = self._bounded(alphas_s)
         dominant = [
             Statement(
                 text=f"T(n, k) = n / {each} + Θ(1)",
@@ -344,6 +331,34 @@ class _Effect:
             )
             asymptotic.append(Statement(text="T(n, k) = Θ(k·n)", latex=r"T(n, k) = \Theta(k\,n)", where=beyond))
         return Views(asymptotic=asymptotic, dominant=dominant, bounded=[bounded], exact=exact)
+
+    def _bounded(self, alphas_s: Sequence[float]) -> Statement:
+        """By the quickest start-up and a process alone, by the slowest and all at once; they hold all points."""
+        p, shared = self.parameters, self.parameters.get("R_N_B_per_s")
+
+        def side(
+            start_s: float, rate_B_per_s: float, factor: Callable[[Iterable[float]], float]
+        ) -> tuple[str, str]:
+            scale = factor(time_s / (start_s + size / rate_B_per_s) for (_, size), time_s in self.cells.items())
+            start, rate = format_time(start_s), format_rate(rate_B_per_s)
+            return times(scale, f"{start} + n / {rate}"), times_latex(
+                scale, f"{latex(start)} + n / {latex(rate)}"
+            )
+
+        low, low_tex = side(min(alphas_s), p["R_C_B_per_s"].value, below)
+        held = f"k ≤ {self.most}, every point measured"
+        if not shared:
+            return Statement(
+                text=f"{low} ≤ T(n, k)", latex=rf"{low_tex} \le T(n, k)", where=held, source="a process alone"
+            )
+        limits_s = [self.most / p[name].value for name in ("message_rate_N_per_s",) if name in p]
+        high, high_tex = side(max([*alphas_s, *limits_s]), shared.value / self.most, above)
+        return Statement(
+            text=f"{low} ≤ T(n, k) ≤ {high}",
+            latex=rf"{low_tex} \le T(n, k) \le {high_tex}",
+            where=held,
+            source="a process alone, and all that were measured at once",
+        )
 
     def notes(self, records: Sequence[EffectRecord]) -> list[str]:
         miss = [abs(self.model.at(*key) / time_s - 1) for key, time_s in self.cells.items()]
