@@ -199,6 +199,19 @@ def test_a_model_of_the_machine_file_stands_beside_the_algorithms(run: Run, tmp_
     assert "other ranks or sizes" in large["library"]["note"]
 
 
+def test_a_published_bound_is_no_time_and_wins_nothing(run: Run) -> None:
+    # Document 003: g·511 + S·G·max(511/6, 8⁴/8) = 0.84 µs · 511 + 2²⁰ · 2.67 ns · 512.
+    words = ("alltoall", "--machine", "bluegene_p", "--ranks", "512", "--bytes", "1MiB")
+    code, made = run(*words, "--algorithm", "library")
+    assert code == 0
+    (made,) = made["predictions"]
+    (row,) = made["algorithms"]
+    assert (row["method"], row["time_s"], made["best"]) == ("lower bound", None, None)
+    assert row["low_s"] == pytest.approx(0.84e-6 * 511 + 2**20 * 2.67e-9 * 512, rel=1e-9)
+    code, made = run(*words, "--algorithm", "library,pairwise")
+    assert made["predictions"][0]["best"] == "pairwise"
+
+
 def test_one_time_among_models_of_other_sizes_is_no_contest(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -37,6 +37,8 @@ predictions on published clusters is 30 to 50 %."""
 
 PUBLISHED = "library"
 """Name of a model in the machine file that says no algorithm."""
+BOUND = "lower bound"
+"""How a row was found that has no time, only what it takes at least."""
 
 _LINE = (48, 96)
 """Numbers of ranks through which a line goes: both even, and beyond all special cases."""
@@ -117,11 +119,16 @@ def predict_one(asked: Asked, costs: MachineCosts, place: Place | None) -> Row:
 
 
 def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
-    """What a machine file's own model of the collective says; no time where it speaks of other ranks or sizes."""
+    """What a machine file's own model of the collective says; no time where it speaks of other ranks or sizes.
+
+    Where the model is a lower bound it is `low_s`, and there is no time.
+    """
     name = model.algorithm or PUBLISHED
-    time_s = model.time_s(ranks, size_B)
-    if time_s is None:
+    time_s, regime = model.time_s(ranks, size_B), model.regime(ranks, size_B)
+    if time_s is None or regime is None:
         return Row(name, "none", None, note="the machine file's model is of other ranks or sizes")
+    if regime.lower_bound:
+        return Row(name, BOUND, None, low_s=time_s, note=model.source)
     return Row(name, "published", time_s, note=model.source)
 
 
@@ -351,8 +358,10 @@ def _spread_s(ranks: int, told_s: float, between_s: float) -> float:
 
 
 def verdict(rows: Sequence[Row]) -> dict[str, Any]:
-    """The best of the rows, by what it wins over the next, and whether that can be told."""
+    """The best of the rows, by what it wins over the next, and whether that can be told; None of bounds alone."""
     known = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
+    if not known and any(row.method == BOUND for row in rows):
+        return {"best": None, "margin": None, "told_apart": None, "not_told_apart_from": []}
     if not known:
         reasons = "; ".join(f"{row.algorithm}: {row.note}" for row in rows if row.note)
         raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")

@@ -345,7 +345,10 @@ def _show(request: Request, made: dict[str, Any]) -> None:
         )
     for row in made["algorithms"]:
         known = row["time_s"] is not None
-        interval = f"{format_time(row['low_s'])} to {format_time(row['high_s'])}" if row["low_s"] else "–"
+        interval = "–"
+        if row["low_s"]:
+            low, high = format_time(row["low_s"]), row["high_s"]
+            interval = f"{low} to {format_time(high)}" if high else f"≥ {low}"
         shown.add_row(
             row["algorithm"],
             format_time(row["time_s"]) if known else "–",
@@ -367,6 +370,8 @@ def _show(request: Request, made: dict[str, Any]) -> None:
 
 
 def _verdict(made: dict[str, Any]) -> str:
+    if made["best"] is None:
+        return "no time is known, only what it takes at least"
     if sum(row["time_s"] is not None for row in made["algorithms"]) > 1 and made["margin"] is None:
         return "nothing is sent"
     if made["margin"] is None:

@@ -96,6 +96,7 @@ class CollectiveRegime(_Part):
     max_ranks: int | None = None
     min_B: float = 0.0
     max_B: float | None = None
+    lower_bound: bool = Field(default=False, description="the terms are what it takes at least, no time")
 
 
 class CollectiveModel(_Part):
@@ -129,7 +130,7 @@ class CollectiveModel(_Part):
         return next((one for one in self.regimes if _holds(one, ranks, size_B)), None)
 
     def time_s(self, ranks: int, size_B: float) -> float | None:
-        """Seconds; None where no regime speaks of so many ranks and bytes."""
+        """Seconds, or the least, by the regime; None where no regime speaks of so many ranks and bytes."""
         found = self.regime(ranks, size_B)
         if found is None:
             return None
