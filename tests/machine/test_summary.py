@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hockney.machine.file import Entry, Measurements, Point
-from hockney.machine.summary import bandwidth, inverse
+from hockney.machine.summary import bandwidth, half_bandwidth_size, inverse
 from hockney.models.base import Fit, Parameter, Regime
 
 
@@ -48,3 +48,28 @@ def test_a_bandwidth_needs_two_sizes_where_any_regime_has_them(
     found = bandwidth(entry, entry.fits["piecewise"])
     assert found is not None
     assert found.value == pytest.approx(rate_B_per_s)
+
+
+def test_half_the_bandwidth_is_half_of_the_one_that_is_told() -> None:
+    # 1 µs + n/2 GB/s: half is reached at 2000 B; one slow size beyond 1 MB says nothing of a slope.
+    regimes = [
+        Regime(
+            min_B=low_B,
+            max_B=high_B,
+            alpha_s=Parameter(value=1e-6, unit="s"),
+            beta_s_per_B=Parameter(value=1 / rate, unit="s/B"),
+        )
+        for low_B, high_B, rate in ((0, 1e6, 2e9), (1e6, None, 1e8))
+    ]
+    points = [Point(size_B=size_B, time_s=1.0) for size_B in (8, 1000, 2_000_000)]
+    fit = Fit(model="piecewise", regimes=regimes, n_half_B=Parameter(value=105.0, unit="B"))
+    measurements = Measurements(campaign="", points=points)
+    entry = Entry(operation="pingpong", fits={"piecewise": fit}, measurements=measurements)
+    bandwidth_, size = bandwidth(entry, fit), half_bandwidth_size(entry, fit)
+    assert bandwidth_ is not None
+    assert size is not None
+    assert bandwidth_.value / 2 == pytest.approx(size.value / (1e-6 + size.value / 2e9))
+    # Where every slope was measured it is the model's own.
+    more = [*points, Point(size_B=4_000_000, time_s=1.0)]
+    whole = entry.model_copy(update={"measurements": Measurements(campaign="", points=more)})
+    assert half_bandwidth_size(whole, fit) == fit.n_half_B

@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
 from hockney.machine.select import title, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, inverse, latency, published
+from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, inverse, latency, published
 from hockney.models.base import Fit, Parameter, Quality
 from hockney.units import format_bytes
 
@@ -143,7 +143,7 @@ def _fit_data(entry: Entry, fit: Fit) -> dict[str, Any]:
 
 
 def _figures(entry: Entry, fit: Fit) -> list[str]:
-    return [_value(latency(fit)), _value(bandwidth(entry, fit)), _value(fit.n_half_B)]
+    return [_value(latency(fit)), _value(bandwidth(entry, fit)), _value(half_bandwidth_size(entry, fit))]
 
 
 def _figures_line(entry: Entry, fit: Fit) -> str:
@@ -195,7 +195,7 @@ def _parameters_table(entry: Entry) -> Table:
             # The first α and the last 1/β, once more.
             if word not in ("latency_s", "bandwidth_B_per_s"):
                 _parameter(made, "", "", word, parameter)
-        _parameter(made, "", "", "n½", fit.n_half_B)
+        _parameter(made, "", "", "n½", half_bandwidth_size(entry, fit))
     return made
 
 
