@@ -35,6 +35,8 @@ def parse_bytes(text: str) -> int:
     if prefix not in _PREFIX or (prefix == "K" and unit == "KB"):
         raise RequestError(f"{text!r} is not a size", f"write for example {examples} (kB is 1000, KiB 1024)")
     size = number * _PREFIX[prefix]
+    if not math.isfinite(size):
+        raise RequestError(f"{text!r} is too large a size", f"write for example {examples}")
     if size != int(size):
         raise RequestError(f"{text!r} is not a whole number of bytes", f"write for example {examples}")
     return int(size)

@@ -74,7 +74,7 @@ def test_json(run: Run, campaign: Path) -> None:
     assert [entry["variant"] for entry in data["entries"]] == ["default", "tcp"]
     fit = data["entries"][0]["models"]["hockney"]
     assert fit["latency_s"]["value"] == pytest.approx(0.2e-6, rel=1e-6)
-    assert data["warnings"][0].startswith("pingpong, locality cache, variant tcp")
+    assert data["warnings"][-1].startswith("pingpong, locality cache, variant tcp")
 
 
 def test_a_machine_file_is_made_again(run: Run, campaign: Path) -> None:
@@ -95,6 +95,14 @@ def test_what_is_no_campaign(run: Run, tmp_path: Path) -> None:
     assert code == 2
     assert "is not a campaign folder" in err
     assert not Path("machine.json").exists()
+
+
+def test_a_machine_file_is_for_show(run: Run, campaign: Path) -> None:
+    run(campaign, "-o", "m.json")
+    code, _, err = run("m.json", "-o", "again.json")
+    assert code == 2
+    assert "m.json is a machine file" in err
+    assert "hockney show m.json" in err
 
 
 def test_damaged_lines_are_said(run: Run, campaign: Path) -> None:

@@ -72,6 +72,28 @@ def test_every_topology(hockney: Any, words: str, links: int, diameter: int) -> 
     assert f"bisection: {links} links" in out
 
 
+def test_one_is_not_several(hockney: Any) -> None:
+    assert "1 node, 1 switch, 1 link\n" in hockney("single-switch", "--nodes", "1")[1]
+    assert "2 nodes, 1 switch, 2 links\n" in hockney("single-switch", "--nodes", "2")[1]
+    out = hockney("traffic", "--topology", "torus:4", "--traffic", "tornado")[1]
+    assert "4 messages of 1 MiB, 1 hop on average" in out
+    assert "1 message on the most loaded link" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--bytes", "1e308B", "--streams", "100000"], "--bytes 1e308B is too large"),
+        (["--streams", "9999999"], "less than or equal to 1000000"),
+        (["--samples", "999999999"], "less than or equal to 10000"),
+    ],
+)
+def test_sizes_and_counts_have_limits(hockney: Any, words: list[str], message: str) -> None:
+    code, out, err = hockney("traffic", "--topology", "torus:4x4", "--traffic", "permutation", *words)
+    assert code == 2
+    assert message in " ".join((out + err).split())
+
+
 def test_an_edge_list_and_its_picture(hockney: Any, tmp_path: Path) -> None:
     path, picture = tmp_path / "network.txt", tmp_path / "network.svg"
     path.write_text("switch s\na s\nb s\nc s\n", encoding="utf-8")
@@ -100,6 +122,8 @@ def test_what_is_not_proven_is_not_presented_as_exact(hockney: Any) -> None:
         ([*COOLMUC3, "--allocation", "149"], "--allocation: 149 nodes of 148"),
         ([*COOLMUC3, "--allocation", "4", "--allocation-nodes", "0-3"], "both given"),
         ([*COOLMUC3, "--allocation-nodes", "140-150"], "150 is none of 0 to 147"),
+        (["torus", "--shape", "4x4", "--allocation-nodes", ""], "names no number"),
+        (["torus", "--shape", "4x4", "--allocation-nodes", "2,0,1-2"], "names node 2 more than once"),
         ([*COOLMUC3, "--svg", "network.pdf"], "cannot draw a figure"),
         ([*COOLMUC3, "--time-limit", "soon"], "is not a time"),
         (["torus", "--shape", "4x-1"], "are no extents"),

@@ -86,11 +86,13 @@ def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:
     [
         (["traffic", "--topology", "torus:4x4", "--traffic", "tornadoo"], "unknown traffic 'tornadoo'"),
         (["traffic", "--topology", "torus:4x4", "--routing", "xy"], "unknown routing 'xy'"),
-        (["traffic", "--topology", "torus:4x4", "--routing", "up-down"], "needs a tree of levels"),
+        (["traffic", "--topology", "torus:4x4", "--routing", "up-down"], "up-down needs a tree of levels"),
+        (["traffic", "--topology", "torus:4x4", "--routing", "d-mod-k"], "d-mod-k needs a tree of levels"),
         (["traffic", "--topology", "tours:4x4"], "names no topology"),
         (["traffic", "--topology", "torus:4x4", "--allocation", "17"], "17 nodes of 16"),
         (["traffic", "--topology", "torus:4x4", "--bytes", "0"], "0 B"),
         (["map", "--pattern", "jacobi:8x8x4", "--topology", "torus:4x4x4"], "256 ranks, and 64 nodes"),
+        (["map", "--pattern", "ring:8", "--topology", "torus:8", "--bytes", "1e308B"], "too large"),
         (["map", "--pattern", "hyper:8", "--topology", "torus:8"], "unknown pattern 'hyper'"),
         (
             ["map", "--pattern", "jacobi:4x4", "--topology", "torus:4x4", "--cells", "0x4"],

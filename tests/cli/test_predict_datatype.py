@@ -190,7 +190,15 @@ def test_published_machines_say_what_they_lack() -> None:
     message = json.loads(out)["error"]["message"]
     assert code == 2
     assert "document 003" in message
-    assert "no costs follow from them" in message
+    assert message.startswith("of datatypes only single times are known (Hoefler et al. 2010")
+    assert "extent_B" not in message, "a word of the machine file, not of people"
+
+
+def test_a_model_without_its_points_does_not_tell_its_notes_as_the_reason(tmp_path: Path) -> None:
+    code, out, _ = run(*VECTOR, "--json", machine=edited(tmp_path, points=[]))
+    message = json.loads(out)["error"]["message"]
+    assert code == 2
+    assert message.endswith("has no measurements: its points are not in the machine file")
 
 
 def test_an_effect_that_is_not_measurable_says_why(tmp_path: Path) -> None:

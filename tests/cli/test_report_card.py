@@ -38,6 +38,14 @@ def test_of_a_machine_file(run: Run) -> None:
     assert "<h1>twin</h1>" in Path("card.html").read_text(encoding="utf-8")
 
 
+def test_another_format_than_html_is_refused(run: Run) -> None:
+    code, _, err = run(MACHINE, "-o", "c.pdf")
+    assert code == 2
+    assert "c.pdf: a report is HTML, not .pdf" in err
+    assert "-o c.html" in err
+    assert not Path("c.pdf").exists()
+
+
 def test_of_a_published_machine_as_json(run: Run) -> None:
     code, out, _ = run("bluegene_p", "-o", "bgp.html", "--json")
     data = json.loads(out)

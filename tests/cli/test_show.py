@@ -46,6 +46,17 @@ def test_another_model_and_all_models(run: Run) -> None:
     assert out.count("T(n)") == 4
 
 
+def test_text_is_the_name_of_the_default_format(run: Run) -> None:
+    assert run(MACHINE, "--format", "text") == run(MACHINE)
+
+
+def test_more_ranks_than_a_schedule_has_are_refused(run: Run) -> None:
+    asked = ("--view", "exact", "--operation", "bcast", "--ranks")
+    code, _, err = run(MACHINE, *asked, "99999999999999999")
+    assert code == 2
+    assert "at most 1073741824" in err
+
+
 def test_table(run: Run) -> None:
     _, out, _ = run(MACHINE, "--format", "table", "--cache", "off")
     for word in ("least_squares", "piecewise", "median left out", "95 % interval", "adjusted R²"):
@@ -103,3 +114,13 @@ def test_a_file_of_a_newer_hockney(run: Run) -> None:
     code, _, err = run()
     assert code == 2
     assert "has schema version 3; this hockney reads up to version 2" in err
+
+
+@pytest.mark.parametrize("format_", ["text", "table", "latex"])
+def test_what_is_to_be_known_of_the_measurement_is_repeated(run: Run, tmp_path: Path, format_: str) -> None:
+    data = json.loads(MACHINE.read_text(encoding="utf-8"))
+    data["provenance"]["warnings"] = ["The machine changed its speed."]
+    (tmp_path / "m.json").write_text(json.dumps(data), encoding="utf-8")
+    code, out, err = run("m.json", "--format", format_)
+    assert (code, err) == (0, "warning: The machine changed its speed.\n")
+    assert "warning" not in out

@@ -12,6 +12,7 @@ from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build, with_times
 from hockney.machine.file import Entry, Machine, dumps, loads
+from hockney.report.make import make
 from hockney.samples.table import from_records, load, write
 
 SIZES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, *(2**k for k in range(10, 23)))
@@ -46,6 +47,7 @@ def record(size_B: int, **more: Any) -> Record:
             "samples": [value] * 3,
             "disturbed": 1,
             "stop": "interval",
+            "verified": True,
             "oversubscribed": False,
             "launch": "a",
             **more,
@@ -167,8 +169,18 @@ def test_warnings_of_a_damaged_campaign_are_kept(tmp_path: Path) -> None:
     path = campaign(tmp_path, sweep())
     with (path / "records.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"source": "hock\n')
-    (warning,) = build(path).provenance.warnings
+    warning = build(path).provenance.warnings[-1]
     assert f"records.jsonl:{len(SIZES) + 1}" in warning
+
+
+def test_what_the_report_warns_of_the_machine_file_warns_of(tmp_path: Path) -> None:
+    records = [*sweep(), record(8, value=6.1 * law(8)), record(2**22, stop="budget", bytes=2**23)]
+    path = campaign(tmp_path, records, {"id": "a", "warnings": ["the governor is powersave"]})
+    told = build(path).provenance.warnings
+    assert len(told) == 4
+    for text in ("33 % of the samples", "by their time budget", "by a factor of up to 6", "powersave"):
+        assert any(text in one for one in told), text
+    assert make(path).warnings == told, "each once"
 
 
 def test_a_table_gives_the_same_fits_as_its_campaign(tmp_path: Path) -> None:

@@ -72,6 +72,12 @@ def test_a_ratio_to_nothing_is_none() -> None:
     assert (one.ratio, one.low, one.high) == (None, None, None)
 
 
+def test_a_ratio_beyond_every_number_is_none() -> None:
+    one = compare("", "", parameter(1e-300), parameter(1e300))
+    assert (one.ratio, one.low, one.high) == (None, None, None)
+    assert one.verdict == "differs"
+
+
 def test_no_more_false_alarms_than_said() -> None:
     """Two estimates of one value, each with a correct 95 % interval, of like and of unlike width."""
     rng = np.random.default_rng(20261121)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,26 @@ def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.none() | strategy
 
 
-parameters = st.builds(Parameter, value=real, low=maybe(real), high=maybe(real), unit=text)
-regimes = st.builds(
-    Regime, min_B=positive, max_B=maybe(positive), alpha_s=parameters, beta_s_per_B=parameters, label=text
-)
+def parameter(ends: tuple[float, float, float], bare: bool, unit: str) -> Parameter:
+    low, value, high = sorted(ends)
+    return Parameter(value=value, unit=unit) if bare else Parameter(value=value, low=low, high=high, unit=unit)
+
+
+parameters = st.builds(parameter, st.tuples(real, real, real), st.booleans(), text)
+costs = st.builds(parameter, st.tuples(positive, positive, positive), st.booleans(), text)
+lines = st.tuples(costs, costs, text)
+
+
+def tiled(ends: list[float], lines: list[tuple[Parameter, Parameter, str]]) -> list[Regime]:
+    """One regime for each end, and one without."""
+    bounds = [0.0, *sorted(ends), None]
+    return [
+        Regime(min_B=low or 0.0, max_B=high, alpha_s=alpha, beta_s_per_B=beta, label=label)
+        for (low, high), (alpha, beta, label) in zip(pairwise(bounds), lines, strict=False)
+    ]
+
+
+regimes = st.builds(tiled, st.lists(positive, max_size=1), st.lists(lines, min_size=2, max_size=2))
 qualities = st.builds(
     Quality,
     points=count,
@@ -65,7 +82,7 @@ qualities = st.builds(
 fits = st.builds(
     Fit,
     model=text,
-    regimes=st.lists(regimes, min_size=1, max_size=2),
+    regimes=regimes,
     parameters=st.dictionaries(text, parameters, max_size=2),
     nonphysical=st.booleans(),
     n_half_B=maybe(parameters),
@@ -76,7 +93,7 @@ points = st.builds(
     Point,
     size_B=count,
     time_s=positive,
-    low_s=maybe(positive),
+    low_s=maybe(st.just(1e-12)),
     high_s=maybe(positive),
     records=maybe(count),
     samples=maybe(count),
@@ -251,6 +268,12 @@ def test_a_wrong_field_is_named_by_its_path(damage: Any, message: str) -> None:
     damage(data)
     with pytest.raises(RequestError, match=message):
         loads(json.dumps(data), HERE)
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 400])
+def test_a_number_that_is_none_is_refused_when_reading(number: str) -> None:
+    with pytest.raises(RequestError, match="is too large a number"):
+        loads(json.dumps(small()).replace("2.5e-07", number), HERE)
 
 
 @pytest.mark.parametrize("body", ["[]", "3", "{}", '{"schema_version": "1"}', '{"schema_version": true}', "null"])

@@ -99,6 +99,22 @@ def test_a_negative_size_is_refused() -> None:
         predict_message(entry(), -1, "piecewise")
 
 
+def test_a_size_that_mpi_cannot_count_is_refused() -> None:
+    assert predict_message(entry(), 2**63 - 1, "piecewise").time_s > 0
+    with pytest.raises(RequestError, match="more than MPI can count"):
+        predict_message(entry(), 2**63, "piecewise")
+
+
+def test_a_message_that_takes_no_time_has_no_spread() -> None:
+    free = entry().model_copy(deep=True)
+    fit = free.fits["piecewise"]
+    fit.regimes[0].alpha_s = fit.regimes[0].alpha_s.model_copy(update={"value": 0.0, "low": 0.0})
+    found = predict_message(free, 0, "piecewise")
+    assert fit.quality is not None
+    assert fit.quality.prediction_factor is not None
+    assert (found.time_s, found.low_s, found.high_s) == (0, 0, 0)
+
+
 def test_a_model_that_gives_a_negative_time_is_refused() -> None:
     # The least-squares line of the file starts at −113 µs.
     with pytest.raises(RequestError, match="not physical"):

@@ -9,9 +9,10 @@ import pytest
 
 from hockney.campaign.record import Record
 from hockney.machine.file import Point
+from hockney.machine.reservations import launch_spreads
 from hockney.models.base import Fit, Parameter
 from hockney.report.curves import Curve
-from hockney.report.facts import bandwidth, format_size, headline, launch_spreads, warnings
+from hockney.report.facts import bandwidth, format_size, headline, warnings
 
 Make = Callable[..., Curve]
 
@@ -87,7 +88,7 @@ def test_disturbed_share(curve: Make) -> None:
 def test_points_whose_interval_stayed_wide(curve: Make) -> None:
     made = points(curve([(1, 1e-6, 0.9e-6, 1.1e-6), (1024, 1e-6, 0.8e-6, 1.2e-6)]), stop=["budget", "interval"])
     assert "2 of 2 points ended by their time budget" in told([made])
-    assert "±20 % at 1 KiB (pingpong, label)" in told([made])
+    assert "±20 % at 1 KiB (pingpong, locality cache)" in told([made])
 
 
 @pytest.mark.parametrize(

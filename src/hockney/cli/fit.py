@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.errors import RequestError
 
 
 @verb(
@@ -32,13 +33,18 @@ def fit(
 ) -> None:
     """Fit every model to every configuration of a campaign, and write the machine file."""
     from hockney.machine.build import build
-    from hockney.machine.file import check_writable, save
+    from hockney.machine.file import check_writable, is_machine_file, save
     from hockney.machine.render import as_formulas, oversubscription, overview, preferred
     from hockney.machine.render_views import sections_data, sections_text
     from hockney.machine.sections import of_effects
     from hockney.models.views import VIEWS
 
     check_writable(output)
+    if is_machine_file(campaign):
+        raise RequestError(
+            f"{campaign} is a machine file: it holds fits already",
+            f"look at them with `hockney show {campaign}`, or give the campaign that they were made from",
+        )
     network = ""
     if topology:
         from hockney.machine.topologies.base import parse_spec

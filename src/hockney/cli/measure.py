@@ -10,7 +10,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
-from hockney.cli._words import segment, whole, words
+from hockney.cli._measure_choices import (
+    duration,
+    positive,
+    refuse_empty,
+    refuse_ignored,
+    refuse_other_choices,
+    segment_size,
+    size,
+)
+from hockney.cli._measure_choices import operations as _operations
+from hockney.cli._words import whole, words
 from hockney.errors import HockneyError, Incomplete, RequestError
 
 if TYPE_CHECKING:
@@ -141,21 +151,21 @@ def measure(
     from hockney.campaign.prepare import launches as prepare
     from hockney.machine.topologies.base import parse_spec
     from hockney.samples import table
-    from hockney.units import parse_bytes, parse_time
 
     if resume:
-        _refuse_other_choices(context)
         campaign = Campaign.open(output)
+        refuse_other_choices(context)
         plan = Plan.stored(campaign.plan(), output)
     else:
+        refuse_empty(context)
         choices: dict[str, Any] = QUICK if quick else {}
         if mpi == "smpi":
             choices = {**choices, **SIMULATED}
             visits = 1
         if budget:
-            choices = {**choices, "budget_s": _positive(parse_time(budget), "--budget")}
+            choices = {**choices, "budget_s": duration(budget, "--budget")}
         if tolerance is not None:
-            choices = {**choices, "tolerance": _positive(tolerance, "--tolerance")}
+            choices = {**choices, "tolerance": positive(tolerance, "--tolerance")}
         plan = Plan.asked(
             {
                 "system": system or gethostname(),
@@ -174,24 +184,24 @@ def measure(
                 "algorithms": words(algorithms) or ["default"],
                 "rank_counts": sorted({whole(word, "--rank-counts") for word in words(rank_counts)}),
                 "root": None if root == "rotate" else whole(root, "--root"),
-                "segments_B": [segment(word) for word in words(segments)] or [0],
+                "segments_B": [segment_size(word) for word in words(segments)] or [0],
                 "radices": [whole(word, "--radices") for word in words(radices)] or [0],
                 "start": start,
                 "adaptive": adaptive,
-                "time_s": _positive(parse_time(total), "--time") if total else None,
+                "time_s": duration(total, "--time") if total else None,
                 "localities": words(localities),
                 "pairs": pairs,
                 "caches": ["warm", "off"] if off_cache else ["warm"],
-                "sizes_B": sorted({parse_bytes(word) for word in words(sizes)}),
-                "largest_B": parse_bytes(largest),
+                "sizes_B": sorted({size(word, "--sizes") for word in words(sizes)}),
+                "largest_B": size(largest, "--largest"),
                 "window": window,
                 "launches": launches,
                 "visits": visits,
-                "time_limit_s": _positive(parse_time(time_limit), "--time-limit"),
+                "time_limit_s": duration(time_limit, "--time-limit"),
                 **choices,
             }
         )
-        _refuse_ignored(context, plan)
+        refuse_ignored(context, plan)
     prepared = prepare(plan)
     if not resume:
         campaign = Campaign.create(output, plan.model_dump())
@@ -215,17 +225,6 @@ def measure(
             table.write(table.from_records(records), campaign.table)
     answers = [record for record in campaign.effects() if record.answer or record.not_measurable]
     _finish(output, plan, outcome, records, len(answers), json)
-
-
-def _refuse_other_choices(context: typer.Context) -> None:
-    """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if name not in ("output", "resume", "json") and source is not None and source.name == "COMMANDLINE":
-            raise RequestError(
-                f"--{name.replace('_', '-')} cannot be changed with --resume: the campaign's plan is kept",
-                "leave it out, or start a new campaign",
-            )
 
 
 def _finish(
@@ -323,46 +322,6 @@ class Terminal:
         err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
 
 
-_NOT_OF_EFFECTS = (
-    *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments", "radices"),
-    *("start", "adaptive"),
-)
-_WITH_SIZES = ("congestion", "injection")
-
-
-def _refuse_ignored(context: typer.Context, plan: Plan) -> None:
-    """RequestError for an option that none of what is measured takes: it would be ignored."""
-    if plan.topology and "congestion" not in plan.effects:
-        raise RequestError("--topology is of the effect congestion alone", "add it: --operations congestion")
-    if plan.points:
-        return
-    ignored = [*_NOT_OF_EFFECTS, *([] if set(plan.effects) & set(_WITH_SIZES) else ["sizes"])]
-    for name in ignored:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise RequestError(
-                f"--{name.replace('_', '-')} means nothing for {', '.join(plan.effects)}",
-                "leave it out, or measure points, too: --operations pingpong,…",
-            )
-
-
-def _operations(text: str) -> dict[str, list[str]]:
-    """The plan's `operations` and `effects`."""
-    from hockney.campaign.effects.base import effects
-    from hockney.campaign.keys import COLLECTIVES
-
-    all_of = {"collectives": list(COLLECTIVES), "effects": effects.names()}
-    found = dict.fromkeys(name for word in words(text) for name in all_of.get(word, [word]))
-    asked = [name for name in found if name in effects.names()]
-    return {"operations": [name for name in found if name not in asked], "effects": asked}
-
-
 def _lasting(name: str) -> str:
     """A path that still means the same when the campaign is resumed from elsewhere; other words as they are."""
     return str(Path(name).absolute()) if "/" in name and Path(name).exists() else name
-
-
-def _positive(value: float, option: str) -> float:
-    if not value > 0:
-        raise RequestError(f"{option} must be positive", "for example 0.5s or 0.01")
-    return value

@@ -64,13 +64,18 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance."""
+    output = output or Path("card.html" if card else "report.html")
+    if output.suffix.lower() not in ("", ".html", ".htm"):
+        raise RequestError(
+            f"{output}: a report is HTML, not {output.suffix}",
+            f"write -o {output.with_suffix('.html')}; a browser prints that as PDF",
+        )
     if card:
         options = {"--peak": peak, "--machine": machine, "--system": system, "--figures": figures, "--csv": csv}
         if unfit := [name for name, value in options.items() if value]:
             raise RequestError(f"--card does not take {', '.join(unfit)}", "leave them out, or leave out --card")
-        _card(campaign, output or Path("card.html"), as_json=as_json)
+        _card(campaign, output, as_json=as_json)
         return
-    output = output or Path("report.html")
     from hockney.machine.file import load
     from hockney.machine.system import find_system
     from hockney.report.apps.base import spoken

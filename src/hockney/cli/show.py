@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, emit_json, err, out, verb
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Format(StrEnum):
     """How `hockney show` prints a machine."""
 
-    formula = "formula"
+    text = "text"
     table = "table"
     latex = "latex"
     json = "json"
@@ -52,7 +52,7 @@ hockney show machine.json --view all --operation bcast --ranks 64
 )
 def show(
     machine: Annotated[Path, typer.Argument(help="Machine file.")] = Path("machine.json"),
-    format_: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.formula,
+    format_: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.text,
     view: Annotated[
         Shown | None, typer.Option(help="Models in this view, or 'all' four. [default: formulas; all in JSON]")
     ] = None,
@@ -76,6 +76,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Print the fitted models of a machine so that a person can read them."""
+    from hockney import _core
     from hockney.machine.congestion import Congestions
     from hockney.machine.file import load
     from hockney.machine.render import chosen
@@ -93,15 +94,18 @@ def show(
             "--ranks and --algorithm are of a collective",
             "name one: --operation bcast, or --operation collectives",
         )
-    if ranks is not None and ranks < 2:
-        raise RequestError(f"a collective has at least 2 ranks, not {ranks}", "for example --ranks 64")
+    if ranks is not None and not 2 <= ranks <= _core.MOST_RANKS:
+        raise RequestError(
+            f"a collective has at least 2 ranks and at most {_core.MOST_RANKS} (2^30), not {ranks}",
+            "for example --ranks 64",
+        )
     part = whole.model_copy(update={"point_to_point": []})
     if not is_collective and not is_effect:
         asked = {"operation": operation, "locality": locality, "variant": variant, "cache": cache}
         if whole.point_to_point or operation is not None:
             part = whole.model_copy(update={"point_to_point": matching(whole, asked)})
         if part.point_to_point:
-            usual = "piecewise" if format_ in (Format.formula, Format.latex) else "all"
+            usual = "piecewise" if format_ in (Format.text, Format.latex) else "all"
             part = chosen(part, model or usual)
     views = [one for one in VIEWS if view in (Shown.all, one)]
     if topology and format_ is not Format.json and "bounded" not in views:
@@ -117,6 +121,8 @@ def show(
         shared = congestions.at() if congestions else None
         more += of_collectives(whole, operation, algorithm=algorithm, ranks=ranks, congestion=shared)
     _print(part, fits, more, format_, views, machine)
+    for warning in whole.provenance.warnings if format_ is not Format.json else ():
+        err.print(f"warning: {warning}", markup=False, soft_wrap=True)
 
 
 def _print(

@@ -18,6 +18,7 @@ from hockney.machine.effects import effects_of
 from hockney.machine.file import Entry, Machine, Measurements, Point, Provenance
 from hockney.machine.pool import POOLED, pool
 from hockney.machine.provenance import launches_of, libraries_of, system_of
+from hockney.machine.reservations import reservations
 from hockney.models.base import Fit, models
 from hockney.samples.series import KEY, Series, series
 from hockney.samples.table import DIRECTIONS, RATES, from_records, load, quietest
@@ -71,6 +72,7 @@ def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machi
     found = effects_of(answers, progress)
     used = {launch for entry in entries for launch in entry.measurements.launches}
     used |= {launch for effect in found for launch in effect.launches}
+    told = list(dict.fromkeys([*reservations(entries, records, launches), *warnings]))
     return Machine(
         hockney_version=__version__,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -79,7 +81,7 @@ def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machi
         point_to_point=entries,
         effects=found,
         topology=topology,
-        provenance=Provenance(launches=launches_of(launches, used), warnings=warnings),
+        provenance=Provenance(launches=launches_of(launches, used), warnings=told),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -31,7 +32,9 @@ _Key = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity in both machines; `ratio` is b / a (None where a is not positive), with what it lies between.
+    """One quantity in both machines; `ratio` is b / a, with what it lies between.
+
+    None where a is not positive, or the ratio more than a number holds.
 
     The ends of the ratio are b.low / a.high and b.high / a.low: they hold whatever the two have in common.
     """
@@ -98,7 +101,7 @@ def difference(a: Machine, b: Machine, *, points: bool = False) -> Difference:
 
 def compare(where: str, name: str, a: Parameter, b: Parameter) -> Comparison:
     """`a` and `b` of one unit; they differ where their 95 % intervals are apart."""
-    ratio = b.value / a.value if a.value > 0 else None
+    ratio = _ratio(b.value, a.value)
     if a.low is None or a.high is None or b.low is None or b.high is None:
         verdict: Verdict = "equal" if a.value == b.value else "no interval"
         return Comparison(where, name, a, b, verdict, ratio, None, None)
@@ -111,9 +114,15 @@ def compare(where: str, name: str, a: Parameter, b: Parameter) -> Comparison:
         b,
         "differs" if apart else "cannot be told",
         ratio,
-        b.low / a.high if positive else None,
-        b.high / a.low if positive else None,
+        _ratio(b.low, a.high) if positive else None,
+        _ratio(b.high, a.low) if positive else None,
     )
+
+
+def _ratio(over: float, under: float) -> float | None:
+    """None where there is none, or none that a number can hold."""
+    ratio = over / under if under > 0 else math.inf
+    return ratio if math.isfinite(ratio) else None
 
 
 def _entries(a: Machine, b: Machine, found: Difference, *, points: bool) -> None:

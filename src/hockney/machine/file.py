@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney.campaign.folder import write_atomically
 from hockney.campaign.record import Locality
 from hockney.errors import RequestError
+from hockney.machine.check import faults
 from hockney.machine.shipped import located
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 
 SCHEMA_VERSION = 2
+Number = TypeVar("Number", int, float)
 _MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
 
 
@@ -176,7 +179,7 @@ def save(machine: Machine, path: Path) -> None:
 
 def check_writable(path: Path) -> None:
     """RequestError where `path` exists and is no machine file, or its folder does not exist."""
-    if path.exists() and not _is_machine_file(path):
+    if path.exists() and not is_machine_file(path):
         raise RequestError(
             f"{path} exists and is not a machine file; it was not changed", "choose another name with -o"
         )
@@ -208,7 +211,9 @@ def load(path: Path) -> Machine:
 def loads(text: str, path: Path) -> Machine:
     """A machine from the text of a machine file; `path` is for the messages. Errors as `load`."""
     try:
-        data = json.loads(text, parse_constant=_refuse_constant)
+        data = json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_finite(float), parse_int=_finite(int)
+        )
     except json.JSONDecodeError as error:
         where = f"{path}:{error.lineno}"
         raise RequestError(
@@ -227,7 +232,7 @@ def loads(text: str, path: Path) -> Machine:
     # What version 2 added may be absent.
     data["schema_version"] = SCHEMA_VERSION
     try:
-        return Machine.model_validate_json(json.dumps(data))
+        machine = Machine.model_validate_json(json.dumps(data))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -235,6 +240,12 @@ def loads(text: str, path: Path) -> Machine:
         what = f"unknown field {where}" if unknown else f"{where}: {first['msg']}"
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise RequestError(f"{path}: {what}{more}", _restore(path)) from error
+    wrong = list(faults(machine))
+    if wrong:
+        where, what = wrong[0]
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        raise RequestError(f"{path}: {where}: {what}{more}", _restore(path))
+    return machine
 
 
 def _restore(path: Path) -> str:
@@ -245,6 +256,16 @@ def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a JSON number")
 
 
+def _finite(kind: type[Number]) -> Callable[[str], Number]:
+    def parse(text: str) -> Number:
+        # JSON has no infinity, but 1e999 becomes one.
+        if not math.isfinite(float(text)):
+            raise ValueError(f"{text[:12]}… is too large a number")
+        return kind(text)
+
+    return parse
+
+
 def _looks_like_machine(data: Any) -> bool:
     if not isinstance(data, Mapping):
         return False
@@ -252,7 +273,8 @@ def _looks_like_machine(data: Any) -> bool:
     return type(version) is int and version >= 1 and "hockney_version" in data
 
 
-def _is_machine_file(path: Path) -> bool:
+def is_machine_file(path: Path) -> bool:
+    """Whether it says of itself that it is one."""
     try:
         return _looks_like_machine(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):

@@ -99,14 +99,14 @@ def one_effect(machine: Machine, name: str, asked: Mapping[str, str | None]) -> 
             there = _narrow(there, key, word)
     told = [each for each in there if each.points]
     if not told:
-        whys = [
-            why
-            for each in there
-            for why in (each.not_measurable, *each.not_identified.values(), *each.notes)
-            if why
+        # Where there are parameters, the notes are of a model whose points the file lacks: no reason.
+        whys = [each.not_measurable for each in there]
+        whys += [
+            why for each in there if not each.parameters for why in (*each.not_identified.values(), *each.notes)
         ]
+        why = "; ".join(dict.fromkeys(filter(None, whys))) or "its points are not in the machine file"
         raise RequestError(
-            f"{title(there[0])} has no measurements: {'; '.join(dict.fromkeys(whys)) or 'none in the file'}",
+            f"{title(there[0])} has no measurements: {why}",
             f"measure it elsewhere: `hockney measure --operations {name} -o FOLDER`",
         )
     return _best(told)

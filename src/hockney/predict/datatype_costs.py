@@ -51,12 +51,10 @@ def ways_of(effect: Effect, hosts: Sequence[Host]) -> dict[str, Way]:
     RequestError where the points are others than hockney's own, as published ones are, and where no host's caches
     are those that they were sorted by.
     """
-    odd = next((row for row in effect.points if not row.keys() >= _COLUMNS), None)
-    if odd is not None:
-        of = f" of {effect.source}" if effect.source else ""
-        lacking = ", ".join(sorted(_COLUMNS - odd.keys()))
+    if not all(row.keys() >= _COLUMNS for row in effect.points):
+        by = f" ({effect.source})" if effect.source else ""
         raise RequestError(
-            f"the points{of} have no {lacking}: no costs follow from them",
+            f"of datatypes only single times are known{by}, not how each layout lies in memory: no costs follow",
             "measure it: `hockney measure --operations datatypes -o FOLDER`, then `hockney fit FOLDER`",
         )
     levels = _levels(effect.points, hosts)

@@ -47,14 +47,21 @@ STEP = 4.0
 """Beyond the largest measured size the interval grows by its own factor again for each such ratio of sizes: what
 a point left out of the measurements taught about one step is all that is known of the next ones."""
 
+MOST_B = 2**63 - 1
+
 
 def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
     """Time of one message of `size_B` ≥ 0 bytes by the fit of that name.
 
-    RequestError for a negative size, a model that is not fitted, or a fit that gives a negative time there.
+    RequestError for a negative size or one beyond MOST_B, a model that is not fitted, or a fit that gives a
+    negative time there.
     """
     if size_B < 0:
         raise RequestError(f"a message of {size_B} B does not exist", "sizes are 0 B or more")
+    if size_B > MOST_B:
+        raise RequestError(
+            f"a message of {size_B:.3g} B is more than MPI can count", f"at most {MOST_B} B (2^63 − 1)"
+        )
     if model not in entry.fits:
         mine = (note.removeprefix(f"{model}: ") for note in entry.notes if note.startswith(f"{model}: "))
         reason = next((f": {note}" for note in mine), "")
@@ -74,14 +81,19 @@ def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
     return Prediction(
         size_B=size_B,
         time_s=time_s,
-        low_s=None if bounds is None else time_s * (float(bounds[0]) / time_s) ** (1 + steps),
-        high_s=None if bounds is None else time_s * (float(bounds[1]) / time_s) ** (1 + steps),
+        low_s=None if bounds is None else _widened(time_s, float(bounds[0]), 1 + steps),
+        high_s=None if bounds is None else _widened(time_s, float(bounds[1]), 1 + steps),
         bandwidth_B_per_s=MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,
         regime=fit.regimes[index],
         formula=formula(fit, index),
         extrapolated=extrapolated,
         factor=factor,
     )
+
+
+def _widened(time_s: float, end_s: float, times: float) -> float:
+    """`end_s` as many times as far from `time_s`, by ratio; no time at all has an interval of none."""
+    return time_s * (end_s / time_s) ** times if time_s > 0 else 0.0
 
 
 def _outside(entry: Entry, size_B: int) -> tuple[bool, float | None]:

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from hockney.errors import RequestError
+from hockney.machine.reservations import percent as percent
 from hockney.report.axes import SizeAxis, spread_labels
 from hockney.report.style import QUIET
 from hockney.units import format_rate, parse_rate
@@ -87,14 +88,6 @@ def draw_peaks(
             0.01, level, f"{peak.label(directions)}: {percent(share)} reached",
             transform=axes.get_yaxis_transform(), ha="left", va="bottom", fontsize=7.5, color="#333333",
         )  # fmt: skip
-
-
-def percent(share: float) -> str:
-    """0.873 → `87 %`, 0.0042 → `0.42 %`, 1e-9 → `< 0.01 %`."""
-    value = 100 * share
-    if 0 < value < 0.01:
-        return "< 0.01 %"
-    return f"{value:.0f} %" if abs(value) >= 10 else f"{value:.2g} %"
 
 
 def cache_marks(caches: Mapping[tuple[int, str], Sequence[int]]) -> list[SizeMark]:

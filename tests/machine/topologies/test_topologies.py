@@ -172,7 +172,12 @@ THREE = "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=2:2,cores=4,core-
         ("torus:4x4,colour=red", "no option 'colour'"),
         ("torus:4x4,shape=4x4", "shape is given twice"),
         ("torus:4x4,link=1Gbit/s,link=2Gbit/s", "link is given twice"),
-        ("torus:4x4,link=0Gbit/s", "link: '0Gbit/s' moves nothing"),
+        ("torus:4x4,link=0Gbit/s", "link: '0Gbit/s' is no rate of a link: those are from 1 bit/s to 1e+18 bit/s"),
+        # Loads divided by such rates are no finite number.
+        ("torus:4x4,link=1e-300bit/s", "'1e-300bit/s' is no rate of a link"),
+        ("torus:4x4,link=1e308bit/s", "'1e308bit/s' is no rate of a link"),
+        # No array has so many dimensions.
+        ("torus:1" + "x1" * 70, "71 extents are too many: 20 is the most"),
         ("torus:4096x4096x4096", "more than 1048576"),
         ("hypercube:0", "dimension: '0' is not a whole number from 1 on"),
         ("hypercube:64", "dimension 64 has 2^64 nodes, more than 1048576"),
@@ -214,7 +219,9 @@ def test_a_network_that_cannot_be_built_says_which_number_is_wrong(spec: str, me
     [
         ("a b\nc\n", ":2: 'c' is linked to nothing"),
         ("a a\n", ":1: 'a' is linked to itself"),
-        ("a b x0\n", ":1: x0 is no link"),
+        ("a b x0\n", ":1: '0' is not a whole number from 1 on"),
+        ("a b x-2\n", ":1: '-2' is not a whole number from 1 on"),
+        ("a b x999999999999999999999\n", ":1: 999999999999999999999 is too large: 999999999 is the most"),
         ("a b y2\n", ":1: 'y2' is not a rate"),
         ("a b x2 1Gbit/s more\n", ":1: 'more' is too much"),
         ("a b\n\nb a\n", ":3: the link of 'b' and 'a' is here a second time"),
@@ -241,6 +248,30 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"a b\n\xff\xfe")
     with pytest.raises(RequestError, match="is not text"):
         parse_spec(f"edges:{path}")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "single-switch:1000000000",
+        "torus:1000000000000x1000000000000",
+        "fat-tree:nodes=8,leaf-ports=4:1000000000,spines=2,spine-ports=4",
+        # More digits than int() reads.
+        f"hypercube:1{'0' * 5000}",
+    ],
+)
+def test_too_large_is_not_called_no_number(spec: str) -> None:
+    with pytest.raises(RequestError, match="0 is too large: 999999999 is the most"):
+        parse_spec(spec)
+
+
+def test_links_of_one_pair_with_rates_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "network.txt"
+    path.write_text("a b\nb a 5Gbit/s\n", encoding="utf-8")
+    assert parse_spec(f"edges:{path},link=1Gbit/s").bandwidth_bit_per_s.tolist() == [1e9, 5e9]
+    with pytest.raises(RequestError) as wrong:
+        parse_spec(f"edges:{path},link=5Gbit/s")
+    assert "xN for parallel links of one rate" in wrong.value.hint
 
 
 def test_a_number_of_nodes_taken_for_the_dimension_is_hinted_at() -> None:

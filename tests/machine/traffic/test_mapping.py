@@ -54,7 +54,12 @@ def test_the_median_of_random_maps() -> None:
         of.load(placements.get("random").place(Situation(of.pattern, of.among, 1, "shortest", seed))).worst_B
         for seed in range(5)
     )
-    found = next(one for one in compare(of, samples=5, own={}).mapped if one.name == "random")
+    shares: list[float] = []
+    compared = compare(of, samples=5, own={}, progress=lambda share, _: shares.append(share))
+    assert shares[0] == 0 < shares[-1] < 1
+    assert shares == sorted(shares)
+    assert len(shares) == 5 + len(compared.mapped) - 1
+    found = next(one for one in compared.mapped if one.name == "random")
     assert found.worst == pytest.approx(every[2])
     assert every[0] < every[-1]
 

@@ -94,7 +94,10 @@ def test_most_loaded_links_by_name() -> None:
 def test_samples_of_random_traffic() -> None:
     tree = "fat-tree:nodes=16,leaf-ports=4:4,spines=2,spine-ports=8"
     worst = [of(tree, "permutation", "d_mod_k", seed=seed).worst for seed in range(3, 8)]
-    told = spread_of_samples(of(tree, "permutation", "d_mod_k", seed=3), 5)
+    shares: list[float] = []
+    first = of(tree, "permutation", "d_mod_k", seed=3)
+    told = spread_of_samples(first, 5, lambda share, _: shares.append(share))
+    assert shares == [0.2, 0.4, 0.6, 0.8]
     assert told["count"] == 5
     assert told["worst"] == {
         "least": min(worst),

@@ -154,6 +154,13 @@ def test_late_receives_that_are_quick_again_are_no_limit() -> None:
     assert "again" in found.not_identified["arrived_B"]
 
 
+@pytest.mark.parametrize(("done", "advice"), [(9, "up to 64 B: measure with a larger --largest"), (0, "nodes")])
+def test_a_search_that_the_largest_message_ended_asks_for_a_larger_one(done: int, advice: str) -> None:
+    tries = [(0, 9, 0.1), (1, 9, 1.0), (16, 9, 0.2), (64, done, 0.2)]
+    found = fit([record(size, "present", n, share * TRANSFER_S) for size, n, share in tries])
+    assert advice in found.not_identified["arrived_B"]
+
+
 def test_nothing_but_an_empty_message_arrives_where_one_byte_is_a_step() -> None:
     times = [(0, 0.05), (1, 0.9), (2, 0.95)]
     arrived = fit([record(size, "present", 9, share * TRANSFER_S) for size, share in times]).parameters[

@@ -95,6 +95,12 @@ def test_provenance_names_library_host_and_launches() -> None:
     assert "published, not measured: Hoefler et al. 2010 (document 003)" in content(BLUE_GENE).provenance
 
 
+def test_warnings_stand_before_what_may_be_cut() -> None:
+    machine = TWIN.model_copy(deep=True)
+    machine.provenance.warnings = ["The machine changed its speed."]
+    assert content(machine).provenance[1] == "The machine changed its speed."
+
+
 def test_one_entry_of_each_locality_is_principal() -> None:
     chosen = principal(TWIN.point_to_point)
     assert [(one.locality, one.variant, one.cache) for one in chosen] == [

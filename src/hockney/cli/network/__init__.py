@@ -23,7 +23,7 @@ Link = Annotated[str, typer.Option(help="Rate of a link in one direction, for ex
 Allocation = Annotated[
     int | None, typer.Option(min=1, help="Only the first so many nodes, in leaf order. [default: all]")
 ]
-AllocationNodes = Annotated[str, typer.Option(help="Only these nodes: 0-15,32.")]
+AllocationNodes = Annotated[str | None, typer.Option(help="Only these nodes: 0-15,32.")]
 Svg = Annotated[
     Path | None, typer.Option(help="Draw the network, its allocation and the cut (.svg, .png, .html).")
 ]
@@ -38,7 +38,7 @@ def answer(
     options: dict[str, Any],
     *,
     allocation: int | None,
-    allocation_nodes: str,
+    allocation_nodes: str | None,
     svg: Path | None,
     time_limit: str,
     seed: int,
@@ -70,17 +70,29 @@ def answer(
         out.print(f"wrote {svg}", markup=False, soft_wrap=True)
 
 
-def allocated(made: Network, count: int | None, listed: str) -> Any:
+def allocated(made: Network, count: int | None, listed: str | None) -> Any:
     """Node numbers (n,) in leaf order; RequestError where the network does not have them."""
     import numpy as np
 
-    if count is not None and listed:
+    if count is not None and listed is not None:
         raise RequestError("--allocation and --allocation-nodes are both given", "give one of them")
     if count is not None and count > made.nodes:
         raise RequestError(f"--allocation: {count} nodes of {made.nodes}", "give fewer")
-    if listed:
-        return np.unique(wholes(listed, "--allocation-nodes", range(made.nodes)))
+    if listed is not None:
+        nodes, times = np.unique(wholes(listed, "--allocation-nodes", range(made.nodes)), return_counts=True)
+        if times.max() > 1:
+            raise RequestError(
+                f"--allocation-nodes {listed!r} names node {nodes[times.argmax()]} more than once",
+                "name every node once",
+            )
+        return nodes
     return np.arange(made.nodes if count is None else count)
+
+
+def counted(number: float, what: str, form: str = "", *, plural: str = "") -> str:
+    """`1 node`, `2 nodes`."""
+    told = format(number, form)
+    return f"{told} {what if told == '1' else plural or what + 's'}"
 
 
 def _show(found: Measured) -> None:
@@ -89,8 +101,9 @@ def _show(found: Measured) -> None:
 
     made = found.network
     out.print(f"{made.spec}", markup=False, soft_wrap=True)
-    about = f"{made.nodes} nodes, {made.switches} switches, {int(made.parallel.sum())} links"
-    out.print(about, soft_wrap=True)
+    switches = counted(made.switches, "switch", plural="switches")
+    links = counted(int(made.parallel.sum()), "link")
+    out.print(f"{counted(made.nodes, 'node')}, {switches}, {links}", soft_wrap=True)
     for name, value in made.attributes.items():
         shown = "x".join(str(extent) for extent in value) if name == "shape" else value
         out.print(f"  {name.replace('_', ' ')}: {shown}", markup=False, soft_wrap=True)
@@ -113,7 +126,7 @@ def _show(found: Measured) -> None:
 
 def _width(found: Bisection) -> str:
     if found.is_exact:
-        return f"{found.high:,.0f} {'link' if found.high == 1 else 'links'}"
+        return counted(found.high, "link", ",.0f")
     return f"between {found.low:,.0f} (proven) and {found.high:,.0f} (found) links"
 
 

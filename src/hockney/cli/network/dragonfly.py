@@ -28,7 +28,7 @@ def dragonfly(
     global_link: Annotated[str, typer.Option(help="Rate of a global link, where it is not --link.")] = "",
     link: Link = "",
     allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = "",
+    allocation_nodes: AllocationNodes = None,
     svg: Svg = None,
     time_limit: TimeLimit = "20s",
     seed: Seed = 0,

@@ -21,7 +21,7 @@ def edge_list(
     file: Annotated[Path, typer.Argument(help="The file.", metavar="FILE")],
     link: Link = "",
     allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = "",
+    allocation_nodes: AllocationNodes = None,
     svg: Svg = None,
     time_limit: TimeLimit = "20s",
     seed: Seed = 0,

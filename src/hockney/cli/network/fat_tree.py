@@ -32,7 +32,7 @@ def fat_tree(
     uplink: Annotated[str, typer.Option(help="Rate of a link between switches, where it is not --link.")] = "",
     link: Link = "",
     allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = "",
+    allocation_nodes: AllocationNodes = None,
     svg: Svg = None,
     time_limit: TimeLimit = "20s",
     seed: Seed = 0,

@@ -20,7 +20,7 @@ def hypercube(
     dimension: Annotated[int, typer.Option(help="n: there are 2ⁿ nodes.")],
     link: Link = "",
     allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = "",
+    allocation_nodes: AllocationNodes = None,
     svg: Svg = None,
     time_limit: TimeLimit = "20s",
     seed: Seed = 0,

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
-from hockney.cli.network import network
+from hockney.cli.network import counted, network
 from hockney.cli.network.traffic import TopologyOption
 from hockney.units import format_bytes, format_time, parse_bytes
 
@@ -65,7 +65,7 @@ def locality(
         return
     where = f"as {hosts} says" if hosts else "in the order of their names"
     out.print(
-        f"{len(pairs)} pairs of {len(at)} hosts on {of.spec} ({where}), {format_bytes(size_B)}",
+        f"{counted(len(pairs), 'pair')} of {len(at)} hosts on {of.spec} ({where}), {format_bytes(size_B)}",
         markup=False,
         soft_wrap=True,
     )

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, emit_json, out, verb
-from hockney.cli.network import Allocation, AllocationNodes, allocated, network
+from hockney.cli.network import Allocation, AllocationNodes, allocated, counted, network
 from hockney.cli.network.traffic import RoutingOption, TopologyOption
 from hockney.errors import RequestError
 from hockney.units import parse_bytes
@@ -41,11 +41,11 @@ def map_(
     periodic: Annotated[bool, typer.Option(help="jacobi: the boundaries are joined.")] = False,
     routing: RoutingOption = "",
     allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = "",
+    allocation_nodes: AllocationNodes = None,
     map_file: Annotated[
         Path | None, typer.Option(help="A map of your own to compare: lines `rank node`.")
     ] = None,
-    samples: Annotated[int, typer.Option(min=1, help="Random maps, of which the median is shown.")] = 9,
+    samples: Annotated[int, typer.Option(min=1, max=1000, help="Random maps, of which the median is shown.")] = 9,
     seed: Annotated[int, typer.Option(min=0, help="Of random maps and of the order of swaps.")] = 0,
     json: JsonOption = False,
 ) -> None:
@@ -54,9 +54,10 @@ def map_(
     Sorted by the most loaded link, then by hop-bytes. What stays within a node crosses no link. The factors are
     of load, not of time: a program also computes, and messages also have latencies.
     """
+    from hockney.cli._progress import shown
     from hockney.machine.topologies.base import parse_spec
     from hockney.machine.topologies.torus import extents
-    from hockney.machine.traffic.base import Links
+    from hockney.machine.traffic.base import Links, check_bytes
     from hockney.machine.traffic.demands.base import Allocated
     from hockney.machine.traffic.mapping import check_ranks, compare, read_map
     from hockney.machine.traffic.patterns.base import Volumes, parse_pattern
@@ -66,17 +67,16 @@ def map_(
     size_B = parse_bytes(size) if size else None
     if size_B == 0:
         raise RequestError("messages of 0 B load no link", "for example --bytes 64KiB")
+    check_bytes(size_B or 0, f"--bytes {size}")
     made = parse_pattern(pattern, Volumes(size_B, extents(cells) if cells else None, periodic))
     of = parse_spec(topology)
     nodes = allocated(of, allocation, allocation_nodes)
     way = routing.replace("-", "_") or default_routing(of)
     situation = Situation(made, Allocated(Links.of(of), nodes), ppn, way, seed)
     check_ranks(situation)
-    found = compare(
-        situation,
-        samples=samples,
-        own={str(map_file): read_map(map_file, situation)} if map_file else {},
-    )
+    own = {str(map_file): read_map(map_file, situation)} if map_file else {}
+    with shown(quiet=json) as progress:
+        found = compare(situation, samples=samples, own=own, progress=progress)
     if json:
         emit_json(found.as_data())
         return
@@ -86,7 +86,8 @@ def map_(
 def _show(found: Comparison) -> None:
     told = found.as_data()
     out.print(
-        f"{told['pattern']} on {told['topology']}: {told['ranks']} ranks, {told['nodes']} nodes, "
+        f"{told['pattern']} on {told['topology']}: {counted(told['ranks'], 'rank')}, "
+        f"{counted(told['nodes'], 'node')}, "
         f"routing {told['routing'].replace('_', '-')}; sizes in {told['unit']}",
         markup=False,
         soft_wrap=True,

@@ -22,7 +22,7 @@ def single_switch(
     ports: Annotated[int | None, typer.Option(help="Ports of the switch. [default: as many as needed]")] = None,
     link: Link = "",
     allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = "",
+    allocation_nodes: AllocationNodes = None,
     svg: Svg = None,
     time_limit: TimeLimit = "20s",
     seed: Seed = 0,

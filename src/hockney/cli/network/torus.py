@@ -20,7 +20,7 @@ def torus(
     shape: Annotated[str, typer.Option(help="Extents: 8x8x4; the last coordinate varies fastest.")],
     link: Link = "",
     allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = "",
+    allocation_nodes: AllocationNodes = None,
     svg: Svg = None,
     time_limit: TimeLimit = "20s",
     seed: Seed = 0,

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, emit_json, out, verb
-from hockney.cli.network import Allocation, AllocationNodes, allocated, network
+from hockney.cli.network import Allocation, AllocationNodes, allocated, counted, network
 from hockney.errors import RequestError
 from hockney.units import format_bytes, format_rate, format_time, parse_bytes
 
@@ -54,12 +54,17 @@ def traffic(
     ] = "worst-pairing",
     routing: RoutingOption = "",
     allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = "",
+    allocation_nodes: AllocationNodes = None,
     size: Annotated[str, typer.Option("--bytes", help="Size of one message.")] = "1MiB",
-    streams: Annotated[int, typer.Option(min=1, help="Messages that each pair sends at once.")] = 1,
+    streams: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Messages that each pair sends at once.")
+    ] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of random traffic.")] = 0,
     samples: Annotated[
-        int, typer.Option(min=1, help="Random traffic: draw it with so many seeds, and tell how it spreads.")
+        int,
+        typer.Option(
+            min=1, max=10_000, help="Random traffic: draw it with so many seeds, and tell how it spreads."
+        ),
     ] = 1,
     links: Annotated[int, typer.Option(min=1, help="How many of the most loaded links to show.")] = 10,
     json: JsonOption = False,
@@ -69,8 +74,9 @@ def traffic(
     Congestion counts messages that share one link of a node; on a faster or slower link, as many as take as long.
     Bounds are of links and routing alone: no protocol, no overhead, no contention for buffers.
     """
+    from hockney.cli._progress import shown
     from hockney.machine.topologies.base import parse_spec
-    from hockney.machine.traffic.base import Links
+    from hockney.machine.traffic.base import Links, check_bytes
     from hockney.machine.traffic.demands.base import Allocated
     from hockney.machine.traffic.study import default_routing, spread_of_samples, study
 
@@ -78,6 +84,7 @@ def traffic(
     size_B = parse_bytes(size)
     if size_B == 0:
         raise RequestError("a message of 0 B loads no link", "for example --bytes 1MiB")
+    check_bytes(size_B, f"--bytes {size}")
     found = study(
         Allocated(Links.of(of), allocated(of, allocation, allocation_nodes)),
         traffic=kind.replace("-", "_"),
@@ -86,7 +93,10 @@ def traffic(
         streams=streams,
         seed=seed,
     )
-    spread = spread_of_samples(found, samples) if samples > 1 else None
+    spread = None
+    if samples > 1:
+        with shown(quiet=json) as progress:
+            spread = spread_of_samples(found, samples, progress)
     if json:
         emit_json({**found.as_data(links), **({"samples": spread} if spread else {})})
         return
@@ -104,7 +114,9 @@ def traffic(
 def _show(found: TrafficStudy, links: int) -> None:
     told = found.as_data(links)
     out.print(
-        f"{told['topology']}: {told['allocated_nodes']} of {told['nodes']} nodes", markup=False, soft_wrap=True
+        f"{told['topology']}: {told['allocated_nodes']} of {counted(told['nodes'], 'node')}",
+        markup=False,
+        soft_wrap=True,
     )
     out.print(
         f"traffic {found.traffic.replace('_', '-')}: {told['traffic']['meaning']}", markup=False, soft_wrap=True
@@ -113,9 +125,11 @@ def _show(found: TrafficStudy, links: int) -> None:
         f"routing {found.routing.replace('_', '-')}: {told['routing']['meaning']}", markup=False, soft_wrap=True
     )
     out.print(
-        f"{told['messages']} messages of {format_bytes(found.size_B)}, {found.mean_hops:.4g} hops on average"
+        f"{counted(told['messages'], 'message')} of {format_bytes(found.size_B)}, "
+        f"{counted(found.mean_hops, 'hop', '.4g')} on average"
     )
-    out.print(f"congestion: {found.worst:.6g} messages on the most loaded link, {found.average:.6g} on average")
+    worst = counted(found.worst, "message", ".6g")
+    out.print(f"congestion: {worst} on the most loaded link, {found.average:.6g} on average")
     if (exact := told.get("exact_alltoall_congestion")) is not None:
         out.print(f"exact congestion of an alltoall on this torus, ideally spread: {exact:.6g}")
     if (bound := told.get("beta_factor")) is not None and found.traffic in _EQUATION_2:

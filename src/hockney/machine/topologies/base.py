@@ -19,6 +19,12 @@ from hockney.units import parse_rate
 MOST_VERTICES = 2**20
 """A graph of more does not fit the memory of a small machine once its measures are taken."""
 
+LARGEST = 999_999_999
+"""Of any number that describes a network or a pattern."""
+
+FASTEST_BIT_PER_S = 10**18
+"""Of one link; the slowest moves one bit a second: loads divided by rates then stay finite."""
+
 Links = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 """Ends (links, 2), parallel links (links,) and bandwidth of one (links,) in bit/s."""
 
@@ -152,16 +158,27 @@ def parse_spec(text: str) -> Network:
 def whole(text: str) -> int:
     """A whole number of at least 1."""
     word = text.strip()
-    if not re.fullmatch("[0-9]{1,9}", word) or int(word) < 1:
+    if not re.fullmatch("[0-9]+", word) or not word.strip("0"):
         raise RequestError(f"{text!r} is not a whole number from 1 on", "for example 4")
-    return int(word)
+    return limited(word)
+
+
+def limited(digits: str) -> int:
+    """What digits say, up to `LARGEST`."""
+    # By their number first: int() reads no more than some thousands.
+    if len(digits.lstrip("0")) > len(str(LARGEST)):
+        raise RequestError(f"{digits} is too large: {LARGEST} is the most", "give a smaller number")
+    return int(digits)
 
 
 def link_rate(text: str) -> float:
-    """`100Gbit/s` → 1e11 bit/s; above 0."""
+    """`100Gbit/s` → 1e11 bit/s."""
     rate = parse_rate(text) * 8
-    if rate <= 0:
-        raise RequestError(f"{text!r} moves nothing", "for example 100Gbit/s")
+    if not 1 <= rate <= FASTEST_BIT_PER_S:
+        raise RequestError(
+            f"{text!r} is no rate of a link: those are from 1 bit/s to {FASTEST_BIT_PER_S:.0e} bit/s",
+            "for example 100Gbit/s",
+        )
     return rate
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from pathlib import Path
 
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.topologies.base import MOST_VERTICES, Network, Topology, link_rate, topologies
+from hockney.machine.topologies.base import MOST_VERTICES, Network, Topology, link_rate, topologies, whole
 
 _HINT = "a line is `A B [xN] [RATE]`, `node NAME …`, `switch NAME …` or a comment behind #"
-_PARALLEL = re.compile("x([0-9]{1,9})")
+_PARALLEL_HINT = "write xN for parallel links of one rate; those of another rate have a line of their own"
 
 
 class _Read:
@@ -48,7 +47,7 @@ class _Read:
         # Equal rates are one key, and so are unknown ones: NaN differs from itself.
         key = (min(a, b), max(a, b), -1.0 if math.isnan(rate) else rate)
         if key in self.bundles:
-            raise self.wrong(f"the link of {a!r} and {b!r} is here a second time", "write xN for parallel links")
+            raise self.wrong(f"the link of {a!r} and {b!r} is here a second time", _PARALLEL_HINT)
         self.bundles[key] = parallel
 
     def _declare(self, word: str, names: list[str]) -> None:
@@ -63,17 +62,16 @@ class _Read:
 
     def _bundle(self, words: list[str]) -> tuple[int, float]:
         parallel, rate = 1, self.link
-        if words and (found := _PARALLEL.fullmatch(words[0])):
-            parallel = int(found[1])
-            words = words[1:]
-            if not parallel:
-                raise self.wrong("x0 is no link")
-        if words:
-            try:
+        try:
+            # No rate begins with an x.
+            if words and words[0].startswith("x"):
+                parallel = whole(words[0].removeprefix("x"))
+                words = words[1:]
+            if words:
                 rate = link_rate(words[0])
-            except RequestError as error:
-                raise self.wrong(error.message, error.hint) from error
-            words = words[1:]
+                words = words[1:]
+        except RequestError as error:
+            raise self.wrong(error.message, error.hint) from error
         if words:
             raise self.wrong(f"{words[0]!r} is too much")
         return parallel, rate

@@ -18,6 +18,7 @@ from hockney.machine.topologies.base import (
     SwitchKind,
     Topology,
     check_size,
+    limited,
     link_rate,
     topologies,
     whole,
@@ -26,10 +27,10 @@ from hockney.machine.topologies.base import (
 
 def ports(text: str) -> tuple[int, int]:
     """`32:16` → 32 ports down and 16 up; a bare number is down only."""
-    found = re.fullmatch(r"\s*([0-9]{1,9})(?::([0-9]{1,9}))?\s*", text)
-    if found is None or int(found[1]) < 1:
+    found = re.fullmatch(r"\s*([0-9]+)(?::([0-9]+))?\s*", text)
+    if found is None or not found[1].strip("0"):
         raise RequestError(f"{text!r} are no ports", "write down:up, for example 32:16")
-    return int(found[1]), int(found[2] or 0)
+    return limited(found[1]), limited(found[2] or "0")
 
 
 @dataclass

@@ -8,14 +8,20 @@ import re
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.topologies.base import Network, Topology, check_size, link_rate, topologies
+from hockney.machine.topologies.base import Network, Topology, check_size, limited, link_rate, topologies
+
+MOST_EXTENTS = 20
+"""With more, all of them 2, there would be more nodes than a network has."""
 
 
 def extents(text: str) -> tuple[int, ...]:
     """`8x8x4` → (8, 8, 4)."""
-    if not re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", text.strip()):
+    if not re.fullmatch(r"[0-9]+(x[0-9]+)*", text.strip()):
         raise RequestError(f"{text!r} are no extents", "for example 8x8x4")
-    return tuple(map(int, text.split("x")))
+    found = tuple(map(limited, text.strip().split("x")))
+    if len(found) > MOST_EXTENTS:
+        raise RequestError(f"{len(found)} extents are too many: {MOST_EXTENTS} is the most", "give fewer")
+    return found
 
 
 def torus(shape: tuple[int, ...], link: float = math.nan) -> Network:

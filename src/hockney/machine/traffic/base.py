@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,12 +13,21 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.topologies.base import Network
 
+Progress = Callable[[float, str], None]
+"""Told the share of a piece of work that is done, 0 to 1, and what the work is."""
+
 MOST_PAIRS = 2**24
 """Pairs of one demand: an alltoall of 4096; more do not fit the memory of a small machine."""
 
+MOST_B = 10**18
+"""Of one message, an exabyte: whatever is summed over messages and links then is a finite number."""
 
 MOST_CABLES = 2**24
 """Each of them, in both directions, has a load of its own."""
+
+
+def silent(_share: float, _what: str) -> None:
+    """Progress that nobody watches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +70,14 @@ def check_pairs(pairs: int, what: str) -> None:
     """RequestError before more messages are listed than fit the memory."""
     if pairs > MOST_PAIRS:
         raise RequestError(f"{what} is {pairs} messages, more than {MOST_PAIRS}", "ask for fewer nodes or ranks")
+
+
+def check_bytes(size_B: float, what: str) -> None:
+    """RequestError for a message larger than any."""
+    if size_B > MOST_B:
+        raise RequestError(
+            f"{what} is too large: a message has at most {MOST_B:.0e} bytes", "give a smaller size"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.traffic.base import Load
+from hockney.machine.traffic.base import Load, Progress, silent
 from hockney.machine.traffic.patterns.base import rank_number, read_lines
 from hockney.machine.traffic.placements.base import NotApplicableError, Place, Situation, placements
 from hockney.machine.traffic.study import rounded
@@ -124,11 +124,18 @@ def _hint(of: Situation) -> str:
     return f"--ppn {ppn} fits" if not rest and ppn else "change the pattern, the topology or --ppn"
 
 
-def compare(of: Situation, *, samples: int, own: Mapping[str, Place]) -> Comparison:
+def compare(of: Situation, *, samples: int, own: Mapping[str, Place], progress: Progress = silent) -> Comparison:
     """All placements that exist, and the user's own; random ones `samples` times: the median counts."""
     check_ranks(of)
 
+    # Routing takes the time where a pattern is large, and random maps are routed once for each sample.
+    total = len(own) + sum(samples if placement.is_random else 1 for _, placement in placements)
+    done = 0
+
     def mapped(name: str, place: Place) -> Mapped:
+        nonlocal done
+        progress(done / total, f"routing {name}")
+        done += 1
         return Mapped(name, place, of.load(place), of)
 
     found = [mapped(name, place) for name, place in own.items()]

@@ -11,7 +11,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.topologies.base import Network
-from hockney.machine.traffic.base import Demand, Load
+from hockney.machine.traffic.base import Demand, Load, Progress, silent
 from hockney.machine.traffic.demands.base import Allocated, Traffic, traffics
 from hockney.machine.traffic.routings.base import Routing, routings
 
@@ -132,7 +132,7 @@ class TrafficStudy:
         return told
 
 
-def spread_of_samples(first: TrafficStudy, samples: int) -> dict[str, Any]:
+def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = silent) -> dict[str, Any]:
     """The same random traffic drawn with `samples` seeds, the first and those after, and how the answers spread.
 
     RequestError where the traffic is not random: all samples would be the same.
@@ -142,17 +142,19 @@ def spread_of_samples(first: TrafficStudy, samples: int) -> dict[str, Any]:
             f"{first.traffic} is not random: every sample is the same",
             "leave --samples out, or take permutation",
         )
-    more = [
-        study(
-            first.among,
-            traffic=first.traffic,
-            routing=first.routing,
-            size_B=first.size_B,
-            streams=first.streams,
-            seed=first.seed + number,
+    more = []
+    for number in range(1, samples):
+        progress(number / samples, f"sample {number + 1} of {samples}")
+        more.append(
+            study(
+                first.among,
+                traffic=first.traffic,
+                routing=first.routing,
+                size_B=first.size_B,
+                streams=first.streams,
+                seed=first.seed + number,
+            )
         )
-        for number in range(1, samples)
-    ]
     told: dict[str, Any] = {"count": samples}
     for name, values in (
         ("worst", [one.worst for one in (first, *more)]),

@@ -133,6 +133,9 @@ def _arrived(effect: Effect, sizes: Sizes, is_far: bool) -> None:
     last, first = _last(sizes, lambda one: one.has_arrived)
     near = "measure between nodes, where a transfer takes longer than a receive"
     settle = "measure with more launches, whose least times are clearer" if is_far else near
+    if sizes and sizes[max(sizes)].is_free:
+        # Not the protocol ended the search: the step may lie above.
+        settle = f"no sender waited up to {format_bytes(max(sizes))}: measure with a larger --largest"
     quick = [size for size, one in sizes.items() if first is not None and size > first and one.has_arrived]
     if not sizes:
         effect.not_identified[name] = "no valid try: measure with a core for each rank"

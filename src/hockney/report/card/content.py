@@ -14,7 +14,7 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.fit_views import views_of
 from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, differences, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, published
+from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, latency, published
 from hockney.models.base import Fit, Parameter
 from hockney.models.effects.base import Effect
 from hockney.models.views import VIEWS, Statement, View, Views
@@ -198,12 +198,12 @@ def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | No
     title = f"{entry.operation}, {told}" if told else entry.operation
     if fit is None:
         return Model(title)
-    rate = bandwidth(entry, fit)
+    rate, half = bandwidth(entry, fit), half_bandwidth_size(entry, fit)
     error = None if fit.quality is None else fit.quality.leave_one_out_median
     numbers = [
         _number("latency", latency(fit)),
         Number("bandwidth", NONE) if rate is None else _number("bandwidth", rate),
-        Number("n½", NONE) if fit.n_half_B is None else _number("n½", fit.n_half_B),
+        Number("n½", NONE) if half is None else _number("n½", half),
         Number("left out", NONE if error is None else f"{100 * error:.2g} %"),
     ]
     loggp = entry.fits.get("loggp")
@@ -324,7 +324,8 @@ def _provenance(machine: Machine) -> list[str]:
     sources += [one.source for one in machine.collectives]
     works = [work.partition(",")[0].strip() for source in sources for work in source.split(";")]
     launches = machine.provenance.launches
-    found = [f"hockney {machine.hockney_version}, {machine.created}"]
+    # Where lines are cut for room, the warnings are not.
+    found = [f"hockney {machine.hockney_version}, {machine.created}", *dict.fromkeys(machine.provenance.warnings)]
     if named := [work for work in dict.fromkeys(works) if work]:
         found.append(published("; ".join(named)))
     if launches:
@@ -332,8 +333,7 @@ def _provenance(machine: Machine) -> list[str]:
         when = f", {times[0]} to {times[-1]}" if times else ""
         found.append(f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}{when}")
     found += [_library(library.model_dump()) for library in machine.mpi if library.version or library.settings]
-    found += _hosts(machine)
-    return [*found, *dict.fromkeys(machine.provenance.warnings)]
+    return found + _hosts(machine)
 
 
 def _library(library: Mapping[str, Any]) -> str:

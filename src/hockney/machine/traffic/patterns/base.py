@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hockney.errors import RequestError
-from hockney.machine.topologies.base import whole
+from hockney.machine.topologies.base import limited, whole
 from hockney.machine.traffic.base import Demand
 from hockney.registry import Registry
 
@@ -106,8 +106,11 @@ def read_lines(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]
 
 def rank_number(text: str, path: Path, line: int) -> int:
     """A number from 0 on."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    if not (text.isascii() and text.isdigit()):
         raise RequestError(
             f"{path}, line {line}: {text!r} is no number from 0 on", "ranks and nodes count from 0"
         )
-    return int(text)
+    try:
+        return limited(text)
+    except RequestError as error:
+        raise RequestError(f"{path}, line {line}: {error.message}", error.hint) from error

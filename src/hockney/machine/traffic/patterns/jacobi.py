@@ -8,7 +8,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.topologies.torus import extents
-from hockney.machine.traffic.base import Demand, check_pairs
+from hockney.machine.traffic.base import Demand, check_bytes, check_pairs
 from hockney.machine.traffic.patterns.base import Pattern, PatternKind, Volumes, patterns
 
 CELL_B = 8
@@ -35,7 +35,9 @@ def jacobi(text: str, volumes: Volumes) -> Pattern:
     for axis in range(len(grid)):
         face = 1.0 if volumes.size_B is None else volumes.size_B
         if volumes.cells is not None:
-            face = float(CELL_B * math.prod(volumes.cells) // volumes.cells[axis])
+            face_B = CELL_B * math.prod(volumes.cells) // volumes.cells[axis]
+            check_bytes(face_B, "a face of --cells")
+            face = float(face_B)
         low, high = at, np.roll(at, -1, axis)
         if not volumes.periodic:
             low, high = (np.delete(one, -1, axis) for one in (low, high))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.traffic.base import Demand, check_pairs
+from hockney.machine.traffic.base import Demand, check_bytes, check_pairs
 from hockney.machine.traffic.patterns.base import (
     Pattern,
     PatternKind,
@@ -41,6 +41,7 @@ def _size(text: str, path: Path, line: int) -> float:
         size = math.nan
     if not 0 <= size < math.inf:
         raise RequestError(f"{path}, line {line}: {text!r} is no number of bytes", "a number from 0 on")
+    check_bytes(size, f"{path}, line {line}: {text}")
     return size
 
 

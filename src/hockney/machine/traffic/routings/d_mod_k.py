@@ -20,7 +20,7 @@ def d_mod_k(links: Links, demand: Demand) -> Floats:
     D is the product of the parents of the levels below. Port q is cable ⌊q / w⌋ to parent q mod w; the way down
     takes the cable that the way up from there would. All messages to one node thus share one tree.
     """
-    walks = tree_walks(links)
+    walks = tree_walks(links, "d-mod-k")
     parents = _parents(links)
     level = links.network.level
     widest = np.array([max(parents[level == one].max(initial=1), 1) for one in range(int(level.max()) + 1)])

@@ -14,16 +14,16 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def tree_walks(links: Links) -> Walks:
+def tree_walks(links: Links, routing: str) -> Walks:
     """States: each vertex on the way up (its number), and on the way down (vertices + its number).
 
-    RequestError where the vertices have no levels, or a link joins two of one level.
+    RequestError, which names the routing, where the vertices have no levels, or a link joins two of one level.
     """
     network = links.network
     rise = network.level[links.head] - network.level[links.tail]
     if (network.level < 0).any() or not (rise != 0).all():
         raise RequestError(
-            f"up/down routing needs a tree of levels, and this {network.kind.replace('_', ' ')} has none",
+            f"{routing} needs a tree of levels, and this {network.kind.replace('_', ' ')} has none",
             "choose --routing shortest",
         )
     number = np.arange(len(links.tail))
@@ -37,7 +37,7 @@ def tree_walks(links: Links) -> Walks:
 
 def up_down(links: Links, demand: Demand) -> Floats:
     """Evenly over all ways up and down between two nodes: what a perfect spread over the up ports gives."""
-    walks = tree_walks(links)
+    walks = tree_walks(links, "up-down")
     vertices = links.network.vertices
 
     def one(source: int, targets: Ints, size_B: Floats) -> Floats:

@@ -1,0 +1,141 @@
+"""What a reader must know before trusting numbers of a campaign: for the machine file and the report alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hockney.campaign.record import Record
+from hockney.machine.file import Entry
+from hockney.machine.select import title
+from hockney.samples.table import quietest
+from hockney.units import format_bytes
+
+DISTURBED_SHARE = 0.05
+LAUNCH_SPREAD = 0.05
+"""Shares above which a reader is warned: of samples set aside, and (max − min) / median over launches."""
+LEVEL_CHANGE = 1.25
+"""Ratio of two visits of one point, beyond their intervals, above which a reader is warned."""
+
+
+def reservations(
+    entries: Sequence[Entry], records: Sequence[Record], launches: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Sentences, worst first, then what the launches said of themselves; that ranks shared cores, entries say."""
+    visits = [record for record in records if record.source == "hockney"]
+    mine = quietest(visits)
+    checks = (
+        _unverified(mine),
+        _disturbed(entries),
+        _wide(entries),
+        _drift(visits, mine),
+        _spread(mine),
+        _bare(entries),
+    )
+    said = [str(text) for launch in launches for text in launch.get("warnings") or ()]
+    return list(dict.fromkeys([*filter(None, checks), *said]))
+
+
+def percent(share: float) -> str:
+    """0.873 → `87 %`, 0.0042 → `0.42 %`, 1e-9 → `< 0.01 %`."""
+    value = 100 * share
+    if 0 < value < 0.01:
+        return "< 0.01 %"
+    return f"{value:.0f} %" if abs(value) >= 10 else f"{value:.2g} %"
+
+
+def _unverified(records: Sequence[Record]) -> str:
+    wrong = [record for record in records if record.verified is False]
+    unknown = [record for record in records if record.verified is None]
+    if wrong:
+        return f"Payload wrong at {len(wrong)} of {len(records)} measurements: what arrived is not what was sent."
+    if unknown:
+        return f"Payload not verified at {len(unknown)} of {len(records)} measurements."
+    return ""
+
+
+def _disturbed(entries: Sequence[Entry]) -> str:
+    points = [p for entry in entries for p in entry.measurements.points if p.samples and p.disturbed is not None]
+    samples = sum(point.samples or 0 for point in points)
+    disturbed = sum(point.disturbed or 0 for point in points)
+    if not samples or disturbed / samples <= DISTURBED_SHARE:
+        return ""
+    return (
+        f"Disturbed: {percent(disturbed / samples)} of the samples were recognised as disturbed (preemption, a "
+        "busy neighbour) and set aside. Medians stand without them; measure on a quiet machine to be sure."
+    )
+
+
+def _bare(entries: Sequence[Entry]) -> str:
+    points = [point for entry in entries for point in entry.measurements.points]
+    # Samples that are all alike have an interval of no width, which is no lack of one.
+    bare = sum(p.low_s is None and (p.records or 0) <= 1 and not p.samples for p in points)
+    if not bare:
+        return ""
+    return f"No interval at {bare} of {len(points)} points: nothing in the data says how certain those times are."
+
+
+def _wide(entries: Sequence[Entry]) -> str:
+    points = [(entry, point) for entry in entries for point in entry.measurements.points]
+    wide = [
+        ((point.high_s - point.low_s) / 2 / point.time_s, point.size_B, title(entry, entries))
+        for entry, point in points
+        if "budget" in point.stop and point.low_s is not None and point.high_s is not None
+    ]
+    if not wide:
+        return ""
+    width, size_B, where = max(wide)
+    return (
+        f"{len(wide)} of {len(points)} points ended by their time budget before the interval was narrow enough; "
+        f"widest: ±{percent(width)} at {format_bytes(size_B)} ({where})."
+    )
+
+
+def launch_spreads(records: Iterable[Record]) -> dict[tuple[str, ...], float]:
+    """(max − min) / median over the launches, for each point measured in at least two of them."""
+    values: dict[tuple[str, ...], dict[int, float]] = {}
+    for record in records:
+        words = (record.operation, record.locality, record.variant, record.cache, record.mapping, record.pair)
+        key = (*(str(word or "") for word in words), record.statistic, str(record.bytes))
+        values.setdefault(key, {})[record.repetition] = record.value
+    return {
+        key: float((max(v.values()) - min(v.values())) / np.median(list(v.values())))
+        for key, v in values.items()
+        if len(v) > 1
+    }
+
+
+def _drift(visits: Sequence[Record], quiet: Sequence[Record]) -> str:
+    """Visits of one point whose intervals are far apart: the machine itself changed in between."""
+    best = {_visit_key(record): record for record in quiet}
+    ratios = [
+        record.low / (best[_visit_key(record)].high or record.low) for record in visits if record.low is not None
+    ]
+    changed = [ratio for ratio in ratios if ratio > LEVEL_CHANGE]
+    if not changed:
+        return ""
+    return (
+        f"The machine changed its speed: {len(changed)} of {len(visits)} visits were slower than the quietest "
+        f"visit of the same point, beyond their intervals, by a factor of up to {max(changed):.2g}. "
+        "The quietest visit counts."
+    )
+
+
+def _visit_key(record: Record) -> tuple[object, ...]:
+    where = (record.system, record.mpi, record.mapping, record.variant, record.pair, record.cache)
+    return (*where, record.operation, record.bytes, record.repetition)
+
+
+def _spread(records: Sequence[Record]) -> str:
+    spreads = launch_spreads(records)
+    if not spreads or float(np.median(list(spreads.values()))) <= LAUNCH_SPREAD:
+        return ""
+    worst = max(spreads, key=lambda key: spreads[key])
+    where = ", ".join(word for word in worst[:6] if word)
+    return (
+        f"Launches differ: medians of one point spread by {percent(float(np.median(list(spreads.values()))))} "
+        f"between launches (median over {len(spreads)} points), at worst {percent(spreads[worst])} at "
+        f"{format_bytes(int(worst[-1]))} ({where}). The intervals include it."
+    )

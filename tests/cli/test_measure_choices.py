@@ -1,0 +1,83 @@
+"""What `hockney measure` refuses before it looks for an MPI: empty, unknown and far too large choices."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hockney import cli
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Standard error of the verb, which must refuse and leave nothing behind."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["hockney", "measure", "-o", "x", "--ranks", "2", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        printed = capsys.readouterr()
+        assert (stop.value.code, printed.out, list(tmp_path.iterdir())) == (2, "", [])
+        return printed.err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--operations",
+        "--sizes",
+        "--algorithms",
+        "--rank-counts",
+        "--segments",
+        "--localities",
+        "--hosts",
+        "--time",
+    ],
+)
+@pytest.mark.parametrize("text", ["", " , "])
+def test_an_empty_choice_is_not_the_default(refused: Run, option: str, text: str) -> None:
+    assert f"{option} {text!r} names nothing" in refused(option, text)
+
+
+def test_an_unknown_operation_is_told_all_that_are_known_before_any_launch(refused: Run) -> None:
+    told = refused("--operations", "pingpong,bogus", "--mpi", "/no/such/mpi")
+    assert "unknown operation 'bogus'" in told
+    for word in ("pingpong", "send_overhead", "collectives", "allreduce", "effects", "overlap"):
+        assert word in told.partition("hint:")[2]
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [("--largest", "99999TiB"), ("--largest", "2GiB"), ("--sizes", "8,2147483648")],
+)
+def test_no_message_is_longer_than_mpi_counts(refused: Run, option: str, text: str) -> None:
+    told = refused("--operations", "pingpong", option, text)
+    assert option in told
+    assert "more than MPI counts at once (2147483647 B)" in told
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--time-limit", "abc"),
+        ("--budget", "abc"),
+        ("--time", "abc"),
+        ("--largest", "-5"),
+        ("--sizes", "8,abc"),
+        ("--segments", "abc"),
+    ],
+)
+def test_a_wrong_number_is_told_with_its_option(refused: Run, option: str, text: str) -> None:
+    assert refused(option, text).startswith(f"error: {option}: ")
+
+
+def test_that_there_is_no_campaign_to_resume_is_said_first(refused: Run) -> None:
+    assert "x is not a campaign folder" in refused("--quick", "--resume")
