@@ -39,35 +39,56 @@ class Truth:
     alpha_s: float = 1e-6
     beta_s_per_B: float = 1e-10
     setup_s: float = 2e-7
-    byte_s_per_B: float = 4e-10
+    element_s: float = 4e-10
+    copied_block_s: float = 5e-9
+    page_s: float = 2e-8
+    switch_B: int | None = None
+    short_message_block_s: float = 6e-9
+    kernel_block_s: float = 4e-7
     block_s: dict[str, float] = field(default_factory=lambda: {"vector": 2e-9, "indexed": 3e-9})
     line_s: dict[str, float] = field(default_factory=lambda: {"L1": 1e-9, "L2": 3e-9, "L3": 1e-8, "memory": 6e-8})
 
     def time_s(self, layout: str, blocks: int, block_B: int, stride_B: int) -> float:
         """Of a message from this layout."""
         size_B, lines, extent_B = counted(blocks, block_B, stride_B)
+        where = level(blocks, block_B, stride_B)
         contiguous_s = self.alpha_s + self.beta_s_per_B * size_B
         if extent_B == size_B:
             return contiguous_s
         beyond = max(0, lines - -(-size_B // 64))
-        fixed_s = self.setup_s + self.byte_s_per_B * size_B
-        blocks_s = self.block_s[layout] * (blocks - 1)
-        return contiguous_s + fixed_s + blocks_s + self.line_s[level(size_B, extent_B)] * beyond
+        fixed_s = self.setup_s + self.element_s * size_B
+        block_s, copied_s = self.block_s[layout], self.copied_block_s if block_B > 8 else 0.0
+        if self.switch_B and size_B < self.switch_B:
+            block_s = self.short_message_block_s
+        elif self.switch_B and blocks <= 1024:
+            block_s, copied_s = self.kernel_block_s, 0.0
+        blocks_s = (block_s + copied_s) * (blocks - 1)
+        lines_s = self.line_s[where] * beyond
+        if where in ("L3", "memory"):
+            lines_s += self.page_s * max(0, len(touched(blocks, block_B, stride_B, 4096)) - -(-size_B // 4096))
+        return contiguous_s + fixed_s + blocks_s + lines_s
 
 
 @cache
-def counted(blocks: int, block_B: int, stride_B: int) -> tuple[int, int, int]:
-    """(bytes, lines of 64 B, extent)."""
-    touched: set[int] = set()
+def touched(blocks: int, block_B: int, stride_B: int, unit_B: int) -> set[int]:
+    """The numbers of the lines or pages that the blocks touch."""
+    found: set[int] = set()
     for block in range(blocks):
         start_B = block * stride_B
-        touched.update(range(start_B // 64, (start_B + block_B - 1) // 64 + 1))
-    return blocks * block_B, len(touched), (blocks - 1) * stride_B + block_B
+        found.update(range(start_B // unit_B, (start_B + block_B - 1) // unit_B + 1))
+    return found
 
 
-def level(size_B: int, extent_B: int) -> str:
-    """Where the message and its span have room together."""
-    return next((name for name, room_B in CACHE_B.items() if size_B + extent_B <= room_B), "memory")
+def counted(blocks: int, block_B: int, stride_B: int) -> tuple[int, int, int]:
+    """(bytes, lines of 64 B, extent)."""
+    return blocks * block_B, len(touched(blocks, block_B, stride_B, 64)), (blocks - 1) * stride_B + block_B
+
+
+def level(blocks: int, block_B: int, stride_B: int) -> str:
+    """Where the message and the sets that its lines take have room together."""
+    lines = touched(blocks, block_B, stride_B, 64)
+    need_B = len(lines) * 4096 // len({line % 64 for line in lines}) + blocks * block_B
+    return next((name for name, room_B in CACHE_B.items() if need_B <= room_B), "memory")
 
 
 def row(way: str, layout: tuple[str, int, int, int], time_s: float, left_out: float | None) -> dict[str, Cell]:
@@ -83,7 +104,7 @@ def row(way: str, layout: tuple[str, int, int, int], time_s: float, left_out: fl
         "stride_B": stride_B,
         "lines": lines,
         "extent_B": extent_B,
-        "level": level(size_B, extent_B),
+        "level": level(blocks, block_B, stride_B),
         "time_s": time_s,
         "low_s": time_s * 0.99,
         "high_s": time_s * 1.01,

@@ -10,7 +10,7 @@ from tests.predict.planted_datatypes import counted
 
 from hockney.errors import RequestError
 from hockney.machine.file import load
-from hockney.models.effects._layouts import Shape
+from hockney.models.effects._shapes import Shape
 from hockney.models.effects.base import Cell
 from hockney.predict.layout import face, strided
 

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from hockney.models.effects._layouts import (
-    BLOCK_TERMS,
-    BYTE_TERM,
-    MEMORY,
+    COPIED_TERM,
+    ELEMENT_TERM,
+    KERNEL_TERM,
+    PAGE_TERM,
     SETUP_TERM,
-    STRIDED_TERM,
+    SHORT_TERM,
     Costs,
-    Shape,
-    counts,
+    block_term,
 )
+from hockney.models.effects._shapes import MEMORY, Shape
 from hockney.models.effects.datatypes import LIBRARY, LOOP, UNTOLD
 from hockney.predict.datatype_costs import Row, Way, bound, number, rows_of
 from hockney.predict.message import STEP
@@ -36,7 +37,8 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class Parts:
-    """Seconds of the model: a contiguous message, what any other layout adds (set-up, bytes), blocks, lines."""
+    """Seconds of the model: a contiguous message, what any other layout adds (set-up, elements), blocks, and
+    lines with their pages."""
 
     contiguous_s: float
     fixed_s: float
@@ -83,9 +85,11 @@ class Verdict:
 def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Prediction:
     """The time of a layout sent one way. `unidentified`: of the effect, by `<way>_<term>`."""
     plain = _contiguous(way.costs, shape.bytes)
-    counted = {name: count for name, count in counts(shape, way.costs.levels).items() if count > 0}
+    counted = {name: count for name, count in way.costs.counts(shape).items() if count > 0}
     missing = [name for name in counted if not way.carries(name)]
-    parts = _parts(way.costs, shape, plain, {name: counted[name] for name in counted if name not in missing})
+    parts = _parts(
+        plain, {name: counted[name] * way.costs.terms[name] for name in counted if name not in missing}
+    )
     if mine := rows_of(way, shape):
         drawn = shape.layout == "irregular" and not shape.is_contiguous
         return Prediction(
@@ -103,6 +107,7 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Pred
         for name in counted
         if name not in missing and f"{way.name}_{name}" in unidentified
     ]
+    notes += _near_switch(way, shape)
     reach, level, errors = _reach([] if shape.is_contiguous else _left_out(way, shape))
     if shape.is_contiguous:
         notes.append("no interval: no contiguous size was predicted from the others")
@@ -153,13 +158,25 @@ def decide(predictions: Mapping[str, Prediction], shape: Shape) -> Verdict:
     return Verdict(answer, why, factor, low, high)
 
 
-def _parts(costs: Costs, shape: Shape, plain: _Contiguous, counted: Mapping[str, float]) -> Parts:
-    cost_s = {name: count * costs.terms[name] for name, count in counted.items()}
+def _near_switch(way: Way, shape: Shape) -> list[str]:
+    switch_B = way.costs.switch_B
+    if switch_B is None or shape.is_contiguous:
+        return []
+    below_B = max(one.bytes for one in way.shapes if not one.is_contiguous and one.bytes < switch_B)
+    if not below_B < shape.bytes < switch_B:
+        return []
+    return [
+        f"blocks are taken to cost what they do below {format_bytes(switch_B)}; from there on they cost "
+        f"otherwise, which may begin at any size above {format_bytes(below_B)}"
+    ]
+
+
+def _parts(plain: _Contiguous, cost_s: Mapping[str, float]) -> Parts:
     return Parts(
         contiguous_s=plain.time_s,
-        fixed_s=cost_s.get(SETUP_TERM, 0.0) + cost_s.get(BYTE_TERM, 0.0),
-        blocks_s=cost_s.get(_block_term(shape), 0.0),
-        lines_s=sum(each for name, each in cost_s.items() if name.startswith("line_")),
+        fixed_s=cost_s.get(SETUP_TERM, 0.0) + cost_s.get(ELEMENT_TERM, 0.0),
+        blocks_s=sum(each for name, each in cost_s.items() if name.endswith("_block_s")),
+        lines_s=sum(each for name, each in cost_s.items() if name.startswith("line_") or name == PAGE_TERM),
     )
 
 
@@ -211,8 +228,9 @@ def _hull(rows: Sequence[Row]) -> tuple[float | None, float | None]:
 
 def _left_out(way: Way, shape: Shape) -> list[float]:
     """|ln(predicted/measured)| of layouts left out: those with such blocks where there are ENOUGH, else all."""
-    errors = _logs(way)
-    alike = [abs(error) for each, error in errors.items() if _block_term(each) == _block_term(shape)]
+    errors, switch_B = _logs(way), way.costs.switch_B
+    term = block_term(shape, switch_B)
+    alike = [abs(error) for each, error in errors.items() if block_term(each, switch_B) == term]
     return alike if len(alike) >= ENOUGH else [abs(error) for error in errors.values()]
 
 
@@ -236,15 +254,15 @@ def _reach(errors: Sequence[float]) -> tuple[float | None, float | None, int]:
     return sorted(errors)[rank - 1], min(LEVEL, number / (number + 1)), number
 
 
-def _block_term(shape: Shape) -> str:
-    return BLOCK_TERMS.get(shape.layout, STRIDED_TERM)
-
-
 def _named(term: str) -> str:
     if term.startswith("line_"):
         level = term.removeprefix("line_").removesuffix("_s")
-        return (
-            "the cost of a line in memory" if level == MEMORY else f"the cost of a line of a span within {level}"
-        )
+        return "the cost of a line in memory" if level == MEMORY else f"the cost of a line in {level}"
+    named = {
+        PAGE_TERM: "a page",
+        COPIED_TERM: "a block that is copied by a call",
+        SHORT_TERM: "a block of a short message",
+        KERNEL_TERM: "a block that the kernel copies",
+    }
     kind = term.removesuffix("_block_s")
-    return f"the cost of {term}" if kind == term else f"the cost of a block of {kind} layouts"
+    return f"the cost of {named.get(term, term if kind == term else f'a block of {kind} layouts')}"

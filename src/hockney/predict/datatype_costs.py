@@ -13,16 +13,9 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.file import Host
-from hockney.models.effects._layouts import (
-    MEMORY,
-    Costs,
-    Shape,
-    counts,
-    fit_costs,
-    level_of,
-    levels_of,
-)
+from hockney.models.effects._layouts import Costs, fit_costs
 from hockney.models.effects._least_squares import relative_error
+from hockney.models.effects._shapes import MEMORY, Shape, level_of, levels_of, measured_element_B
 from hockney.models.effects.base import Cell, Effect
 from hockney.models.effects.datatypes import WAYS
 from hockney.predict.layout import strided
@@ -42,14 +35,14 @@ class Way:
 
     def carries(self, term: str) -> bool:
         """Whether any layout measured has this term more than zero times."""
-        return any(counts(shape, self.costs.levels).get(term, 0.0) > 0 for shape in self.shapes)
+        return any(self.costs.counts(shape).get(term, 0.0) > 0 for shape in self.shapes)
 
 
 def ways_of(effect: Effect, hosts: Sequence[Host]) -> dict[str, Way]:
     """The costs of each way that was measured.
 
     RequestError where the points are others than hockney's own, as published ones are, and where no host's caches
-    are those that they were sorted by.
+    are those that they were sorted by (by another version of hockney, perhaps).
     """
     if not all(row.keys() >= _COLUMNS for row in effect.points):
         by = f" ({effect.source})" if effect.source else ""
@@ -79,7 +72,7 @@ def rows_of(way: Way, shape: Shape) -> list[Row]:
 
 
 def _is_same(each: Shape, row: Row, shape: Shape) -> bool:
-    if (each.layout, each.bytes, each.blocks) != (shape.layout, shape.bytes, shape.blocks):
+    if any(getattr(each, name) != getattr(shape, name) for name in ("layout", "bytes", "blocks", "element_B")):
         return False
     if shape.layout == "irregular":
         # Where the span ends is drawn; what is expected of the same stride is not.
@@ -96,8 +89,8 @@ def _levels(rows: Sequence[Row], hosts: Sequence[Host]) -> list[tuple[str, int]]
     if all(row["level"] == MEMORY for row in rows):
         return []
     raise RequestError(
-        "the caches in the machine file are not those of the host that measured datatypes",
-        "fit the campaign again: `hockney fit FOLDER`",
+        "no host's caches in the machine file are those by which the points of datatypes are sorted",
+        "another host measured them, or an earlier version sorted them; fit again: `hockney fit FOLDER`",
     )
 
 
@@ -111,6 +104,7 @@ def _shape_of(row: Row) -> Shape:
         # Not kept in a machine file; no cost depends on them.
         accesses=lines,
         extent_B=int(number(row, "extent_B")),
+        element_B=measured_element_B(str(row["layout"])),
     )
 
 

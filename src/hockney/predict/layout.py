@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from hockney.errors import RequestError
-from hockney.models.effects._layouts import LINE_B, Shape
+from hockney.models.effects._shapes import LINE_B, Shape
 
 LISTED = ("vector", "indexed", "irregular")
 """Layouts of blocks with a stride; of `irregular` it is the mean distance."""
@@ -22,8 +22,9 @@ MOST_B = 2**40
 def strided(layout: str, blocks: int, block_B: int, stride_B: int) -> Shape:
     """`blocks` of `block_B` bytes, one every `stride_B`; of `irregular` at a random place of each stride.
 
-    Lines, accesses and span of `irregular` are the expected ones over all places, rounded. RequestError for an
-    unknown layout, numbers that are not positive, blocks that overlap, and a span of more than MOST_B.
+    Elements are MPI_CHAR. Lines, accesses and span of `irregular` are the expected ones over all places, rounded.
+    RequestError for an unknown layout, numbers that are not positive, blocks that overlap, and a span of more
+    than MOST_B.
     """
     if layout not in LISTED:
         raise RequestError(f"unknown layout {layout!r}", f"known: {', '.join(LISTED)}, or a --face")
@@ -37,7 +38,7 @@ def strided(layout: str, blocks: int, block_B: int, stride_B: int) -> Shape:
             f"--stride {stride_B} B is less than --block {block_B} B: the blocks would overlap",
             "the stride leads from the start of a block to that of the next",
         )
-    return _shape(layout, blocks, block_B, stride_B)
+    return _shape(layout, blocks, block_B, stride_B, element_B=1)
 
 
 def face(axis: str, extents: Sequence[int], element_B: int) -> Shape:
@@ -58,10 +59,10 @@ def face(axis: str, extents: Sequence[int], element_B: int) -> Shape:
         "y": (z, element_B * x, element_B * x * y),
         "z": (1, element_B * x * y, element_B * x * y),
     }[axis]
-    return _shape(f"face_{axis}", blocks, block_B, stride_B)
+    return _shape(f"face_{axis}", blocks, block_B, stride_B, element_B)
 
 
-def _shape(layout: str, blocks: int, block_B: int, stride_B: int) -> Shape:
+def _shape(layout: str, blocks: int, block_B: int, stride_B: int, element_B: int) -> Shape:
     freedom_B = stride_B - block_B if layout == "irregular" else 0
     extent_B = (blocks - 1) * stride_B + freedom_B // 2 + block_B
     if extent_B > MOST_B:
@@ -74,6 +75,7 @@ def _shape(layout: str, blocks: int, block_B: int, stride_B: int) -> Shape:
         lines=round(accesses - shared),
         accesses=round(accesses),
         extent_B=extent_B,
+        element_B=element_B,
     )
 
 

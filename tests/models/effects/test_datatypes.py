@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,55 +11,85 @@ import pytest
 from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.effects.base import Here, Question, effects
 from hockney.errors import RequestError
-from hockney.models.effects._layouts import Shape, fit_way, levels_of
+from hockney.models.effects._layouts import fit_way
+from hockney.models.effects._shapes import Shape, levels_of
 from hockney.models.effects.base import Effect, effect_models
 
 CACHES = [{"level": 1, "size_B": 2**15}, {"level": 2, "size_B": 2**20}, {"level": 3, "size_B": 2**25}]
 BLOCK_S = {"vector": 2e-9, "indexed": 3e-9, "irregular": 8e-9}
 LINE_S = {"L1": 1e-9, "L2": 3e-9, "L3": 1e-8, "memory": 6e-8}
-SETUP_S, BYTE_S = 2e-7, 4e-10
+SETUP_S, ELEMENT_S = 2e-7, 4e-10
+COPIED_S, PAGE_S = 5e-9, 2e-8
+KERNEL_S, SHORT_S = 4e-7, 6e-9
+"""Of a block of a message of `switch_B` or more that the kernel copies, and of a shorter message."""
+
+
+@cache
+def touched(blocks: int, block_B: int, stride_B: int, unit_B: int) -> Any:
+    """The numbers of the lines or pages that blocks at this stride touch, each once."""
+    starts = np.arange(blocks) * stride_B
+    ends = np.arange(0, block_B, unit_B)
+    return np.unique(
+        np.concatenate([*((starts + each) // unit_B for each in ends), (starts + block_B - 1) // unit_B])
+    )
+
+
+def described(asked: dict[str, Any]) -> tuple[int, int, int]:
+    """(blocks, bytes of one, bytes from one to the next); irregular ones as if each began with its stride."""
+    if "side" in asked:
+        side = asked["side"]
+        return {
+            "face_x": (side**2, 8, 8 * side),
+            "face_y": (side, 8 * side, 8 * side**2),
+            "face_z": (1, 8 * side**2, 8 * side**2),
+        }[asked["layout"]]
+    return asked["blocks"], asked["block_B"], asked["stride_B"]
 
 
 def counted(asked: dict[str, Any]) -> dict[str, int]:
-    """What the runner would count, for blocks that begin with their stride (irregular ones as if they did)."""
-    if "side" in asked:
-        side = asked["side"]
-        block_B, blocks, stride_B = {
-            "face_x": (8, side**2, 8 * side),
-            "face_y": (8 * side, side, 8 * side**2),
-            "face_z": (8 * side**2, 1, 8 * side**2),
-        }[asked["layout"]]
-    else:
-        block_B, blocks, stride_B = asked["block_B"], asked["blocks"], asked["stride_B"]
+    """What the runner would count."""
+    blocks, block_B, stride_B = described(asked)
     starts = np.arange(blocks) * stride_B
     per_block = (starts + block_B - 1) // 64 - starts // 64 + 1
-    mark = np.zeros((starts[-1] + block_B) // 64 + 2, dtype=int)
-    np.add.at(mark, starts // 64, 1)
-    np.add.at(mark, (starts + block_B - 1) // 64 + 1, -1)
     return {
         "bytes": block_B * blocks,
         "blocks": blocks,
-        "lines": int((np.cumsum(mark) > 0).sum()),
+        "lines": len(touched(blocks, block_B, stride_B, 64)),
         "accesses": int(per_block.sum()),
         "extent_B": int(starts[-1] + block_B),
     }
 
 
-def cost_s(asked: dict[str, Any], counts: dict[str, int]) -> float:
+def cost_s(asked: dict[str, Any], counts: dict[str, int], switch_B: int | None = None) -> float:
     """The planted truth, written apart from the model."""
-    contiguous_s = 1e-6 + 1e-10 * counts["bytes"]
-    if counts["extent_B"] == counts["bytes"]:
+    size_B, others = counts["bytes"], counts["blocks"] - 1
+    contiguous_s = 1e-6 + 1e-10 * size_B
+    if counts["extent_B"] == size_B:
         return contiguous_s
-    need_B = counts["extent_B"] + counts["bytes"]
+    lines, pages = (touched(*described(asked), unit_B) for unit_B in (64, 4096))
+    # As many contiguous pages have as many lines at each of the places that these are at.
+    places = 64 if asked["layout"] == "irregular" else len(np.unique(lines % 64))
+    need_B = len(lines) * 4096 // min(places, len(lines)) + size_B
     level = next((f"L{one['level']}" for one in CACHES if need_B <= one["size_B"]), "memory")
-    beyond = max(0, counts["lines"] - -(-counts["bytes"] // 64))
     block_s = BLOCK_S.get(asked["layout"], BLOCK_S["vector"])
-    extra_s = SETUP_S + BYTE_S * counts["bytes"]
-    return contiguous_s + extra_s + block_s * (counts["blocks"] - 1) + LINE_S[level] * beyond
+    copied_s = COPIED_S if size_B // counts["blocks"] > 8 else 0.0
+    if switch_B and size_B < switch_B:
+        block_s = SHORT_S
+    elif switch_B and counts["blocks"] <= 1024 and asked["layout"] != "irregular":
+        block_s, copied_s = KERNEL_S, 0.0
+    elements = size_B // 8 if "side" in asked else size_B
+    beyond_s = LINE_S[level] * max(0, len(lines) - -(-size_B // 64))
+    if level in ("L3", "memory"):
+        beyond_s += PAGE_S * max(0, len(pages) - -(-size_B // 4096))
+    return contiguous_s + SETUP_S + ELEMENT_S * elements + (block_s + copied_s) * others + beyond_s
 
 
 def records(
-    noise: float = 0.0, seed: int = 0, hand_factor: float = 1.0, largest_B: int = 4 * 2**20
+    noise: float = 0.0,
+    seed: int = 0,
+    hand_factor: float = 1.0,
+    largest_B: int = 4 * 2**20,
+    switch_B: int | None = None,
 ) -> list[EffectRecord]:
     """The questions of the campaign, answered by the planted truth with this relative noise."""
     random = np.random.default_rng(seed)
@@ -68,7 +99,7 @@ def records(
         assert isinstance(question, Question)
         asked = dict(question.parameters)
         counts = counted(asked)
-        time_s = cost_s(asked, counts) * np.exp(noise * random.standard_normal())
+        time_s = cost_s(asked, counts, switch_B) * np.exp(noise * random.standard_normal())
         if asked["way"] == "hand":
             time_s *= hand_factor if counts["bytes"] // counts["blocks"] <= 256 else 1 / hand_factor
         width = max(2 * noise, 1e-3)
@@ -95,16 +126,45 @@ def test_planted_costs_are_recovered_exactly_without_noise() -> None:
             assert found[f"{way}_{name}_block_s"].value == pytest.approx(BLOCK_S[layout], rel=0.01), (way, name)
         for level in ("L2", "L3", "memory"):
             assert found[f"{way}_line_{level}_s"].value == pytest.approx(LINE_S[level], rel=0.01), (way, level)
-    assert found["send_setup_s"].value == pytest.approx(SETUP_S, rel=0.01)
-    assert found["send_byte_s_per_B"].value == pytest.approx(BYTE_S, rel=0.01)
+        assert found[f"{way}_setup_s"].value == pytest.approx(SETUP_S, rel=0.01), way
+        assert found[f"{way}_element_s"].value == pytest.approx(ELEMENT_S, rel=0.01), way
+        assert found[f"{way}_copied_block_s"].value == pytest.approx(COPIED_S, rel=0.01), way
+        assert found[f"{way}_page_s"].value == pytest.approx(PAGE_S, rel=0.01), way
+        # Nothing switches.
+        assert f"{way}_switch_B" not in found
     assert found["send_left_out_p95_error"].value < 0.01
+
+
+def test_a_switch_of_protocol_is_found_and_what_blocks_cost_on_its_sides() -> None:
+    found = fit(records(switch_B=2**13))
+    for way in ("send", "hand", "receive", "pack", "unpack"):
+        switch = found.parameters[f"{way}_switch_B"]
+        # Scattered messages of 4 KiB and of 8 KiB are measured, none between.
+        assert (switch.value, switch.low, switch.high) == (2**13, 2**12, 2**13), way
+        planted = {"kernel": KERNEL_S, "short_message": SHORT_S, "strided": BLOCK_S["vector"], "copied": COPIED_S}
+        for name, truth in planted.items():
+            assert found.parameters[f"{way}_{name}_block_s"].value == pytest.approx(truth, rel=0.01), (way, name)
+    where = [one.where for one in found.views.exact if one.where.startswith("send")]
+    assert sum("less than 8 KiB" in one for one in where) == sum("up to 1024 blocks" in one for one in where) == 4
+
+
+def test_a_layout_left_out_is_predicted_across_the_switch() -> None:
+    for noise, percent in ((0.0, 1), (0.03, 15)):
+        sent = [one for one in records(noise, switch_B=2**13) if one.parameters["way"] == "send"]
+        fitted = fit_way(sent, levels_of(CACHES), 0)
+        errors = fitted.relative_errors(np.array([one.answer["time_s"] for one in sent]))
+        # Without noise the solver's rounding; else the noise of a layout and of the few that tell the same term.
+        # A layout predicted from the wrong side of the switch would be off by a factor of 2 or more.
+        assert np.percentile(errors, 95) < percent / 100
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     planted = {
         "pack_setup_s": SETUP_S,
-        "pack_byte_s_per_B": BYTE_S,
-        # Of these terms two layouts and three tell.
+        "pack_element_s": ELEMENT_S,
+        "pack_copied_block_s": COPIED_S,
+        "pack_page_s": PAGE_S,
+        # Of these terms two to four layouts tell.
         "pack_indexed_block_s": BLOCK_S["indexed"],
         "pack_line_memory_s": LINE_S["memory"],
         "pack_irregular_block_s": BLOCK_S["irregular"],
@@ -136,16 +196,16 @@ def test_with_noise_costs_are_near_the_planted_ones() -> None:
 
 
 def test_terms_that_grow_together_are_not_identified() -> None:
-    # Up to 16 KiB all scattered layouts of these ways have that size: 200 ns + 0.4 ns/B · 16 KiB have one sum.
-    found = fit(records(largest_B=2**14))
+    # Up to 4 KiB all scattered layouts of these ways have that size: 200 ns + 0.4 ns · 4096 have one sum.
+    found = fit(records(largest_B=2**12))
     for way in ("receive", "pack", "unpack"):
-        for name, other in (("setup_s", "byte_s_per_B"), ("byte_s_per_B", "setup_s")):
+        for name, other in (("setup_s", "element_s"), ("element_s", "setup_s")):
             assert f"{way}_{name}" not in found.parameters
             assert other in found.not_identified[f"{way}_{name}"]
             assert "--largest" in found.not_identified[f"{way}_{name}"]
         # What is told is told as before.
         assert found.parameters[f"{way}_line_L3_s"].value == pytest.approx(LINE_S["L3"], rel=0.01)
-    # Sent, 1 KiB and 16 KiB were.
+    # Sent, 1 KiB and 4 KiB were.
     assert found.parameters["send_setup_s"].value == pytest.approx(SETUP_S, rel=0.01)
     where = {one.where.split(",")[0]: one.where for one in found.views.exact}
     assert "cannot be told apart" in where["pack"]
@@ -189,7 +249,7 @@ def test_no_measured_layout_is_above_the_bound() -> None:
         if one.answer["extent_B"] == one.answer["bytes"]:
             continue
         common_s = costs.contiguous_s(int(one.answer["bytes"])) + value["send_setup_s"]
-        common_s += value["send_byte_s_per_B"] * one.answer["bytes"]
+        common_s += value["send_element_s"] * one.answer["bytes"] / (8 if "side" in one.parameters else 1)
         bound_s = common_s + value["send_access_bound_s"] * one.answer["accesses"]
         assert one.answer["time_s"] <= bound_s * (1 + 1e-9)
 
@@ -225,7 +285,10 @@ def test_views_have_a_regime_for_each_level() -> None:
     views = fit(records()).views
     send = [one for one in views.exact if one.where.startswith("send")]
     assert [one.where.rsplit(" ", 1)[-1] for one in send] == ["L1", "L2", "L3", "memory"]
-    assert "60 ns · l" in send[-1].text
-    assert r"60\,\mathrm{ns}" in send[-1].latex
-    assert "60 ns · l" in views.dominant[0].text
+    assert "60 ns · l + 20 ns · p" in send[-1].text
+    assert r"60\,\mathrm{ns} \cdot \ell + 20\,\mathrm{ns} \cdot p" in send[-1].latex
+    # A line in a page of its own costs both.
+    assert "80 ns · l" in views.dominant[0].text
+    # What lies in the caches of a core costs nothing for its pages.
+    assert "· p" not in send[1].text
     assert len(views.asymptotic) == len(views.bounded) == 5

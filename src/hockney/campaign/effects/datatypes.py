@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
 
 SIZE_B = 16 * 2**10
 """The message of document 003, figure 1b."""
 SIZES_B = (2**10, SIZE_B, 2**18)
+SWITCHING_B = (2**12, 2**13)
+"""Between the sizes above, where libraries go over to another protocol: their blocks may cost otherwise too."""
+CONTIGUOUS_B = (*SWITCHING_B, 2**16)
+"""Measured contiguous beside the sizes above, so that no line between two spans a decade."""
 STRIDES_B = tuple(2**power for power in range(13))
 """From blocks that touch to one block a page: at 16 KiB the last spans 64 MiB."""
 BLOCKS_B = (8, 64, 256, 1024, 4096)
+COPIED_B = (16, 32)
+"""Blocks that are copied by a call, not by a load and a store, so short that the call is what they cost."""
 SIDE = 64
 """Elements of 8 B along each edge of the block whose faces are sent: 2 MiB, faces of 32 KiB."""
-TIME_SHARE = 0.08
-"""About a hundred questions; each has this share of a point's time."""
+TIME_SHARE = 0.05
+"""About 200 questions; each has this share of a point's time."""
 
 Layout = dict[str, int | str]
 
@@ -41,35 +47,44 @@ def ask(here: Here) -> Asking:
 
 def ways(largest_B: int, seed: int) -> dict[str, list[Layout]]:
     """Layouts by way (cpp/runner/effects/datatypes.cpp), messages of up to `largest_B`, none of them twice."""
-    main_B = min(SIZE_B, largest_B)
     faces: list[Layout] = [{"layout": f"face_{axis}", "side": SIDE} for axis in "xyz"]
     if largest_B < 8 * SIDE**2:
         faces = []
     face_B = [8 * SIDE**2] if faces else []
-    all_B = sorted({main_B, *face_B, *(size_B for size_B in SIZES_B if size_B <= largest_B)})
+    main_B = min(SIZE_B, largest_B)
+    all_B = [size_B for size_B in sorted({main_B, *face_B, *SIZES_B, *CONTIGUOUS_B}) if size_B <= largest_B]
     contiguous = [_contiguous(size_B) for size_B in all_B]
-    by_block = list(_by_block(main_B))
-    others = [one for size_B in SIZES_B if size_B <= largest_B and size_B != main_B for one in _by_block(size_B)]
-    sparse = [_strided("vector", main_B, 8, stride_B) for stride_B in (64, 512, 4096, 16384)]
+    by_block = list(_by_block(main_B, (*BLOCKS_B, *COPIED_B)))
+    others = [
+        one
+        for size_B in SIZES_B
+        if size_B <= largest_B and size_B != main_B
+        for one in _by_block(size_B, BLOCKS_B)
+    ]
+    switching = [one for size_B in SWITCHING_B if size_B <= largest_B for one in _by_block(size_B, (8, 64))]
+    sparse = [_strided("vector", main_B, 8, stride_B) for stride_B in (64, 512, 4096, 4104, 16384)]
     listed = [
+        _strided("indexed", main_B, 4, 8),
         _strided("indexed", main_B, 8, 16),
         _strided("indexed", main_B, 64, 128),
         *(_strided("irregular", main_B, *shape) for shape in ((8, 64), (64, 256), (8, 1024))),
     ]
     listed = [{"seed": seed, **layout} for layout in listed]
     few = [_strided("vector", main_B, 1, stride_B) for stride_B in (2, 64, 1024, 2048, 4096)]
-    short = [*(_contiguous(size_B) for size_B in (main_B, *face_B)), *few, *by_block, *listed, *faces]
+    apart = [_strided("vector", main_B, 8, stride_B) for stride_B in (4096, 4104)]
+    short = [*contiguous, *few, *by_block, *switching, *apart, *listed, *faces]
     found = {
         "send": [
             *contiguous,
             *(_strided("vector", main_B, 1, stride_B) for stride_B in STRIDES_B),
             *by_block,
             *others,
+            *switching,
             *sparse,
             *listed,
             *faces,
         ],
-        "hand": [*contiguous, *few, *by_block, *others, *listed, *faces],
+        "hand": [*contiguous, *few, *by_block, *others, *switching, *apart, *listed, *faces],
         "receive": short,
         "pack": short,
         "unpack": short,
@@ -87,9 +102,9 @@ def _strided(kind: str, size_B: int, block_B: int, stride_B: int) -> Layout:
     return {"layout": kind, "blocks": blocks, "block_B": block_B, "stride_B": max(stride_B, block_B)}
 
 
-def _by_block(size_B: int) -> Iterator[Layout]:
-    """Half of what is spanned belongs to the message, in longer and longer blocks; four of them at least."""
-    for block_B in BLOCKS_B:
+def _by_block(size_B: int, blocks_B: Sequence[int]) -> Iterator[Layout]:
+    """Half of what is spanned belongs to the message, in blocks of these lengths; four of them at least."""
+    for block_B in blocks_B:
         if 4 * block_B <= size_B:
             yield _strided("vector", size_B, block_B, 2 * block_B)
 

@@ -11,7 +11,7 @@ from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
-    from hockney.models.effects._layouts import Shape
+    from hockney.models.effects._shapes import Shape
     from hockney.predict.datatype import Prediction, Verdict
 
 
@@ -56,7 +56,7 @@ def datatype(
     )
     from hockney.machine.file import load
     from hockney.machine.select import one_effect, parse_where, title, words
-    from hockney.models.effects._layouts import level_of
+    from hockney.models.effects._shapes import level_of
     from hockney.predict.datatype import decide, predict_way
     from hockney.predict.datatype_costs import ways_of
 

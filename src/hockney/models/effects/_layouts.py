@@ -1,11 +1,13 @@
-"""Cost of a layout of memory: T = T_contiguous(n) + s + O·n + b·blocks + c_level·lines, for each way of sending.
+"""Cost of a layout of memory: T_contiguous(n) and what set-up, elements, blocks, lines and pages cost beyond it.
 
-`blocks` are what a loop visits, `lines` the cache lines of 64 B that they touch, both beyond those of a
-contiguous message (one block, n/64 lines), whose cost is in T_contiguous. What a line costs depends on the cache
-level that the whole span fits in: blocks at a power-of-two stride leave most of a cache's sets unused, so that
-the span, not the lines alone, decides where they stay; the message itself must fit beside it. Blocks with a
-stride, blocks that are listed although they have one, and irregular ones have a cost of their own: some libraries
-find the stride in a list.
+For each way of sending. `blocks` are what a loop visits, `lines` the cache lines of 64 B that they touch, `pages`
+the pages of 4 KiB, all beyond those of a contiguous message, whose cost is in T_contiguous. What a line costs
+depends on the cache level that has room for all of them (`Shape.claimed_B`) and for the message. Beyond a core's
+caches the first line of a page costs more: prefetching ends with a page, and the next has an address to be found.
+
+Blocks with a stride, blocks that are listed although they have one, and irregular ones have a cost of their own:
+some libraries find the stride in a list. From a size on, a library may hand the list of blocks to the kernel or
+pack in another way: that size is found by the fit (`switch_B`), and blocks on its sides have costs of their own.
 """
 
 from __future__ import annotations
@@ -19,70 +21,59 @@ from scipy.optimize import nnls
 
 from hockney.campaign.effect_record import EffectRecord
 from hockney.models.effects._least_squares import LEAST_SHARE, Array, relative_errors, solve, times_s
+from hockney.models.effects._shapes import LINE_B, PAGE_B, Shape, level_of
 
-BLOCK_TERMS = {"indexed": "indexed_block_s", "irregular": "irregular_block_s"}
 STRIDED_TERM = "strided_block_s"
+LIST_TERMS = {"indexed": "indexed_block_s", "irregular": "irregular_block_s"}
+KERNEL_TERM = "kernel_block_s"
+SHORT_TERM = "short_message_block_s"
+COPIED_TERM = "copied_block_s"
 SETUP_TERM = "setup_s"
-BYTE_TERM = "byte_s_per_B"
-MEMORY = "memory"
-LINE_B = 64
+ELEMENT_TERM = "element_s"
+PAGE_TERM = "page_s"
+STORED_B = 8
+"""The longest block that is one load and one store; longer ones are copied by a call."""
+KERNEL_BLOCKS = 1024
+"""IOV_MAX of Linux: as many blocks process_vm_readv and its like take."""
+NEAR = ("L1", "L2")
+"""Caches of one core, so near that it does not matter whether a line was prefetched from there."""
 RESAMPLES = 200
 LEAST_LAYOUTS = 2
 """With a term from which it is told."""
 LEAST_REST = 0.03
 """Of a term's column, what the other columns must leave: its error is 1/LEAST_REST (33) times that which it would
 have alone, so that 5 % of scatter become more than the whole time."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What the cost of a layout depends on."""
-
-    layout: str
-    bytes: int
-    blocks: int
-    lines: int
-    accesses: int
-    extent_B: int
-
-    @classmethod
-    def of(cls, record: EffectRecord) -> Shape:
-        """As the runner has counted it."""
-        answer = record.answer
-        return cls(
-            layout=str(record.parameters["layout"]),
-            bytes=int(answer["bytes"]),
-            blocks=int(answer["blocks"]),
-            lines=int(answer["lines"]),
-            accesses=int(answer["accesses"]),
-            extent_B=int(answer["extent_B"]),
-        )
-
-    @property
-    def is_contiguous(self) -> bool:
-        """Blocks that touch are one."""
-        return self.extent_B == self.bytes
+SWITCH_SHARE = 0.5
+"""Of the squared residuals, what a switch must not leave. In eleven campaigns with two libraries the best size
+left 0.60 or more of them where the library has no switch, 0.41 or less where it has one."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """The fitted terms of one way: `terms` in seconds (or s/B) by name, `contiguous` as (bytes, seconds)."""
+    """The fitted terms of one way: `terms` in seconds by name, `contiguous` as (bytes, seconds).
+
+    `switch_B`: the smallest size measured from which on messages are sent by another protocol, where that shows.
+    """
 
     terms: Mapping[str, float]
     contiguous: Sequence[tuple[int, float]]
     levels: Sequence[tuple[str, int]]
+    switch_B: int | None = None
 
     def time_s(self, shape: Shape) -> float:
         """Predicted seconds of a layout, measured or not."""
-        counted = counts(shape, self.levels)
         return self.contiguous_s(shape.bytes) + sum(
-            count * self.terms.get(name, 0.0) for name, count in counted.items()
+            count * self.terms.get(name, 0.0) for name, count in self.counts(shape).items()
         )
+
+    def counts(self, shape: Shape) -> dict[str, float]:
+        """How often each term occurs in a layout, by the term's name."""
+        return counts(shape, self.levels, self.switch_B)
 
     def common_s(self, shape: Shape) -> float:
         """What any layout of this size costs that is not contiguous, in seconds."""
-        extra_s = self.terms.get(SETUP_TERM, 0.0) + shape.bytes * self.terms.get(BYTE_TERM, 0.0)
-        return self.contiguous_s(shape.bytes) + extra_s
+        elements_s = shape.bytes / shape.element_B * self.terms.get(ELEMENT_TERM, 0.0)
+        return self.contiguous_s(shape.bytes) + self.terms.get(SETUP_TERM, 0.0) + elements_s
 
     def contiguous_s(self, size_B: int) -> float:
         """Seconds of a contiguous message: a line between measured sizes, a constant beyond them."""
@@ -90,34 +81,40 @@ class Costs:
         return float(np.interp(size_B, size, time_s))
 
 
-def levels_of(caches: Sequence[Mapping[str, int]]) -> list[tuple[str, int]]:
-    """(name, bytes) of each cache, innermost first."""
-    return [(f"L{one['level']}", int(one["size_B"])) for one in caches]
+def block_term(shape: Shape, switch_B: int | None) -> str:
+    """The term of this layout's blocks."""
+    if switch_B is not None:
+        if shape.bytes < switch_B:
+            return SHORT_TERM
+        if shape.blocks <= KERNEL_BLOCKS and shape.layout != "irregular":
+            return KERNEL_TERM
+    return LIST_TERMS.get(shape.layout, STRIDED_TERM)
 
 
-def level_of(shape: Shape, levels: Sequence[tuple[str, int]]) -> str:
-    """The innermost level that the span and the message fit in together."""
-    return next((name for name, size_B in levels if shape.extent_B + shape.bytes <= size_B), MEMORY)
-
-
-def counts(shape: Shape, levels: Sequence[tuple[str, int]]) -> dict[str, float]:
+def counts(shape: Shape, levels: Sequence[tuple[str, int]], switch_B: int | None = None) -> dict[str, float]:
     """How often each term occurs in a layout, by the term's name; nothing where it is contiguous."""
     if shape.is_contiguous:
         return {}
-    block = BLOCK_TERMS.get(shape.layout, STRIDED_TERM)
-    line = f"line_{level_of(shape, levels)}_s"
-    return {
+    level, block = level_of(shape, levels), block_term(shape, switch_B)
+    found = {
         SETUP_TERM: 1.0,
-        BYTE_TERM: float(shape.bytes),
+        ELEMENT_TERM: shape.bytes / shape.element_B,
         block: float(shape.blocks - 1),
-        line: float(max(0, shape.lines - math.ceil(shape.bytes / LINE_B))),
+        f"line_{level}_s": float(max(0, shape.lines - math.ceil(shape.bytes / LINE_B))),
     }
+    if shape.block_B > STORED_B and block != KERNEL_TERM:
+        found[COPIED_TERM] = float(shape.blocks - 1)
+    if level not in NEAR:
+        found[PAGE_TERM] = float(max(0, shape.pages - math.ceil(shape.bytes / PAGE_B)))
+    return found
 
 
-def _design(shapes: Sequence[Shape], levels: Sequence[tuple[str, int]]) -> tuple[Array, list[int], list[str]]:
+def _design(
+    shapes: Sequence[Shape], levels: Sequence[tuple[str, int]], switch_B: int | None
+) -> tuple[Array, list[int], list[str]]:
     """(layouts × columns, sizes, terms): a column for each size's contiguous time, then one for each term."""
     sizes = sorted({one.bytes for one in shapes})
-    counted = [counts(one, levels) for one in shapes]
+    counted = [counts(one, levels, switch_B) for one in shapes]
     names = sorted({name for one in counted for name in one})
     rows = [
         [float(one.bytes == size) for size in sizes] + [each.get(name, 0.0) for name in names]
@@ -129,18 +126,51 @@ def _design(shapes: Sequence[Shape], levels: Sequence[tuple[str, int]]) -> tuple
 def fit_costs(
     shapes: Sequence[Shape], time_s: Array, relative_error: Array, levels: Sequence[tuple[str, int]]
 ) -> Costs:
-    """Non-negative least squares. The contiguous times are terms too: none is trusted alone."""
-    design, sizes, names = _design(shapes, levels)
+    """Non-negative least squares, with a switch of protocol if that leaves less than SWITCH_SHARE of the squares.
+
+    The contiguous times are terms too: none is trusted alone.
+    """
+    plain, left = _fit_at(None, shapes, time_s, relative_error, levels)
+    if left <= len(shapes):
+        # Residuals are no larger than their errors: there is nothing to explain.
+        return plain
+    switched = [_fit_at(size_B, shapes, time_s, relative_error, levels) for size_B in _sizes_of_switch(shapes)]
+    best, least = min(switched, key=lambda one: one[1], default=(plain, left))
+    return best if least < SWITCH_SHARE * left else plain
+
+
+def _sizes_of_switch(shapes: Sequence[Shape]) -> list[int]:
+    """Sizes with LEAST_LAYOUTS scattered layouts below them, and as many of this size or more."""
+    scattered = [one.bytes for one in set(shapes) if not one.is_contiguous]
+    return [
+        size_B
+        for size_B in sorted(set(scattered))
+        if LEAST_LAYOUTS <= sum(one < size_B for one in scattered) <= len(scattered) - LEAST_LAYOUTS
+    ]
+
+
+def _fit_at(
+    switch_B: int | None,
+    shapes: Sequence[Shape],
+    time_s: Array,
+    relative_error: Array,
+    levels: Sequence[tuple[str, int]],
+) -> tuple[Costs, float]:
+    """The costs with this switch, and the squared residuals (logarithms over their errors) that they leave."""
+    design, sizes, names = _design(shapes, levels, switch_B)
     solved, _ = solve(_not_negative, design, time_s, relative_error)
-    return Costs(
+    model_s = np.maximum(design @ solved, LEAST_SHARE * time_s)
+    costs = Costs(
         terms=dict(zip(names, map(float, solved[len(sizes) :]), strict=True)),
         contiguous=[(size, float(value)) for size, value in zip(sizes, solved, strict=False)],
         levels=levels,
+        switch_B=switch_B,
     )
+    return costs, float(np.sum((np.log(model_s / time_s) / relative_error) ** 2))
 
 
 def entangled(
-    shapes: Sequence[Shape], time_s: Array, relative_error: Array, levels: Sequence[tuple[str, int]]
+    shapes: Sequence[Shape], time_s: Array, relative_error: Array, costs: Costs
 ) -> dict[str, list[str]]:
     """Terms that these layouts cannot tell from others, each with the terms that make up for it.
 
@@ -148,7 +178,7 @@ def entangled(
     reciprocal root of the variance inflation factor; under LEAST_REST (0: the design's rank is less than its
     columns) the term has no value of its own. A column of zeros is one of them.
     """
-    design, sizes, names = _design(shapes, levels)
+    design, sizes, names = _design(shapes, costs.levels, costs.switch_B)
     weighted = design / (relative_error * time_s)[:, None]
     norm = np.linalg.norm(weighted, axis=0)
     unit = weighted / np.where(norm > 0, norm, 1.0)
@@ -181,6 +211,8 @@ class Fitted:
     left_out_s: Sequence[float | None]
     layouts_at: Mapping[str, int]
     """How many layouts carry each term."""
+    below_switch_B: int | None
+    """The largest scattered layout below the switch, where there is one."""
 
     def relative_errors(self, time_s: Array) -> Array:
         """|predicted − measured| / measured of the layouts that could be left out."""
@@ -198,10 +230,15 @@ def fit_way(records: Sequence[EffectRecord], levels: Sequence[tuple[str, int]], 
     return Fitted(
         costs=costs,
         intervals=_intervals(costs, shapes, time_s, error, seed),
-        entangled=entangled(shapes, time_s, error, levels),
+        entangled=entangled(shapes, time_s, error, costs),
         left_out_s=[_left_out(index, shapes, time_s, error, levels) for index in range(len(shapes))],
-        layouts_at={name: sum(name in counts(one, levels) for one in set(shapes)) for name in costs.terms},
+        layouts_at={name: sum(name in costs.counts(one) for one in set(shapes)) for name in costs.terms},
+        below_switch_B=max((one.bytes for one in shapes if _is_below(one, costs.switch_B)), default=None),
     )
+
+
+def _is_below(shape: Shape, switch_B: int | None) -> bool:
+    return switch_B is not None and shape.bytes < switch_B and not shape.is_contiguous
 
 
 def _intervals(
@@ -212,7 +249,7 @@ def _intervals(
     Layouts themselves are not drawn: a term that two of them carry would vary by far too little. The scatter s is
     itself drawn, s² = s²·f/χ²(f) with f layouts beyond the rank of the design, which makes of it a Student's t.
     """
-    design, _, names = _design(shapes, costs.levels)
+    design, sizes, names = _design(shapes, costs.levels, costs.switch_B)
     model_s = np.maximum([costs.time_s(one) for one in shapes], LEAST_SHARE * time_s)
     freedom = len(shapes) - int(
         np.linalg.matrix_rank(design / np.maximum(np.linalg.norm(design, axis=0), 1e-300))
@@ -225,9 +262,9 @@ def _intervals(
     for _ in range(RESAMPLES):
         width = math.sqrt(scatter * freedom / random.chisquare(freedom))
         again_s = model_s * np.exp(width * error * random.standard_normal(len(shapes)))
-        again = fit_costs(shapes, again_s, error, costs.levels)
-        for name, values in drawn.items():
-            values.append(again.terms[name])
+        again, _ = solve(_not_negative, design, again_s, error)
+        for name, value in zip(names, again[len(sizes) :], strict=True):
+            drawn[name].append(float(value))
     return {name: _percentiles(values, costs.terms[name]) for name, values in drawn.items()}
 
 
@@ -249,6 +286,6 @@ def _left_out(
     if mine.is_contiguous or not any(one.bytes == mine.bytes for one in others):
         return None
     costs = fit_costs(others, time_s[rest], error[rest], levels)
-    if set(counts(mine, levels)) - set(costs.terms):
+    if set(costs.counts(mine)) - set(costs.terms):
         return None
     return costs.time_s(mine)

@@ -1,4 +1,4 @@
-"""Datatypes: what blocks and cache lines cost beyond a contiguous message, the worst case, and packing by hand.
+"""Datatypes: what blocks, lines and pages cost beyond a contiguous message, the worst case, and packing by hand.
 
 Document 003, section 3, figure 1(b): 16 KiB of MPI_CHAR by stride, a worst case "bound by the slowest memory".
 """
@@ -14,30 +14,34 @@ from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
+from hockney.models.effects._layout_views import add_views
 from hockney.models.effects._layouts import (
-    BLOCK_TERMS,
-    BYTE_TERM,
+    COPIED_TERM,
+    ELEMENT_TERM,
+    KERNEL_BLOCKS,
+    KERNEL_TERM,
     LEAST_LAYOUTS,
-    MEMORY,
+    LIST_TERMS,
+    NEAR,
+    PAGE_TERM,
     SETUP_TERM,
+    SHORT_TERM,
+    STORED_B,
     STRIDED_TERM,
     Fitted,
-    Shape,
     fit_way,
-    level_of,
-    levels_of,
 )
 from hockney.models.effects._least_squares import is_disturbed, times_s
-from hockney.models.effects._wording import latex, time
+from hockney.models.effects._shapes import MEMORY, Shape, level_of, levels_of
+from hockney.models.effects._wording import time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.views import Statement, Views
+from hockney.models.views import Views
 from hockney.units import format_bytes
 
 WAYS = ("send", "hand", "receive", "pack", "unpack")
 LEAST_SCATTERED = 6
 SEED = 0
 LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
-SOURCE = "document 003, section 3"
 
 
 @effect_models.register("datatypes")
@@ -68,7 +72,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         parameters[f"{way}_access_bound_s"] = Parameter(value=bound_s, unit="s")
         _errors(way, mine, fitted, parameters)
         rows += _rows(way, mine, fitted)
-        _add_views(views, way, fitted, bound_s)
+        add_views(views, way, fitted, bound_s)
     notes += _touching(ways["send"])
     by_hand = [row for row in rows if row["way"] == "hand"]
     notes += _by_hand(ways["send"], ways["hand"], by_hand, parameters) if by_hand else []
@@ -106,8 +110,13 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
 
 
 def _costs(way: str, fitted: Fitted, parameters: dict[str, Parameter], unknown: dict[str, str]) -> None:
-    names = [SETUP_TERM, BYTE_TERM, STRIDED_TERM, *BLOCK_TERMS.values()]
-    names += [f"line_{level}_s" for level in (*(name for name, _ in fitted.costs.levels), MEMORY)]
+    costs = fitted.costs
+    names = [SETUP_TERM, ELEMENT_TERM, STRIDED_TERM, *LIST_TERMS.values(), COPIED_TERM, PAGE_TERM]
+    names += [f"line_{level}_s" for level in (*(name for name, _ in costs.levels), MEMORY)]
+    if costs.switch_B is not None:
+        names += [SHORT_TERM, KERNEL_TERM]
+        size_B = float(costs.switch_B)
+        parameters[f"{way}_switch_B"] = Parameter(value=size_B, low=fitted.below_switch_B, high=size_B, unit="B")
     for name in names:
         layouts = fitted.layouts_at.get(name, 0)
         if layouts < LEAST_LAYOUTS:
@@ -119,8 +128,7 @@ def _costs(way: str, fitted: Fitted, parameters: dict[str, Parameter], unknown: 
             unknown[f"{way}_{name}"] = _untangles(name, fitted.entangled[name])
             continue
         low, high = fitted.intervals.get(name, (None, None))
-        unit = "s/B" if name == BYTE_TERM else "s"
-        parameters[f"{way}_{name}"] = Parameter(value=fitted.costs.terms[name], low=low, high=high, unit=unit)
+        parameters[f"{way}_{name}"] = Parameter(value=costs.terms[name], low=low, high=high, unit="s")
 
 
 def _untangles(name: str, others: Sequence[str]) -> str:
@@ -128,7 +136,7 @@ def _untangles(name: str, others: Sequence[str]) -> str:
     if not others:
         return "the layouts that have it tell nothing else; measure others with it, of more strides"
     why = f"it cannot be told from {', '.join(others)}"
-    if {name, *others} <= {SETUP_TERM, BYTE_TERM}:
+    if {name, *others} <= {SETUP_TERM, ELEMENT_TERM}:
         return f"{why}: all scattered layouts have one size; measure another one too, with a greater --largest"
     return f"{why}: they grow together in all layouts; measure layouts of more sizes and strides"
 
@@ -137,10 +145,16 @@ def _settles(name: str) -> str:
     if name.startswith("line_"):
         level = name.removeprefix("line_").removesuffix("_s")
         place = "beyond the last cache" if level == MEMORY else f"within {level} and beyond the level before it"
-        return f"whose span lies {place}"
-    return {"strided_block_s": "with a stride", "listed_block_s": "with a list of blocks"}.get(
-        name, "not contiguous"
-    )
+        return f"whose lines lie {place}"
+    return {
+        STRIDED_TERM: "with a stride",
+        LIST_TERMS["indexed"]: "with a list of blocks that have a stride",
+        LIST_TERMS["irregular"]: "with irregular blocks",
+        COPIED_TERM: f"in blocks longer than {STORED_B} B",
+        SHORT_TERM: "below the size of the switch",
+        PAGE_TERM: f"whose lines lie beyond {' and '.join(NEAR)}",
+        KERNEL_TERM: f"in at most {KERNEL_BLOCKS} blocks, from the size of the switch on",
+    }.get(name, "not contiguous")
 
 
 def _bound_s(records: Sequence[EffectRecord], fitted: Fitted) -> float:
@@ -195,58 +209,6 @@ def _stride_B(record: EffectRecord, shape: Shape) -> int:
     if stride is not None:
         return int(stride)
     return (shape.extent_B - shape.bytes // shape.blocks) // max(1, shape.blocks - 1)
-
-
-def _add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
-    terms = fitted.costs.terms
-    views.asymptotic.append(
-        Statement(text="T(n, B, l) = Θ(n + B + l)", latex=r"T(n, B, \ell) = \Theta(n + B + \ell)", where=way)
-    )
-    block_s = terms.get(STRIDED_TERM, 0.0)
-    lines = _lines(fitted)
-    if lines:
-        label, line_s = lines[-1]
-        views.dominant.append(
-            Statement(
-                text=f"T ≈ T_contiguous(n) + {time(line_s)} · l",
-                latex=rf"T \approx T_c(n) + {latex(line_s)} \cdot \ell",
-                where=f"{way}, blocks far apart, span in {label}",
-            )
-        )
-    untold = [name for name in (SETUP_TERM, BYTE_TERM, STRIDED_TERM) if name in fitted.entangled]
-    # Their sum is right at the sizes measured, whatever share each of them has.
-    limit = f"; only at the sizes measured, {', '.join(untold)} cannot be told apart" if untold else ""
-    setup_s, byte_s = terms.get(SETUP_TERM, 0.0), terms.get(BYTE_TERM, 0.0)
-    common = f"T_contiguous(n) + {time(setup_s)} + {time(byte_s)}/B · n"
-    common_latex = rf"T_c(n) + {latex(setup_s)} + {latex(byte_s)}/\mathrm{{B}} \cdot n"
-    views.bounded.append(
-        Statement(
-            text=f"T_contiguous(n) ≤ T ≤ {common} + {time(bound_s)} · a",
-            latex=rf"T_c(n) \le T \le {common_latex} + {latex(bound_s)} \cdot a",
-            where=f"{way}; a: accesses, a block and a line of 64 B that it touches{limit}",
-            source=SOURCE,
-        )
-    )
-    for label, value in lines:
-        views.exact.append(
-            Statement(
-                text=f"T = {common} + {time(block_s)} · B + {time(value)} · l",
-                latex=rf"T = {common_latex} + {latex(block_s)} \cdot B + {latex(value)} \cdot \ell",
-                where=f"{way}, B blocks at a stride beyond the first, l lines beyond n/64 B, "
-                f"span in {label}{limit}",
-            )
-        )
-
-
-def _lines(fitted: Fitted) -> list[tuple[str, float]]:
-    """(level, seconds a line) of the levels that the data tell, innermost first."""
-    levels = [*(name for name, _ in fitted.costs.levels), MEMORY]
-    return [
-        (level, fitted.costs.terms[f"line_{level}_s"])
-        for level in levels
-        if fitted.layouts_at.get(f"line_{level}_s", 0) >= LEAST_LAYOUTS
-        and f"line_{level}_s" not in fitted.entangled
-    ]
 
 
 def _touching(sent: Sequence[EffectRecord]) -> list[str]:
