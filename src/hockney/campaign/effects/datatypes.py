@@ -11,8 +11,8 @@ SIZE_B = 16 * 2**10
 SIZES_B = (2**10, SIZE_B, 2**18)
 SWITCHING_B = (2**12, 2**13)
 """Between the sizes above, where libraries go over to another protocol: their blocks may cost otherwise too."""
-CONTIGUOUS_B = (*SWITCHING_B, 2**16)
-"""Measured contiguous beside the sizes above, so that no line between two spans a decade."""
+CONTIGUOUS_B = (2**11, *SWITCHING_B, 2**16)
+"""Measured contiguous beside the sizes above: the line between two must not run far past a jump."""
 STRIDES_B = tuple(2**power for power in range(13))
 """From blocks that touch to one block a page: at 16 KiB the last spans 64 MiB."""
 BLOCKS_B = (8, 64, 256, 1024, 4096)

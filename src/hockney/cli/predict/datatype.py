@@ -158,7 +158,7 @@ def _described(shape: Shape, level: str) -> str:
     block = format_bytes(shape.bytes // shape.blocks)
     return (
         f"{shape.layout}: {format_bytes(shape.bytes)} in {shape.blocks} blocks of {block}, {shape.lines} cache "
-        f"lines, spanning {format_bytes(shape.extent_B)} ({level})"
+        f"lines in {level}, spanning {format_bytes(shape.extent_B)}"
     )
 
 
