@@ -164,6 +164,9 @@ def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
             asked |= {"repetitions": 6}
             if asked.get("blocks", 1) * asked.get("stride_B", 0) > 2**22:
                 continue
+            # Blocks that touch are one, of which the model expects no planted cost a block.
+            if asked["layout"] == "vector" and asked["stride_B"] == asked["block_B"]:
+                continue
             answer = session.effect(LIMIT_S, question.members, operation="datatypes", **asked)
             assert answer["verified"] is True, asked
             records.append(
