@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hockney.models.effects._layouts import (
     COPIED_TERM,
     ELEMENT_TERM,
@@ -16,16 +18,19 @@ from hockney.models.effects._layouts import (
     STRIDED_TERM,
     Fitted,
 )
-from hockney.models.effects._shapes import MEMORY
-from hockney.models.effects._wording import latex, time
+from hockney.models.effects._least_squares import Array
+from hockney.models.effects._shapes import MEMORY, Shape
+from hockney.models.effects._wording import above, below, latex, time, times, times_latex
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes
 
 SOURCE = "document 003, section 3"
 
 
-def add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
-    """Adds those of one way; `bound_s`: the dearest access to a line."""
+def add_views(
+    views: Views, way: str, fitted: Fitted, bound_s: float, shapes: Sequence[Shape], time_s: Array
+) -> None:
+    """Adds those of one way; `bound_s`: the dearest access to a line. The bounds hold what was measured."""
     views.asymptotic.append(
         Statement(
             text="T(n, B, l, p) = Θ(n + B + l + p)",
@@ -47,11 +52,18 @@ def add_views(views: Views, way: str, fitted: Fitted, bound_s: float) -> None:
     setup_s, element_s = (costs.terms.get(name, 0.0) for name in (SETUP_TERM, ELEMENT_TERM))
     common = f"T_contiguous(n) + {time(setup_s)} + {time(element_s)} · e"
     common_latex = rf"T_c(n) + {latex(setup_s)} + {latex(element_s)} \cdot e"
+    measured = list(zip(shapes, time_s, strict=True))
+    low = below(float(each_s) / costs.contiguous_s(one.bytes) for one, each_s in measured)
+    high = above(float(each_s) / (costs.common_s(one) + bound_s * one.accesses) for one, each_s in measured)
+    least, least_latex = times(low, "T_contiguous(n)"), times_latex(low, "T_c(n)")
+    most = times(high, f"{common} + {time(bound_s)} · a")
+    most_latex = times_latex(high, rf"{common_latex} + {latex(bound_s)} \cdot a")
     views.bounded.append(
         Statement(
-            text=f"T_contiguous(n) ≤ T ≤ {common} + {time(bound_s)} · a",
-            latex=rf"T_c(n) \le T \le {common_latex} + {latex(bound_s)} \cdot a",
-            where=f"{way}; e elements; a: accesses, a block and a line of 64 B that it touches{limit}",
+            text=f"{least} ≤ T ≤ {most}",
+            latex=rf"{least_latex} \le T \le {most_latex}",
+            where=f"{way}, every layout measured; e elements; a: accesses, a block and a line of 64 B that it "
+            f"touches{limit}",
             source=SOURCE,
         )
     )

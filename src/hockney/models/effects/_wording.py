@@ -43,9 +43,13 @@ def _two_digits(value: float, rounding: Callable[[float], int]) -> float:
 
 def times(factor: float, text: str) -> str:
     """0.73, `3 µs + n` → `0.73 · (3 µs + n)`."""
-    return text if factor == 1 else f"{factor:.2g} · ({text})"
+    return text if factor == 1 else f"{factor:.2g} · {_together(text)}"
 
 
 def times_latex(factor: float, text: str) -> str:
     r"""0.73, `a + b` → `0.73 \cdot (a + b)`."""
-    return text if factor == 1 else rf"{factor:.2g} \cdot ({text})"
+    return text if factor == 1 else rf"{factor:.2g} \cdot {_together(text)}"
+
+
+def _together(text: str) -> str:
+    return f"({text})" if " + " in text else text

@@ -72,7 +72,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         parameters[f"{way}_access_bound_s"] = Parameter(value=bound_s, unit="s")
         _errors(way, mine, fitted, parameters)
         rows += _rows(way, mine, fitted)
-        add_views(views, way, fitted, bound_s)
+        add_views(views, way, fitted, bound_s, [Shape.of(one) for one in mine], times_s(mine))
     notes += _touching(ways["send"])
     by_hand = [row for row in rows if row["way"] == "hand"]
     notes += _by_hand(ways["send"], ways["hand"], by_hand, parameters) if by_hand else []
