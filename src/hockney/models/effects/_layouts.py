@@ -44,8 +44,8 @@ LEAST_REST = 0.03
 """Of a term's column, what the other columns must leave: its error is 1/LEAST_REST (33) times that which it would
 have alone, so that 5 % of scatter become more than the whole time."""
 SWITCH_SHARE = 0.5
-"""Of the squared residuals, what a switch must not leave. In eleven campaigns with two libraries the best size
-left 0.60 or more of them where the library has no switch, 0.41 or less where it has one."""
+"""Of the squared residuals, what a switch must not leave. In 21 campaigns with two libraries the best size
+left 0.62 or more of them in all 85 fits without a switch of the library's, 0.41 or less in 19 of 20 with one."""
 
 
 @dataclass(frozen=True)
