@@ -56,12 +56,12 @@ def test_an_unknown_operation_is_told_all_that_are_known_before_any_launch(refus
 
 @pytest.mark.parametrize(
     ("option", "text"),
-    [("--largest", "99999TiB"), ("--largest", "2GiB"), ("--sizes", "8,2147483648")],
+    [("--largest", "99999TiB"), ("--largest", "1025GiB"), ("--sizes", "8,1099511627777")],
 )
-def test_no_message_is_longer_than_mpi_counts(refused: Run, option: str, text: str) -> None:
+def test_no_message_is_as_large_as_all_that(refused: Run, option: str, text: str) -> None:
     told = refused("--operations", "pingpong", option, text)
     assert option in told
-    assert "more than MPI counts at once (2147483647 B)" in told
+    assert "larger than any message (1 TiB)" in told
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
-from hockney.cli._words import LARGEST, segment, words
+from hockney.cli._words import segment, words
 from hockney.errors import RequestError
 from hockney.units import parse_bytes, parse_time
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from hockney.campaign.plan import Plan
 
 Value = TypeVar("Value")
+
+MOST_B = 2**40
+"""Beyond any buffer. What a library counts, and the memory there is, the runner says of each point."""
 
 _NOT_OF_EFFECTS = (
     *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments", "radices"),
@@ -93,12 +96,10 @@ def operations(text: str) -> dict[str, list[str]]:
 
 
 def size(text: str, option: str) -> int:
-    """In bytes, no more than MPI counts."""
+    """In bytes, no more than MOST_B."""
     size_B = named(option, parse_bytes, text)
-    if size_B > LARGEST:
-        raise RequestError(
-            f"{option}: {text!r} is more than MPI counts at once ({LARGEST} B)", "for example 1GiB"
-        )
+    if size_B > MOST_B:
+        raise RequestError(f"{option}: {text!r} is larger than any message (1 TiB)", "for example 1GiB")
     return size_B
 
 
