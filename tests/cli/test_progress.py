@@ -7,14 +7,14 @@ import io
 import pytest
 from rich.console import Console
 
-from hockney.cli import _progress
+from hockney.cli import say
 
 
 def drawn(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool) -> str:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=terminal, width=100)
-    monkeypatch.setattr(_progress, "err", console)
-    with _progress.shown(quiet=quiet) as tell:
+    monkeypatch.setattr(say, "err", console)
+    with say.progress(quiet=quiet) as tell:
         tell(0.0, "first")
         tell(0.5, "first: half of it")
         tell(0.25, "second")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import os
 import pkgutil
 import sys
@@ -13,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from hockney import __version__
+from hockney.cli import say
 from hockney.errors import HockneyError, Incomplete, RequestError
 
 app = typer.Typer(
@@ -26,11 +25,6 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
     "4 interrupted or partly done (resume possible), 70 a defect of ours.",
 )
-
-out = Console(highlight=False)
-"""Results."""
-err = Console(stderr=True, highlight=False)
-"""Progress, warnings, errors."""
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
@@ -54,18 +48,13 @@ def verb(
     return enter
 
 
-def emit_json(data: object) -> None:
-    """Print one JSON object on standard output. NaN and infinity are refused: they are not JSON."""
-    sys.stdout.write(json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
-
-
 @app.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
-        out.print(f"hockney {__version__}")
+        say.line(f"hockney {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         # Plain text, not through the console: the help brings its own layout.
@@ -75,16 +64,10 @@ def _root(
 
 def _report(error: HockneyError, as_json: bool) -> int:
     if as_json:
-        emit_json({"error": {"kind": error.kind, "message": error.message, "hint": error.hint}})
+        say.json({"error": {"kind": error.kind, "message": error.message, "hint": error.hint}})
     else:
-        err.print(f"[red]error:[/red] {_plain(error.message)}", soft_wrap=True)
-        if error.hint:
-            err.print(f"[dim]hint:[/dim] {_plain(error.hint)}", soft_wrap=True)
+        say.error(error.message, error.hint)
     return error.exit_code
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", "\\[")
 
 
 def application() -> typer.Typer:

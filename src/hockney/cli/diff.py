@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, say, verb
 
 
 @verb(
@@ -40,12 +40,12 @@ def diff(
     machines = load(a), load(b)
     found = difference(*machines, points=points)
     if as_json:
-        emit_json(as_data((str(a), str(b)), machines, found))
+        say.json(as_data((str(a), str(b)), machines, found))
     else:
-        out.print(heading((str(a), str(b)), machines), markup=False, soft_wrap=True)
+        say.line(heading((str(a), str(b)), machines))
         for table in as_tables(found):
-            out.print(table)
-        out.print(summary(found), markup=False, soft_wrap=True)
+            say.table(table)
+        say.line(summary(found))
     # What B lacks cannot be compared: a check that passed for that would hide a loss.
     if check and (found.of("differs") or found.only_in_a):
         raise typer.Exit(1)

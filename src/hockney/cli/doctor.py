@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.errors import EnvironmentLack
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def doctor(
 
     diagnosis = diagnose(mpi, run=run)
     if json:
-        emit_json(diagnosis.as_dict())
+        say.json(diagnosis.as_dict())
     else:
         _print(diagnosis)
     if not diagnosis.ok:
@@ -46,37 +46,28 @@ def doctor(
 
 
 def _print(diagnosis: Diagnosis) -> None:
-    from rich.markup import escape
-
-    def line(text: str) -> None:
-        out.print(text, soft_wrap=True)
-
-    line("[bold]MPI libraries[/bold], in the order of the search")
+    say.line(("MPI libraries", "bold"), ", in the order of the search")
     for finding in diagnosis.mpis:
         _print_finding(finding)
     if not diagnosis.mpis:
-        line("  none")
-    line("\n[bold]Search order[/bold] (--mpi auto takes the first that works)")
+        say.line("  none")
+    say.line("\n", ("Search order", "bold"), " (--mpi auto takes the first that works)")
     for number, step in enumerate(diagnosis.search, 1):
-        found = ", ".join(map(str, step.wrappers)) or "nothing"
-        line(f"  {number}. {escape(step.where)}: {escape(found)}")
-    line("\n[bold]This machine[/bold]")
+        say.line(f"  {number}. {step.where}: {', '.join(map(str, step.wrappers)) or 'nothing'}")
+    say.line("\n", ("This machine", "bold"))
     for text in _machine(diagnosis):
-        line(f"  {escape(text)}")
+        say.line(f"  {text}")
     if diagnosis.advice:
-        line("\n[bold]To do[/bold]")
+        say.line("\n", ("To do", "bold"))
         for text in diagnosis.advice:
-            line(f"  • {escape(text)}")
-    verdict = "[green]ready to measure[/green]" if diagnosis.ok else "[red]nothing to measure with yet[/red]"
-    line(f"\n{verdict}")
+            say.line(f"  • {text}")
+    say.line("\n", ("ready to measure", "green") if diagnosis.ok else ("nothing to measure with yet", "red"))
 
 
 def _print_finding(finding: Finding) -> None:
-    from rich.markup import escape
-
-    mark = "[green]✓[/green]" if finding.works else "[red]✗[/red]"
+    mark = ("✓", "green") if finding.works else ("✗", "red")
     standard = f", MPI {finding.standard}" if finding.standard else ""
-    out.print(f"  {mark} {escape(finding.name)}{standard} ({escape(finding.where)})", soft_wrap=True)
+    say.line("  ", mark, f" {finding.name}{standard} ({finding.where})")
     launcher = f"{finding.launcher} ({finding.launcher_kind})" if finding.launcher else ""
     for label, value in (
         ("wrapper", finding.wrapper),
@@ -86,7 +77,7 @@ def _print_finding(finding: Finding) -> None:
         ("fails", finding.message),
     ):
         if value:
-            out.print(f"      {label:9}{escape(value)}", soft_wrap=True)
+            say.line(f"      {label:9}{value}")
 
 
 def _machine(diagnosis: Diagnosis) -> list[str]:

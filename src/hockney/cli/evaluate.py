@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def evaluate(
 
     frame = table.load(path)
     for warning in frame.attrs.get("warnings", []):
-        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+        say.warn(warning)
     if train.strip() or test.strip():
         _collective(
             frame, operation, statistic, model, train, test, system, seed, by, predictions, figure, as_json
@@ -91,7 +91,7 @@ def _point_to_point(
     statistic = statistic or default_statistic(frame, operation)
     result = evaluate_models(series(frame, operation, statistic), model or ())
     if as_json:
-        emit_json({"operation": operation, "statistic": statistic, **result})
+        say.json({"operation": operation, "statistic": statistic, **result})
         return
 
     from rich.table import Table
@@ -101,9 +101,9 @@ def _point_to_point(
         shown.add_column(heading, justify="left" if heading == "model" else "right")
     for name, row in [*result["models"].items(), ("interpolation", result["interpolation"])]:
         shown.add_row(name, *_errors(row), str(row["nonphysical"]), str(row["series_failed"]))
-    out.print(shown)
+    say.table(shown)
     skipped = f", {result['n_skipped']} with fewer than three sizes skipped" if result["n_skipped"] else ""
-    out.print(f"{result['n_series']} series{skipped}; {result['n_train']} points to fit")
+    say.line(f"{result['n_series']} series{skipped}; {result['n_train']} points to fit")
 
 
 def _share(value: float | None) -> str:
@@ -130,7 +130,6 @@ def _collective(
     as_json: bool,
 ) -> None:
     from hockney.campaign.keys import POINT_TO_POINT
-    from hockney.cli._progress import shown
     from hockney.machine.system import find_system
     from hockney.predict.evaluate import evaluate as evaluate_estimators
     from hockney.predict.evaluate import table as predicted_table
@@ -144,7 +143,7 @@ def _collective(
     if by not in ("", "algorithm", "mapping"):
         raise RequestError(f"--by {by!r} is unknown", "known: algorithm, mapping")
     described = find_system(system) if system else None
-    with shown(quiet=as_json) as progress:
+    with say.progress(quiet=as_json) as progress:
         made = evaluate_estimators(
             frame,
             operation,
@@ -163,7 +162,7 @@ def _collective(
 
         write(figure, operation, made.test, made.predictions)
     if as_json:
-        emit_json(made.result)
+        say.json(made.result)
         return
     _show(made, by)
 
@@ -173,7 +172,7 @@ def _show(made: Evaluation, by: str) -> None:
 
     result = made.result
     for warning in result["warnings"]:
-        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+        say.warn(warning)
     title = f"{result['operation']}, {result['statistic']}: errors on {result['n_test']} points never seen"
     shown = Table(title=title, box=None)
     for heading in ("model", "median", "P90", "P95", "coverage", "failed", "regret", "P95 regret"):
@@ -189,16 +188,14 @@ def _show(made: Evaluation, by: str) -> None:
         row = result["references"][name]
         if row["instances"]:
             shown.add_row(f"({words})", *[""] * 5, *(_share(row[key]) for key in ("mean", "p95")))
-    out.print(shown)
-    out.print(
-        f"{result['n_train']} points to fit; algorithms scored: {', '.join(result['algorithms']) or 'none'}"
-    )
+    say.table(shown)
+    say.line(f"{result['n_train']} points to fit; algorithms scored: {', '.join(result['algorithms']) or 'none'}")
     rows = {name: row for name, row in result["models"].items() if "skipped" not in row}
     if len(rows) > 1 and 0 < result["n_common"] < result["n_test"]:
         medians = (f"{name} {_share(row['common']['median_relative_error'])}" for name, row in rows.items())
-        out.print(f"median on the {result['n_common']} points that all predict: {', '.join(medians)}")
+        say.line(f"median on the {result['n_common']} points that all predict: {', '.join(medians)}")
     for name, why in result["not_scored"].items():
-        out.print(f"not scored: {name}: {why}", markup=False)
+        say.line(f"not scored: {name}: {why}")
     for name, row in result["models"].items():
         for note in [row["skipped"]] if "skipped" in row else row["notes"]:
-            out.print(f"{name}: {note}", markup=False)
+            say.line(f"{name}: {note}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.errors import RequestError
 
 
@@ -50,19 +50,19 @@ def fit(
         from hockney.machine.topologies.base import parse_spec
 
         network = parse_spec(topology).spec
-    with err.status("fitting …") as status:
-        machine = build(campaign, progress=lambda name: status.update(f"fitting {name}"))
+    with say.status("fitting …") as status:
+        machine = build(campaign, progress=lambda name: status(f"fitting {name}"))
     machine.topology = network or machine.topology
     save(machine, output)
     for warning in machine.provenance.warnings:
-        err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        say.warn(warning)
     if as_json:
         effects = sections_data(of_effects(machine), VIEWS)
-        emit_json({"machine": str(output), **overview(machine), "effects": effects})
+        say.json({"machine": str(output), **overview(machine), "effects": effects})
         return
     for warning in oversubscription(machine):
-        err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        say.warn(warning)
     fits = as_formulas(preferred(machine), figures=True)
     effects_text = sections_text(of_effects(machine), ("exact",), True)
-    out.print("\n\n".join(filter(None, [fits, effects_text])), markup=False, soft_wrap=True)
-    out.print(f"wrote {output}", markup=False, soft_wrap=True)
+    say.line("\n\n".join(filter(None, [fits, effects_text])))
+    say.line(f"wrote {output}")

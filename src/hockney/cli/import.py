@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.errors import RequestError
 
 
@@ -74,13 +74,13 @@ def import_(
     _collect.write(collection, output, given)
     summary = _collect.summary(collection, output)
     if json:
-        emit_json(summary)
+        say.json(summary)
         return
     for file in summary["files"]:
         for warning in file["warnings"]:
-            err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+            say.warn(warning)
     for skipped in summary["skipped"]:
-        err.print(f"skipped: {skipped['file']}: {skipped['reason']}", markup=False, soft_wrap=True)
+        say.note(f"skipped: {skipped['file']}: {skipped['reason']}")
     counts = f"{summary['records']} records from {len(summary['files'])} files, {len(summary['skipped'])} skipped"
-    out.print(f"{output}: {counts}", markup=False, soft_wrap=True)
-    out.print(f"next: hockney fit {output} -o machine.json", markup=False, soft_wrap=True)
+    say.line(f"{output}: {counts}")
+    say.line(f"next: hockney fit {output} -o machine.json")

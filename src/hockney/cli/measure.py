@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as Bar
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli._measure_choices import (
     duration,
     positive,
@@ -206,11 +204,12 @@ def measure(
     if not resume:
         campaign = Campaign.create(output, plan.model_dump())
     if not json:
-        out.print(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
-    watcher = Terminal(quiet=json)
+        say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
+    bar = say.PointsBar(quiet=json)
+    watcher = Terminal(bar)
     deadline = None if plan.time_s is None else monotonic() + plan.time_s
     try:
-        with watcher.bar:
+        with bar.bar:
             outcome = run(campaign, plan, prepared, watcher) if plan.points else Outcome()
             if plan.effects:
                 run_effects(campaign, plan, prepared, watcher, outcome, deadline)
@@ -234,7 +233,7 @@ def _finish(
         raise _nothing(plan, outcome)
     core_seconds = sum(record.core_seconds or 0.0 for record in records)
     if as_json:
-        emit_json(
+        say.json(
             {
                 "campaign": str(output),
                 "records": len(records),
@@ -251,20 +250,17 @@ def _finish(
     else:
         parts = [f"{len(records)} records ({core_seconds:.3g} core-seconds)"] if records else []
         parts += [f"{answers} answers about effects"] if answers else []
-        out.print(
+        say.line(
             f"{outcome.measured} visits and answers measured now; {' and '.join(parts)} in {output}; "
-            f"next: `hockney {'report' if plan.collective and not answers else 'fit'} {output}`",
-            soft_wrap=True,
+            f"next: `hockney {'report' if plan.collective and not answers else 'fit'} {output}`"
         )
         if outcome.limitations:
-            out.print(
+            say.line(
                 f"{len(outcome.limitations)} cases an algorithm or effect does not do (kept in the folder), "
-                f"first: {outcome.limitations[0]}",
-                markup=False,
-                soft_wrap=True,
+                f"first: {outcome.limitations[0]}"
             )
         if outcome.left_out:
-            out.print(f"the time is spent; about {outcome.left_out} visits were left out (--resume goes on)")
+            say.line(f"the time is spent; about {outcome.left_out} visits were left out (--resume goes on)")
     if outcome.failures:
         if as_json:
             raise typer.Exit(Incomplete.exit_code)
@@ -291,35 +287,19 @@ def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
 class Terminal:
     """Draws a campaign's progress on the terminal; warnings go above the bar and are never erased."""
 
-    def __init__(self, *, quiet: bool) -> None:
-        self.bar = Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("about {task.fields[left]} left"),
-            console=err,
-            transient=True,
-            disable=quiet,
-        )
-        self._task = self.bar.add_task("starting", total=None, left="?")
+    def __init__(self, bar: say.PointsBar) -> None:
+        self._bar = bar
 
     def progress(self, progress: Progress) -> None:
         """Move the bar."""
-        minutes, seconds = divmod(round(progress.remaining_s), 60)
-        self.bar.update(
-            self._task,
-            description=progress.doing,
-            completed=progress.done,
-            total=progress.expected,
-            left=f"{minutes}:{seconds:02d}",
-        )
+        self._bar.update(progress.doing, progress.done, progress.expected, progress.remaining_s)
 
     def measured(self, record: Record) -> None:
         """Nothing to say for each point: the bar moves."""
 
     def warning(self, text: str) -> None:
         """Print it above the bar."""
-        err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
+        say.warn(text)
 
 
 def _lasting(name: str) -> str:

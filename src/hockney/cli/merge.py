@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 
 
 @verb(
@@ -29,7 +29,7 @@ def merge(
     records, runs, answers = merged.records(), merged.apps(), merged.effects()
     table.write(table.from_records(records), merged.table)
     if json:
-        emit_json(
+        say.json(
             {
                 "campaign": str(output),
                 "records": len(records),
@@ -41,9 +41,9 @@ def merge(
         )
         return
     for text in merged.warnings:
-        err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
+        say.warn(text)
     held = [f"{len(records)} records"]
     held += [f"{len(runs)} runs of applications"] if runs else []
     held += [f"{len(answers)} answers about effects"] if answers else []
     what = ", ".join(held)
-    out.print(f"{what} of {len(campaigns)} campaigns in {output}; next: `hockney fit {output}`", soft_wrap=True)
+    say.line(f"{what} of {len(campaigns)} campaigns in {output}; next: `hockney fit {output}`")

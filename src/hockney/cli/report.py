@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.errors import RequestError
 
 
@@ -85,13 +85,13 @@ def report(
     peaks = [Peak.parse(text) for text in peak or []]
     fitted = None if machine is None else load(machine)
     described = [find_system(name) for name in dict.fromkeys(system or [])]
-    with err.status("reading …") as status:
-        made = make(campaign, peaks, fitted, progress=lambda name: status.update(name), systems=described)
+    with say.status("reading …") as status:
+        made = make(campaign, peaks, fitted, progress=lambda name: status(name), systems=described)
         write_html(made, output)
         drawn = [] if figures is None else write_figures(made, figures)
         tables = [] if csv is None else write_csv(made, csv)
     if as_json:
-        emit_json(
+        say.json(
             {
                 "report": str(output),
                 "figures": [str(path) for path in drawn],
@@ -104,14 +104,14 @@ def report(
         )
         return
     for warning in made.warnings:
-        err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        say.warn(warning)
     for head in made.headlines:
-        out.print(head.text, markup=False, soft_wrap=True)
+        say.line(head.text)
     for line in spoken(made.applications):
-        out.print(line, markup=False, soft_wrap=True)
+        say.line(line)
     for path in [*drawn, *tables]:
-        out.print(f"wrote {path}", markup=False, soft_wrap=True)
-    out.print(f"wrote {output}", markup=False, soft_wrap=True)
+        say.line(f"wrote {path}")
+    say.line(f"wrote {output}")
 
 
 def _card(path: Path, output: Path, *, as_json: bool) -> None:
@@ -121,15 +121,15 @@ def _card(path: Path, output: Path, *, as_json: bool) -> None:
     from hockney.report.card.page import render, write
 
     if path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")):
-        with err.status("fitting …") as status:
-            machine = build(path, progress=lambda name: status.update(f"fitting {name}"))
+        with say.status("fitting …") as status:
+            machine = build(path, progress=lambda name: status(f"fitting {name}"))
     else:
         machine = load(path)
     made = content(machine)
     write(render(machine, made), output)
     if as_json:
-        emit_json({"card": str(output), **made.as_json()})
+        say.json({"card": str(output), **made.as_json()})
         return
     for one in made.key:
-        out.print(f"{one.name}: {one.value}{f' ({one.interval})' if one.interval else ''}", markup=False)
-    out.print(f"wrote {output}", markup=False, soft_wrap=True)
+        say.line(f"{one.name}: {one.value}{f' ({one.interval})' if one.interval else ''}")
+    say.line(f"wrote {output}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, emit_json, group, out, verb
+from hockney.cli import JsonOption, group, say, verb
 from hockney.cli._words import LARGEST, wholes
 from hockney.errors import RequestError
 
@@ -146,22 +146,22 @@ def _law(name: str, theta: list[float], efficiency: float | None, processes: str
         for count, speedup in zip(counts, speedups, strict=True)
     ]
     if as_json:
-        emit_json(data)
+        say.json(data)
         return
-    out.print(f"{law.title}: {law.formula}", markup=False)
-    out.print(", ".join(f"{_word(key)} {value:g}" for key, value in zip(law.upper, theta, strict=True)))
+    say.line(f"{law.title}: {law.formula}")
+    say.line(", ".join(f"{_word(key)} {value:g}" for key, value in zip(law.upper, theta, strict=True)))
     for key, value in law.limits(theta).items():
-        out.print(f"{_word(key)}: {'none' if value is None else f'{value:.4g}'}")
+        say.line(f"{_word(key)}: {'none' if value is None else f'{value:.4g}'}")
     if efficiency is not None:
         if found is None:
-            out.print(f"efficiency of at least {efficiency:g}: with any number of processes")
+            say.line(f"efficiency of at least {efficiency:g}: with any number of processes")
         else:
-            out.print(f"efficiency of at least {efficiency:g}: up to {found[0]} processes (p ≤ {found[1]:.6g})")
+            say.line(f"efficiency of at least {efficiency:g}: up to {found[0]} processes (p ≤ {found[1]:.6g})")
     if counts:
         shown = Table("processes", "speed-up", "efficiency", box=None)
         for row in data["points"]:
             shown.add_row(str(row["processes"]), f"{row['speedup']:.4g}", f"{row['efficiency']:.1%}")
-        out.print(shown)
+        say.table(shown)
 
 
 @verb(
@@ -198,11 +198,11 @@ def fit(
 
         write(figure, made)
     if json:
-        emit_json({"times": str(path), **made.as_data(), "figure": str(figure) if figure else None})
+        say.json({"times": str(path), **made.as_data(), "figure": str(figure) if figure else None})
         return
     _show(made)
     if figure:
-        out.print(f"wrote {figure}", markup=False, soft_wrap=True)
+        say.line(f"wrote {figure}")
 
 
 def _show(made: Study) -> None:
@@ -221,22 +221,22 @@ def _show(made: Study) -> None:
             f"{row['efficiency']:.1%}",
             *(f"{value:.4g}" for value in row["law_speedup"].values()),
         )
-    out.print(shown)
+    say.table(shown)
     for name, one in made.fits.items():
         _show_law(name, one)
     for name, why in made.skipped.items():
-        out.print(f"{name}: skipped: {why}", markup=False, soft_wrap=True)
+        say.line(f"{name}: skipped: {why}")
     for line in (made.comparison, *made.notes):
-        out.print(line, markup=False, soft_wrap=True)
+        say.line(line)
 
 
 def _show_law(name: str, one: LawFit) -> None:
     parts = [f"{_word(key)} {_with_interval(value)}" for key, value in one.parameters.items()]
     limits = [f"{_word(key)} {value:.4g}" for key, value in one.limits.items() if value is not None]
     scatter = "" if one.relative_scatter is None else f"; times scatter by {one.relative_scatter:.2%}"
-    out.print(f"{name}: {', '.join([*parts, *limits])}{scatter}", markup=False, soft_wrap=True)
+    say.line(f"{name}: {', '.join([*parts, *limits])}{scatter}")
     for note in one.notes:
-        out.print(f"  {note}", markup=False, soft_wrap=True)
+        say.line(f"  {note}")
 
 
 def _with_interval(one: Parameter) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, emit_json, err, group, out, verb
+from hockney.cli import JsonOption, group, say, verb
 from hockney.cli._words import names, segment, wholes
 from hockney.errors import NegativeAnswer, RequestError
 
@@ -51,7 +51,7 @@ def list_(
             }
             for one in found
         ]
-        emit_json({"algorithms": told})
+        say.json({"algorithms": told})
         return
     table = Table("collective", "algorithm", "segments", "radix", "keeps rank order", "ranks", box=None)
     for one in found:
@@ -64,7 +64,7 @@ def list_(
             ("yes" if one.is_ordered else "no") if reduces else "",
             rank_counts(one),
         )
-    out.print(table)
+    say.table(table)
 
 
 @verb(
@@ -99,11 +99,11 @@ def show(
         if json:
             data[str(one)] = {"scratch_B": mine.scratch_B, "steps": [words.as_data(step) for step in mine.steps]}
             continue
-        out.print(f"rank {one}" + (f" (scratch {mine.scratch_B} B)" if mine.scratch_B else ""))
+        say.line(f"rank {one}" + (f" (scratch {mine.scratch_B} B)" if mine.scratch_B else ""))
         for number, step in enumerate(mine.steps):
-            out.print(f"  {number}: {words.step(step)}", markup=False, soft_wrap=True)
+            say.line(f"  {number}: {words.step(step)}")
     if json:
-        emit_json({"collective": collective, "algorithm": algorithm, **asked.as_data(), "ranks": data})
+        say.json({"collective": collective, "algorithm": algorithm, **asked.as_data(), "ranks": data})
 
 
 @verb(
@@ -136,8 +136,8 @@ def verify(
             f"root {outside[0]} is none of {min(counts)} ranks", "choose smaller roots or more ranks"
         )
     segments = None if pieces == "all" else [segment(pieces)]
-    with err.status("proving …") as status:
-        verdicts = prove(chosen, counts, tried, segments, lambda text: status.update(text))
+    with say.status("proving …") as status:
+        verdicts = prove(chosen, counts, tried, segments, lambda text: status(text))
     if not any(one.proved for one in verdicts):
         raise RequestError(
             f"nothing was proved: {verdicts[0].reason}", "`hockney schedule list` shows what each is defined for"
@@ -154,20 +154,20 @@ def verify(
             }
             for one in verdicts
         ]
-        emit_json({"proved": sum(one.proved for one in verdicts), "algorithms": told})
+        say.json({"proved": sum(one.proved for one in verdicts), "algorithms": told})
         if wrong:
             raise typer.Exit(NegativeAnswer.exit_code)
         return
     for one in verdicts:
         name = f"{one.algorithm.collective} {one.algorithm.name}"
         refused = f", {one.refused} outside its definition ({one.reason})" if one.refused else ""
-        out.print(f"{name}: {one.complaints[0] if one.complaints else f'{one.proved} cases proved{refused}'}")
+        say.line(f"{name}: {one.complaints[0] if one.complaints else f'{one.proved} cases proved{refused}'}")
     if wrong:
         raise NegativeAnswer(
             f"{len(wrong)} of {len(verdicts)} algorithms are wrong", "the first complaint is above"
         )
     some = [one.proved for one in verdicts if one.proved]
-    out.print(f"{sum(some)} cases of {len(some)} algorithms proved")
+    say.line(f"{sum(some)} cases of {len(some)} algorithms proved")
 
 
 @verb(
@@ -201,14 +201,14 @@ def count(
             # Of many, those that do not do this are left out, and it is said.
             if algorithm != "all":
                 raise
-            err.print(f"left out: {error.message}", markup=False, soft_wrap=True)
+            say.note(f"left out: {error.message}")
             continue
         if not counted:
             _tell_rounding(asked)
         counted[name] = {"problem": asked.as_data(), **words.counts(asked.generate())}
     if json:
         about = {"collective": collective, "ranks": ranks, "root": root}
-        emit_json(
+        say.json(
             {**about, "algorithms": counted}
             if several
             else {**about, "algorithm": wanted[0], **counted[wanted[0]]}
@@ -221,7 +221,7 @@ def count(
         path = told["critical_path"]
         row = (told["rounds"], told["messages"], told["bytes"], path["messages"], path["bytes"])
         table.add_row(name, *(f"{value:,}" for value in (*row, told["max_degree"], told["round_bytes"])))
-    out.print(table)
+    say.table(table)
 
 
 @verb(
@@ -274,9 +274,9 @@ def draw(
     else:
         _write(output, svg_file(figure) if output.suffix == ".svg" else png_file(figure))
     if json:
-        emit_json({"figure": str(output), "style": style, **asked.as_data()})
+        say.json({"figure": str(output), "style": style, **asked.as_data()})
     else:
-        out.print(f"wrote {output}", markup=False, soft_wrap=True)
+        say.line(f"wrote {output}")
 
 
 @verb(
@@ -317,9 +317,9 @@ def export(
     except OSError as error:
         raise RequestError(f"cannot write {output}: {error.strerror}", "choose another place") from error
     if json:
-        emit_json({"file": str(output), "format": format_, "characters": written, **asked.as_data()})
+        say.json({"file": str(output), "format": format_, "characters": written, **asked.as_data()})
     else:
-        out.print(f"wrote {output}", markup=False, soft_wrap=True)
+        say.line(f"wrote {output}")
 
 
 def _asked(collective: str, algorithm: str, ranks: int, size: str, root: int, pieces: str, radix: int) -> Asked:
@@ -341,7 +341,7 @@ def _tell_rounding(asked: Asked) -> None:
     """On standard error: the pictures and counts are of other sizes than were asked for."""
     if asked.is_rounded:
         pieces = f", segments of {asked.problem.segment_B} B" if asked.problem.segment_B else ""
-        err.print(f"rounded to whole elements: {asked.problem.bytes} B{pieces}", markup=False, soft_wrap=True)
+        say.note(f"rounded to whole elements: {asked.problem.bytes} B{pieces}")
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def show(
         more += of_collectives(whole, operation, algorithm=algorithm, ranks=ranks, congestion=shared)
     _print(part, fits, more, format_, views, machine)
     for warning in whole.provenance.warnings if format_ is not Format.json else ():
-        err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        say.warn(warning)
 
 
 def _print(
@@ -141,16 +141,16 @@ def _print(
     bare = part.model_copy(update={"point_to_point": []}) if views else part
     usual: Sequence[View] = views or ("exact",)
     if format_ is Format.json:
-        emit_json(_data(part, fits, more, views or VIEWS, path))
+        say.json(_data(part, fits, more, views or VIEWS, path))
     elif format_ is Format.latex:
         lines = [*sections_latex(fits, usual), *sections_latex(more, usual)]
         sys.stdout.write(as_latex(bare, lines))
     elif format_ is Format.table:
         for piece in (*as_tables(bare), *sections_tables([*fits, *more], usual)):
-            out.print(piece)
+            say.table(piece)
     else:
         told = [as_formulas(bare), sections_text(fits, usual, False), sections_text(more, usual, not views)]
-        out.print("\n\n".join(filter(None, told)), markup=False, soft_wrap=True)
+        say.line("\n\n".join(filter(None, told)))
 
 
 def _data(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def simulate(
     written = _write_files(asked, source, outcome, per_rank, trace)
     if json:
         problem = asked.problem
-        emit_json(
+        say.json(
             {
                 "collective": collective,
                 "algorithm": algorithm,
@@ -150,7 +150,7 @@ def simulate(
         )
         return
     for warning in warnings:
-        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+        say.warn(warning)
     _print(asked, outcome, written)
 
 
@@ -320,7 +320,7 @@ def _print(asked: Asked, outcome: Outcome, written: dict[str, str]) -> None:
 
     problem = asked.problem
     name = f"{asked.algorithm.collective} {asked.algorithm.name}, {problem.ranks:,} ranks"
-    out.print(f"{name}, {format_bytes(problem.bytes)} ({outcome.method})", markup=False)
+    say.line(f"{name}, {format_bytes(problem.bytes)} ({outcome.method})")
     table = Table(show_header=False, box=None)
     table.add_column()
     table.add_column(justify="right")
@@ -330,13 +330,13 @@ def _print(asked: Asked, outcome: Outcome, written: dict[str, str]) -> None:
     table.add_row("first rank done", format_time(told["min_over_ranks_s"]))
     table.add_row("messages", f"{outcome.messages:,}")
     table.add_row("simulated in", format_time(outcome.engine_s))
-    out.print(table)
+    say.table(table)
     if outcome.critical_path is not None:
         path = Table("critical path", "time", "share", box=None)
         for term, seconds in outcome.critical_path["terms_s"].items():
             if seconds:
                 share = f"{seconds / told['makespan_s']:.1%}"
                 path.add_row(term.replace("_", " "), format_time(seconds), share)
-        out.print(path)
+        say.table(path)
     for file in written.values():
-        out.print(f"wrote {file}", markup=False, soft_wrap=True)
+        say.line(f"wrote {file}")

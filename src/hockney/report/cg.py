@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
+from hockney.report.axes import plain
 from hockney.report.figures import WIDTH_IN
 from hockney.report.style import drawing_style, styles
 from hockney.report.svg import html_file, png_file, svg_file
@@ -41,6 +43,7 @@ def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float | None
             relative = values / values[0]
             shown = relative > 0
             axes.semilogy(np.flatnonzero(shown), relative[shown], label=label, **looks[label].line)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
         axes.set_xlabel("iteration")
         axes.set_ylabel("‖r‖ / ‖r at the start‖")
         if len(looks) > 1:

@@ -49,6 +49,8 @@ _RC: Any = {
     # Identifiers in the SVG follow from this and the content, so that the same campaign gives the same bytes.
     "svg.hashsalt": "hockney",
     "path.simplify": True,
+    # Labels are names that people chose: a dollar in one begins no formula.
+    "text.parse_math": False,
 }
 
 

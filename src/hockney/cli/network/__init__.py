@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from hockney.cli import emit_json, err, group, out
+from hockney.cli import group, say
 from hockney.cli._words import wholes
 from hockney.errors import RequestError
 
@@ -55,7 +55,7 @@ def answer(
 
         checked_ending(svg)
     made = topologies.get(kind).make({name: str(one) for name, one in options.items() if one not in (None, "")})
-    with err.status("measuring …"):
+    with say.status("measuring …"):
         found = measure(made, allocated(made, allocation, allocation_nodes), time_limit_s=time_limit_s, seed=seed)
     if svg is not None:
         from hockney.report.drawn import write_drawing
@@ -63,11 +63,11 @@ def answer(
 
         write_drawing(svg, lambda: draw(found))
     if json:
-        emit_json({**found.as_data(), "figure": str(svg) if svg else None})
+        say.json({**found.as_data(), "figure": str(svg) if svg else None})
         return
     _show(found)
     if svg is not None:
-        out.print(f"wrote {svg}", markup=False, soft_wrap=True)
+        say.line(f"wrote {svg}")
 
 
 def allocated(made: Network, count: int | None, listed: str | None) -> Any:
@@ -100,13 +100,13 @@ def _show(found: Measured) -> None:
     from hockney.machine.network.ports import ports
 
     made = found.network
-    out.print(f"{made.spec}", markup=False, soft_wrap=True)
+    say.line(f"{made.spec}")
     switches = counted(made.switches, "switch", plural="switches")
     links = counted(int(made.parallel.sum()), "link")
-    out.print(f"{counted(made.nodes, 'node')}, {switches}, {links}", soft_wrap=True)
+    say.line(f"{counted(made.nodes, 'node')}, {switches}, {links}")
     for name, value in made.attributes.items():
         shown = "x".join(str(extent) for extent in value) if name == "shape" else value
-        out.print(f"  {name.replace('_', ' ')}: {shown}", markup=False, soft_wrap=True)
+        say.line(f"  {name.replace('_', ' ')}: {shown}")
     if kinds := ports(made):
         table = Table("switch", "number", "ports", "used by one", "used", "free", box=None)
         for one in kinds:
@@ -115,13 +115,13 @@ def _show(found: Measured) -> None:
             # No map() here: the verb's module of that name hides it.
             cells = (one.kind, one.switches, one.radix, by_one, one.used, one.free)
             table.add_row(*(str(cell) for cell in cells))
-        out.print(table)
+        say.table(table)
     of = "" if found.is_whole else f" of nodes {in_words(found.allocation)}"
     if found.hops.average is not None:
-        out.print(f"hops{of}: {found.hops.average:.4g} on average, {found.hops.diameter} at most", soft_wrap=True)
-    out.print(f"bisection{of}: {_width(found.width)} ({found.width.method})", soft_wrap=True)
+        say.line(f"hops{of}: {found.hops.average:.4g} on average, {found.hops.diameter} at most")
+    say.line(f"bisection{of}: {_width(found.width)} ({found.width.method})")
     if found.bandwidth is not None:
-        out.print(f"bisection bandwidth{of}: {_rate(found.bandwidth)}", soft_wrap=True)
+        say.line(f"bisection bandwidth{of}: {_rate(found.bandwidth)}")
 
 
 def _width(found: Bisection) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.network import counted, network
 from hockney.cli.network.traffic import TopologyOption
 from hockney.units import format_bytes, format_time, parse_bytes
@@ -46,12 +46,12 @@ def locality(
     opened = Campaign.open(campaign)
     size_B, pairs = measured_pairs(opened, parse_bytes(size) if size else None, variant)
     for warning in opened.warnings:
-        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+        say.warn(warning)
     at = read_nodes(hosts, pairs, of) if hosts else nodes_by_name(pairs, of)
     found = by_hops(of, pairs, at)
     line = found.fit()
     if json:
-        emit_json(
+        say.json(
             {
                 "topology": of.spec,
                 "bytes": size_B,
@@ -64,20 +64,16 @@ def locality(
         )
         return
     where = f"as {hosts} says" if hosts else "in the order of their names"
-    out.print(
-        f"{counted(len(pairs), 'pair')} of {len(at)} hosts on {of.spec} ({where}), {format_bytes(size_B)}",
-        markup=False,
-        soft_wrap=True,
-    )
+    say.line(f"{counted(len(pairs), 'pair')} of {len(at)} hosts on {of.spec} ({where}), {format_bytes(size_B)}")
     table = Table("hops", "pairs", "least", "median", "largest", box=None)
     for one in found.classes():
         times = (format_time(one[key]) for key in ("least_s", "median_s", "largest_s"))
         table.add_row(str(one["hops"]), str(one["pairs"]), *times)
-    out.print(table)
+    say.table(table)
     if line["identifiable"]:
         for name, word in (("base_s", "base"), ("per_hop_s", "per hop")):
             one = line[name]
             interval = "" if one["low"] is None else f" ({format_time(one['low'])} to {format_time(one['high'])})"
-            out.print(f"{word}: {format_time(one['value'])}{interval}", soft_wrap=True)
+            say.line(f"{word}: {format_time(one['value'])}{interval}")
     if reason := line.get("reason"):
-        out.print(reason, soft_wrap=True)
+        say.line(reason)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.network import Allocation, AllocationNodes, allocated, counted, network
 from hockney.cli.network.traffic import RoutingOption, TopologyOption
 from hockney.errors import RequestError
@@ -54,7 +54,6 @@ def map_(
     Sorted by the most loaded link, then by hop-bytes. What stays within a node crosses no link. The factors are
     of load, not of time: a program also computes, and messages also have latencies.
     """
-    from hockney.cli._progress import shown
     from hockney.machine.topologies.base import parse_spec
     from hockney.machine.topologies.torus import extents
     from hockney.machine.traffic.base import Links, check_bytes
@@ -75,22 +74,20 @@ def map_(
     situation = Situation(made, Allocated(Links.of(of), nodes), ppn, way, seed)
     check_ranks(situation)
     own = {str(map_file): read_map(map_file, situation)} if map_file else {}
-    with shown(quiet=json) as progress:
+    with say.progress(quiet=json) as progress:
         found = compare(situation, samples=samples, own=own, progress=progress)
     if json:
-        emit_json(found.as_data())
+        say.json(found.as_data())
         return
     _show(found)
 
 
 def _show(found: Comparison) -> None:
     told = found.as_data()
-    out.print(
+    say.line(
         f"{told['pattern']} on {told['topology']}: {counted(told['ranks'], 'rank')}, "
         f"{counted(told['nodes'], 'node')}, "
-        f"routing {told['routing'].replace('_', '-')}; sizes in {told['unit']}",
-        markup=False,
-        soft_wrap=True,
+        f"routing {told['routing'].replace('_', '-')}; sizes in {told['unit']}"
     )
     table = Table("placement", "most loaded", "link", "hop-bytes", "average hops", "most hops", box=None)
     for one in told["placements"]:
@@ -103,10 +100,10 @@ def _show(found: Comparison) -> None:
             f"{one['average_hops']:.4g}",
             str(one["most_hops"]),
         )
-    out.print(table)
+    say.table(table)
     for name, reason in told["not_applicable"].items():
-        out.print(f"{name}: {reason}", markup=False, soft_wrap=True)
-    out.print(_verdict(found), markup=False, soft_wrap=True)
+        say.line(f"{name}: {reason}")
+    say.line(_verdict(found))
 
 
 def _verdict(found: Comparison) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.network import Allocation, AllocationNodes, allocated, counted, network
 from hockney.errors import RequestError
 from hockney.units import format_bytes, format_rate, format_time, parse_bytes
@@ -74,7 +74,6 @@ def traffic(
     Congestion counts messages that share one link of a node; on a faster or slower link, as many as take as long.
     Bounds are of links and routing alone: no protocol, no overhead, no contention for buffers.
     """
-    from hockney.cli._progress import shown
     from hockney.machine.topologies.base import parse_spec
     from hockney.machine.traffic.base import Links, check_bytes
     from hockney.machine.traffic.demands.base import Allocated
@@ -95,51 +94,41 @@ def traffic(
     )
     spread = None
     if samples > 1:
-        with shown(quiet=json) as progress:
+        with say.progress(quiet=json) as progress:
             spread = spread_of_samples(found, samples, progress)
     if json:
-        emit_json({**found.as_data(links), **({"samples": spread} if spread else {})})
+        say.json({**found.as_data(links), **({"samples": spread} if spread else {})})
         return
     _show(found, links)
     if spread:
         for name, what in (("worst", "congestion"), ("fraction_of_a_link", "bandwidth per node, of a link,")):
             one = spread[name]
-            out.print(
+            say.line(
                 f"{what} of {samples} samples: {one['least']:.4g} to {one['largest']:.4g}, "
-                f"median {one['median']:.4g}, mean {one['mean']:.4g}",
-                soft_wrap=True,
+                f"median {one['median']:.4g}, mean {one['mean']:.4g}"
             )
 
 
 def _show(found: TrafficStudy, links: int) -> None:
     told = found.as_data(links)
-    out.print(
-        f"{told['topology']}: {told['allocated_nodes']} of {counted(told['nodes'], 'node')}",
-        markup=False,
-        soft_wrap=True,
-    )
-    out.print(
-        f"traffic {found.traffic.replace('_', '-')}: {told['traffic']['meaning']}", markup=False, soft_wrap=True
-    )
-    out.print(
-        f"routing {found.routing.replace('_', '-')}: {told['routing']['meaning']}", markup=False, soft_wrap=True
-    )
-    out.print(
+    say.line(f"{told['topology']}: {told['allocated_nodes']} of {counted(told['nodes'], 'node')}")
+    say.line(f"traffic {found.traffic.replace('_', '-')}: {told['traffic']['meaning']}")
+    say.line(f"routing {found.routing.replace('_', '-')}: {told['routing']['meaning']}")
+    say.line(
         f"{counted(told['messages'], 'message')} of {format_bytes(found.size_B)}, "
         f"{counted(found.mean_hops, 'hop', '.4g')} on average"
     )
     worst = counted(found.worst, "message", ".6g")
-    out.print(f"congestion: {worst} on the most loaded link, {found.average:.6g} on average")
+    say.line(f"congestion: {worst} on the most loaded link, {found.average:.6g} on average")
     if (exact := told.get("exact_alltoall_congestion")) is not None:
-        out.print(f"exact congestion of an alltoall on this torus, ideally spread: {exact:.6g}")
+        say.line(f"exact congestion of an alltoall on this torus, ideally spread: {exact:.6g}")
     if (bound := told.get("beta_factor")) is not None and found.traffic in _EQUATION_2:
-        out.print(
+        say.line(
             f"point to point: α + β·S ≤ T(S){_EQUATION_2[found.traffic]} α + β·S·{bound['high']:.6g}, when every "
-            f"node sends {bound['streams']} streams (after document 003, equation 2)",
-            soft_wrap=True,
+            f"node sends {bound['streams']} streams (after document 003, equation 2)"
         )
     rate = told["bandwidth_per_node"]["bandwidth_B_per_s"]
-    out.print(
+    say.line(
         f"bandwidth per node at most {found.fraction:.4g} of one of its links"
         + (
             ""
@@ -150,4 +139,4 @@ def _show(found: TrafficStudy, links: int) -> None:
     table = Table("most loaded link", "messages", "congestion", box=None)
     for one in told["most_loaded"]:
         table.add_row(one["link"], f"{one['messages']:.6g}", f"{one['congestion']:.6g}")
-    out.print(table)
+    say.table(table)

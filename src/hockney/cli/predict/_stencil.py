@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hockney.cli import emit_json, err, out
+from hockney.cli import say
 from hockney.cli.predict import MACHINE
 from hockney.errors import RequestError
 from hockney.units import format_time, parse_time
@@ -110,7 +110,7 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
     steps = growth(step_on, source, asked.iterations)
     matters = {share: exceeds(steps, share) for share in SHARES}
     if as_json:
-        emit_json(
+        say.json(
             {
                 "operation": asked.operation,
                 "model": "simulated",
@@ -136,11 +136,11 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
         return
     _show(asked, ordered, rivals, matters, steps[-1].ranks if steps else 0)
     how = f"calibrated on {calibrated_on} runs" if calibrated_on else "no run of the program was used for them"
-    out.print(f"communication: simulated with {costs.origin}; {how}", markup=False, soft_wrap=True)
+    say.line(f"communication: simulated with {costs.origin}; {how}")
     for name, why in refused.items():
-        out.print(f"{name}: {why}", markup=False, soft_wrap=True)
+        say.line(f"{name}: {why}")
     for text in warnings:
-        err.print(f"[yellow]warning:[/yellow] {text}", soft_wrap=True)
+        say.warn(text)
 
 
 def grids_of(texts: Sequence[str], ranks: int | None) -> list[Grid]:
@@ -287,7 +287,6 @@ def _source(
     as_json: bool,
 ) -> tuple[Source, int]:
     """Calibrated where enough runs communicate; how many were used."""
-    from hockney.cli._progress import shown
     from hockney.predict.apps.calibrate import calibrate
     from hockney.predict.apps.choice import Source
     from hockney.predict.apps.measured import runs_of
@@ -297,7 +296,7 @@ def _source(
     if records:
         try:
             runs = runs_of(records)
-            with shown(quiet=as_json) as progress:
+            with say.progress(quiet=as_json) as progress:
                 made = calibrate(runs, surroundings, progress)
             return Source.of(made), made.runs
         except RequestError as error:
@@ -349,17 +348,17 @@ def _show(
             f"{one.updates_per_s / 1e6:.4g}",
             f"{one.communication_share:.1%}",
         )
-    out.print(shown)
+    say.table(shown)
     if len(ordered) > SHOWN:
-        out.print(f"and {len(ordered) - SHOWN} slower grids (--json has all)")
+        say.line(f"and {len(ordered) - SHOWN} slower grids (--json has all)")
     best = ordered[0]
     if len(ordered) > 1 and not rivals:
-        out.print(f"{best.grid} is fastest, by {ordered[1].time_s / best.time_s - 1:.1%} over {ordered[1].grid}")
+        say.line(f"{best.grid} is fastest, by {ordered[1].time_s / best.time_s - 1:.1%} over {ordered[1].grid}")
     elif rivals:
         names = ", ".join(str(one.grid) for one in rivals[:SHOWN]) + (
             " and others" if len(rivals) > SHOWN else ""
         )
-        out.print(f"{best.grid} is predicted fastest, but cannot be told from {names}", soft_wrap=True)
+        say.line(f"{best.grid} is predicted fastest, but cannot be told from {names}")
     for share, step in matters.items():
         found = f"from {step.ranks} ranks on ({step.grid})" if step else f"on none of up to {scanned} ranks"
-        out.print(f"communication exceeds {share:.0%} of the time {found}", soft_wrap=True)
+        say.line(f"communication exceeds {share:.0%} of the time {found}")

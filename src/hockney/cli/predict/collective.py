@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hockney.campaign.keys import COLLECTIVES
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.predict import MACHINE, MachineFile, Sizes, predict
 from hockney.errors import RequestError
 from hockney.units import format_bytes, format_time, parse_bytes
@@ -121,14 +121,12 @@ def _predict(request: Request, *, as_json: bool) -> None:
         raise RequestError(f"root {request.root} is none of the {request.ranks} ranks", "ranks count from 0")
     sizes = [0] if request.operation == "barrier" else [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
     if request.table:
-        from hockney.cli._progress import shown
-
-        with shown(quiet=as_json) as progress:
+        with say.progress(quiet=as_json) as progress:
             made = _calibrated(request, sizes, progress)
     else:
         made = [_mechanistic(request, size_B) for size_B in sizes]
     if as_json:
-        emit_json({"operation": request.operation, "ranks": request.ranks, "predictions": made})
+        say.json({"operation": request.operation, "ranks": request.ranks, "predictions": made})
         return
     for one in made:
         _show(request, one)
@@ -358,15 +356,15 @@ def _show(request: Request, made: dict[str, Any]) -> None:
             row["asymptotic"],
             row["dominant"],
         )
-    out.print(shown)
-    out.print(_verdict(made), markup=False, soft_wrap=True)
+    say.table(shown)
+    say.line(_verdict(made))
     if made["bounds"]:
         latency, volume = (format_time(made["bounds"][name]) for name in ("latency_s", "volume_s"))
-        out.print(f"no algorithm is faster than {latency} (latency) or {volume} (bytes)", markup=False)
+        say.line(f"no algorithm is faster than {latency} (latency) or {volume} (bytes)")
     for name, why in made["refused"].items():
-        out.print(f"{name}: {why}", markup=False, soft_wrap=True)
+        say.line(f"{name}: {why}")
     for warning in made["warnings"]:
-        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+        say.warn(warning)
 
 
 def _verdict(made: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
 
@@ -67,7 +67,7 @@ def datatype(
     verdict = decide(found, asked)
     level = level_of(asked, next(iter(ways.values())).costs.levels)
     if as_json:
-        emit_json(
+        say.json(
             {
                 "machine": str(machine),
                 **words(effect),
@@ -79,12 +79,12 @@ def datatype(
         )
         return
     alike = [one for one in whole.effects if one.effect == effect.effect]
-    out.print(title(effect, alike), markup=False, soft_wrap=True)
-    out.print(_described(asked, level), markup=False, soft_wrap=True)
+    say.line(title(effect, alike))
+    say.line(_described(asked, level))
     _show(found)
-    out.print(_decided(verdict), markup=False, soft_wrap=True)
+    say.line(_decided(verdict))
     for note in _notes(found, asked):
-        out.print(note, markup=False, soft_wrap=True)
+        say.line(note)
 
 
 def _shape(strides: dict[str, Any], faces: dict[str, Any]) -> Shape:
@@ -183,7 +183,7 @@ def _show(found: dict[str, Prediction]) -> None:
             format_time(parts.contiguous_s),
             *(f"{100 * each_s / whole_s:.0f} %" for each_s in (parts.fixed_s, parts.blocks_s, parts.lines_s)),
         )
-    out.print(shown)
+    say.table(shown)
 
 
 def _decided(verdict: Verdict) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.cli.predict._stencil import (
     Asked,
@@ -149,7 +149,7 @@ def _predict(request: Request, *, as_json: bool) -> None:
     matters = {share: exceeds(steps, share) for share in SHARES}
     if as_json:
         _, best = ranked[0]
-        emit_json(
+        say.json(
             {
                 "operation": "jacobi",
                 "model": request.model,
@@ -168,9 +168,9 @@ def _predict(request: Request, *, as_json: bool) -> None:
         )
         return
     title = f"jacobi on {ranked[0][1].grid.ranks} ranks, {case.subdomain}³ cells each — {request.model}"
-    out.print(f"{title}\n  {model.formula}", markup=False, soft_wrap=True)
+    say.line(f"{title}\n  {model.formula}")
     _show(ranked)
-    out.print(_growth(steps, matters), markup=False, soft_wrap=True)
+    say.line(_growth(steps, matters))
 
 
 def _case(request: Request) -> Case:
@@ -217,18 +217,14 @@ def _show(ranked: Sequence[tuple[int, Prediction]]) -> None:
             format_time(one.communication_s),
             _percent(one.efficiency),
         )
-    out.print(shown)
+    say.table(shown)
     first, *others = places.values()
     if len(first) > 1:
-        out.print(f"tie: {_names(first)} take exactly the same time", markup=False, soft_wrap=True)
+        say.line(f"tie: {_names(first)} take exactly the same time")
     if others:
         margin = others[0][0].time_s / first[0].time_s - 1
         verb = "are" if len(first) > 1 else "is"
-        out.print(
-            f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}",
-            markup=False,
-            soft_wrap=True,
-        )
+        say.line(f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}")
 
 
 def _names(tied: Sequence[Prediction]) -> str:

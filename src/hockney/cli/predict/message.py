@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hockney.campaign.keys import POINT_TO_POINT
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.predict import MACHINE, MachineFile, Sizes, predict
 from hockney.errors import RequestError
 
@@ -55,10 +55,10 @@ hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open
         entry = one(whole, asked | parse_where(where or []))
         predictions = [predict_message(entry, length, model) for length in lengths]
         if as_json:
-            emit_json({"machine": str(machine), **as_data(entry, model, predictions)})
+            say.json({"machine": str(machine), **as_data(entry, model, predictions)})
             return
         heading = f"{title(entry, whole.point_to_point)} — {model}"
-        out.print(as_text(heading, entry, predictions), markup=False, soft_wrap=True)
+        say.line(as_text(heading, entry, predictions))
 
     return command
 

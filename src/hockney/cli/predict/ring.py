@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli._words import wholes
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
@@ -120,7 +120,7 @@ def ring(
             MachineLinks(load(machine), parse_where(where or [])), place, counts, exchange, model
         )
     if json:
-        emit_json(
+        say.json(
             {
                 "operation": "ring",
                 "model": model,
@@ -137,10 +137,10 @@ def ring(
             }
         )
         return
-    out.print(f"ring, {exchange} — {model}: {formula}", markup=False, soft_wrap=True)
+    say.line(f"ring, {exchange} — {model}: {formula}")
     _show(answer)
     for note in answer.notes:
-        out.print(note, markup=False, soft_wrap=True)
+        say.line(note)
 
 
 def _of_numbers(numbers: Numbers, counts: Sequence[int], exchange: str, model: str) -> Answer:
@@ -220,7 +220,7 @@ def _show(answer: Answer) -> None:
     from hockney.units import format_time
 
     for name, link in answer.links.items():
-        out.print(f"  {name}: λ + n/b = {_time(link)}", markup=False, soft_wrap=True)
+        say.line(f"  {name}: λ + n/b = {_time(link)}")
     shown = Table("processes", "cycle", "95 % interval", "a hop", "slowest neighbours", box=None)
     for count, one in zip(answer.counts, answer.points, strict=True):
         if one is None:
@@ -229,7 +229,7 @@ def _show(answer: Answer) -> None:
         known = one.low_s is not None and one.high_s is not None
         interval = f"{format_time(one.low_s or 0)} to {format_time(one.high_s or 0)}" if known else "–"
         shown.add_row(str(count), format_time(one.time_s), interval, format_time(one.time_s / count), one.slowest)
-    out.print(shown)
+    say.table(shown)
 
 
 def _time(link: Link) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
 
@@ -88,7 +88,7 @@ def sum3d(
         algorithm=algorithm,
     )
     if as_json:
-        emit_json(
+        say.json(
             {
                 "operation": "sum3d",
                 "size": list(size),
@@ -106,12 +106,12 @@ def sum3d(
         )
         return
     title = f"{size} on {made.ranks} ranks, grid {made}, {split} — {predicted.algorithm}, {predicted.origin}"
-    out.print(title, markup=False, soft_wrap=True)
+    say.line(title)
     for line in as_lines(of_ranks):
-        out.print(line, markup=False, soft_wrap=True)
+        say.line(line)
     _show(predicted)
     for warning in predicted.warnings:
-        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+        say.warn(warning)
 
 
 def shares(predicted: Prediction) -> dict[str, float]:
@@ -132,4 +132,4 @@ def _show(predicted: Prediction) -> None:
     for name, share in shares(predicted).items():
         shown.add_row(name, format_time(getattr(predicted, f"{name}_s")), f"{share:.1%}")
     shown.add_row("all", format_time(predicted.time_s), "")
-    out.print(shown)
+    say.table(shown)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hockney.cli import err, group
+from hockney.cli import group, say
 from hockney.cli._words import words
 
 if TYPE_CHECKING:
@@ -108,4 +108,4 @@ def run_app(
 
 
 def _warn(text: str) -> None:
-    err.print(f"[yellow]warning:[/yellow] {text.replace('[', chr(92) + '[')}", soft_wrap=True)
+    say.warn(text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli._words import words
 from hockney.cli.run import (
     BindTo,
@@ -184,25 +184,23 @@ def cg(
         system=system,
     )
     if json:
-        emit_json({"runs": [record.model_dump() for record in records]})
+        say.json({"runs": [record.model_dump() for record in records]})
     else:
-        # A pipe has no width to fit into.
-        out.print(table(records), width=None if out.is_terminal else 160)
+        say.table(table(records), wide=True)
         _explain(records, hosts_used)
     _draw(records, solution, plot, convergence)
     late, failed = unconverged(records), wrong(records)
     for record in late:
-        err.print(
-            f"[red]not converged:[/red] {name_of(record)}: after {record.answer['iterations']} iterations "
-            f"on {record.ranks} ranks",
-            soft_wrap=True,
+        say.wrong(
+            "not converged",
+            f"{name_of(record)}: after {record.answer['iterations']} iterations on {record.ranks} ranks",
         )
     for record in failed:
         norms = [record.answer[key] for key in ("true_residual_norm", "residual_tolerance")]
-        err.print(
-            f"[red]wrong:[/red] {name_of(record)}: ‖b - A x‖ on {record.ranks} ranks is {norms[0]}, not "
+        say.wrong(
+            "wrong",
+            f"{name_of(record)}: ‖b - A x‖ on {record.ranks} ranks is {norms[0]}, not "
             f"{record.answer['residual_norms'][-1]} as the iteration says, to {norms[1]}",
-            soft_wrap=True,
         )
     if late or failed:
         raise typer.Exit(1)
@@ -221,7 +219,7 @@ def _explain(records: list[AppRecord], hosts: set[str]) -> None:
         return
     last = max(caches, key=lambda one: one.level)
     for line in dict.fromkeys(cache_line(record, last.size_B, last.cpus_per_cache) for record in records):
-        out.print(line, soft_wrap=True)
+        say.line(line)
 
 
 def _draw(records: list[AppRecord], solution: Path | None, plot: Path | None, convergence: Path | None) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, cast
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.run import (
     BindTo,
     HostFile,
@@ -163,13 +163,11 @@ def jacobi(
     )
     failed = wrong(records)
     if json:
-        emit_json({"scaling": wanted.scaling, "runs": [record.model_dump() for record in records]})
+        say.json({"scaling": wanted.scaling, "runs": [record.model_dump() for record in records]})
     else:
         for line in [*table(records), *dict.fromkeys(filter(None, map(explained, records)))]:
-            out.print(line, soft_wrap=True, markup=False)
+            say.line(line)
     for record in failed:
-        err.print(
-            f"[red]wrong:[/red] the solution on {record.ranks} ranks is not what it must be", soft_wrap=True
-        )
+        say.wrong("wrong", f"the solution on {record.ranks} ranks is not what it must be")
     if failed:
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli._words import words
 from hockney.cli.run import (
     BindTo,
@@ -147,7 +147,7 @@ def pinning(
     if figure and (nodes := seen_nodes(seen[0])):
         write_figure(figure, nodes)
     if json:
-        emit_json(
+        say.json(
             {
                 "plan": plan_data(made) if made else None,
                 "recipe": recipe_data(recipe(made, target, words(hosts))) if made else None,
@@ -160,9 +160,9 @@ def pinning(
         )
     else:
         if made:
-            typer.echo(recipe_text([recipe(made, target, words(hosts))]))
+            say.line(recipe_text([recipe(made, target, words(hosts))]))
         for one, wrong in zip(seen, found, strict=True):
-            typer.echo(sight_text(one, wrong))
+            say.line(sight_text(one, wrong))
     if made and any(found):
         raise typer.Exit(1)
 
@@ -204,7 +204,7 @@ def _show_plan(made: Plan, hosts: list[str], figure: Path | None, json: bool) ->
     if figure:
         write_figure(figure, nodes)
     if json:
-        emit_json({"plan": plan_data(made), "recipes": [recipe_data(one) for one in all_]})
+        say.json({"plan": plan_data(made), "recipes": [recipe_data(one) for one in all_]})
         return
-    typer.echo(pictures(nodes))
-    typer.echo(recipe_text(all_))
+    say.line(pictures(nodes))
+    say.line(recipe_text(all_))

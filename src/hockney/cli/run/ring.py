@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli._words import LARGEST, names, wholes
 from hockney.cli.run import (
     BindTo,
@@ -128,7 +128,7 @@ def ring(
 
         write(figure, {one.curve.title: one.drawn() for one in made}, model)
     if json:
-        emit_json(
+        say.json(
             {
                 "runs": [run.record.model_dump() for curve in sweep.curves for run in curve.runs],
                 "model": model if links else None,
@@ -141,9 +141,9 @@ def ring(
         return
     _show(made, form, model if links else "")
     for note in links.notes if links else []:
-        out.print(note, markup=False, soft_wrap=True)
+        say.line(note)
     for path in filter(None, (csv, figure)):
-        out.print(f"wrote {path}", markup=False, soft_wrap=True)
+        say.line(f"wrote {path}")
 
 
 def _check_files(csv: Path | None, figure: Path | None) -> None:
@@ -183,12 +183,12 @@ def _show(made: Sequence[Comparison], form: str, model: str) -> None:
         if form != "table":
             for run in one.curve.runs:
                 for line in document(run, form):
-                    out.print(line, markup=False, highlight=False, soft_wrap=True)
+                    say.line(line)
             continue
-        out.print(one.curve.title, markup=False, soft_wrap=True)
-        out.print(_table(one, model))
+        say.line(one.curve.title)
+        say.table(_table(one, model))
         for line in _fit_lines(one):
-            out.print(line, markup=False, soft_wrap=True)
+            say.line(line)
 
 
 def _table(one: Comparison, model: str) -> Table:

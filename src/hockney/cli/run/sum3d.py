@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli import JsonOption, say, verb
 from hockney.cli.predict.sum3d import Algorithm, CacheOf, Locality, WriteAllocate
 from hockney.cli.run import (
     BindTo,
@@ -148,7 +148,7 @@ def sum3d(
         summary(problem, record, costs, write_allocate=write_allocate, algorithm=algorithm) for record in records
     ]
     if json:
-        emit_json({"runs": [{**record.model_dump(), **one} for record, one in zip(records, made, strict=True)]})
+        say.json({"runs": [{**record.model_dump(), **one} for record, one in zip(records, made, strict=True)]})
     else:
         _show(problem, records, made)
     if wrong := [record for record in records if not record.answer["verified"]]:
@@ -176,7 +176,7 @@ def _show_loads(problem: Problem, *, as_json: bool) -> None:
 
     of_ranks = loads(problem.size, problem.grid, problem.split)
     if as_json:
-        emit_json(
+        say.json(
             {
                 "operation": "sum3d",
                 "size": list(problem.size),
@@ -188,15 +188,15 @@ def _show_loads(problem: Problem, *, as_json: bool) -> None:
         )
         return
     for line in as_lines(of_ranks):
-        out.print(line, markup=False, soft_wrap=True)
+        say.line(line)
 
 
 def _show(problem: Problem, records: list[AppRecord], made: list[dict[str, Any]]) -> None:
     for record, one in zip(records, made, strict=True):
         title = f"{problem.size} on {record.ranks} ranks, grid {problem.grid}, {problem.split}, {record.mpi}"
-        out.print(f"{title}{f', {record.variant}' if record.variant else ''}", markup=False, soft_wrap=True)
+        say.line(f"{title}{f', {record.variant}' if record.variant else ''}")
         for line in one["loads"]:
-            out.print(line, markup=False, soft_wrap=True)
+            say.line(line)
         _show_statistics(record, one["statistics"])
         _show_parts(record, one)
         if one["predicted"]:
@@ -210,7 +210,7 @@ def _show_statistics(record: AppRecord, made: dict[str, Any]) -> None:
         text += f", S {made['standard_deviation_s']:.3g} s, 95 % interval "
         text += f"[{made['student_low_s']:.6g}, {made['student_high_s']:.6g}] s by Student's t, "
         text += f"[{made['normal_low_s']:.6g}, {made['normal_high_s']:.6g}] s with c = 1.96"
-    out.print(text + f"; median {record.time_s:.6g} s", markup=False, soft_wrap=True)
+    say.line(text + f"; median {record.time_s:.6g} s")
 
 
 def _show_parts(record: AppRecord, made: dict[str, Any]) -> None:
@@ -229,11 +229,8 @@ def _show_parts(record: AppRecord, made: dict[str, Any]) -> None:
         rates = [format_rate(answer[f"{kind}_bandwidth_B_per_s"][rank]) for kind in ("memory", "sum")]
         mark = "*" if rank == slowest else ""
         shown.add_row(f"{rank}{mark}", *cells, *rates)
-    out.print(shown)
-    out.print(
-        "* spends the most; time and its share by part; STREAM's triad alone, and in place of the sum",
-        markup=False,
-    )
+    say.table(shown)
+    say.line("* spends the most; time and its share by part; STREAM's triad alone, and in place of the sum")
 
 
 def _show_predicted(predicted: dict[str, Any]) -> None:
@@ -249,7 +246,7 @@ def _show_predicted(predicted: dict[str, Any]) -> None:
         shown.add_row(
             name.removesuffix("_s"), format_time(one["predicted_s"]), format_time(one["measured_s"]), error
         )
-    out.print(f"predicted by {predicted['algorithm']}, {predicted['origin']}", markup=False, soft_wrap=True)
-    out.print(shown)
+    say.line(f"predicted by {predicted['algorithm']}, {predicted['origin']}")
+    say.table(shown)
     for warning in predicted["warnings"]:
-        err.print(f"[yellow]warning:[/yellow] {warning}", soft_wrap=True)
+        say.warn(warning)

@@ -1,0 +1,123 @@
+"""All that the command line says: results on standard output, the rest on standard error.
+
+Nothing that is said is read as markup: a campaign may be called `run[red]`. Lines are as long as they are; only
+tables know how wide the terminal is.
+"""
+
+from __future__ import annotations
+
+import json as json_
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+out = Console(highlight=False, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+PIPE_WIDTH = 160
+"""Columns of a wide table where no terminal says how many there are."""
+
+Part = str | tuple[str, str]
+"""A text, or a text and its style."""
+Progress = Callable[[float, str], None]
+"""Takes the share of the work that is done, and what is being done."""
+
+
+def line(*parts: Part) -> None:
+    """A line, or several, of a result."""
+    out.print(Text.assemble(*parts), soft_wrap=True)
+
+
+def table(shown: Table, *, wide: bool = False) -> None:
+    """A table of a result; one that is `wide` does not fold in a pipe."""
+    out.print(shown, width=PIPE_WIDTH if wide and not out.is_terminal else None)
+
+
+def json(data: object) -> None:
+    """One JSON object as the result. NaN and infinity are refused: they are not JSON."""
+    sys.stdout.write(json_.dumps(data, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def warn(text: str) -> None:
+    """Something that the reader should know before the result is trusted."""
+    _aside("warning:", "yellow", text)
+
+
+def wrong(what: str, text: str) -> None:
+    """`what: text`: a result that is not as it must be."""
+    _aside(f"{what}:", "red", text)
+
+
+def error(message: str, hint: str) -> None:
+    """Why nothing came of it, and what to do."""
+    _aside("error:", "red", message)
+    if hint:
+        _aside("hint:", "dim", hint)
+
+
+def note(text: str) -> None:
+    """A remark beside the result."""
+    err.print(Text(text), soft_wrap=True)
+
+
+def _aside(word: str, style: str, text: str) -> None:
+    err.print(Text.assemble((word, style), " ", text), soft_wrap=True)
+
+
+@contextmanager
+def status(text: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being done; the function that it gives replaces the text."""
+    with err.status(Text(text)) as shown:
+        yield lambda now: shown.update(Text(now))
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Progress]:
+    """Draw on a terminal how far a calculation is, with the time that is left at that pace.
+
+    Nothing is drawn where standard error is no terminal, or with `quiet`.
+    """
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    hidden = quiet or not err.is_terminal
+    with Bar(*columns, TimeRemainingColumn(), console=err, transient=True, disable=hidden) as bar:
+        task = bar.add_task("starting", total=1.0)
+
+        def tell(share: float, what: str) -> None:
+            # The pace of one piece of work says nothing about the next.
+            if share < bar.tasks[0].completed:
+                bar.reset(task)
+            bar.update(task, completed=share, description=what)
+
+        yield tell
+
+
+class PointsBar:
+    """The bar of a campaign: what is measured, how many points are done, and how long the rest takes."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.bar = Bar(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("about {task.fields[left]} left"),
+            console=err,
+            transient=True,
+            disable=quiet,
+        )
+        self._task = self.bar.add_task("starting", total=None, left="?")
+
+    def update(self, doing: str, done: int, expected: int, remaining_s: float) -> None:
+        """Move the bar."""
+        minutes, seconds = divmod(round(remaining_s), 60)
+        self.bar.update(
+            self._task, description=doing, completed=done, total=expected, left=f"{minutes}:{seconds:02d}"
+        )

@@ -1,0 +1,119 @@
+"""What is said reaches the reader as it stands: brackets are no markup, dollars no formula."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from rich.table import Table
+from tests.command_line import run_hockney
+
+from hockney import cli
+from hockney.campaign.folder import Campaign
+from hockney.campaign.record import Record
+from hockney.cli import say
+from hockney.runner.mpi import Mpi
+
+NAMES = ("q[/b]", "run[red]", "[bold]", ":smile:")
+"""Rich takes the first for a closing tag (an error), the second and third for styles, the last for a picture."""
+
+
+def _table(name: str) -> None:
+    table = Table(name, title=f"of {name}")
+    table.add_row(f"{name} again")
+    say.table(table)
+
+
+SAYINGS: dict[str, Callable[[str], None]] = {
+    "line": say.line,
+    "warn": say.warn,
+    "note": say.note,
+    "table": _table,
+    "error": lambda name: say.error(name, f"leave {name} out"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("saying", SAYINGS)
+def test_what_is_said_reaches_the_reader_as_it_stands(
+    saying: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    SAYINGS[saying](name)
+    printed = capsys.readouterr()
+    assert name in printed.out + printed.err
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_so_does_what_a_terminal_shows_of_long_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=100, markup=False, emoji=False)
+    monkeypatch.setattr(say, "err", console)
+    with say.status("begins") as update:
+        update(name)
+    with say.progress(quiet=False) as tell:
+        tell(0.5, name)
+    assert stream.getvalue().count(name) >= 2
+
+
+def test_nobody_else_prints_for_a_person() -> None:
+    folder = Path(cli.__file__).parent
+    sayings = re.compile(r"Console\(|\.print\(|\brich\.(console|markup|progress|status)\b")
+    others = [path for path in folder.rglob("*.py") if path.name != "say.py"]
+    assert [str(path) for path in others if sayings.search(path.read_text(encoding="utf-8"))] == []
+
+
+def campaign(path: Path, system: str, *variants: str) -> Path:
+    made = Campaign.create(path, {})
+    for variant, size in product(variants, (0, *(2**power for power in range(11)))):
+        value = 2e-6 + size / 1e9
+        made.append(
+            Record(
+                source="hockney", operation="pingpong", bytes=size, statistic="one_way", value=value,
+                low=0.99 * value, high=1.01 * value, locality="cache", cache="warm", pair="0-1", verified=True,
+                variant=variant, system=system, oversubscribed=True,
+            )
+        )  # fmt: skip
+    return made.path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_with_brackets_survive_every_verb(name: str, tmp_path: Path) -> None:
+    one = campaign(tmp_path / "one", name, name)
+    other = campaign(tmp_path / "other", name, "x")
+    joined = tmp_path / name.replace("/", "-")
+    merged = run_hockney("merge", str(one), str(other), "-o", str(joined))
+    assert merged.returncode == 0, merged.stderr
+    assert f"`hockney fit {joined}`" in merged.stdout
+    machine = tmp_path / f"{joined.name}.json"
+    fitted = run_hockney("fit", str(joined), "-o", str(machine))
+    assert fitted.returncode == 0, fitted.stderr
+    assert f"wrote {machine}" in fitted.stdout
+    assert f"{name}, pingpong" in fitted.stderr or name in fitted.stdout
+    shown = run_hockney("show", str(machine), "--format", "table")
+    assert shown.returncode == 0, shown.stderr
+    assert name in shown.stdout
+
+
+@pytest.mark.parametrize("label", ["$", "a$b", "$x^$", r"$\frac{1}$"])
+def test_a_dollar_in_a_label_is_no_formula(label: str, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    done = run_hockney("report", str(campaign(tmp_path / "c", label, label, "x", "y")), "-o", str(page))
+    assert done.returncode == 0, done.stderr
+    assert page.read_text(encoding="utf-8").count(label) > 1
+
+
+@pytest.mark.parametrize("folder", ["q[/b]", "run[red]"])
+def test_the_folder_that_is_advised_is_the_one_that_was_asked_for(mpi: Mpi, folder: str, tmp_path: Path) -> None:
+    words = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2", "--sizes", "8,64,512"]
+    words += ["--operations", "pingpong", "--mpi", str(mpi.wrapper), "-o", folder, "--system", "[/x]"]
+    done = run_hockney("measure", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"→ {folder}" in done.stdout
+    assert f"`hockney fit {folder}`" in done.stdout
+    fitted = run_hockney("fit", folder, cwd=tmp_path)
+    assert fitted.returncode == 0, fitted.stderr
