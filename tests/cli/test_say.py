@@ -14,9 +14,9 @@ from rich.table import Table
 from tests.command_line import run_hockney
 
 from hockney import cli
-from hockney.campaign.folder import Campaign
-from hockney.campaign.record import Record
 from hockney.cli import say
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
 from hockney.runner.mpi import Mpi
 
 NAMES = ("q[/b]", "run[red]", "[bold]", ":smile:")
