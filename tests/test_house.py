@@ -13,7 +13,7 @@ from hockney import _core
 from hockney._core import Algorithm
 from hockney.apps.jacobi.printed import jacobi_models
 from hockney.campaign.effects.base import effects
-from hockney.cli import application
+from hockney.cli import JsonOption, application
 from hockney.importers.base import importers
 from hockney.models.base import models
 from hockney.models.collectives.base import collective_models
@@ -265,7 +265,7 @@ def test_a_verb_has_examples_and_json(words: str) -> None:
     command = commands()[words]
     assert "$ hockney " + words in (command.epilog or "")
     assert command.callback is not None
-    assert "JsonOption" in command.callback.__annotations__.values()
+    assert JsonOption in command.callback.__annotations__.values()
 
 
 SCHEDULES = ROOT / "cpp" / "schedule"

@@ -15,6 +15,7 @@ import typer
 
 from hockney import __version__
 from hockney.cli import say
+from hockney.cli.options import flattened
 from hockney.errors import HockneyError, Incomplete, RequestError
 
 app = typer.Typer(
@@ -39,11 +40,15 @@ def group(name: str, *, help: str) -> typer.Typer:  # noqa: A002 - typer's own w
 def verb(
     name: str, *, examples: str, of: typer.Typer = app
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help."""
+    """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help.
+
+    Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`).
+    """
     epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        return of.command(name, epilog=epilog)(function)
+        of.command(name, epilog=epilog)(flattened(function))
+        return function
 
     return enter
 

@@ -1,0 +1,80 @@
+"""What an option of the command line is: said once, at the field of the model that it fills.
+
+    class Cooking(BaseModel):
+        time_s: Annotated[float, Option("How long.", flags=("--time",), read=parse_time)] = 60.0
+
+A verb that takes a `Cooking` has the option `--time`, which is read as a time. Nothing here knows how a
+command line is parsed: models of any room may say what their options are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from hockney.errors import RequestError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Option:
+    """The option that fills a field; metadata of the field's `Annotated` type.
+
+    `flags` is how it is called, by default like the field; a switch with one flag cannot be switched off. `read`
+    makes the value of the text that was written; without it the text is a word, a number, a path or, for a list,
+    one word for each time that the option is given. `show` writes a default for the help; None hides it.
+    """
+
+    help: str
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+    read: Callable[[str], Any] | None = None
+    show: Callable[[Any], str] | None = str
+
+
+@dataclass(frozen=True)
+class Argument(Option):
+    """The same for a word that stands without a flag."""
+
+
+def options(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo, Option]]:
+    """The fields of a model that are options, in their order."""
+    for name, field in model.model_fields.items():
+        for said in field.metadata:
+            if isinstance(said, Option):
+                yield name, field, said
+
+
+def flag(name: str, option: Option) -> str:
+    """How an option is called in messages: `--time-limit`, or `NX` for an argument."""
+    if isinstance(option, Argument):
+        return option.metavar or name.upper()
+    return option.flags[0] if option.flags else "--" + name.replace("_", "-")
+
+
+def checked(model: type[Model], written: Mapping[str, Any], verb: str) -> Model:
+    """The model with what was written for `hockney VERB`; RequestError names the first option that is wrong."""
+    named = {name: flag(name, option) for name, _, option in options(model)}
+    values = dict(written)
+    for name, _, option in options(model):
+        if option.read is None or not isinstance(written.get(name), str):
+            continue
+        try:
+            values[name] = option.read(written[name])
+        except RequestError as error:
+            raise RequestError(f"{named[name]}: {error.message}", error.hint) from error
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        hint = f"see `hockney {verb} --help`"
+        if not first["loc"]:
+            raise RequestError(first["msg"].removeprefix("Value error, "), hint) from error
+        name = str(first["loc"][0])
+        what = named.get(name, "--" + name.replace("_", "-"))
+        raise RequestError(f"{what} {written.get(name, first['input'])!r}: {first['msg']}", hint) from error
