@@ -13,6 +13,7 @@ from hockney.units import (
     format_rate,
     format_time,
     parse_bytes,
+    parse_extents,
     parse_per_byte,
     parse_rate,
     parse_time,
@@ -122,3 +123,33 @@ def test_no_time_for_each_byte(text: str) -> None:
 def test_numbers_beyond_all_bounds() -> None:
     with pytest.raises(RequestError, match="too large"):
         parse_time("1e999s")
+
+
+@pytest.mark.parametrize(
+    ("text", "dimensions", "extents"),
+    [("4x3x2", (3,), (4, 3, 2)), (" 004x3 ", (2, 3), (4, 3)), ("7", (1, 3), (7,)), ("100", (1,), (100,))],
+)
+def test_extents_are_read_as_they_are_written(
+    text: str, dimensions: tuple[int, ...], extents: tuple[int, ...]
+) -> None:
+    read = parse_extents(text, "a box", "cells", dimensions=dimensions, at_most=100, example="4x3x2")
+    assert read == extents
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("4x3", "is not a box"),
+        ("4x3x2x1", "is not a box"),
+        ("4x3x", "is not a box"),
+        ("-4x3x2", "is not a box"),
+        ("٤x3x2", "is not a box"),
+        ("", "is not a box"),
+        ("4x00x2", "has a direction without cells"),
+        ("4x101x2", "at most 100 cells along a direction, not 4x101x2"),
+        ("1x" + "9" * 10_000 + "x1", "at most 100 cells"),
+    ],
+)
+def test_what_are_no_extents_is_refused(text: str, message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        parse_extents(text, "a box", "cells", dimensions=(3,), at_most=100, example="4x3x2")

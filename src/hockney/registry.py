@@ -5,13 +5,19 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Generic, TypeVar
 
 from hockney.errors import RequestError
 
 T = TypeVar("T")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`did you mean 'ring'? ` where a known name is near, else nothing: the start of a hint."""
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
 
 
 class Registry(Generic[T]):
@@ -63,6 +69,5 @@ class Registry(Generic[T]):
         units = self._load()
         if name in units:
             return units[name]
-        near = get_close_matches(name, units, n=1)
-        hint = (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(sorted(units))}"
+        hint = f"{did_you_mean(name, units)}known: {', '.join(sorted(units))}"
         raise RequestError(f"unknown {self.kind} {name!r}", hint)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Container
+from typing import NamedTuple
 
 from hockney.errors import RequestError
 
@@ -81,6 +83,42 @@ def parse_per_byte(text: str) -> float:
         return 1 / parse_rate(text)
     except RequestError:
         raise RequestError(f"{text!r} is not a time for each byte", f"write for example {examples}") from None
+
+
+class Extents(NamedTuple):
+    """How many along x, y and z: cells, elements, unknowns or processes."""
+
+    x: int
+    y: int
+    z: int
+
+    def __str__(self) -> str:
+        return f"{self.x}x{self.y}x{self.z}"
+
+    @property
+    def product(self) -> int:
+        """How many in all."""
+        return self.x * self.y * self.z
+
+
+def parse_extents(
+    text: str, what: str, each: str, *, dimensions: Container[int], at_most: int, example: str
+) -> tuple[int, ...]:
+    """`4x3x2` → (4, 3, 2), from 1 to `at_most` along each of so many `dimensions`; RequestError otherwise.
+
+    The error says `what` the text is not ("a process grid"), or of what (`each`: "processes") there are too many.
+    """
+    hint = f"write for example {example}"
+    words = text.strip().split("x")
+    if len(words) not in dimensions or not all(re.fullmatch("[0-9]+", word) for word in words):
+        raise RequestError(f"{text[:40]!r} is not {what}", hint)
+    # Long rows of digits are refused before Python refuses to read them.
+    digits = [word.lstrip("0") for word in words]
+    if not all(digits):
+        raise RequestError(f"{text.strip()[:40]!r} has a direction without {each}", hint)
+    if any(len(word) > len(str(at_most)) or int(word) > at_most for word in digits):
+        raise RequestError(f"there are at most {at_most} {each} along a direction, not {text.strip()[:40]}", hint)
+    return tuple(map(int, digits))
 
 
 def _scaled(value: float, steps: list[tuple[float, str]], digits: int = 3) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES, ROOTED, CollectiveKey
 from hockney.records.record import Record, Selection
+from hockney.registry import did_you_mean
 from hockney.runner.topology import oversubscribed
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
@@ -61,11 +61,10 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
         elif word in names:
             wanted.add(word)
         else:
-            near = difflib.get_close_matches(word, names, 1, 0.5)
-            hint = f"did you mean {near[0]!r}? " if near else ""
             raise RequestError(
                 f"unknown algorithm {word!r} of {', '.join(operations)}",
-                f"{hint}known: default, all, library, ours, {', '.join(n for n in names if n != 'default')}",
+                f"{did_you_mean(word, names)}known: default, all, library, ours, "
+                f"{', '.join(n for n in names if n != 'default')}",
             )
     offered.sort(key=lambda candidate: operations.index(candidate.operation))
     return [candidate for candidate in offered if candidate.algorithm in wanted]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
 from hockney.cli._words import segment, words
 from hockney.errors import RequestError
+from hockney.registry import did_you_mean
 from hockney.units import parse_bytes, parse_time
 
 if TYPE_CHECKING:
@@ -83,11 +83,10 @@ def operations(text: str) -> dict[str, list[str]]:
     known = [*pairwise, *all_of, *COLLECTIVES, *effects.names()]
     for word in words(text):
         if word not in known:
-            near = get_close_matches(word, known, n=1)
             raise RequestError(
                 f"--operations: unknown operation {word!r}",
-                (f"did you mean {near[0]!r}? " if near else "")
-                + f"known: {', '.join(pairwise)}; collectives for all of {', '.join(COLLECTIVES)}; "
+                f"{did_you_mean(word, known)}known: {', '.join(pairwise)}; "
+                f"collectives for all of {', '.join(COLLECTIVES)}; "
                 f"effects for all of {', '.join(effects.names())}",
             )
     found = dict.fromkeys(name for word in words(text) for name in all_of.get(word, [word]))

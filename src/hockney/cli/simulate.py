@@ -14,6 +14,7 @@ from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
 from hockney.errors import RequestError
+from hockney.units import parse_extents
 
 if TYPE_CHECKING:
     from hockney.predict.costs import Source
@@ -26,6 +27,7 @@ PICTURES = (".svg", ".png", ".html")
 
 MOST_PLACES = 2**28
 """Nodes and links that are held: a few gigabytes."""
+MOST_DIMENSIONS = 10
 
 
 @verb(
@@ -242,9 +244,10 @@ def _shared(node_size: int, node_bandwidth: str, torus: str, fat_tree: str, link
 
 
 def _extents(text: str) -> tuple[int, ...]:
-    if text and not re.fullmatch(r"[1-9]\d{0,6}(x[1-9]\d{0,6}){0,9}", text):
-        raise RequestError(f"{text!r} is not a torus", "write its extents, for example 8x8x8")
-    extents = tuple(int(extent) for extent in text.split("x") if extent)
+    if not text:
+        return ()
+    dimensions, example = range(1, MOST_DIMENSIONS + 1), "8x8x8"
+    extents = parse_extents(text, "a torus", "nodes", dimensions=dimensions, at_most=MOST_PLACES, example=example)
     _refuse_huge(math.prod(extents) * 2 * len(extents), text)
     return extents
 

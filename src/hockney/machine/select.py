@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import TypeVar
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.models.effects.base import Effect
 from hockney.records.record import LOCALITIES
+from hockney.registry import did_you_mean
 
 One = TypeVar("One", bound=Entry | Effect)
 UNKNOWN = "unknown"
@@ -147,8 +147,7 @@ def _narrow(entries: Sequence[One], name: str, word: str) -> list[One]:
     if kept:
         return kept
     there = _words(entries, name)
-    near = get_close_matches(word, there, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
+    hint = did_you_mean(word, there)
     known = ", ".join(word or "(empty)" for word in there) or "none"
     if name == "operation":
         raise RequestError(f"no operation {word!r} in the machine file", f"{hint}known: {known}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from hockney.errors import RequestError
+from hockney.registry import did_you_mean
 
 _FOLDERS = ("_machines", "../../machines")
 """Below the package: where an installation keeps them, and where a checkout does."""
@@ -34,8 +34,7 @@ def located(path: Path) -> Path:
     if folder is not None and bare and not path.exists() and name in shipped_machines():
         return folder / f"{name}.json"
     if not path.exists():
-        near = get_close_matches(name, shipped_machines(), n=1) if bare else []
-        guess = f"did you mean {near[0]!r}? " if near else ""
+        guess = did_you_mean(name, shipped_machines()) if bare else ""
         raise RequestError(
             f"there is no machine file {path}",
             f"{guess}make one with `hockney fit CAMPAIGN -o {path.with_suffix('.json')}`, "

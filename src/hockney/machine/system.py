@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hockney.errors import RequestError
+from hockney.registry import did_you_mean
 
 SCHEMA_VERSION = 1
 SHIPPED = Path(__file__).parent / "systems"
@@ -189,7 +188,9 @@ class System(_Part):
         known = ", ".join(self.mappings)
         if not word:
             raise RequestError(f"no mapping is given, and {self.name} has no default one", f"known: {known}")
-        raise RequestError(f"{self.name} has no mapping {word!r}", _near(word, self.mappings) + f"known: {known}")
+        raise RequestError(
+            f"{self.name} has no mapping {word!r}", did_you_mean(word, self.mappings) + f"known: {known}"
+        )
 
 
 def known_systems() -> list[str]:
@@ -214,7 +215,7 @@ def find_system(name_or_path: str) -> System:
     known = known_systems()
     raise RequestError(
         f"there is no system {name_or_path!r}",
-        f"{_near(name, known)}known: {', '.join(known)}; or give the path of a system file of your own",
+        f"{did_you_mean(name, known)}known: {', '.join(known)}; or give the path of a system file of your own",
     )
 
 
@@ -256,8 +257,3 @@ def _readable(error: ValidationError) -> str:
         what = words.get(one["type"]) or ": " + one["msg"].removeprefix("Value error, ")
         said.append(f"{where} {what}".replace(" : ", ": ").removeprefix(": "))
     return "; ".join(said)
-
-
-def _near(word: str, known: Iterable[str]) -> str:
-    near = get_close_matches(word, known, n=1)
-    return f"did you mean {near[0]!r}? " if near else ""

@@ -9,7 +9,6 @@ import operator
 import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
+from hockney.registry import did_you_mean
 
 Mask = NDArray[np.bool_]
 
@@ -198,8 +198,7 @@ class _Evaluator:
             if not pd.api.types.is_numeric_dtype(self.frame[column]) and (self.frame[column] == name).any():
                 return f"a text needs quotes: {column} == {name!r}"
         known = [str(one) for one in self.frame.columns]
-        near = get_close_matches(name, known, n=1)
-        return (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(known)}"
+        return f"{did_you_mean(name, known)}known: {', '.join(known)}"
 
     def _condition(self, node: ast.expr) -> Any:
         found = self.value(node)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from hockney import _core
 from hockney._core import Algorithm, Problem, Schedule
 from hockney.errors import RequestError
 from hockney.records.keys import BLOCKS, ELEMENT_B
+from hockney.registry import did_you_mean
 
 MOST_TRAFFIC_B = 2**57
 """Whole vector times ranks. An algorithm moves at most log₂ of the ranks (30) as much, and sums have 63 bits."""
@@ -42,9 +42,7 @@ def find(collective: str, name: str) -> Algorithm:
 def _known(name: str, known: list[str], what: str) -> None:
     if name in known:
         return
-    near = difflib.get_close_matches(name, known, 1, 0.5)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise RequestError(f"unknown {what}: {name!r}", f"{hint}known: {', '.join(known)}")
+    raise RequestError(f"unknown {what}: {name!r}", f"{did_you_mean(name, known)}known: {', '.join(known)}")
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hockney.apps.stencil.grids import Grid, parse_grid
-from hockney.apps.stencil.loads import SPLITS, Size, as_lines, check_ranks, loads, usual_grid
+from hockney.apps.stencil.loads import SPLITS, as_lines, check_ranks, loads, usual_grid
 from hockney.errors import RequestError
+from hockney.units import Extents
 
-SIZES = {"I": Size(2400, 100, 100), "II": Size(1200, 200, 100), "III": Size(800, 300, 100)}
+SIZES = {"I": Extents(2400, 100, 100), "II": Extents(1200, 200, 100), "III": Extents(800, 300, 100)}
 GRIDS = ("24x1x1", "12x2x1", "8x3x1", "6x4x1", "6x2x2", "4x3x2")
 EQUAL = ["P. 0-23: 1000000"]
 UNEQUAL = {
@@ -69,13 +70,13 @@ def test_the_rows_of_the_documents_tables(table: str, grid: str, a: int, split: 
     ],
 )
 def test_the_documents_example(split: str, grid: Grid, expected: list[int]) -> None:
-    assert loads(Size(5, 5, 1), grid, split) == expected
+    assert loads(Extents(5, 5, 1), grid, split) == expected
 
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_every_element_has_one_owner(split: str) -> None:
     for grid in (Grid(1, 1, 1), Grid(3, 2, 1), Grid(1, 3, 4), Grid(2, 2, 2)):
-        made = loads(Size(7, 5, 4), grid, split)
+        made = loads(Extents(7, 5, 4), grid, split)
         assert (len(made), sum(made)) == (grid.ranks, 140)
         assert min(made) > 0
 
@@ -87,47 +88,47 @@ def test_one_rank_has_a_line_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("size", "grid", "split", "what"),
     [
-        (Size(0, 5, 5), Grid(1, 1, 1), "balanced", "no elements"),
-        (Size(5, -5, 5), Grid(1, 1, 1), "blocks", "no elements"),
-        (Size(-5, -5, 5), Grid(1, 1, 1), "blocks", "no elements"),
-        (Size(2**16, 2**15, 1), Grid(1, 1, 1), "balanced", "more elements than MPI counts"),
-        (Size(2, 2, 1), Grid(5, 1, 1), "balanced", "would get nothing"),
-        (Size(4, 1, 1), Grid(2, 2, 1), "cartesian", "would get nothing"),
-        (Size(4, 1, 1), Grid(2, 2, 1), "blocks", "would get nothing"),
-        (Size(4, 1, 1), Grid(2, 2, 1), "blockwise", "unknown split"),
+        (Extents(0, 5, 5), Grid(1, 1, 1), "balanced", "no elements"),
+        (Extents(5, -5, 5), Grid(1, 1, 1), "blocks", "no elements"),
+        (Extents(-5, -5, 5), Grid(1, 1, 1), "blocks", "no elements"),
+        (Extents(2**16, 2**15, 1), Grid(1, 1, 1), "balanced", "more elements than MPI counts"),
+        (Extents(2, 2, 1), Grid(5, 1, 1), "balanced", "would get nothing"),
+        (Extents(4, 1, 1), Grid(2, 2, 1), "cartesian", "would get nothing"),
+        (Extents(4, 1, 1), Grid(2, 2, 1), "blocks", "would get nothing"),
+        (Extents(4, 1, 1), Grid(2, 2, 1), "blockwise", "unknown split"),
     ],
 )
-def test_what_cannot_be_split_is_refused(size: Size, grid: Grid, split: str, what: str) -> None:
+def test_what_cannot_be_split_is_refused(size: Extents, grid: Grid, split: str, what: str) -> None:
     with pytest.raises(RequestError, match=what):
         loads(size, grid, split)
 
 
 def test_the_most_elements_that_mpi_counts_are_split() -> None:
-    assert sum(loads(Size(2**31 - 1, 1, 1), Grid(2, 1, 1), "balanced")) == 2**31 - 1
+    assert sum(loads(Extents(2**31 - 1, 1, 1), Grid(2, 1, 1), "balanced")) == 2**31 - 1
 
 
 def test_a_balanced_split_does_not_care_for_directions() -> None:
-    assert loads(Size(4, 1, 1), Grid(1, 2, 2), "balanced") == [1, 1, 1, 1]
+    assert loads(Extents(4, 1, 1), Grid(1, 2, 2), "balanced") == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
     ("size", "ranks", "split", "expected"),
     [
-        (Size(9, 9, 9), 24, "cartesian", "4x3x2"),
-        (Size(9, 9, 9), 8, "blocks", "2x2x2"),
-        (Size(9, 9, 9), 7, "blocks", "7x1x1"),
+        (Extents(9, 9, 9), 24, "cartesian", "4x3x2"),
+        (Extents(9, 9, 9), 8, "blocks", "2x2x2"),
+        (Extents(9, 9, 9), 7, "blocks", "7x1x1"),
         # Along y and z there is too little for a grid of 2 × 2 × 2.
-        (Size(9, 1, 1), 8, "cartesian", "8x1x1"),
-        (Size(1, 9, 2), 8, "blocks", "1x4x2"),
+        (Extents(9, 1, 1), 8, "cartesian", "8x1x1"),
+        (Extents(1, 9, 2), 8, "blocks", "1x4x2"),
     ],
 )
-def test_the_usual_grid_fits_and_is_compact(size: Size, ranks: int, split: str, expected: str) -> None:
+def test_the_usual_grid_fits_and_is_compact(size: Extents, ranks: int, split: str, expected: str) -> None:
     assert str(usual_grid(size, ranks, split)) == expected
 
 
 def test_no_grid_fits() -> None:
     with pytest.raises(RequestError, match="no grid of 7 processes"):
-        usual_grid(Size(6, 6, 6), 7, "blocks")
+        usual_grid(Extents(6, 6, 6), 7, "blocks")
 
 
 def test_a_grid_of_other_ranks_is_refused() -> None:

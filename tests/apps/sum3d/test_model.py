@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.loads import Size
 from hockney.apps.sum3d.model import predict_sum3d, usual_cache
 from hockney.errors import RequestError
 from hockney.machine.file import Cache, Host, load
 from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
 from hockney.predict.scenario import LOCALITIES
+from hockney.units import Extents
 
 LATENCY_S, S_PER_B, MEMORY_B_PER_S = 1e-5, 1e-9, 1e10
-SIZE = Size(8, 10, 10)
+SIZE = Extents(8, 10, 10)
 
 
 def costs() -> MachineCosts:
@@ -47,7 +47,7 @@ def test_binomial_trees_send_fewer_messages_of_more_blocks() -> None:
 
 
 def test_the_largest_load_rules_where_loads_differ() -> None:
-    made = predict_sum3d(Size(5, 10, 10), Grid(2, 1, 1), "cartesian", costs(), MEMORY_B_PER_S)
+    made = predict_sum3d(Extents(5, 10, 10), Grid(2, 1, 1), "cartesian", costs(), MEMORY_B_PER_S)
     assert made.block_B == 8 * 300
     assert made.compute_s == pytest.approx(24 * 300 / MEMORY_B_PER_S)
 
@@ -73,7 +73,9 @@ def test_the_sum_may_be_slower_than_memory() -> None:
 
 
 def test_time_only_grows_with_the_matrix() -> None:
-    times = [predict_sum3d(Size(n, 10, 10), Grid(2, 2, 1), "balanced", costs(), 1e10).time_s for n in (4, 8, 16)]
+    times = [
+        predict_sum3d(Extents(n, 10, 10), Grid(2, 2, 1), "balanced", costs(), 1e10).time_s for n in (4, 8, 16)
+    ]
     assert (np.diff(times) > 0).all()
 
 
@@ -92,9 +94,15 @@ MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 @pytest.mark.parametrize(
     ("cache_B", "size", "expected"),
     # Three matrices of 8 B an element: 24000 B.
-    [(24000, Size(10, 10, 10), "warm"), (23999, Size(10, 10, 10), "off"), (None, Size(10, 10, 10), "warm")],
+    [
+        (24000, Extents(10, 10, 10), "warm"),
+        (23999, Extents(10, 10, 10), "off"),
+        (None, Extents(10, 10, 10), "warm"),
+    ],
 )
-def test_matrices_larger_than_the_caches_come_from_memory(cache_B: int | None, size: Size, expected: str) -> None:
+def test_matrices_larger_than_the_caches_come_from_memory(
+    cache_B: int | None, size: Extents, expected: str
+) -> None:
     machine = load(MACHINE)
     caches = [Cache(level=3, type="Unified", size_B=cache_B, shared=[0])] if cache_B else []
     machine.system.hosts = [Host(host="a", caches=caches)]

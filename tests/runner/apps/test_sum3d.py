@@ -11,18 +11,19 @@ from typing import Any
 import pytest
 
 from hockney.apps.stencil.grids import Grid, factorisations
-from hockney.apps.stencil.loads import Size, loads
+from hockney.apps.stencil.loads import loads
 from hockney.errors import RequestError
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.runner.session import Refused, Session
+from hockney.units import Extents
 
 LIMIT_S = 120.0
 LAUNCHED = 8
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
-SIZE = Size(9, 10, 11)
+SIZE = Extents(9, 10, 11)
 """No count of ranks here divides it along any direction."""
 GRIDS = {
     # Of more ranks than cores, some libraries take milliseconds for a collective: not all grids of those.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +13,13 @@ from urllib.parse import quote
 from rich.table import Table
 
 from hockney.apps.cg.solution import describe
-from hockney.apps.jacobi.study import MOST_CELLS, Cells, Faces
+from hockney.apps.jacobi.study import MOST_CELLS, Faces
 from hockney.apps.launched import Launched, repetitions
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.stencil import Exchange
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
-from hockney.units import format_bytes_rounded, format_rate, format_time
+from hockney.units import Extents, format_bytes_rounded, format_rate, format_time, parse_extents
 
 Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
 Stores = Literal["auto", "plain", "streaming"]
@@ -34,17 +33,13 @@ STREAMED = 10
 """How often the traffic of an iteration is timed by itself before each solve."""
 
 
-def parse_unknowns(text: str) -> tuple[int, Cells]:
+def parse_unknowns(text: str) -> tuple[int, Extents]:
     """`300x300` → (2, 300 × 300 × 1), `100x100x60` → (3, …): dimensions and unknowns; RequestError else."""
-    hint = "write 1000x1000 for two dimensions, 200x200x100 for three: unknowns along x, y and z"
-    if not re.fullmatch(r"\s*0*[0-9]{1,9}(x0*[0-9]{1,9}){1,2}\s*", text):
-        raise RequestError(f"{text[:40]!r} is not a grid of unknowns", hint)
-    counts = [int(count) for count in text.split("x")]
-    if min(counts) < 1:
-        raise RequestError(f"{text.strip()} has a direction without unknowns", hint)
-    if max(counts) > MOST_CELLS:
-        raise RequestError(f"there are at most {MOST_CELLS} unknowns along a direction", hint)
-    return len(counts), Cells(*[*counts, 1][:3])
+    example = "1000x1000 for two dimensions, 200x200x100 for three: unknowns along x, y and z"
+    counts = parse_extents(
+        text, "a grid of unknowns", "unknowns", dimensions=(2, 3), at_most=MOST_CELLS, example=example
+    )
+    return len(counts), Extents(*[*counts, 1][:3])
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ class Wanted:
     """
 
     ranks: tuple[int, ...]
-    sizes: tuple[tuple[int, Cells], ...]
+    sizes: tuple[tuple[int, Extents], ...]
     grid: Grid | None = None
     every_grid: bool = False
     variants: tuple[Variant, ...] = ("single_sweep",)
@@ -106,7 +101,7 @@ class Wanted:
         if self.solution and count > 1:
             raise RequestError(f"{count} runs would write to the same file", "ask for one run, or no --solution")
 
-    def grids(self, ranks: int, cells: Cells) -> list[Grid]:
+    def grids(self, ranks: int, cells: Extents) -> list[Grid]:
         """The process grids of one size on so many ranks; RequestError where there is none."""
         fitting = [
             grid
@@ -126,7 +121,7 @@ class Wanted:
 
         return [min(fitting, key=lambda grid: (cut(grid), grid.x, grid.y))]
 
-    def problems(self) -> list[tuple[int, int, Cells, Grid, Variant]]:
+    def problems(self) -> list[tuple[int, int, Extents, Grid, Variant]]:
         """Every run as ranks, dimensions, unknowns, grid and variant."""
         return [
             (ranks, dimensions, cells, grid, variant)
@@ -137,7 +132,7 @@ class Wanted:
         ]
 
     def parameters(
-        self, dimensions: int, cells: Cells, grid: Grid, variant: Variant, is_simulated: bool
+        self, dimensions: int, cells: Extents, grid: Grid, variant: Variant, is_simulated: bool
     ) -> dict[str, Any]:
         """The keys of the program's request. On simulated hosts nothing can bound the bandwidth."""
         return {
@@ -177,9 +172,9 @@ class Wanted:
         return records
 
 
-def size_of(record: AppRecord) -> Cells:
+def size_of(record: AppRecord) -> Extents:
     """Unknowns along x, y and z."""
-    return Cells(*(int(record.parameters[key]) for key in ("nx", "ny", "nz")))
+    return Extents(*(int(record.parameters[key]) for key in ("nx", "ny", "nz")))
 
 
 def grid_of(record: AppRecord) -> Grid:

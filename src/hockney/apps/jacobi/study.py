@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from hockney.apps.launched import Launched, repetitions
 from hockney.apps.stencil.choice import Source, rank_grids
@@ -17,7 +17,7 @@ from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
-from hockney.units import format_time
+from hockney.units import Extents, format_time, parse_extents
 
 Faces = Literal["datatype", "packed"]
 Stores = Literal["auto", "regular", "non_temporal"]
@@ -30,34 +30,13 @@ USUAL_CELL_S = 1e-9
 """Beside the exchange, to weigh parts of unequal size where a grid is chosen by its predicted time."""
 
 
-class Cells(NamedTuple):
-    """Cells along x, y and z; x is contiguous in memory."""
-
-    x: int
-    y: int
-    z: int
-
-    def __str__(self) -> str:
-        return f"{self.x}x{self.y}x{self.z}"
-
-
-def parse_cells(text: str) -> Cells:
+def parse_cells(text: str) -> Extents:
     """`400` → a cube, `2000x2000x64` → a box. RequestError for anything else and for directions without cells."""
-    hint = "write 400 for a cube or 2000x1000x64: cells along x, y and z"
-    found = re.fullmatch(r"\s*([0-9]+)(?:x([0-9]+)x([0-9]+))?\s*", text)
-    if found is None:
-        raise RequestError(f"{text!r} is not a number of cells", hint)
-    # Long rows of digits are refused before Python refuses to read them.
-    sides = [
-        int(side[-7:]) if side.lstrip("0") == side[-7:].lstrip("0") else -1 for side in found.groups() if side
-    ]
-    if 0 in sides:
-        raise RequestError(f"{text.strip()!r} has a direction without cells", hint)
-    if any(not 1 <= side <= MOST_CELLS for side in sides):
-        raise RequestError(
-            f"there are at most {MOST_CELLS} cells along a direction, not {text.strip()[:40]}", hint
-        )
-    return Cells(*(sides * 3)[:3])
+    example = "400 for a cube or 2000x1000x64: cells along x, y and z"
+    sides = parse_extents(
+        text, "a number of cells", "cells", dimensions=(1, 3), at_most=MOST_CELLS, example=example
+    )
+    return Extents(*(sides * 3)[:3])
 
 
 def parse_ranks(text: str) -> list[int]:
@@ -72,7 +51,7 @@ def parse_ranks(text: str) -> list[int]:
     return counts
 
 
-def smallest_surface(ranks: int, cells: Cells | None) -> Grid:
+def smallest_surface(ranks: int, cells: Extents | None) -> Grid:
     """The grid that cuts through the fewest cells; of a cube for each rank (None) the whole nearest to a cube.
 
     Ties cut z, then y, then x. RequestError where no grid has a cell for each of its processes.
@@ -97,11 +76,11 @@ def smallest_surface(ranks: int, cells: Cells | None) -> Grid:
     return min(fitting, key=lambda grid: (surface(grid), grid.x, grid.y))
 
 
-def fastest_grid(ranks: int, cells: Cells | None, side: int, halo: Exchange, costs: MachineCosts) -> Grid:
+def fastest_grid(ranks: int, cells: Extents | None, side: int, halo: Exchange, costs: MachineCosts) -> Grid:
     """The grid with the shortest predicted sweep, all ranks being as far apart as was measured."""
 
     def on(grid: Grid) -> Step:
-        whole = cells or Cells(side * grid.x, side * grid.y, side * grid.z)
+        whole = cells or Extents(side * grid.x, side * grid.y, side * grid.z)
         return Step(Stencil(whole, grid, halo), USUAL_CELL_S)
 
     source = Source(Surroundings(costs, lambda _: None))
@@ -117,7 +96,7 @@ class Wanted:
     """
 
     ranks: tuple[int, ...]
-    cells: Cells | None = None
+    cells: Extents | None = None
     subdomain: int | None = None
     grid: Grid | None = None
     halo: Exchange = "nonblocking"
@@ -167,10 +146,10 @@ class Wanted:
         """`strong` where the box is the same on any number of ranks, `weak` where each rank's cube is."""
         return "strong" if self.cells else "weak"
 
-    def problem(self, ranks: int) -> tuple[Cells, Grid]:
+    def problem(self, ranks: int) -> tuple[Extents, Grid]:
         """The whole box and the process grid for so many ranks; RequestError where they do not fit."""
         grid = self.grid or self.grids.get(ranks) or smallest_surface(ranks, self.cells)
-        cells = self.cells or Cells(*((self.subdomain or 0) * count for count in grid))
+        cells = self.cells or Extents(*((self.subdomain or 0) * count for count in grid))
         for direction, p, n in zip("xyz", grid, cells, strict=True):
             if p > n:
                 raise RequestError(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
-
 from hockney.errors import RequestError
+from hockney.units import Extents, parse_extents
 
 MOST_ALONG = 10**9
 """Processes along one direction."""
@@ -13,20 +11,13 @@ MOST_FACTORISED = 10**7
 """Ranks whose grids are all listed: of numbers up to here none has more than 22,680."""
 
 
-class Grid(NamedTuple):
+class Grid(Extents):
     """Processes along x, y and z."""
-
-    x: int
-    y: int
-    z: int
-
-    def __str__(self) -> str:
-        return f"{self.x}x{self.y}x{self.z}"
 
     @property
     def ranks(self) -> int:
         """Processes in all."""
-        return self.x * self.y * self.z
+        return self.product
 
     @property
     def directions(self) -> int:
@@ -36,16 +27,11 @@ class Grid(NamedTuple):
 
 def parse_grid(text: str) -> Grid:
     """`4x3x2` → Grid(4, 3, 2). RequestError for anything else, and for a direction without processes."""
-    hint = "write for example 4x3x2: processes along x, y and z"
-    if not re.fullmatch(r"\s*[0-9]+x[0-9]+x[0-9]+\s*", text):
-        raise RequestError(f"{text!r} is not a process grid", hint)
-    # Long rows of digits are refused before Python refuses to read them.
-    digits = [count.lstrip("0") for count in text.strip().split("x")]
-    if not all(digits):
-        raise RequestError(f"grid {text.strip()} has a direction without processes", hint)
-    if any(len(count) > len(str(MOST_ALONG)) or int(count) > MOST_ALONG for count in digits):
-        raise RequestError(f"a grid has at most {MOST_ALONG} processes along a direction", hint)
-    return Grid(*map(int, digits))
+    example = "4x3x2: processes along x, y and z"
+    found = parse_extents(
+        text, "a process grid", "processes", dimensions=(3,), at_most=MOST_ALONG, example=example
+    )
+    return Grid(*found)
 
 
 def factorisations(ranks: int) -> list[Grid]:

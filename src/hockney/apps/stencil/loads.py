@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.errors import RequestError
+from hockney.units import Extents
 
 Split = Literal["balanced", "cartesian", "blocks"]
 """`balanced`: all elements over all processes, the rest to the first (the document's a = 0). `cartesian`: as many
@@ -17,46 +18,30 @@ MOST_ELEMENTS = 2**31 - 1
 """Of a matrix: MPI counts elements and displacements in ints."""
 
 
-class Size(NamedTuple):
-    """Elements along x, y and z; z lies contiguous in memory."""
-
-    x: int
-    y: int
-    z: int
-
-    def __str__(self) -> str:
-        return f"{self.x}x{self.y}x{self.z}"
-
-    @property
-    def elements(self) -> int:
-        """In all."""
-        return self.x * self.y * self.z
-
-
-def check(size: Size, grid: Grid, split: str) -> None:
+def check(size: Extents, grid: Grid, split: str) -> None:
     """RequestError where a size is not positive, MPI cannot count the elements, or a process would get none."""
     _check_size(size)
     if split not in SPLITS:
         raise RequestError(f"unknown split {split!r}", f"known: {', '.join(SPLITS)}")
     if not _fits(size, grid, split):
         ranks = f"{grid.ranks} processes" if split == "balanced" else f"grid {grid}"
-        what = f"the {size.elements} elements" if split == "balanced" else f"a matrix of {size} by {split}"
+        what = f"the {size.product} elements" if split == "balanced" else f"a matrix of {size} by {split}"
         raise RequestError(f"{ranks} cannot share {what}: some would get nothing", "ask for fewer ranks")
 
 
-def _check_size(size: Size) -> None:
+def _check_size(size: Extents) -> None:
     if min(size) < 1:
         raise RequestError(f"a matrix of {size} has no elements", "sizes are 1 or more, such as 2400 100 100")
-    if size.elements > MOST_ELEMENTS:
+    if size.product > MOST_ELEMENTS:
         raise RequestError(
             f"a matrix of {size} has more elements than MPI counts at once ({MOST_ELEMENTS})",
             "choose a smaller matrix",
         )
 
 
-def _fits(size: Size, grid: Grid, split: str) -> bool:
+def _fits(size: Extents, grid: Grid, split: str) -> bool:
     if split == "balanced":
-        return grid.ranks <= size.elements
+        return grid.ranks <= size.product
     return all(processes <= cells for processes, cells in zip(grid, size, strict=True))
 
 
@@ -68,7 +53,7 @@ def check_ranks(grid: Grid, ranks: int) -> None:
         )
 
 
-def usual_grid(size: Size, ranks: int, split: str) -> Grid:
+def usual_grid(size: Extents, ranks: int, split: str) -> Grid:
     """Of the grids that fit, one with directions as alike as possible, longest first; RequestError without.
 
     That is what MPI_Dims_create aims at.
@@ -80,11 +65,11 @@ def usual_grid(size: Size, ranks: int, split: str) -> Grid:
     return min(fitting, key=lambda grid: (max(grid) - min(grid), [-count for count in grid]))
 
 
-def loads(size: Size, grid: Grid, split: str) -> list[int]:
+def loads(size: Extents, grid: Grid, split: str) -> list[int]:
     """Elements of each rank. RequestError as `check`. Rank (p_x·P_y + p_y)·P_z + p_z is the process at p."""
     check(size, grid, split)
     if split == "balanced":
-        return _shares(size.elements, grid.ranks)
+        return _shares(size.product, grid.ranks)
     along = [_shares(cells, processes) for cells, processes in zip(size, grid, strict=True)]
     return [math.prod((x, y, z)) for x in along[0] for y in along[1] for z in along[2]]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.loads import Size, loads
+from hockney.apps.stencil.loads import loads
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.predict.collective import predict_one
 from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.schedule.catalogue import algorithms, ask
+from hockney.units import Extents
 
 PARTS = ("scatter_s", "compute_s", "gather_s", "pack_s")
 ELEMENT_B = 8
@@ -42,7 +43,7 @@ class Prediction:
 
 
 def predict_sum3d(
-    size: Size,
+    size: Extents,
     grid: Grid,
     split: str,
     costs: MachineCosts,
@@ -83,7 +84,7 @@ def predict_sum3d(
         scatter_s=2 * (scatter_s + own_s),
         compute_s=READ_AND_WRITTEN_B[write_allocate] * max(of_ranks) / summing_B_per_s,
         gather_s=gather_s + own_s,
-        pack_s=3 * COPIED_B * size.elements / bandwidth_B_per_s if split == "blocks" else 0.0,
+        pack_s=3 * COPIED_B * size.product / bandwidth_B_per_s if split == "blocks" else 0.0,
         warnings=(*costs.warnings, *costs.beyond(block_B)),
     )
 
@@ -99,7 +100,7 @@ def _collective_s(
     return row.time_s
 
 
-def costs_of(machine: Machine, origin: str, size: Size, locality: str = "", cache: str = "") -> MachineCosts:
+def costs_of(machine: Machine, origin: str, size: Extents, locality: str = "", cache: str = "") -> MachineCosts:
     """Costs of messages of that locality (farthest measured) and cache: `warm` or `off` (`usual_cache`).
 
     RequestError where the machine file has none of those.
@@ -118,9 +119,9 @@ def costs_of(machine: Machine, origin: str, size: Size, locality: str = "", cach
     return replace(costs, messages={LOCALITIES.index(locality): there[locality]})
 
 
-def usual_cache(machine: Machine, size: Size) -> str:
+def usual_cache(machine: Machine, size: Extents) -> str:
     """`off` where rank 0's three matrices are larger than any cache of the machine and it was measured."""
     caches_B = [cache.size_B for host in machine.system.hosts for cache in host.caches]
-    is_larger = bool(caches_B) and 3 * ELEMENT_B * size.elements > max(caches_B)
+    is_larger = bool(caches_B) and 3 * ELEMENT_B * size.product > max(caches_B)
     is_known = any(e.cache == "off" and e.operation == "pingpong" for e in machine.point_to_point)
     return "off" if is_larger and is_known else "warm"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.loads import Size
 from hockney.apps.sum3d.model import PARTS, costs_of
 from hockney.apps.sum3d.study import Problem, summary
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Made, Runs, app_sections
 from hockney.report.run_tables import Shown
 from hockney.report.runs_section import Program, section
+from hockney.units import Extents
 
 
 class Sum3d(Program):
@@ -36,7 +36,7 @@ class Sum3d(Program):
             problem=str(problem.size),
             grid=str(problem.grid),
             way=f"{problem.split}{', packed' if problem.packed else ''}",
-            rate=problem.size.elements / record.time_s / 1e6 if record.time_s else None,
+            rate=problem.size.product / record.time_s / 1e6 if record.time_s else None,
             communication=(parts_s["scatter_s"] + parts_s["gather_s"]) / total_s if total_s else None,
         )
 
@@ -50,7 +50,7 @@ class Sum3d(Program):
 def _problem(record: AppRecord) -> Problem:
     asked = record.parameters
     size, grid = (tuple(int(asked[f"{letter}{axis}"]) for axis in "xyz") for letter in "np")
-    return Problem(Size(*size), Grid(*grid), str(asked["split"]), bool(asked["packed"]))
+    return Problem(Extents(*size), Grid(*grid), str(asked["split"]), bool(asked["packed"]))
 
 
 @app_sections.register("sum3d")

@@ -12,11 +12,12 @@ from scipy import stats
 
 from hockney.apps.launched import repetitions as repeated
 from hockney.apps.stencil.grids import Grid, parse_grid
-from hockney.apps.stencil.loads import Size, as_lines, check, check_ranks, usual_grid
+from hockney.apps.stencil.loads import as_lines, check, check_ranks, usual_grid
 from hockney.apps.sum3d.model import PARTS, predict_sum3d
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
+from hockney.units import Extents
 
 MOST_CYCLES = 10**6
 LARGEST_SEED = 2**62
@@ -28,13 +29,13 @@ NORMAL = 1.96
 class Problem:
     """What is summed, on which grid, and how it is split."""
 
-    size: Size
+    size: Extents
     grid: Grid
     split: str
     packed: bool
 
     @classmethod
-    def asked(cls, size: Size, ranks: int, grid: str, split: str, *, packed: bool) -> Problem:
+    def asked(cls, size: Extents, ranks: int, grid: str, split: str, *, packed: bool) -> Problem:
         """RequestError for a grid of another number of ranks, or one on which a process would get nothing."""
         if packed and split != "blocks":
             raise RequestError(f"--pack means nothing for --split {split}", "pieces are contiguous there")

@@ -67,7 +67,7 @@ def map_(
     if size_B == 0:
         raise RequestError("messages of 0 B load no link", "for example --bytes 64KiB")
     check_bytes(size_B or 0, f"--bytes {size}")
-    made = parse_pattern(pattern, Volumes(size_B, extents(cells) if cells else None, periodic))
+    made = parse_pattern(pattern, Volumes(size_B, extents(cells, "cells") if cells else None, periodic))
     of = parse_spec(topology)
     nodes = allocated(of, allocation, allocation_nodes)
     way = routing.replace("-", "_") or default_routing(of)

@@ -9,10 +9,14 @@ import typer
 from hockney.cli import JsonOption, say, verb
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
+from hockney.units import parse_extents
 
 if TYPE_CHECKING:
     from hockney.models.effects._shapes import Shape
     from hockney.predict.datatype import Prediction, Verdict
+
+MOST_ELEMENTS = 10**15
+"""Along one direction: more than any memory has bytes."""
 
 
 @verb(
@@ -104,11 +108,10 @@ def _shape(strides: dict[str, Any], faces: dict[str, Any]) -> Shape:
         )
     if given[1]:
         _whole(faces, given[1], ("--face", "--shape"), "--face x --shape 64x64x64")
-        parts = faces["--shape"].split("x")
-        # More digits than any memory has bytes are no number to convert either.
-        if not all(part.isascii() and part.isdigit() and len(part) <= 15 for part in parts):
-            raise RequestError(f"--shape {faces['--shape']!r} is not a block", "write for example 64x64x64")
-        return face(faces["--face"], [int(part) for part in parts], parse_bytes(faces["--element"] or "8B"))
+        shape = parse_extents(
+            faces["--shape"], "a block", "elements", dimensions=(3,), at_most=MOST_ELEMENTS, example="64x64x64"
+        )
+        return face(faces["--face"], shape, parse_bytes(faces["--element"] or "8B"))
     _whole(strides, given[0], tuple(strides), "--layout vector --blocks 2048 --block 8B --stride 64B")
     return strided(
         strides["--layout"],

@@ -60,16 +60,16 @@ def sum3d(
 ) -> None:
     """Time of one cycle of `hockney run sum3d`, by part: two scatters, the sum, the gather, and packing."""
     from hockney.apps.stencil.grids import parse_grid
-    from hockney.apps.stencil.loads import Size, as_lines, check_ranks, loads, usual_grid
+    from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
     from hockney.apps.sum3d.model import costs_of, predict_sum3d
     from hockney.machine.file import load
-    from hockney.units import parse_rate
+    from hockney.units import Extents, parse_rate
 
     if not memory_bandwidth:
         raise RequestError(
             "sum3d needs --memory-bandwidth", "for example 10GB/s; `hockney run sum3d` measures it in each run"
         )
-    size = Size(nx, ny, nz)
+    size = Extents(nx, ny, nz)
     if ranks is None and not grid:
         raise RequestError("sum3d needs --ranks or --grid", "for example --ranks 24")
     made = parse_grid(grid) if grid else usual_grid(size, ranks or 1, split)

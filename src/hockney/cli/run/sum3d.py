@@ -105,15 +105,14 @@ def sum3d(
     and packing. Every element of the result is checked bitwise.
     """
     from hockney.apps.stencil.grids import parse_grid
-    from hockney.apps.stencil.loads import Size
     from hockney.apps.sum3d.study import Problem, summary
     from hockney.runner.inventory import inventory
-    from hockney.units import parse_rate
+    from hockney.units import Extents, parse_rate
 
     if memory_bandwidth and not platform:
         raise RequestError("--memory-bandwidth is that of a simulated host", "leave it out: it is measured")
     count = ranks or (parse_grid(grid).ranks if grid else inventory().cores)
-    problem = Problem.asked(Size(nx, ny, nz), count, grid, split, packed=pack)
+    problem = Problem.asked(Extents(nx, ny, nz), count, grid, split, packed=pack)
     if loads_only:
         _show_loads(problem, as_json=json)
         return

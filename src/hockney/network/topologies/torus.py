@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 
-from hockney.errors import RequestError
-from hockney.network.topologies.base import Network, Topology, check_size, limited, link_rate, topologies
+from hockney.network.topologies.base import LARGEST, Network, Topology, check_size, link_rate, topologies
+from hockney.units import parse_extents
 
 MOST_EXTENTS = 20
 """With more, all of them 2, there would be more nodes than a network has."""
 
 
-def extents(text: str) -> tuple[int, ...]:
-    """`8x8x4` → (8, 8, 4)."""
-    if not re.fullmatch(r"[0-9]+(x[0-9]+)*", text.strip()):
-        raise RequestError(f"{text!r} are no extents", "for example 8x8x4")
-    found = tuple(map(limited, text.strip().split("x")))
-    if len(found) > MOST_EXTENTS:
-        raise RequestError(f"{len(found)} extents are too many: {MOST_EXTENTS} is the most", "give fewer")
-    return found
+def extents(text: str, each: str = "nodes") -> tuple[int, ...]:
+    """`8x8x4` → (8, 8, 4), numbers of `each` along every direction."""
+    dimensions = range(1, MOST_EXTENTS + 1)
+    example = f"8x8x4, {MOST_EXTENTS} numbers at most"
+    return parse_extents(text, "a list of extents", each, dimensions=dimensions, at_most=LARGEST, example=example)
 
 
 def torus(shape: tuple[int, ...], link: float = math.nan) -> Network:
@@ -29,9 +25,6 @@ def torus(shape: tuple[int, ...], link: float = math.nan) -> Network:
 
     An extent of 2 gives one link between the two neighbours, not two: with 2 everywhere it is a hypercube.
     """
-    for number, extent in enumerate(shape):
-        if extent < 1:
-            raise RequestError(f"extent {number} of the torus is {extent}", "every extent is at least 1")
     nodes = math.prod(shape)
     check_size(nodes, "torus")
     at = np.arange(nodes, dtype=np.int64).reshape(shape)

@@ -94,8 +94,8 @@ def test_what_is_wrong_in_a_matrix_is_said(tmp_path: Path, text: str, said: str)
     [
         ("jacobu:8x8", NOTHING_SAID, "unknown pattern 'jacobu'"),
         ("jacobi", NOTHING_SAID, "'jacobi' lacks"),
-        ("jacobi:8x", NOTHING_SAID, "'8x' are no extents"),
-        ("jacobi:8x0", NOTHING_SAID, "extent of 0"),
+        ("jacobi:8x", NOTHING_SAID, "'8x' is not a list of extents"),
+        ("jacobi:8x0", NOTHING_SAID, "without ranks"),
         ("jacobi:1", NOTHING_SAID, "sends nothing"),
         ("jacobi:8x8", Volumes(cells=(4,)), "1 extents, and the grid of ranks 2"),
         ("jacobi:8x8", Volumes(size_B=4, cells=(4, 4)), "two answers"),

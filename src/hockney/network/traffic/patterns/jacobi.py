@@ -17,9 +17,7 @@ CELL_B = 8
 
 def jacobi(text: str, volumes: Volumes) -> Pattern:
     """`AxBxC` ranks. A face is `size_B`, or what `cells` of a rank give in doubles; without both, 1."""
-    grid = extents(text)
-    if 0 in grid:
-        raise RequestError(f"the grid {text} has an extent of 0", "every extent is at least 1")
+    grid = extents(text, "ranks")
     ranks = math.prod(grid)
     check_pairs(2 * len(grid) * ranks, f"a halo exchange of {text}")
     if volumes.cells is not None and volumes.size_B is not None:
@@ -28,8 +26,6 @@ def jacobi(text: str, volumes: Volumes) -> Pattern:
         raise RequestError(
             f"--cells has {len(volumes.cells)} extents, and the grid of ranks {len(grid)}", "give one for each"
         )
-    if volumes.cells is not None and min(volumes.cells) < 1:
-        raise RequestError("--cells has an extent of 0", "every rank has at least one cell in each direction")
     at = np.arange(ranks).reshape(grid)
     parts: list[Demand] = []
     for axis in range(len(grid)):
