@@ -26,14 +26,16 @@ class Option:
     """The option that fills a field; metadata of the field's `Annotated` type.
 
     `flags` is how it is called, by default like the field; a switch with one flag cannot be switched off. `read`
-    makes the value of the text that was written; without it the text is a word, a number, a path or, for a list,
-    one word for each time that the option is given. `show` writes a default for the help; None hides it.
+    makes the value of the text that was written, or, where the option may be given several times (`repeat`), of
+    each; without it the text is a word, a number, a path or a list of words, one for each time. `show` writes a
+    default for the help; None hides it.
     """
 
     help: str
     flags: tuple[str, ...] = ()
     metavar: str | None = None
     read: Callable[[str], Any] | None = None
+    repeat: bool = False
     show: Callable[[Any], str] | None = str
 
 
@@ -62,10 +64,11 @@ def checked(model: type[Model], written: Mapping[str, Any], verb: str) -> Model:
     named = {name: flag(name, option) for name, _, option in options(model)}
     values = dict(written)
     for name, _, option in options(model):
-        if option.read is None or not isinstance(written.get(name), str):
+        if option.read is None or name not in written:
             continue
+        text = written[name]
         try:
-            values[name] = option.read(written[name])
+            values[name] = [option.read(one) for one in text] if option.repeat else option.read(text)
         except RequestError as error:
             raise RequestError(f"{named[name]}: {error.message}", error.hint) from error
     try:

@@ -25,7 +25,7 @@ GOOD = ["default", "binomial", "pipeline", "lib:linear"]
 
 def plan(**choices: Any) -> Plan:
     asked = {"ranks": 2, "visits": 1, "operations": ["bcast"], "algorithms": GOOD, "sizes_B": [8, 64, 4096]}
-    return Plan.asked({**asked, "time_limit_s": 20.0, **choices})
+    return Plan.model_validate({**asked, "time_limit_s": 20.0, **choices})
 
 
 def launch(ranks: int = 2) -> Launch:

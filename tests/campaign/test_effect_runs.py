@@ -77,7 +77,7 @@ def launch(*arguments: str, cpu_model: str = "", oversubscribed: bool = False) -
 
 
 def run(path: Path, *launches: Launch, deadline: float | None = None) -> tuple[Campaign, Outcome, Watcher]:
-    asked = Plan.asked({"ranks": 2, "effects": ["probe", "second"], "time_limit_s": 20.0})
+    asked = Plan.model_validate({"ranks": 2, "effects": ["probe", "second"], "time_limit_s": 20.0})
     campaign = Campaign.open(path) if path.exists() else Campaign.create(path, asked.model_dump())
     watcher, outcome = Watcher(), Outcome()
     run_effects(campaign, asked, launches or [launch()], watcher, outcome, deadline)

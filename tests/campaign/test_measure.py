@@ -51,7 +51,7 @@ def fake_launch(*arguments: str, variant: str = "default") -> Launch:
 
 
 def plan(**choices: Any) -> Plan:
-    return Plan.asked(
+    return Plan.model_validate(
         {"ranks": 2, "visits": 1, "time_limit_s": 20.0, "operations": ["pingpong"], "largest_B": 65536, **choices}
     )
 

@@ -32,7 +32,7 @@ def visit(size_B: int, value_s: float, repetition: int = 0) -> Record:
 
 
 def work(*records: Record, index: int = 0, **choices: object) -> Work:
-    resumed = Work.resume(Plan.asked({"ranks": 2, **choices}), records, "default", index)
+    resumed = Work.resume(Plan.model_validate({"ranks": 2, **choices}), records, "default", index)
     resumed.largest_B[KEY] = 0
     return resumed
 
@@ -79,7 +79,7 @@ def test_a_later_launch_repeats_the_sizes_of_the_first() -> None:
 def test_a_series_in_trouble_waits_until_the_others_are_done() -> None:
     other = PairKey("bandwidth", "cache", 0, 1, "warm")
     failure = {"variant": "default", "index": 0, "series": dataclasses.asdict(other), "bytes": 8}
-    resumed = Work.resume(Plan.asked({"ranks": 2, "sizes_B": [8]}), [], "default", 0, [failure])
+    resumed = Work.resume(Plan.model_validate({"ranks": 2, "sizes_B": [8]}), [], "default", 0, [failure])
     resumed.largest_B = {other: 0, KEY: 0}
     assert resumed.next_point() == (KEY, 8)
     resumed.fail(KEY, 8)

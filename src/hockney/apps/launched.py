@@ -6,11 +6,14 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from hockney.campaign.launch import Described, Launch, launch_line, utc_now
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, RequestError
+from hockney.options import Option
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.runner.session import Session
@@ -19,6 +22,13 @@ TIMES = ("time_s", "low_s", "high_s", "samples_s")
 LEAST_SAMPLES = 6
 BUDGET_S = 2.0
 TOLERANCE = 0.01
+
+
+Repetitions = Annotated[
+    int | None,
+    Option("Timed repetitions. [default: as many as a 1 % interval asks for, for 2 s at most]"),
+    Field(ge=1),
+]
 
 
 def repetitions(count: int | None) -> dict[str, float]:

@@ -4,95 +4,204 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from socket import gethostname
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hockney.errors import RequestError
+from hockney.options import Option
 from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Cache, Start
+from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import BindTo, MapBy
+from hockney.units import parse_bytes, parse_time
+from hockney.words import segment, whole, words, written
+
+MOST_B = 2**40
+"""Beyond any buffer. What a library counts, and the memory there is, the runner says of each point."""
+
+
+def message_size(text: str) -> int:
+    """In bytes, no more than MOST_B."""
+    size_B = parse_bytes(text)
+    if size_B > MOST_B:
+        raise RequestError(f"{text!r} is larger than any message (1 TiB)", "for example 1GiB")
+    return size_B
 
 
 class Launching(BaseModel):
-    """How ranks are started: with which MPI, where, and with which settings."""
+    """How ranks are started: with which MPI, where, and with which settings. Stored in the campaign's plan."""
 
     model_config = ConfigDict(extra="forbid")
 
-    system: str = ""
-    mpi: str = "auto"
-    launcher: str = ""
-    ranks: int = Field(ge=1)
-    hosts: list[str] = Field(default_factory=list, description="'name' or 'name:slots'")
-    hostfile: str = ""
-    platform: str = Field(default="", description="SimGrid platform file, for a simulated cluster")
-    map_by: MapBy = "core"
-    bind_to: BindTo = "core"
+    mpi: Annotated[
+        str, Option("auto, openmpi, mpich, intel, smpi, a prefix or a wrapper (see `hockney doctor`).")
+    ] = "auto"
+    ranks: Annotated[int, Option("Ranks to launch."), Field(ge=1)]
     threads: int | None = Field(
         default=None, ge=1, description="OpenMP threads of a rank, a core for each; none: as the environment says"
     )
+    hosts: Annotated[list[str], Option("Comma-separated NAME or NAME:SLOTS.", read=words)] = Field(
+        default_factory=list
+    )
+    hostfile: Annotated[str, Option("Host file in the launcher's own format.")] = ""
+    launcher: Annotated[str, Option("openmpi, hydra or srun; default the one found with the MPI.")] = ""
+    platform: Annotated[str, Option("Platform file (XML) of a simulated cluster: --mpi smpi.")] = ""
+    map_by: Annotated[MapBy, Option("core, socket, numa, cache, node or hwthread.")] = "core"
+    bind_to: Annotated[BindTo, Option("core, socket, numa, hwthread or none.")] = "core"
+    variants: Annotated[
+        list[str],
+        Option(
+            "'NAME: launcher arguments and NAME=VALUE settings'; repeat to compare transports.",
+            flags=("--variant",),
+        ),
+    ] = Field(default_factory=list)
+    time_limit_s: Annotated[
+        float,
+        Option(
+            "An answer later than this ends the launch.",
+            flags=("--time-limit",),
+            read=parse_time,
+            show="{:g}s".format,
+        ),
+        Field(gt=0),
+    ] = 120.0
+    system: Annotated[str, Option("Name of the system; default the host's name.")] = ""
     cpus: list[list[int]] = Field(
         default_factory=list, description="of each rank of this host, in place of map_by"
     )
     slots: list[list[int]] = Field(
         default_factory=list, description="the same by numbers of cores or hardware threads in hwloc's order"
     )
-    variants: list[str] = Field(default_factory=list, description="'name: launcher arguments and NAME=VALUE'")
-    time_limit_s: float = Field(default=120.0, gt=0, description="an answer later than this ends the launch")
 
-    @classmethod
-    def asked(cls, choices: Mapping[str, Any], verb: str = "measure") -> Self:
-        """From a user's choices of this verb; RequestError names the first that is wrong."""
-        try:
-            return cls.model_validate(choices)
-        except ValidationError as error:
-            first = error.errors()[0]
-            if not first["loc"]:
-                what = first["msg"].removeprefix("Value error, ")
-                raise RequestError(what, f"see `hockney {verb} --help`") from error
-            option = "--" + "-".join(str(part) for part in first["loc"][:1]).replace("_", "-")
-            raise RequestError(
-                f"{option} {first['input']!r}: {first['msg']}", f"see `hockney {verb} --help`"
-            ) from error
+
+class AppLaunching(Launching):
+    """The same for an application, by default on all cores of this host; `output` is not stored."""
+
+    output: Annotated[
+        Path | None,
+        Option("Folder that the run is added to, for `hockney report`.", flags=("--output", "-o")),
+        Field(exclude=True),
+    ] = None
+    ranks: Annotated[int, Option("Ranks to launch. [default: the cores of this host]"), Field(ge=1)] = Field(
+        default_factory=lambda: inventory().cores
+    )
+    system: Annotated[str, Option("Name of the system; default the host's name.")] = Field(
+        default_factory=gethostname
+    )
 
 
 class Plan(Launching):
     """Every choice that decides what is measured. Stored whole, so that a resumed campaign asks the same."""
 
     schema_version: Literal[1] = 1
-    ranks: int = Field(ge=2)
-    operations: list[str] = Field(default_factory=list, description="empty: all that the runner knows")
+    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host."), Field(ge=2)]
+    operations: Annotated[
+        list[str],
+        Option(
+            "Comma-separated: pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, matching, …; "
+            "`collectives` for all nine collectives, `effects` for all that a ping-pong hides; default all "
+            "between pairs of ranks.",
+            read=words,
+        ),
+    ] = Field(default_factory=list, description="empty: all that the runner knows")
     effects: list[str] = Field(default_factory=list, description="overlap, matching, …; measured after the rest")
-    seed: int = Field(default=0, ge=0, description="of what effects draw by lot")
-    topology: str = Field(default="", description="of the nodes; congestion measures its worst pairing as well")
-    localities: list[str] = Field(default_factory=list, description="empty: all that the placement has")
-    pairs: int = Field(default=1, ge=1, description="pairs of ranks measured in each locality")
-    caches: list[Cache] = Field(default=["warm"])
-    algorithms: list[str] = Field(
-        default=["default"], description="of collectives: default, all, library, ours, or names"
+    algorithms: Annotated[
+        list[str],
+        Option(
+            "Of collectives: default, all, library, ours, or names, comma-separated.", read=words, show=",".join
+        ),
+    ] = Field(default=["default"])
+    localities: Annotated[
+        list[str], Option("Comma-separated; default all that the placement has.", read=words)
+    ] = Field(default_factory=list)
+    pairs: Annotated[int, Option("Pairs of ranks measured in each locality."), Field(ge=1)] = 1
+    rank_counts: Annotated[
+        list[int],
+        Option(
+            "Ranks that collectives use, comma-separated; default chosen up to all.",
+            read=lambda text: sorted({whole(word) for word in words(text)}),
+        ),
+    ] = Field(default_factory=list)
+    root: Annotated[
+        int | None,
+        Option("Root of collectives, or `rotate`.", read=lambda text: None if text == "rotate" else whole(text)),
+        Field(ge=0),
+    ] = 0
+    segments_B: Annotated[
+        list[int],
+        Option(
+            "Segment sizes, comma-separated, for the algorithms that take one; or none.",
+            flags=("--segments",),
+            read=lambda text: [segment(word) for word in words(text)],
+            show=lambda sizes_B: ",".join(map(written, sizes_B)),
+        ),
+    ] = Field(default=[0])
+    radices: Annotated[
+        list[int],
+        Option(
+            "Fan-outs or radices for the algorithms that take one.",
+            read=lambda text: [whole(word) for word in words(text)],
+            show=None,
+        ),
+    ] = Field(default=[0], description="0: the algorithm's default")
+    start: Annotated[Start, Option("How repetitions of collectives start: window (agreed time) or barrier.")] = (
+        "window"
     )
-    rank_counts: list[int] = Field(default_factory=list, description="of collectives; empty: chosen adaptively")
-    root: int | None = Field(default=0, ge=0, description="of collectives; none: moves on with each repetition")
-    segments_B: list[int] = Field(default=[0], description="0: not segmented")
-    radices: list[int] = Field(default=[0], description="0: the algorithm's default")
-    start: Start = "window"
-    adaptive: bool = Field(default=False, description="of collectives, measure what the decisions hang on")
+    time_s: Annotated[
+        float | None,
+        Option(
+            "Time for the whole campaign; the most informative points come first.",
+            flags=("--time",),
+            read=parse_time,
+        ),
+        Field(gt=0),
+    ] = None
+    adaptive: Annotated[
+        bool,
+        Option("Of collectives, measure only what the choice of algorithm hangs on.", flags=("--adaptive",)),
+    ] = False
     decision_tolerance: float = Field(
         default=0.02, gt=0, description="regret below which a choice of algorithm counts as right"
     )
-    time_s: float | None = Field(default=None, gt=0, description="for the whole campaign, launches included")
-    sizes_B: list[int] = Field(default_factory=list, description="empty: chosen adaptively up to largest_B")
-    largest_B: int = Field(default=4 * 2**20, ge=0)
+    sizes_B: Annotated[
+        list[int],
+        Option(
+            "Comma-separated sizes; default chosen adaptively.",
+            flags=("--sizes",),
+            read=lambda text: sorted({message_size(word) for word in words(text)}),
+        ),
+    ] = Field(default_factory=list)
+    largest_B: Annotated[
+        int, Option("Largest message.", flags=("--largest",), read=message_size, show=written), Field(ge=0)
+    ] = 4 * 2**20
+    caches: list[Cache] = Field(default=["warm"])
+    window: Annotated[int, Option("Messages in flight for bandwidth and bidirectional."), Field(ge=1)] = 64
+    launches: Annotated[int, Option("Spread every point over this many launches."), Field(ge=1)] = 1
+    visits: Annotated[int, Option("Visits of each point, far apart; the quietest counts."), Field(ge=1)] = 2
+    budget_s: Annotated[
+        float,
+        Option(
+            "Time a point may take, all visits together; default 1s (quick: 0.2s).",
+            flags=("--budget",),
+            read=parse_time,
+            show=None,
+        ),
+        Field(gt=0),
+    ] = 1.0
+    tolerance: Annotated[
+        float,
+        Option("Relative half-width of the 95 % interval that ends a point; default 0.01.", show=None),
+        Field(gt=0),
+    ] = 0.01
+    seed: Annotated[int, Option("Of what effects draw by lot."), Field(ge=0)] = 0
+    topology: Annotated[
+        str, Option("Of the hosts in their order: congestion measures its worst pairing as well.")
+    ] = ""
     size_tolerance: float = Field(default=0.05, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")
     most_sizes: int = Field(default=60, ge=3, description="points a series at most")
-    window: int = Field(default=64, ge=1)
-    launches: int = Field(default=1, ge=1)
-    visits: int = Field(
-        default=2, ge=1, description="times each point is measured, far apart; the quietest counts"
-    )
-    budget_s: float = Field(default=1.0, gt=0, description="time a point, all visits together, warm-up excluded")
-    tolerance: float = Field(default=0.01, gt=0, description="half-width of the 95 % interval that ends a point")
     least_samples: int = Field(default=60, ge=6)
 
     @property

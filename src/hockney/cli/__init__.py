@@ -9,14 +9,14 @@ import pkgutil
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from hockney import __version__
 from hockney.cli import say
 from hockney.cli.options import flattened
-from hockney.errors import HockneyError, Incomplete, RequestError
+from hockney.errors import HockneyError, Incomplete, NegativeAnswer, RequestError
 
 app = typer.Typer(
     name="hockney",
@@ -65,6 +65,13 @@ def _root(
         # Plain text, not through the console: the help brings its own layout.
         typer.echo(context.get_help())
         raise typer.Exit
+
+
+def answer_no(message: str = "", hint: str = "", *, as_json: bool = False) -> NoReturn:
+    """End with the exit code of "the answer is no"; why may have been said already, as in JSON."""
+    if message and not as_json:
+        raise NegativeAnswer(message, hint)
+    raise typer.Exit(NegativeAnswer.exit_code)
 
 
 def _report(error: HockneyError, as_json: bool) -> int:

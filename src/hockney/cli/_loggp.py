@@ -4,45 +4,60 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import BaseModel
+
+from hockney.cli.loading import later
 from hockney.errors import RequestError
+from hockney.options import Option
 from hockney.units import parse_rate, parse_time
 
-
-def loggp(
-    machine: Path | None, locality: str, latency: str, overhead: str, gap: str, bandwidth: str, reduction: str
-) -> dict[str, float] | None:
-    """By the names of `hockney.predict.costs.loggp`, from a machine file or the options; None: neither is given.
-
-    RequestError for a rate of nothing, and where only one of latency and bandwidth is given.
-    """
-    if machine is not None:
-        return _loggp_of(machine, locality)
-    if not latency and not bandwidth:
-        return None
-    if not latency or not bandwidth:
-        raise RequestError("LogGP needs both --latency and --bandwidth", "for example 2us and 10GB/s")
-    return {
-        "latency_s": parse_time(latency),
-        "overhead_s": parse_time(overhead),
-        "gap_s": parse_time(gap),
-        "gap_s_per_B": _s_per_B(bandwidth, "--bandwidth"),
-        "reduce_s_per_B": _s_per_B(reduction, "--reduction") if reduction else 0.0,
-    }
+with later():
+    from hockney.machine.file import load
 
 
-def _s_per_B(rate: str, option: str) -> float:
+def s_per_B(rate: str) -> float:
+    """The inverse of a rate; RequestError for a rate of nothing."""
     rate_B_per_s = parse_rate(rate)
     # The inverse of a rate near zero is no number either.
     if not rate_B_per_s or not math.isfinite(1 / rate_B_per_s):
-        raise RequestError(f"{option} {rate!r} is too little for any byte to arrive", "for example 10GB/s")
+        raise RequestError(f"{rate!r} is too little for any byte to arrive", "for example 10GB/s")
     return 1 / rate_B_per_s
+
+
+class LogGpOptions(BaseModel):
+    """LogGP's parameters, or a machine file that has them."""
+
+    machine: Annotated[Path | None, Option("Machine file with a `loggp` fit.")] = None
+    locality: Annotated[str, Option("Which of the machine file's localities.")] = ""
+    latency_s: Annotated[float | None, Option("L of LogGP.", flags=("--latency",), read=parse_time)] = None
+    overhead_s: Annotated[
+        float, Option("o of LogGP.", flags=("--overhead",), read=parse_time, show="{:g}s".format)
+    ] = 0.0
+    gap_s: Annotated[float, Option("g of LogGP.", flags=("--gap",), read=parse_time, show="{:g}s".format)] = 0.0
+    gap_s_per_B: Annotated[float | None, Option("1/G of LogGP.", flags=("--bandwidth",), read=s_per_B)] = None
+    reduce_s_per_B: Annotated[
+        float, Option("Bytes reduced in a second.", flags=("--reduction",), read=s_per_B, show=None)
+    ] = 0.0
+
+
+def loggp(asked: LogGpOptions) -> dict[str, float] | None:
+    """By the names of `hockney.predict.costs.loggp`, from a machine file or the options; None: neither is given.
+
+    RequestError where only one of latency and bandwidth is given.
+    """
+    if asked.machine is not None:
+        return _loggp_of(asked.machine, asked.locality)
+    if asked.latency_s is None and asked.gap_s_per_B is None:
+        return None
+    if asked.latency_s is None or asked.gap_s_per_B is None:
+        raise RequestError("LogGP needs both --latency and --bandwidth", "for example 2us and 10GB/s")
+    return asked.model_dump(exclude={"machine", "locality"})
 
 
 def _loggp_of(path: Path, locality: str) -> dict[str, float]:
     """The parameters of a machine file's LogGP fit of the ping-pong."""
-    from hockney.machine.file import load
-
     entries = [
         entry
         for entry in load(path).point_to_point

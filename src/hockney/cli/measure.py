@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from socket import gethostname
+from time import monotonic
+from typing import Annotated, Any
 
 import typer
+from pydantic import Field, model_validator
 
+from hockney.campaign.plan import Plan
 from hockney.cli import JsonOption, say, verb
-from hockney.cli._measure_choices import (
-    duration,
-    positive,
-    refuse_empty,
-    refuse_ignored,
-    refuse_other_choices,
-    segment_size,
-    size,
-)
-from hockney.cli._measure_choices import operations as _operations
-from hockney.cli._words import whole, words
+from hockney.cli.loading import later
+from hockney.cli.options import is_written
 from hockney.errors import HockneyError, Incomplete, RequestError
+from hockney.options import Option, flag, options
+from hockney.records.keys import COLLECTIVES
+from hockney.registry import did_you_mean
 
-if TYPE_CHECKING:
+with later():
+    from hockney.campaign.effect_runs import run_effects
+    from hockney.campaign.effects.base import effects
     from hockney.campaign.events import Progress
-    from hockney.campaign.measure import Outcome
-    from hockney.campaign.plan import Plan
+    from hockney.campaign.measure import Outcome, run
+    from hockney.campaign.prepare import default_ranks
+    from hockney.campaign.prepare import launches as prepare
+    from hockney.network.topologies.base import parse_spec
+    from hockney.records import table
+    from hockney.records.folder import Campaign
     from hockney.records.record import Record
+    from hockney.runner.build import sources
 
 QUICK: dict[str, Any] = {
     "budget_s": 0.2,
@@ -36,9 +41,52 @@ QUICK: dict[str, Any] = {
 }
 """A first model in about half a minute: wider intervals, wider brackets around breaks."""
 
-
 SIMULATED: dict[str, Any] = {"budget_s": 1e-3, "least_samples": 6, "size_tolerance": 0.01, "narrowest": 1 + 1e-9}
 """Of simulated time: a simulation repeats itself, so a break can be followed to the byte."""
+
+NOT_OF_EFFECTS = (
+    *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments_B", "radices"),
+    *("start", "adaptive"),
+)
+WITH_SIZES = ("congestion", "injection")
+
+
+class Measuring(Plan):
+    """The options of `hockney measure`: a plan, and what is not stored with it."""
+
+    output: Annotated[Path, Option("Campaign folder.", flags=("--output", "-o")), Field(exclude=True)]
+    quick: Annotated[
+        bool, Option("A first model in about half a minute.", flags=("--quick",)), Field(exclude=True)
+    ] = False
+    resume: Annotated[
+        bool, Option("Go on with a campaign; its plan is kept.", flags=("--resume",)), Field(exclude=True)
+    ] = False
+    off_cache: Annotated[
+        bool,
+        Option("Measure with buffers outside the caches, too.", flags=("--off-cache",)),
+        Field(exclude=True),
+    ] = False
+    # Both depend on what else is asked for: _completed sets them.
+    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host."), Field(ge=2)] = 0
+    system: Annotated[str, Option("Name of the system; default the host's name.")] = Field(
+        default_factory=gethostname
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """What is not asked for follows from what is."""
+        if given.get("resume"):
+            return {"ranks": 2, "resume": True, "output": given["output"]}
+        chosen = {**QUICK} if given.get("quick") else {}
+        if given.get("mpi") == "smpi":
+            chosen |= SIMULATED
+        completed = {"ranks": default_ranks(given.get("hosts", [])), **chosen, **given}
+        if given.get("mpi") == "smpi":
+            completed["visits"] = 1
+        if given.get("off_cache"):
+            completed["caches"] = ["warm", "off"]
+        return completed | _operations(given.get("operations", []))
 
 
 @verb(
@@ -54,154 +102,21 @@ hockney measure --operations allreduce --algorithms all --adaptive -o c4
 hockney measure --operations pingpong,bandwidth,effects --ranks 2 -o c5
 hockney measure -o campaign --resume""",
 )
-def measure(
-    context: typer.Context,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Campaign folder.")],
-    mpi: Annotated[
-        str,
-        typer.Option(help="auto, openmpi, mpich, intel, smpi, a prefix or a wrapper (see `hockney doctor`)."),
-    ] = "auto",
-    quick: Annotated[bool, typer.Option("--quick", help="A first model in about half a minute.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a campaign; its plan is kept.")] = False,
-    operations: Annotated[
-        str,
-        typer.Option(
-            help="Comma-separated: pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, matching, …; "
-            "`collectives` for all nine collectives, `effects` for all that a ping-pong hides; default all "
-            "between pairs of ranks."
-        ),
-    ] = "",
-    algorithms: Annotated[
-        str, typer.Option(help="Of collectives: default, all, library, ours, or names, comma-separated.")
-    ] = "default",
-    ranks: Annotated[
-        int | None, typer.Option(min=2, help="Ranks to launch; default the cores of this host.")
-    ] = None,
-    hosts: Annotated[str, typer.Option(help="Comma-separated NAME or NAME:SLOTS.")] = "",
-    hostfile: Annotated[str, typer.Option(help="Host file in the launcher's own format.")] = "",
-    launcher: Annotated[
-        str, typer.Option(help="openmpi, hydra or srun; default the one found with the MPI.")
-    ] = "",
-    platform: Annotated[str, typer.Option(help="Platform file (XML) of a simulated cluster: --mpi smpi.")] = "",
-    map_by: Annotated[str, typer.Option(help="core, socket, numa, cache, node or hwthread.")] = "core",
-    bind_to: Annotated[str, typer.Option(help="core, socket, numa, hwthread or none.")] = "core",
-    variant: Annotated[
-        list[str] | None,
-        typer.Option(help="'NAME: launcher arguments and NAME=VALUE settings'; repeat to compare transports."),
-    ] = None,
-    localities: Annotated[str, typer.Option(help="Comma-separated; default all that the placement has.")] = "",
-    pairs: Annotated[int, typer.Option(min=1, help="Pairs of ranks measured in each locality.")] = 1,
-    rank_counts: Annotated[
-        str, typer.Option(help="Ranks that collectives use, comma-separated; default chosen up to all.")
-    ] = "",
-    root: Annotated[str, typer.Option(help="Root of collectives, or `rotate`.")] = "0",
-    segments: Annotated[
-        str,
-        typer.Option(help="Segment sizes, comma-separated, for the algorithms that take one; or none."),
-    ] = "none",
-    radices: Annotated[str, typer.Option(help="Fan-outs or radices for the algorithms that take one.")] = "",
-    start: Annotated[
-        str, typer.Option(help="How repetitions of collectives start: window (agreed time) or barrier.")
-    ] = "window",
-    total: Annotated[
-        str, typer.Option("--time", help="Time for the whole campaign; the most informative points come first.")
-    ] = "",
-    adaptive: Annotated[
-        bool,
-        typer.Option("--adaptive", help="Of collectives, measure only what the choice of algorithm hangs on."),
-    ] = False,
-    sizes: Annotated[str, typer.Option(help="Comma-separated sizes; default chosen adaptively.")] = "",
-    largest: Annotated[str, typer.Option(help="Largest message.")] = "4MiB",
-    off_cache: Annotated[
-        bool, typer.Option("--off-cache", help="Measure with buffers outside the caches, too.")
-    ] = False,
-    window: Annotated[int, typer.Option(min=1, help="Messages in flight for bandwidth and bidirectional.")] = 64,
-    launches: Annotated[int, typer.Option(min=1, help="Spread every point over this many launches.")] = 1,
-    visits: Annotated[int, typer.Option(min=1, help="Visits of each point, far apart; the quietest counts.")] = 2,
-    budget: Annotated[
-        str, typer.Option(help="Time a point may take, all visits together; default 1s (quick: 0.2s).")
-    ] = "",
-    tolerance: Annotated[
-        float | None,
-        typer.Option(help="Relative half-width of the 95 % interval that ends a point; default 0.01."),
-    ] = None,
-    time_limit: Annotated[str, typer.Option(help="An answer later than this ends the launch.")] = "120s",
-    seed: Annotated[int, typer.Option(min=0, help="Of what effects draw by lot.")] = 0,
-    topology: Annotated[
-        str, typer.Option(help="Of the hosts in their order: congestion measures its worst pairing as well.")
-    ] = "",
-    system: Annotated[str, typer.Option(help="Name of the system; default the host's name.")] = "",
-    json: JsonOption = False,
-) -> None:
+def measure(context: typer.Context, asked: Measuring, json: JsonOption = False) -> None:
     """Measure point-to-point communication and collectives of an MPI on this machine.
 
     Sizes, repetitions and warm-up are chosen by the measurement itself; every point is on disk before the next
     one starts, and --resume goes on after an interruption.
     """
-    from socket import gethostname
-    from time import monotonic
-
-    from hockney.campaign.effect_runs import run_effects
-    from hockney.campaign.measure import Outcome, run
-    from hockney.campaign.plan import Plan
-    from hockney.campaign.prepare import default_ranks
-    from hockney.campaign.prepare import launches as prepare
-    from hockney.network.topologies.base import parse_spec
-    from hockney.records import table
-    from hockney.records.folder import Campaign
-
-    if resume:
+    output = asked.output
+    if asked.resume:
         campaign = Campaign.open(output)
-        refuse_other_choices(context)
+        _refuse_other_choices(context)
         plan = Plan.stored(campaign.plan(), output)
+        prepared = prepare(plan)
     else:
-        refuse_empty(context)
-        choices: dict[str, Any] = QUICK if quick else {}
-        if mpi == "smpi":
-            choices = {**choices, **SIMULATED}
-            visits = 1
-        if budget:
-            choices = {**choices, "budget_s": duration(budget, "--budget")}
-        if tolerance is not None:
-            choices = {**choices, "tolerance": positive(tolerance, "--tolerance")}
-        plan = Plan.asked(
-            {
-                "system": system or gethostname(),
-                "mpi": _lasting(mpi),
-                "launcher": launcher,
-                "ranks": ranks or default_ranks(words(hosts)),
-                "hosts": words(hosts),
-                "hostfile": _lasting(hostfile),
-                "platform": _lasting(platform),
-                "map_by": map_by,
-                "bind_to": bind_to,
-                "variants": variant or [],
-                **_operations(operations),
-                "seed": seed,
-                "topology": parse_spec(topology).spec if topology else "",
-                "algorithms": words(algorithms) or ["default"],
-                "rank_counts": sorted({whole(word, "--rank-counts") for word in words(rank_counts)}),
-                "root": None if root == "rotate" else whole(root, "--root"),
-                "segments_B": [segment_size(word) for word in words(segments)] or [0],
-                "radices": [whole(word, "--radices") for word in words(radices)] or [0],
-                "start": start,
-                "adaptive": adaptive,
-                "time_s": duration(total, "--time") if total else None,
-                "localities": words(localities),
-                "pairs": pairs,
-                "caches": ["warm", "off"] if off_cache else ["warm"],
-                "sizes_B": sorted({size(word, "--sizes") for word in words(sizes)}),
-                "largest_B": size(largest, "--largest"),
-                "window": window,
-                "launches": launches,
-                "visits": visits,
-                "time_limit_s": duration(time_limit, "--time-limit"),
-                **choices,
-            }
-        )
-        refuse_ignored(context, plan)
-    prepared = prepare(plan)
-    if not resume:
+        plan = _plan(asked, context)
+        prepared = prepare(plan)
         campaign = Campaign.create(output, plan.model_dump())
     if not json:
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
@@ -300,6 +215,62 @@ class Terminal:
     def warning(self, text: str) -> None:
         """Print it above the bar."""
         say.warn(text)
+
+
+def _plan(asked: Measuring, context: typer.Context) -> Plan:
+    """The plan to measure and to store; RequestError for an option that names nothing, or would be ignored."""
+    for name, _, option in options(Measuring):
+        if is_written(context, name) and context.params[name] == "":
+            raise RequestError(f"{flag(name, option)}: '' names nothing", "leave it out for its default")
+    plan = Plan.model_validate(
+        {
+            **asked.model_dump(),
+            "mpi": _lasting(asked.mpi),
+            "hostfile": _lasting(asked.hostfile),
+            "platform": _lasting(asked.platform),
+            "topology": parse_spec(asked.topology).spec if asked.topology else "",
+        }
+    )
+    if plan.topology and "congestion" not in plan.effects:
+        raise RequestError("--topology is of the effect congestion alone", "add it: --operations congestion")
+    if not plan.points:
+        ignored = [*NOT_OF_EFFECTS, *([] if set(plan.effects) & set(WITH_SIZES) else ["sizes_B"])]
+        for name, _, option in options(Measuring):
+            if name in ignored and is_written(context, name):
+                raise RequestError(
+                    f"{flag(name, option)} means nothing for {', '.join(plan.effects)}",
+                    "leave it out, or measure points, too: --operations pingpong,…",
+                )
+    return plan
+
+
+def _refuse_other_choices(context: typer.Context) -> None:
+    """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
+    for name, _, option in options(Measuring):
+        if name not in ("output", "resume") and is_written(context, name):
+            raise RequestError(
+                f"{flag(name, option)} cannot be changed with --resume: the campaign's plan is kept",
+                "leave it out, or start a new campaign",
+            )
+
+
+def _operations(asked: list[str]) -> dict[str, list[str]]:
+    """The plan's `operations` and `effects`."""
+    # Known before any launch: each kernel has a file of its name.
+    pairwise = sorted(path.stem for path in (sources() / "runner" / "kernels").glob("*.cpp"))
+    all_of = {"collectives": list(COLLECTIVES), "effects": effects.names()}
+    known = [*pairwise, *all_of, *COLLECTIVES, *effects.names()]
+    for word in asked:
+        if word not in known:
+            raise RequestError(
+                f"--operations: unknown operation {word!r}",
+                f"{did_you_mean(word, known)}known: {', '.join(pairwise)}; "
+                f"collectives for all of {', '.join(COLLECTIVES)}; "
+                f"effects for all of {', '.join(effects.names())}",
+            )
+    chosen = dict.fromkeys(name for word in asked for name in all_of.get(word, [word]))
+    hidden = [name for name in chosen if name in effects.names()]
+    return {"operations": [name for name in chosen if name not in hidden], "effects": hidden}
 
 
 def _lasting(name: str) -> str:

@@ -12,6 +12,7 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from hockney.cli.loading import load
 from hockney.options import Argument, Option, checked, options
 
 
@@ -51,14 +52,20 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
             parameters.append(parameter.replace(annotation=hints[name], kind=kind))
 
     def call(*, context: typer.Context, **values: Any) -> Any:
+        load()
         arguments = {name: value for name, value in values.items() if name in hints}
         for name, one in taken.items():
-            written = {field: values[field] for field in one.names if is_written(context, field)}
+            # An empty text, as a shell's empty variable gives it, is as good as none.
+            written = {
+                field: values[field] for field in one.names if is_written(context, field) and values[field] != ""
+            }
             arguments[name] = checked(one.model, written, words(context))
         if "context" in hints:
             arguments["context"] = context
         return function(**arguments)
 
+    # What must be written stands first.
+    parameters.sort(key=lambda one: one.default is not inspect.Parameter.empty)
     call.__name__, call.__doc__, call.__module__ = function.__name__, function.__doc__, function.__module__
     call.__annotations__ = {one.name: one.annotation for one in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -95,6 +102,7 @@ def _parameters(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
 def _kind(field: FieldInfo, option: Option, is_optional: bool) -> Any:
     """What Typer makes of the words: what the field holds, and text where the option or the model reads it."""
     kind: Any = str if option.read or get_origin(field.annotation) is Literal else field.annotation
+    kind = list[str] if option.repeat else kind
     return kind | None if is_optional else kind
 
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.cli import JsonOption, group, say, verb
-from hockney.cli._words import LARGEST, wholes
+from hockney.cli.loading import later
 from hockney.errors import RequestError
+from hockney.options import Option
+from hockney.units import format_time
+from hockney.words import LARGEST, wholes
 
-if TYPE_CHECKING:
+with later():
     from hockney.models.base import Parameter
     from hockney.models.scaling.fit import LawFit
-    from hockney.models.scaling.study import Study
+    from hockney.models.scaling.laws.base import exact, laws, whole_processes
+    from hockney.models.scaling.study import Study, study
+    from hockney.models.scaling.times import load
+    from hockney.report.scaling import write
+
 
 scaling = group("scaling", help="Laws of speed-up: amdahl, gustafson, usl, and fits of them to measured times.")
 
@@ -24,15 +33,39 @@ LEAST = 1e-12
 MOST_COHERENCY = 1e6
 """Beyond these the bounds leave the range of numbers."""
 
-Serial = Annotated[
-    float | None,
-    typer.Option("--serial-fraction", help="s: the share of the time that does not run in parallel."),
-]
-Parallel = Annotated[float | None, typer.Option("--parallel-fraction", help="1 − s: the other way to say it.")]
-Efficiency = Annotated[
-    float | None, typer.Option(help="The least efficiency: up to how many processes is it kept?")
-]
-Processes = Annotated[str, typer.Option(help="Speed-up and efficiency at 8, 8,16 or 1-64 processes.")]
+
+class Asked(BaseModel):
+    """What follows from a law."""
+
+    efficiency: Annotated[float | None, Option("The least efficiency: up to how many processes is it kept?")] = (
+        None
+    )
+    processes: Annotated[
+        list[int],
+        Option(
+            "Speed-up and efficiency at 8, 8,16 or 1-64 processes.",
+            read=partial(wholes, allowed=range(1, LARGEST + 1)),
+        ),
+    ] = Field(default_factory=list)
+
+
+class Serial(Asked):
+    """The share that does not run in parallel, said one way or the other."""
+
+    serial: Annotated[
+        float | None,
+        Option("s: the share of the time that does not run in parallel.", flags=("--serial-fraction",)),
+    ] = None
+    parallel: Annotated[
+        float | None, Option("1 − s: the other way to say it.", flags=("--parallel-fraction",))
+    ] = None
+
+
+class Usl(Asked):
+    """The parameters of the universal scalability law."""
+
+    contention: Annotated[float, Option("σ: the share of the work that is done one at a time.")]
+    coherency: Annotated[float, Option("κ: the cost of each pair of processes that agree.")]
 
 
 @verb(
@@ -42,14 +75,11 @@ Processes = Annotated[str, typer.Option(help="Speed-up and efficiency at 8, 8,16
     of=scaling,
 )
 def amdahl(
-    serial: Serial = None,
-    parallel: Parallel = None,
-    efficiency: Efficiency = None,
-    processes: Processes = "",
+    asked: Serial,
     json: JsonOption = False,
 ) -> None:
     """Fixed work (Amdahl): S = 1/(s + (1 − s)/p), at most 1/s."""
-    _law("amdahl", [_serial_fraction(serial, parallel)], efficiency, processes, json)
+    _law("amdahl", [_serial_fraction(asked.serial, asked.parallel)], asked, json)
 
 
 @verb(
@@ -59,14 +89,11 @@ def amdahl(
     of=scaling,
 )
 def gustafson(
-    serial: Serial = None,
-    parallel: Parallel = None,
-    efficiency: Efficiency = None,
-    processes: Processes = "",
+    asked: Serial,
     json: JsonOption = False,
 ) -> None:
     """Work that grows with the processes (Gustafson): the scaled speed-up is S = s + (1 − s)p."""
-    _law("gustafson", [_serial_fraction(serial, parallel)], efficiency, processes, json)
+    _law("gustafson", [_serial_fraction(asked.serial, asked.parallel)], asked, json)
 
 
 @verb(
@@ -75,22 +102,16 @@ def gustafson(
     "hockney scaling usl --contention 0.02 --coherency 0.0001 --efficiency 0.5 --processes 16,64,256 --json",
     of=scaling,
 )
-def usl(
-    contention: Annotated[float, typer.Option(help="σ: the share of the work that is done one at a time.")],
-    coherency: Annotated[float, typer.Option(help="κ: the cost of each pair of processes that agree.")],
-    efficiency: Efficiency = None,
-    processes: Processes = "",
-    json: JsonOption = False,
-) -> None:
+def usl(asked: Usl, json: JsonOption = False) -> None:
     """Universal scalability law (Gunther): S = p/(1 + σ(p − 1) + κp(p − 1)), with its peak at √((1 − σ)/κ)."""
-    _fraction(contention, "--contention")
-    if not 0 <= coherency <= MOST_COHERENCY:
+    _fraction(asked.contention, "--contention")
+    if not 0 <= asked.coherency <= MOST_COHERENCY:
         raise RequestError(
-            f"--coherency {coherency:g} is not a number from 0 to {MOST_COHERENCY:g}",
+            f"--coherency {asked.coherency:g} is not a number from 0 to {MOST_COHERENCY:g}",
             "for example 0.0001; 0 is Amdahl's law",
         )
-    _not_tiny(coherency, "--coherency")
-    _law("usl", [contention, coherency], efficiency, processes, json)
+    _not_tiny(asked.coherency, "--coherency")
+    _law("usl", [asked.contention, asked.coherency], asked, json)
 
 
 def _fraction(value: float, option: str) -> None:
@@ -106,8 +127,6 @@ def _not_tiny(value: float, option: str) -> None:
 
 
 def _serial_fraction(serial: float | None, parallel: float | None) -> float:
-    from hockney.models.scaling.laws.base import exact
-
     if (serial is None) == (parallel is None):
         what = "neither is given" if serial is None else "both are given"
         raise RequestError(
@@ -121,10 +140,8 @@ def _serial_fraction(serial: float | None, parallel: float | None) -> float:
     return float(1 - exact(parallel))
 
 
-def _law(name: str, theta: list[float], efficiency: float | None, processes: str, as_json: bool) -> None:
-    from hockney.models.scaling.laws.base import exact, laws, whole_processes
-
-    law = laws.get(name)
+def _law(name: str, theta: list[float], asked: Asked, as_json: bool) -> None:
+    law, efficiency, counts = laws.get(name), asked.efficiency, asked.processes
     data: dict[str, Any] = {"law": name, **dict(zip(law.upper, theta, strict=True))}
     if "serial_fraction" in data:
         data["parallel_fraction"] = float(1 - exact(theta[0]))
@@ -138,7 +155,6 @@ def _law(name: str, theta: list[float], efficiency: float | None, processes: str
         found = whole_processes(law, efficiency, theta)
         most, bound = found or (None, None)
         data |= {"efficiency": efficiency, "max_processes": most, "max_processes_bound": bound}
-    counts = wholes(processes, "--processes", range(1, LARGEST + 1)) if processes else []
     exactly = [exact(one) for one in theta]
     speedups = [law.speedup(Fraction(count), exactly) for count in counts]
     data["points"] = [
@@ -189,13 +205,8 @@ def fit(
     Every row is one time; rows of the same number of processes are repetitions. The time of one process is fitted
     like the other parameters; speed-ups are against the median of those measured.
     """
-    from hockney.models.scaling.study import study
-    from hockney.models.scaling.times import load
-
     made = study(load(path), law, is_weak=weak, extrapolate=extrapolate)
     if figure:
-        from hockney.report.scaling import write
-
         write(figure, made)
     if json:
         say.json({"times": str(path), **made.as_data(), "figure": str(figure) if figure else None})
@@ -206,8 +217,6 @@ def fit(
 
 
 def _show(made: Study) -> None:
-    from hockney.units import format_time
-
     data = made.as_data()
     weak = "scaled " if made.is_weak else ""
     headings = ("processes", "times", "median", f"{weak}speed-up", "efficiency", *made.fits)

@@ -3,30 +3,67 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel
 from rich.table import Table
 
-from hockney.cli import JsonOption, group, say, verb
-from hockney.cli._words import names, segment, wholes
-from hockney.errors import NegativeAnswer, RequestError
+from hockney.cli import JsonOption, answer_no, group, say, verb
+from hockney.cli._loggp import LogGpOptions, loggp
+from hockney.cli.loading import later
+from hockney.errors import RequestError
+from hockney.options import Argument, Option
+from hockney.units import parse_bytes
+from hockney.words import names, segment, wholes, written
 
-if TYPE_CHECKING:
-    from hockney.schedule.catalogue import Asked
+with later():
+    from hockney import _core
+    from hockney.predict.costs import loggp_costs
+    from hockney.report.schedules import draw as picture
+    from hockney.report.schedules import page
+    from hockney.report.svg import png_file, svg_file
+    from hockney.schedule import words as in_words
+    from hockney.schedule.catalogue import Asked, algorithms, ask, find, rank_counts
+    from hockney.schedule.formats.base import formats
+    from hockney.schedule.proof import MOST_RANKS, prove
+
 
 schedule = group("schedule", help="Collective algorithms as schedules: list, show, verify, count, draw, export.")
 
-Collective = Annotated[str, typer.Argument(help="bcast, allreduce, …", metavar="COLLECTIVE")]
-AlgorithmOption = Annotated[str, typer.Option("--algorithm", help="See `hockney schedule list`.")]
-Ranks = Annotated[int, typer.Option(help="Number of ranks.")]
-Size = Annotated[
-    str,
-    typer.Option("--bytes", help="The vector (bcast, reduce, allreduce), or one rank's block (the others)."),
-]
-Root = Annotated[int, typer.Option(help="The root, where the collective has one.")]
-Segment = Annotated[str, typer.Option("--segment", help="Size of a segment, or none.")]
-Radix = Annotated[int, typer.Option(help="Fan-out or radix; 0 for the algorithm's default.")]
+
+class Problem(BaseModel):
+    """Which schedule: a collective's algorithm on so many ranks."""
+
+    collective: Annotated[str, Argument("bcast, allreduce, …", metavar="COLLECTIVE")]
+    algorithm: Annotated[str, Option("See `hockney schedule list`.")]
+    ranks: Annotated[int, Option("Number of ranks.")]
+    size_B: Annotated[
+        int,
+        Option(
+            "The vector (bcast, reduce, allreduce), or one rank's block (the others).",
+            flags=("--bytes",),
+            read=parse_bytes,
+            show=written,
+        ),
+    ] = 1024
+    root: Annotated[int, Option("The root, where the collective has one.")] = 0
+    segment_B: Annotated[
+        int, Option("Size of a segment, or none.", flags=("--segment",), read=segment, show=written)
+    ] = 0
+    radix: Annotated[int, Option("Fan-out or radix; 0 for the algorithm's default.")] = 0
+
+    def asked(self, algorithm: str = "") -> Asked:
+        """The schedule, by another algorithm where one is named; RequestError where it is not defined."""
+        return ask(
+            self.collective,
+            algorithm or self.algorithm,
+            ranks=self.ranks,
+            root=self.root,
+            size_B=self.size_B,
+            segment_B=self.segment_B,
+            radix=self.radix,
+        )
 
 
 @verb("list", examples="hockney schedule list\nhockney schedule list allreduce --json", of=schedule)
@@ -35,8 +72,6 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """All algorithms, with what they take and for how many ranks they are defined."""
-    from hockney.schedule.catalogue import algorithms, rank_counts
-
     found = algorithms(collective)
     if json:
         told = [
@@ -74,36 +109,63 @@ def list_(
     of=schedule,
 )
 def show(
-    collective: Collective,
-    algorithm: AlgorithmOption,
-    ranks: Ranks,
-    size: Size = "1KiB",
-    root: Root = 0,
-    pieces: Segment = "none",
-    radix: Radix = 0,
+    problem: Problem,
     rank: Annotated[int | None, typer.Option(help="Only this rank's steps.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Every rank's steps with their dependencies."""
-    from hockney import _core
-    from hockney.schedule import words
-
-    asked = _asked(collective, algorithm, ranks, size, root, pieces, radix)
+    asked = problem.asked()
     _tell_rounding(asked)
-    if rank is not None and not 0 <= rank < ranks:
-        raise RequestError(f"rank {rank} is none of the ranks 0 to {ranks - 1}", "choose one of them")
+    if rank is not None and not 0 <= rank < problem.ranks:
+        raise RequestError(f"rank {rank} is none of the ranks 0 to {problem.ranks - 1}", "choose one of them")
     shown = asked.printable_ranks() if rank is None else [rank]
     data: dict[str, Any] = {}
     for one in shown:
-        mine = _core.generate_rank(collective, algorithm, asked.problem, one)
+        mine = _core.generate_rank(problem.collective, problem.algorithm, asked.problem, one)
         if json:
-            data[str(one)] = {"scratch_B": mine.scratch_B, "steps": [words.as_data(step) for step in mine.steps]}
+            data[str(one)] = {
+                "scratch_B": mine.scratch_B,
+                "steps": [in_words.as_data(step) for step in mine.steps],
+            }
             continue
         say.line(f"rank {one}" + (f" (scratch {mine.scratch_B} B)" if mine.scratch_B else ""))
         for number, step in enumerate(mine.steps):
-            say.line(f"  {number}: {words.step(step)}")
+            say.line(f"  {number}: {in_words.step(step)}")
     if json:
-        say.json({"collective": collective, "algorithm": algorithm, **asked.as_data(), "ranks": data})
+        named = {"collective": problem.collective, "algorithm": problem.algorithm}
+        say.json({**named, **asked.as_data(), "ranks": data})
+
+
+class Cases(BaseModel):
+    """What is proved, on which ranks, roots and segments."""
+
+    collective: Annotated[str | None, Argument("Only this one's.", metavar="[COLLECTIVE]")] = None
+    algorithm: Annotated[str | None, Option("Only this one.")] = None
+    ranks: Annotated[
+        list[int],
+        Option(
+            "A number, a list or a range: 8, 8,16 or 1-64.",
+            read=lambda text: wholes(text, range(1, MOST_RANKS + 1)),
+            show=lambda counts: f"{counts[0]}-{counts[-1]}",
+        ),
+    ] = [*range(1, 65)]
+    roots: Annotated[
+        list[int] | None,
+        Option(
+            "all (up to 17 ranks, then two) or a list.",
+            read=lambda text: None if text == "all" else wholes(text, range(MOST_RANKS)),
+            show=lambda _: "all",
+        ),
+    ] = None
+    segment_B: Annotated[
+        int | None,
+        Option(
+            "all, none, or a size.",
+            flags=("--segment",),
+            read=lambda text: None if text == "all" else segment(text),
+            show=lambda _: "all",
+        ),
+    ] = None
 
 
 @verb(
@@ -112,32 +174,25 @@ def show(
     of=schedule,
 )
 def verify(
-    collective: Annotated[str | None, typer.Argument(help="Only this one's.", metavar="[COLLECTIVE]")] = None,
-    algorithm: Annotated[str | None, typer.Option(help="Only this one.")] = None,
-    ranks: Annotated[str, typer.Option(help="A number, a list or a range: 8, 8,16 or 1-64.")] = "1-64",
-    roots: Annotated[str, typer.Option(help="all (up to 17 ranks, then two) or a list.")] = "all",
-    pieces: Annotated[str, typer.Option("--segment", help="all, none, or a size.")] = "all",
+    cases: Cases,
     json: JsonOption = False,
 ) -> None:
     """Prove by symbolic execution: no deadlock, the right data everywhere, no race, no bound beaten."""
-    from hockney.schedule.catalogue import algorithms, find
-    from hockney.schedule.proof import MOST_RANKS, prove
-
-    if algorithm is None:
-        chosen = algorithms(collective)
-    elif collective is None:
+    if cases.algorithm is None:
+        chosen = algorithms(cases.collective)
+    elif cases.collective is None:
         raise RequestError("--algorithm needs its collective", "for example `verify bcast --algorithm binomial`")
     else:
-        chosen = [find(collective, algorithm)]
-    counts = wholes(ranks, "--ranks", range(1, MOST_RANKS + 1))
-    tried = None if roots == "all" else wholes(roots, "--roots", range(MOST_RANKS))
+        chosen = [find(cases.collective, cases.algorithm)]
+    counts = cases.ranks
+    tried = cases.roots
     if tried is not None and (outside := [root for root in tried if root >= min(counts)]):
         raise RequestError(
             f"root {outside[0]} is none of {min(counts)} ranks", "choose smaller roots or more ranks"
         )
-    segments = None if pieces == "all" else [segment(pieces)]
+    segments = None if cases.segment_B is None else [cases.segment_B]
     with say.status("proving …") as status:
-        verdicts = prove(chosen, counts, tried, segments, lambda text: status(text))
+        verdicts = prove(chosen, counts, tried, segments, status)
     if not any(one.proved for one in verdicts):
         raise RequestError(
             f"nothing was proved: {verdicts[0].reason}", "`hockney schedule list` shows what each is defined for"
@@ -156,18 +211,22 @@ def verify(
         ]
         say.json({"proved": sum(one.proved for one in verdicts), "algorithms": told})
         if wrong:
-            raise typer.Exit(NegativeAnswer.exit_code)
+            answer_no()
         return
     for one in verdicts:
         name = f"{one.algorithm.collective} {one.algorithm.name}"
         refused = f", {one.refused} outside its definition ({one.reason})" if one.refused else ""
         say.line(f"{name}: {one.complaints[0] if one.complaints else f'{one.proved} cases proved{refused}'}")
     if wrong:
-        raise NegativeAnswer(
-            f"{len(wrong)} of {len(verdicts)} algorithms are wrong", "the first complaint is above"
-        )
+        answer_no(f"{len(wrong)} of {len(verdicts)} algorithms are wrong", "the first complaint is above")
     some = [one.proved for one in verdicts if one.proved]
     say.line(f"{sum(some)} cases of {len(some)} algorithms proved")
+
+
+class Counted(Problem):
+    """Which schedules are counted."""
+
+    algorithm: Annotated[str, Option("One, several (comma-separated) or all.")]
 
 
 @verb(
@@ -176,42 +235,28 @@ def verify(
     "hockney schedule count allreduce --algorithm all --ranks 48 --bytes 1MiB",
     of=schedule,
 )
-def count(
-    collective: Collective,
-    algorithm: Annotated[str, typer.Option("--algorithm", help="One, several (comma-separated) or all.")],
-    ranks: Ranks,
-    size: Size = "1KiB",
-    root: Root = 0,
-    pieces: Segment = "none",
-    radix: Radix = 0,
-    json: JsonOption = False,
-) -> None:
+def count(problem: Counted, json: JsonOption = False) -> None:
     """Rounds, messages and bytes, in all and on the critical path (one-ported)."""
-    from hockney.schedule import words
-    from hockney.schedule.catalogue import algorithms
-
-    every = [one.name for one in algorithms(collective)]
-    wanted = every if algorithm == "all" else names(algorithm, "--algorithm", every[:2])
-    several = algorithm == "all" or len(wanted) > 1
+    has_all = problem.algorithm == "all"
+    named = [one.name for one in algorithms(problem.collective)] if has_all else names(problem.algorithm)
+    several = has_all or len(named) > 1
     counted: dict[str, dict[str, Any]] = {}
-    for name in wanted:
+    for name in named:
         try:
-            asked = _asked(collective, name, ranks, size, root, pieces, radix)
+            asked = problem.asked(name)
         except RequestError as error:
             # Of many, those that do not do this are left out, and it is said.
-            if algorithm != "all":
+            if not has_all:
                 raise
             say.note(f"left out: {error.message}")
             continue
         if not counted:
             _tell_rounding(asked)
-        counted[name] = {"problem": asked.as_data(), **words.counts(asked.generate())}
+        counted[name] = {"problem": asked.as_data(), **in_words.counts(asked.generate())}
     if json:
-        about = {"collective": collective, "ranks": ranks, "root": root}
+        about = {"collective": problem.collective, "ranks": problem.ranks, "root": problem.root}
         say.json(
-            {**about, "algorithms": counted}
-            if several
-            else {**about, "algorithm": wanted[0], **counted[wanted[0]]}
+            {**about, "algorithms": counted} if several else {**about, "algorithm": named[0], **counted[named[0]]}
         )
         return
     table = Table("algorithm", box=None)
@@ -233,36 +278,19 @@ def count(
     of=schedule,
 )
 def draw(
-    collective: Collective,
-    algorithm: AlgorithmOption,
-    ranks: Ranks,
-    size: Size = "1KiB",
-    root: Root = 0,
-    pieces: Segment = "none",
-    radix: Radix = 0,
+    problem: Problem,
+    costs: LogGpOptions,
     style: Annotated[str, typer.Option(help="tree, steps or space-time; default by what is given.")] = "",
-    machine: Annotated[Path | None, typer.Option(help="Machine file with a `loggp` fit.")] = None,
-    locality: Annotated[str, typer.Option(help="Which of the machine file's localities.")] = "",
-    latency: Annotated[str, typer.Option(help="L of LogGP.")] = "",
-    overhead: Annotated[str, typer.Option(help="o of LogGP.")] = "0s",
-    gap: Annotated[str, typer.Option(help="g of LogGP.")] = "0s",
-    bandwidth: Annotated[str, typer.Option(help="1/G of LogGP.")] = "",
-    reduction: Annotated[str, typer.Option(help="Bytes reduced in a second.")] = "",
     output: Annotated[Path, typer.Option("--output", "-o", help=".svg, .png or .html.")] = Path("schedule.svg"),
     json: JsonOption = False,
 ) -> None:
     """The tree, the rounds, or with LogGP parameters the space-time diagram."""
-    from hockney.cli._loggp import loggp
-    from hockney.predict.costs import loggp_costs
-    from hockney.report.schedules import draw as picture
-    from hockney.report.schedules import page
-    from hockney.report.svg import png_file, svg_file
 
-    asked = _asked(collective, algorithm, ranks, size, root, pieces, radix)
+    asked = problem.asked()
     _tell_rounding(asked)
-    parameters = loggp(machine, locality, latency, overhead, gap, bandwidth, reduction)
+    parameters = loggp(costs)
     if not style:
-        rooted = collective in ("bcast", "scatter", "gather", "reduce")
+        rooted = problem.collective in ("bcast", "scatter", "gather", "reduce")
         style = "space-time" if parameters else "tree" if rooted else "steps"
     if style not in ("tree", "steps", "space-time"):
         raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
@@ -285,13 +313,7 @@ def draw(
     of=schedule,
 )
 def export(
-    collective: Collective,
-    algorithm: AlgorithmOption,
-    ranks: Ranks,
-    size: Size = "1KiB",
-    root: Root = 0,
-    pieces: Segment = "none",
-    radix: Radix = 0,
+    problem: Problem,
     format_: Annotated[str, typer.Option("--format", help="goal")] = "goal",
     reduce_ns_per_byte: Annotated[
         float, typer.Option(min=0, max=1e9, help="Time to reduce one byte, in nanoseconds.")
@@ -300,9 +322,7 @@ def export(
     json: JsonOption = False,
 ) -> None:
     """Write the schedule for another program."""
-    from hockney.schedule.formats.base import formats
-
-    asked = _asked(collective, algorithm, ranks, size, root, pieces, radix)
+    asked = problem.asked()
     _tell_rounding(asked)
     lines = formats.get(format_)(asked, reduce_ns_per_byte)
     if json and output is None:
@@ -313,28 +333,13 @@ def export(
         return
     try:
         with output.open("w", encoding="utf-8") as file:
-            written = sum(file.write(line + "\n") for line in lines)
+            characters = sum(file.write(line + "\n") for line in lines)
     except OSError as error:
         raise RequestError(f"cannot write {output}: {error.strerror}", "choose another place") from error
     if json:
-        say.json({"file": str(output), "format": format_, "characters": written, **asked.as_data()})
+        say.json({"file": str(output), "format": format_, "characters": characters, **asked.as_data()})
     else:
         say.line(f"wrote {output}")
-
-
-def _asked(collective: str, algorithm: str, ranks: int, size: str, root: int, pieces: str, radix: int) -> Asked:
-    from hockney.schedule.catalogue import ask
-    from hockney.units import parse_bytes
-
-    return ask(
-        collective,
-        algorithm,
-        ranks=ranks,
-        root=root,
-        size_B=parse_bytes(size),
-        segment_B=segment(pieces),
-        radix=radix,
-    )
 
 
 def _tell_rounding(asked: Asked) -> None:

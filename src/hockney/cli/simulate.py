@@ -7,20 +7,29 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli.loading import later
 from hockney.errors import RequestError
-from hockney.units import parse_extents
+from hockney.units import format_bytes, format_time, parse_bytes, parse_extents, parse_per_byte, parse_time
 
-if TYPE_CHECKING:
+with later():
+    from hockney.machine.file import load
+    from hockney.machine.system import find_system
     from hockney.predict.costs import Source
-    from hockney.predict.scenario import Place
-    from hockney.predict.simulation import Outcome, Shared
-    from hockney.schedule.catalogue import Asked
+    from hockney.predict.machine_costs import COMMAND_LINE, of_machine, of_system, placed
+    from hockney.predict.scenario import LOCALITIES, Place
+    from hockney.predict.simulation import FARTHEST, Outcome, Parameters, Shared
+    from hockney.predict.simulation import simulate as run
+    from hockney.predict.simulation import trace as steps
+    from hockney.report.schedules import draw, page
+    from hockney.report.svg import png_file, svg_file
+    from hockney.schedule.catalogue import Asked, ask
+
 
 PICTURES = (".svg", ".png", ".html")
 
@@ -85,10 +94,6 @@ def simulate(
     They are given here, or are those of a machine file (or, roughly, of a system's description), by locality
     where --system says where ranks are; what is given here replaces them everywhere.
     """
-    from hockney.predict.simulation import simulate as run
-    from hockney.schedule.catalogue import ask
-    from hockney.units import parse_bytes, parse_per_byte, parse_time
-
     asked = ask(
         collective,
         algorithm,
@@ -165,12 +170,6 @@ def _source(
     shared: Shared | None,
 ) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
     """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and what is assumed."""
-    from hockney.machine.file import load
-    from hockney.machine.system import find_system
-    from hockney.predict.machine_costs import COMMAND_LINE, of_machine, of_system, placed
-    from hockney.predict.scenario import LOCALITIES
-    from hockney.predict.simulation import FARTHEST, Parameters
-
     if machine is None and not system:
         if "latency_s" not in given:
             raise RequestError(
@@ -215,9 +214,6 @@ def _size(text: str, parse: Callable[[str], int], what: str) -> int | None:
 
 
 def _shared(node_size: int, node_bandwidth: str, torus: str, fat_tree: str, link_bandwidth: str) -> Shared | None:
-    from hockney.predict.simulation import Shared
-    from hockney.units import parse_per_byte
-
     if not 1 <= node_size <= MOST_PLACES:
         raise RequestError(
             f"a node must have at least one rank and at most {MOST_PLACES}, not {node_size}",
@@ -271,8 +267,6 @@ def _levels(text: str) -> tuple[tuple[int, int], ...]:
 def _write_files(
     asked: Asked, source: Source, outcome: Outcome, per_rank: Path | None, trace: Path | None
 ) -> dict[str, str]:
-    from hockney.predict.simulation import trace as steps
-
     written: dict[str, str] = {}
     if per_rank is not None:
         _write_table(per_rank, ({"rank": r, "finish_s": s} for r, s in enumerate(outcome.finish_s.tolist())))
@@ -304,10 +298,6 @@ def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _draw(asked: Asked, source: Source, path: Path) -> None:
-    from hockney.predict.simulation import FARTHEST
-    from hockney.report.schedules import draw, page
-    from hockney.report.svg import png_file, svg_file
-
     figure = draw(asked, "space-time", source.at([FARTHEST]))
     try:
         if path.suffix == ".html":
@@ -319,8 +309,6 @@ def _draw(asked: Asked, source: Source, path: Path) -> None:
 
 
 def _print(asked: Asked, outcome: Outcome, written: dict[str, str]) -> None:
-    from hockney.units import format_bytes, format_time
-
     problem = asked.problem
     name = f"{asked.algorithm.collective} {asked.algorithm.name}, {problem.ranks:,} ranks"
     say.line(f"{name}, {format_bytes(problem.bytes)} ({outcome.method})")

@@ -7,18 +7,11 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.cg.study import (
-    Wanted,
-    cache_line,
-    parse_unknowns,
-    speedups,
-    table,
-    unconverged,
-    vectors_B,
-    wrong,
-)
+from hockney.apps.cg.options import CgStudy, parse_unknowns
+from hockney.apps.cg.study import cache_line, speedups, table, unconverged, vectors_B, wrong
 from hockney.apps.stencil.grids import Grid
 from hockney.errors import RequestError
+from hockney.options import checked
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents
 
@@ -26,7 +19,7 @@ FLAT = (2, Extents(12, 8, 1))
 
 
 def record(ranks: int, iteration_s: float, size: Extents = FLAT[1], **asked: Any) -> AppRecord:
-    wanted = Wanted(ranks=(ranks,), sizes=((3, size),))
+    wanted = CgStudy(ranks=(ranks,), sizes=((3, size),))
     grid = wanted.grids(ranks, size)[0]
     answer = {
         "iteration_s": iteration_s,
@@ -60,7 +53,7 @@ def test_sizes() -> None:
 @pytest.mark.parametrize(
     ("choices", "text"),
     [
-        ({"variants": ("fast",)}, "--variant"),
+        ({"variants": "fast"}, "--formulation"),
         ({"halo": "fast"}, "--halo"),
         ({"faces": "fast"}, "--faces"),
         ({"stores": "fast"}, "--stores"),
@@ -68,21 +61,25 @@ def test_sizes() -> None:
         ({"eps": float("nan")}, "--eps"),
         ({"iterations": 0}, "--iterations"),
         ({"replace_every": -1}, "--replace-every"),
-        ({"cell_s": float("inf")}, "--cell-time"),
-        ({"grid": Grid(3, 1, 1)}, "3 processes"),
-        ({"ranks": (2, 4), "solution": Path("u")}, "same file"),
-        ({"launches": 2, "solution": Path("u")}, "same file"),
-        ({"ranks": (13,)}, "more ranks than unknowns"),
+        ({"cell_s": "-1s"}, "--cell-time"),
+        ({"grid": "3x1x1"}, "3 processes"),
+        ({"ranks": "2,4", "solution": Path("u")}, "same file"),
+        ({"ranks": "13"}, "more ranks than unknowns"),
         ({"compute": False}, "without computing"),
     ],
 )
 def test_what_no_launch_could_do_is_refused_before(choices: dict[str, Any], text: str) -> None:
     with pytest.raises(RequestError, match=text):
-        Wanted(**({"ranks": (4,), "sizes": (FLAT,)} | choices))
+        checked(CgStudy, {"ranks": "4", "sizes": ["12x8"], **choices}, "run cg")
+
+
+def test_launches_would_write_to_one_file() -> None:
+    with pytest.raises(RequestError, match="same file"):
+        CgStudy(ranks=(4,), sizes=(FLAT,), launches=2, solution=Path("u"))
 
 
 def test_every_grid_that_fits() -> None:
-    wanted = Wanted(ranks=(12,), sizes=(FLAT,), every_grid=True)
+    wanted = CgStudy(ranks=(12,), sizes=(FLAT,), every_grid=True)
     # 1 × 12 has more processes than the 8 unknowns along y, and z has one.
     assert wanted.grids(12, FLAT[1]) == [
         Grid(12, 1, 1),
@@ -92,17 +89,17 @@ def test_every_grid_that_fits() -> None:
         Grid(2, 6, 1),
     ]
     # 2 × 2 cuts 8 + 12 connections, 4 × 1 cuts 24, 1 × 4 cuts 36.
-    assert Wanted(ranks=(4,), sizes=(FLAT,)).grids(4, FLAT[1]) == [Grid(2, 2, 1)]
+    assert CgStudy(ranks=(4,), sizes=(FLAT,)).grids(4, FLAT[1]) == [Grid(2, 2, 1)]
 
 
 def test_a_path_with_blanks_stays_one_word() -> None:
-    wanted = Wanted(ranks=(1,), sizes=(FLAT,), solution=Path("/a b/ü=1.dat"))
+    wanted = CgStudy(ranks=(1,), sizes=(FLAT,), solution=Path("/a b/ü=1.dat"))
     asked = wanted.parameters(*FLAT, Grid(1, 1, 1), "joint", is_simulated=False)
     assert asked["file"] == "/a%20b/%C3%BC%3D1.dat"
 
 
 def test_nothing_bounds_a_simulation() -> None:
-    wanted = Wanted(ranks=(1,), sizes=(FLAT,), bound=True)
+    wanted = CgStudy(ranks=(1,), sizes=(FLAT,), bound=True)
     streams = [
         wanted.parameters(*FLAT, Grid(1, 1, 1), "joint", simulated)["stream"] for simulated in (False, True)
     ]

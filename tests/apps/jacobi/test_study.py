@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.jacobi.study import Wanted, fastest_grid, parse_cells, parse_ranks, smallest_surface
+from hockney.apps.jacobi.options import JacobiStudy, parse_cells, parse_ranks, smallest_surface
+from hockney.apps.jacobi.study import fastest_grid
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.errors import RequestError
+from hockney.options import checked
 from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
 from hockney.units import Extents
 
@@ -57,10 +59,10 @@ def test_no_other_grid_cuts_through_fewer(cells: Extents, ranks: int) -> None:
 
 
 def test_strong_and_weak_scaling() -> None:
-    strong = Wanted(ranks=(1, 2, 4), cells=Extents(100, 100, 100))
+    strong = JacobiStudy(ranks=(1, 2, 4), cells=Extents(100, 100, 100))
     assert strong.scaling == "strong"
     assert [strong.problem(ranks)[0] for ranks in strong.ranks] == [Extents(100, 100, 100)] * 3
-    weak = Wanted(ranks=(1, 2, 8), subdomain=50)
+    weak = JacobiStudy(ranks=(1, 2, 8), subdomain=50)
     assert weak.scaling == "weak"
     assert [weak.problem(ranks)[0] for ranks in weak.ranks] == [
         Extents(50, 50, 50),
@@ -70,7 +72,7 @@ def test_strong_and_weak_scaling() -> None:
 
 
 def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
-    wanted = Wanted(ranks=(2,), cells=Extents(8, 8, 8))
+    wanted = JacobiStudy(ranks=(2,), cells=Extents(8, 8, 8))
     assert wanted.parameters(2, is_simulated=False)["bound"] == 1
     assert wanted.parameters(2, is_simulated=True)["bound"] == 0
 
@@ -78,22 +80,21 @@ def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({}, "either as --cells or as --subdomain"),
-        ({"cells": Extents(8, 8, 8), "subdomain": 8}, "either as --cells or as --subdomain"),
-        ({"cells": Extents(8, 8, 8), "halo": "pigeon"}, "unknown --halo"),
-        ({"cells": Extents(8, 8, 8), "faces": "long"}, "unknown --faces"),
-        ({"cells": Extents(8, 8, 8), "stores": "none"}, "unknown --stores"),
-        ({"cells": Extents(8, 8, 8), "instructions": "mmx"}, "unknown --instructions"),
-        ({"cells": Extents(8, 8, 8), "grid": Grid(3, 1, 1)}, "has 3 processes, not 2"),
-        ({"cells": Extents(1, 8, 8), "grid": Grid(2, 1, 1)}, "more processes"),
-        ({"cells": Extents(8, 8, 8), "compute": False, "faces": "datatype"}, "no fields"),
-        ({"cells": Extents(8, 8, 8), "cell_s": float("nan")}, "cell-time"),
+        ({"cells": "8", "subdomain": 8}, "either as --cells or as --subdomain"),
+        ({"cells": "8", "halo": "pigeon"}, "--halo 'pigeon'"),
+        ({"cells": "8", "faces": "long"}, "--faces 'long'"),
+        ({"cells": "8", "stores": "none"}, "--stores 'none'"),
+        ({"cells": "8", "instructions": "mmx"}, "--instructions 'mmx'"),
+        ({"cells": "8", "grid": "3x1x1"}, "has 3 processes, not 2"),
+        ({"cells": "1x8x8", "grid": "2x1x1"}, "more processes"),
+        ({"cells": "8", "compute": False, "faces": "datatype"}, "no fields"),
+        ({"cells": "8", "cell_s": "-1s"}, "cell-time"),
         ({"subdomain": 10**6}, "at most"),
     ],
 )
 def test_what_no_launch_could_do_is_refused(choices: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError, match=message):
-        Wanted(ranks=(2,), **choices)
+        checked(JacobiStudy, {"ranks": "2", **choices}, "run jacobi")
 
 
 def test_a_machine_chooses_the_grid_that_is_predicted_fastest() -> None:
@@ -106,5 +107,5 @@ def test_a_machine_chooses_the_grid_that_is_predicted_fastest() -> None:
     flat = fastest_grid(16, Extents(4000, 4000, 1), 0, "nonblocking", costs)
     assert sorted(flat) == [1, 4, 4]
     assert flat.z == 1
-    chosen = Wanted(ranks=(16,), cells=Extents(4000, 4000, 1), grids={16: flat}).problem(16)
+    chosen = JacobiStudy(ranks=(16,), cells=Extents(4000, 4000, 1), grids={16: flat}).problem(16)
     assert chosen == (Extents(4000, 4000, 1), flat)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.sum3d.model import predict_sum3d
 from hockney.apps.sum3d.study import Problem, run_statistics, shares, summary
 from hockney.errors import RequestError
@@ -91,18 +91,17 @@ def test_predictions_stand_beside_what_was_measured() -> None:
     ("grid", "split", "packed", "what"),
     [
         ("2x1x1", "balanced", False, "grid 2x1x1 has 2 processes, not 4"),
-        ("4x1", "balanced", False, "not a process grid"),
         ("2x2x1", "balanced", True, "--pack means nothing for --split balanced"),
         ("1x1x4", "blocks", False, "would get nothing"),
     ],
 )
 def test_wrong_problems(grid: str, split: str, packed: bool, what: str) -> None:
     with pytest.raises(RequestError, match=what):
-        Problem.asked(Extents(5, 5, 1), 4, grid, split, packed=packed)
+        Problem.asked(Extents(5, 5, 1), 4, parse_grid(grid), split, packed=packed)
 
 
 def test_the_grid_is_chosen_where_none_is_asked_for() -> None:
-    made = Problem.asked(Extents(5, 5, 1), 4, "", "blocks", packed=True)
+    made = Problem.asked(Extents(5, 5, 1), 4, None, "blocks", packed=True)
     assert made == Problem(Extents(5, 5, 1), Grid(2, 2, 1), "blocks", packed=True)
     wanted = made.parameters(seed=7, cycles=3, repetitions=2, bandwidth_B_per_s=1e9)
     assert (wanted["nx"], wanted["ny"], wanted["nz"]) == (5, 5, 1)

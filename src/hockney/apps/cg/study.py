@@ -1,175 +1,21 @@
-"""Conjugate gradients: what is asked for, checked before anything is launched, and what came of it."""
+"""Conjugate gradients: what came of the runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
-from typing import Any, Literal, get_args
-from urllib.parse import quote
 
 from rich.table import Table
 
-from hockney.apps.cg.solution import describe
-from hockney.apps.jacobi.study import MOST_CELLS, Faces
-from hockney.apps.launched import Launched, repetitions
-from hockney.apps.stencil.grids import Grid, factorisations
-from hockney.apps.stencil.stencil import Exchange
-from hockney.errors import RequestError
+from hockney.apps.stencil.grids import Grid
 from hockney.records.app_record import AppRecord
-from hockney.units import Extents, format_bytes_rounded, format_rate, format_time, parse_extents
-
-Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
-Stores = Literal["auto", "plain", "streaming"]
+from hockney.units import Extents, format_bytes_rounded, format_rate, format_time
 
 VECTORS = {"reference": 4, "fused": 4, "joint": 4, "single_sweep": 4, "pipelined": 7}
 """Of unknowns that an iteration sweeps over."""
-MOST_ITERATIONS = 10**6
 UNNAMED = ("", "default")
 """Variants of launches that were given no name."""
-STREAMED = 10
-"""How often the traffic of an iteration is timed by itself before each solve."""
-
-
-def parse_unknowns(text: str) -> tuple[int, Extents]:
-    """`300x300` → (2, 300 × 300 × 1), `100x100x60` → (3, …): dimensions and unknowns; RequestError else."""
-    example = "1000x1000 for two dimensions, 200x200x100 for three: unknowns along x, y and z"
-    counts = parse_extents(
-        text, "a grid of unknowns", "unknowns", dimensions=(2, 3), at_most=MOST_CELLS, example=example
-    )
-    return len(counts), Extents(*[*counts, 1][:3])
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A study: each size on each number of ranks and each of its grids, in one launch.
-
-    `grid` None takes the one that cuts through the fewest unknowns, `every_grid` all that fit. `eps` 0 does
-    exactly `iterations`. `cell_s`: seconds that a simulated host takes for an unknown and iteration. `launches`:
-    how many there will be, each with the whole study.
-    """
-
-    ranks: tuple[int, ...]
-    sizes: tuple[tuple[int, Extents], ...]
-    grid: Grid | None = None
-    every_grid: bool = False
-    variants: tuple[Variant, ...] = ("single_sweep",)
-    halo: Exchange = "nonblocking"
-    faces: Faces = "packed"
-    stores: Stores = "auto"
-    eps: float = 1e-6
-    iterations: int = 10000
-    replace_every: int = 50
-    bound: bool = False
-    compute: bool = True
-    cell_s: float = 0.0
-    solution: Path | None = None
-    repetitions: int | None = None
-    launches: int = 1
-
-    def __post_init__(self) -> None:
-        """RequestError for what no launch could do."""
-        for name, value, kind in (
-            *(("variant", variant, Variant) for variant in self.variants),
-            ("halo", self.halo, Exchange),
-            ("faces", self.faces, Faces),
-            ("stores", self.stores, Stores),
-        ):
-            if value not in get_args(kind):
-                raise RequestError(f"unknown --{name} {value!r}", f"known: {', '.join(get_args(kind))}")
-        if not (0 <= self.eps < 1):
-            raise RequestError(f"--eps must be at least 0 and below 1, not {self.eps:g}", "for example 1e-6")
-        if not 1 <= self.iterations <= MOST_ITERATIONS:
-            raise RequestError(f"--iterations must be from 1 to {MOST_ITERATIONS}", "for example 100")
-        if self.replace_every < 0:
-            raise RequestError("--replace-every must not be negative", "50, or 0 for never")
-        if not (self.cell_s >= 0 and math.isfinite(self.cell_s)):
-            raise RequestError("--cell-time must not be negative", "write for example 1ns")
-        if not self.compute and (self.eps > 0 or self.faces != "packed" or self.solution):
-            raise RequestError(
-                "without computing nothing converges and there is nothing to write",
-                "give --iterations and leave out --solution, with --faces packed",
-            )
-        if self.grid is not None and {self.grid.ranks} != set(self.ranks):
-            raise RequestError(
-                f"grid {self.grid} has {self.grid.ranks} processes, not {', '.join(map(str, self.ranks))}",
-                f"--ranks {self.grid.ranks}, or leave out --grid",
-            )
-        count = self.launches * len(self.problems())
-        if self.solution and count > 1:
-            raise RequestError(f"{count} runs would write to the same file", "ask for one run, or no --solution")
-
-    def grids(self, ranks: int, cells: Extents) -> list[Grid]:
-        """The process grids of one size on so many ranks; RequestError where there is none."""
-        fitting = [
-            grid
-            for grid in ([self.grid] if self.grid else factorisations(ranks))
-            if all(p <= n for p, n in zip(grid, cells, strict=True))
-        ]
-        if not fitting:
-            raise RequestError(
-                f"there are more ranks than unknowns along a direction: {self.grid or ranks} on {cells}",
-                "take more unknowns, fewer ranks or another grid",
-            )
-        if self.every_grid or self.grid:
-            return fitting
-
-        def cut(grid: Grid) -> int:
-            return sum((p - 1) * math.prod(cells) // n for p, n in zip(grid, cells, strict=True))
-
-        return [min(fitting, key=lambda grid: (cut(grid), grid.x, grid.y))]
-
-    def problems(self) -> list[tuple[int, int, Extents, Grid, Variant]]:
-        """Every run as ranks, dimensions, unknowns, grid and variant."""
-        return [
-            (ranks, dimensions, cells, grid, variant)
-            for dimensions, cells in self.sizes
-            for ranks in self.ranks
-            for grid in self.grids(ranks, cells)
-            for variant in self.variants
-        ]
-
-    def parameters(
-        self, dimensions: int, cells: Extents, grid: Grid, variant: Variant, is_simulated: bool
-    ) -> dict[str, Any]:
-        """The keys of the program's request. On simulated hosts nothing can bound the bandwidth."""
-        return {
-            "dimensions": dimensions,
-            **dict(zip(("nx", "ny", "nz"), cells, strict=True)),
-            **dict(zip(("px", "py", "pz"), grid, strict=True)),
-            "variant": variant,
-            "halo": self.halo,
-            "faces": self.faces,
-            "stores": self.stores,
-            "eps": self.eps,
-            "iterations": self.iterations,
-            "replace_every": self.replace_every,
-            "stream": STREAMED if self.bound and self.compute and not is_simulated else 0,
-            "compute": int(self.compute),
-            "cell_s": self.cell_s,
-            "file": quote(str(self.solution.absolute())) if self.solution else "",
-            **repetitions(self.repetitions),
-        }
-
-    def run(self, launched: Launched) -> list[AppRecord]:
-        """One record for each problem; the description of the solution where one was written."""
-        is_simulated = bool(launched.placement[0].get("simulated"))
-        records = []
-        for ranks, dimensions, cells, grid, variant in self.problems():
-            asked = self.parameters(dimensions, cells, grid, variant, is_simulated)
-            record = launched.run("cg", asked, ranks)
-            records.append(record)
-            if self.solution:
-                facts = {
-                    "iterations": record.answer["iterations"],
-                    "converged": record.answer["converged"],
-                    "verified": record.answer["verified"],
-                    "residual_norm": record.answer["residual_norms"][-1],
-                }
-                describe(self.solution, (cells.z, cells.y, cells.x), 1 / (max(cells) + 1), facts)
-        return records
 
 
 def size_of(record: AppRecord) -> Extents:

@@ -11,7 +11,7 @@ from typing import Any
 from scipy import stats
 
 from hockney.apps.launched import repetitions as repeated
-from hockney.apps.stencil.grids import Grid, parse_grid
+from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.loads import as_lines, check, check_ranks, usual_grid
 from hockney.apps.sum3d.model import PARTS, predict_sum3d
 from hockney.errors import RequestError
@@ -35,11 +35,11 @@ class Problem:
     packed: bool
 
     @classmethod
-    def asked(cls, size: Extents, ranks: int, grid: str, split: str, *, packed: bool) -> Problem:
+    def asked(cls, size: Extents, ranks: int, grid: Grid | None, split: str, *, packed: bool) -> Problem:
         """RequestError for a grid of another number of ranks, or one on which a process would get nothing."""
         if packed and split != "blocks":
             raise RequestError(f"--pack means nothing for --split {split}", "pieces are contiguous there")
-        made = parse_grid(grid) if grid else usual_grid(size, ranks, split)
+        made = grid or usual_grid(size, ranks, split)
         check_ranks(made, ranks)
         check(size, made, split)
         return cls(size, made, split, packed)

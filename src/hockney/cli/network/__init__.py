@@ -9,8 +9,8 @@ import typer
 from rich.table import Table
 
 from hockney.cli import group, say
-from hockney.cli._words import wholes
 from hockney.errors import RequestError
+from hockney.words import wholes
 
 if TYPE_CHECKING:
     from hockney.network.bisection.bisection import Bisection

@@ -3,50 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from pydantic import Field
+from rich.table import Table
 
 from hockney.cli import say
-from hockney.cli.predict import MACHINE
+from hockney.cli.loading import later
+from hockney.cli.predict import MachineFile, Placing
 from hockney.errors import RequestError
+from hockney.options import Option
 from hockney.units import format_time, parse_time
 
-if TYPE_CHECKING:
-    from hockney.apps.stencil.choice import Growth, Predicted, Source
-    from hockney.apps.stencil.grids import Grid
-    from hockney.apps.stencil.measured import Computation
-    from hockney.apps.stencil.steps import Step
-    from hockney.predict.machine_costs import MachineCosts
-    from hockney.predict.scenario import Place
+with later():
+    from hockney.apps.cg.options import parse_unknowns
+    from hockney.apps.jacobi.options import MOST_CELLS, parse_cells
+    from hockney.apps.jacobi.study import USUAL_CELL_S
+    from hockney.apps.stencil.calibrate import calibrate
+    from hockney.apps.stencil.choice import (
+        SHARES,
+        Growth,
+        Predicted,
+        Source,
+        exceeds,
+        growth,
+        not_told_apart,
+        rank_grids,
+    )
+    from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
+    from hockney.apps.stencil.measured import PROGRAMS, Computation, computation, runs_of, unusable
+    from hockney.apps.stencil.stencil import CELL_B, EXCHANGES, Stencil
+    from hockney.apps.stencil.steps import SUMS, VARIANTS, Step
+    from hockney.apps.stencil.surroundings import Surroundings
+    from hockney.machine.file import load
+    from hockney.machine.placement import placement
+    from hockney.machine.system import find_system
+    from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, usual
+    from hockney.predict.scenario import Place, place_of
     from hockney.records.app_record import AppRecord
+    from hockney.records.folder import Campaign
 
-Cells = Annotated[
-    str, typer.Option(help="Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks.")
-]
-Subdomain = Annotated[
-    int | None, typer.Option(help="Cells along each side of the cube that each rank has.", show_default=False)
-]
-Grids = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--grid", help="Processes along x, y and z, such as 4x3x2; repeat for several; `all` with --ranks."
-    ),
-]
-RankCount = Annotated[int | None, typer.Option("--ranks", help="How many ranks.")]
-Halo = Annotated[str, typer.Option(help="sendrecv, nonblocking, overlap, persistent or neighborhood.")]
-Iterations = Annotated[int, typer.Option(min=1, help="In a row, of which the mean is given.")]
-CellTime = Annotated[str, typer.Option(help="What a rank takes for a cell in an iteration, such as 0.9ns.")]
-Runs = Annotated[
-    Path | None,
-    typer.Option(help="Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
-]
-Systems = Annotated[str, typer.Option("--system", help="Description of the system, a known name or a JSON file.")]
-Mapping = Annotated[str, typer.Option(help="Where the system's mapping puts ranks.")]
-Nodes = Annotated[int | None, typer.Option(help="Nodes that are used.")]
-Ppn = Annotated[int | None, typer.Option(help="The most ranks on a node.")]
 
 USUAL_CELLS, USUAL_SIZE = "480", "480x480x480"
 MOST_SIMULATED = 200_000
@@ -55,31 +53,32 @@ SHOWN = 12
 """Grids that a table on the terminal has; --json has all."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The options, as they were given."""
+class Asked(MachineFile, Placing):
+    """The options of both verbs; `cells` and `formulation` become options where each verb says how."""
 
-    operation: str
-    cells: str
-    subdomain: int | None
-    grids: Sequence[str]
-    ranks: int | None
-    halo: str
-    iterations: int
-    cell_time: str
-    runs: Path | None
-    machine: Path
-    system: str
-    mapping: str
-    nodes: int | None
-    ppn: int | None
+    operation: str = ""
+    cells: str = ""
     formulation: str = ""
+    subdomain: Annotated[int | None, Option("Cells along each side of the cube that each rank has.")] = None
+    grids: Annotated[
+        list[str],
+        Option(
+            "Processes along x, y and z, such as 4x3x2; repeat for several; `all` with --ranks.",
+            flags=("--grid",),
+        ),
+    ] = Field(default_factory=list)
+    ranks: Annotated[int | None, Option("How many ranks.")] = None
+    halo: Annotated[str, Option("sendrecv, nonblocking, overlap, persistent or neighborhood.")] = "nonblocking"
+    iterations: Annotated[int, Option("In a row, of which the mean is given."), Field(ge=1)] = 10
+    cell_time: Annotated[str, Option("What a rank takes for a cell in an iteration, such as 0.9ns.")] = ""
+    runs: Annotated[
+        Path | None,
+        Option("Folder of `hockney run`: what a cell takes, and what communication is calibrated on."),
+    ] = None
 
 
 def predict_stencil(asked: Asked, *, as_json: bool) -> None:
     """Print every grid asked for, the fastest first, and where communication matters."""
-    from hockney.apps.stencil.choice import SHARES, exceeds, growth, not_told_apart, rank_grids
-
     grids = grids_of(asked.grids, asked.ranks)
     if sum(grid.ranks for grid in grids) > MOST_SIMULATED:
         raise RequestError(
@@ -145,8 +144,6 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
 
 def grids_of(texts: Sequence[str], ranks: int | None) -> list[Grid]:
     """The grids asked for, each once; `all` are those of `ranks`."""
-    from hockney.apps.stencil.grids import factorisations, parse_grid
-
     if ranks is not None and ranks < 1:
         raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 48")
     if not texts and ranks is None:
@@ -175,9 +172,6 @@ def grids_of(texts: Sequence[str], ranks: int | None) -> list[Grid]:
 def _records(asked: Asked, warnings: list[str]) -> list[AppRecord]:
     if asked.runs is None:
         return []
-    from hockney.apps.stencil.measured import PROGRAMS, unusable
-    from hockney.records.folder import Campaign
-
     campaign = Campaign.open(asked.runs)
     found = []
     for number, one in enumerate(campaign.apps(), 1):
@@ -204,19 +198,12 @@ def _is_same(asked: Asked, record: AppRecord) -> bool:
 def _computation(asked: Asked, records: Sequence[AppRecord]) -> Computation | None:
     if asked.cell_time or not records:
         return None
-    from hockney.apps.stencil.measured import computation
-
     return computation([one for one in records if _is_same(asked, one)])
 
 
 def _step(
     asked: Asked, grid: Grid, place: Callable[[int], Place | None], computation: Computation | None
 ) -> Step:
-    from hockney.apps.cg.study import parse_unknowns
-    from hockney.apps.jacobi.study import MOST_CELLS, USUAL_CELL_S, parse_cells
-    from hockney.apps.stencil.stencil import EXCHANGES, Stencil
-    from hockney.apps.stencil.steps import SUMS, VARIANTS, Step
-
     is_cg = asked.operation == "cg"
     if asked.cells and asked.subdomain is not None:
         raise RequestError(
@@ -255,19 +242,13 @@ def _step(
 
 def _where(asked: Asked) -> tuple[MachineCosts, Callable[[int], Place | None], list[str]]:
     """Costs of messages, where so many ranks are, and what is assumed."""
-    from hockney.machine.file import load
-    from hockney.machine.placement import placement
-    from hockney.machine.system import find_system
-    from hockney.predict.machine_costs import of_machine, of_system, usual
-    from hockney.predict.scenario import place_of
-
     system = find_system(asked.system) if asked.system else None
-    if asked.machine.exists() or asked.machine != MACHINE:
+    if asked.is_there:
         costs = of_machine(load(asked.machine), str(asked.machine), both_ways=True)
     else:
         costs = of_system(system) if system else usual()
     if system is None:
-        if asked.mapping or asked.nodes is not None or asked.ppn is not None:
+        if asked.needs_system:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, lambda _: None, list(costs.warnings)
     known = system
@@ -287,11 +268,6 @@ def _source(
     as_json: bool,
 ) -> tuple[Source, int]:
     """Calibrated where enough runs communicate; how many were used."""
-    from hockney.apps.stencil.calibrate import calibrate
-    from hockney.apps.stencil.choice import Source
-    from hockney.apps.stencil.measured import runs_of
-    from hockney.apps.stencil.surroundings import Surroundings
-
     surroundings = Surroundings(costs, place)
     if records:
         try:
@@ -306,8 +282,6 @@ def _source(
 
 def _other_side(step: Step, computation: Computation) -> list[str]:
     """What a rank works on beside what the runs worked on: caches may hold one and not the other."""
-    from hockney.apps.stencil.stencil import CELL_B
-
     rank_B = CELL_B * float(step.stencil.boxes().prod(axis=1).max())
     if computation.smallest_rank_B / 2 <= rank_B <= computation.largest_rank_B * 2:
         return []
@@ -335,8 +309,6 @@ def _show(
     matters: dict[float, Growth | None],
     scanned: int,
 ) -> None:
-    from rich.table import Table
-
     shown = Table(title=f"{asked.operation} on {ordered[0].grid.ranks} ranks, an iteration", box=None)
     for heading in ("grid", "time", "95 % interval", "MLUP/s", "communication"):
         shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=True)

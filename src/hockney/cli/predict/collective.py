@@ -3,47 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
-from hockney.cli.predict import MACHINE, MachineFile, Sizes, predict
+from hockney.cli.loading import later
+from hockney.cli.predict import MachineFile, Placing, Sizes, predict
 from hockney.errors import RequestError
-from hockney.records.keys import COLLECTIVES
-from hockney.units import format_bytes, format_time, parse_bytes
+from hockney.options import Option
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.units import format_bytes, format_time
+from hockney.words import segment, written
 
-if TYPE_CHECKING:
+with later():
+    import numpy as np
     import pandas as pd
 
-    from hockney.predict.collective import Row
-    from hockney.predict.estimators.base import Fitted, Progress
-    from hockney.predict.machine_costs import MachineCosts
-    from hockney.predict.scenario import Place
+    from hockney.machine.file import load
+    from hockney.machine.system import find_system
+    from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
+    from hockney.predict.estimators.base import Fitted, Progress, Training, estimators
+    from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, placed, usual
+    from hockney.predict.points import CHOICE, POINT, beyond, limits, points
+    from hockney.predict.scenario import MOST_STEPS, Place
+    from hockney.records import table
+    from hockney.schedule.catalogue import algorithms, ask
 
-USUAL_SIZE = "1KiB"
+
+USUAL_B = 1024
 """Of a message where no size is asked for."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the options of `hockney predict` ask of a collective."""
+class CollectiveCase(Sizes, MachineFile, Placing):
+    """Which collective is predicted, on which ranks, and from what."""
 
-    operation: str
-    sizes: Sequence[str]
-    ranks: int | None
-    algorithm: str
-    mapping: str
-    nodes: int | None
-    ppn: int | None
-    root: int
-    segment: str
-    system: str
-    machine: Path
-    table: Path | None
-    statistic: str
+    operation: str = ""
+    ranks: Annotated[int | None, Option("How many ranks.")] = None
+    algorithm: Annotated[str, Option("Names with commas, `all`, or `best` for the fastest alone.")] = "all"
+    root: Annotated[int, Option("The root.")] = 0
+    segment_B: Annotated[
+        int, Option("Segment size; `none`.", flags=("--segment",), read=segment, show=written)
+    ] = 0
+    table: Annotated[
+        Path | None, Option("Calibrate on the collectives of this tidy table or campaign folder.")
+    ] = None
+    statistic: Annotated[str, Option("Which time of the table is predicted.")] = ""
 
 
 def _enter(operation: str) -> Callable[..., None]:
@@ -56,26 +62,7 @@ hockney predict {operation} --ranks 200 --bytes 64KiB --table table.csv.gz --sys
 """,
         of=predict,
     )
-    def command(
-        ranks: Annotated[int | None, typer.Option(help="How many ranks.")] = None,
-        sizes: Sizes = None,
-        algorithm: Annotated[
-            str, typer.Option(help="Names with commas, `all`, or `best` for the fastest alone.")
-        ] = "all",
-        machine: MachineFile = MACHINE,
-        system: Annotated[str, typer.Option(help="Description of the system, a known name or a JSON file.")] = "",
-        mapping: Annotated[str, typer.Option(help="Where the system's mapping puts ranks.")] = "",
-        nodes: Annotated[int | None, typer.Option(help="Nodes that are used.")] = None,
-        ppn: Annotated[int | None, typer.Option(help="The most ranks on a node.")] = None,
-        root: Annotated[int, typer.Option(help="The root.")] = 0,
-        segment: Annotated[str, typer.Option(help="Segment size; `none`.")] = "none",
-        table: Annotated[
-            Path | None,
-            typer.Option(help="Calibrate on the collectives of this tidy table or campaign folder."),
-        ] = None,
-        statistic: Annotated[str, typer.Option(help="Which time of the table is predicted.")] = "",
-        as_json: JsonOption = False,
-    ) -> None:
+    def command(case: CollectiveCase, as_json: JsonOption = False) -> None:
         """The time of a collective by every algorithm.
 
         Each algorithm is simulated with the machine's point-to-point costs (or those of a description of the
@@ -83,24 +70,9 @@ hockney predict {operation} --ranks 200 --bytes 64KiB --table table.csv.gz --sys
         ranks are symmetric one stands for all (`by_class`); where each further rank adds the same round, the line
         is used (`closed_form`). The best algorithm is named with its margin, or that it cannot be told apart.
         """
-        if statistic and table is None:
+        if case.statistic and case.table is None:
             raise RequestError("--statistic needs --table", "leave it out, or give a table")
-        request = Request(
-            operation,
-            sizes or [],
-            ranks,
-            algorithm,
-            mapping,
-            nodes,
-            ppn,
-            root,
-            segment,
-            system,
-            machine,
-            table,
-            statistic,
-        )
-        _predict(request, as_json=as_json)
+        _predict(case.model_copy(update={"operation": operation}), as_json=as_json)
 
     return command
 
@@ -109,56 +81,51 @@ for _operation in COLLECTIVES:
     _enter(_operation)
 
 
-def _predict(request: Request, *, as_json: bool) -> None:
+def _predict(case: CollectiveCase, *, as_json: bool) -> None:
     """Print every algorithm asked for, for each size."""
-    if request.ranks is None:
-        raise RequestError(f"{request.operation} needs --ranks", "for example --ranks 64")
-    if request.ranks < 1:
-        raise RequestError(
-            f"the number of ranks must be at least 1, not {request.ranks}", "for example --ranks 64"
-        )
-    if not 0 <= request.root < request.ranks:
-        raise RequestError(f"root {request.root} is none of the {request.ranks} ranks", "ranks count from 0")
-    sizes = [0] if request.operation == "barrier" else [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
-    if request.table:
+    if case.ranks is None:
+        raise RequestError(f"{case.operation} needs --ranks", "for example --ranks 64")
+    if case.ranks < 1:
+        raise RequestError(f"the number of ranks must be at least 1, not {case.ranks}", "for example --ranks 64")
+    if not 0 <= case.root < case.ranks:
+        raise RequestError(f"root {case.root} is none of the {case.ranks} ranks", "ranks count from 0")
+    sizes = [0] if case.operation == "barrier" else case.sizes_B or [USUAL_B]
+    if case.table:
         with say.progress(quiet=as_json) as progress:
-            made = _calibrated(request, sizes, progress)
+            made = _calibrated(case, sizes, progress)
     else:
-        made = [_mechanistic(request, size_B) for size_B in sizes]
+        made = [_mechanistic(case, size_B) for size_B in sizes]
     if as_json:
-        say.json({"operation": request.operation, "ranks": request.ranks, "predictions": made})
+        say.json({"operation": case.operation, "ranks": case.ranks, "predictions": made})
         return
     for one in made:
-        _show(request, one)
+        _show(case, one)
 
 
-def _names(request: Request, known: Sequence[str]) -> list[str]:
-    if request.algorithm in ("all", "best"):
+def _names(case: CollectiveCase, known: Sequence[str]) -> list[str]:
+    if case.algorithm in ("all", "best"):
         return list(known)
-    return list(dict.fromkeys(name.strip() for name in request.algorithm.split(",")))
+    return list(dict.fromkeys(name.strip() for name in case.algorithm.split(",")))
 
 
-def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
+def _mechanistic(case: CollectiveCase, size_B: int) -> dict[str, Any]:
     """From point-to-point costs: no collective was measured."""
-    from hockney.predict.collective import lower_bound, predict_one
-    from hockney.schedule.catalogue import algorithms, ask
-
-    costs, place = _costs(request)
-    rows = _published(request, size_B)
+    costs, place = _costs(case)
+    rows = _published(case, size_B)
     stated = [row.algorithm for row in rows]
-    names = _names(request, [one.name for one in algorithms(request.operation)])
+    names = _names(case, [one.name for one in algorithms(case.operation)])
     names = [name for name in names if name not in stated]
     refused: dict[str, str] = {}
     bound: dict[str, float] = {}
     for name in names:
         try:
             asked = ask(
-                request.operation,
+                case.operation,
                 name,
-                ranks=request.ranks or 1,
-                root=request.root,
+                ranks=case.ranks or 1,
+                root=case.root,
                 size_B=size_B,
-                segment_B=parse_bytes(request.segment) if request.segment not in ("", "none") else 0,
+                segment_B=case.segment_B,
             )
         except RequestError as error:
             if len(names) == 1 and not rows:
@@ -175,96 +142,79 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
         warnings.append(
             "a published model may use hardware that point-to-point messages do not: bounds are not its own"
         )
-    return _answer(request, size_B, rows, costs.origin, warnings, refused, bound)
+    return _answer(case, size_B, rows, costs.origin, warnings, refused, bound)
 
 
-def _published(request: Request, size_B: int) -> list[Row]:
+def _published(case: CollectiveCase, size_B: int) -> list[Row]:
     """The models of this collective that the machine file brings with it, of those asked for."""
-    from hockney.machine.file import load
-    from hockney.predict.collective import published
-
-    if request.machine == MACHINE and not MACHINE.exists():
+    if not case.is_there:
         return []
-    models = [one for one in load(request.machine).collectives if one.operation == request.operation]
-    rows = [published(one, request.ranks or 1, size_B) for one in models]
-    wanted = _names(request, [row.algorithm for row in rows])
+    models = [one for one in load(case.machine).collectives if one.operation == case.operation]
+    rows = [published(one, case.ranks or 1, size_B) for one in models]
+    wanted = _names(case, [row.algorithm for row in rows])
     return [row for row in rows if row.algorithm in wanted]
 
 
-def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
-    from hockney.machine.file import load
-    from hockney.machine.system import find_system
-    from hockney.predict.machine_costs import of_machine, of_system, placed, usual
-
-    system = find_system(request.system) if request.system else None
-    if request.machine.exists() or request.machine != MACHINE:
-        costs = of_machine(load(request.machine), str(request.machine))
+def _costs(case: CollectiveCase) -> tuple[MachineCosts, Place | None]:
+    system = find_system(case.system) if case.system else None
+    if case.is_there:
+        costs = of_machine(load(case.machine), str(case.machine))
     else:
         costs = of_system(system) if system else usual()
     if system is None:
-        if request.mapping or request.nodes is not None or request.ppn is not None:
+        if case.needs_system:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, None
-    return placed(costs, system, request.mapping, request.ranks or 1, request.nodes, request.ppn)
+    return placed(costs, system, case.mapping, case.ranks or 1, case.nodes, case.ppn)
 
 
-def _calibrated(request: Request, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
+def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
     """From measured collectives: the estimator `simulated`, with intervals; calibrated once for all sizes."""
-    from hockney.machine.system import find_system
-    from hockney.predict.estimators.base import Training, estimators
-    from hockney.predict.points import limits, points
-    from hockney.predict.scenario import MOST_STEPS
-    from hockney.records import table
-    from hockney.records.keys import POINT_TO_POINT
-
-    if (request.ranks or 1) > MOST_STEPS:
+    if (case.ranks or 1) > MOST_STEPS:
         raise RequestError(
-            f"{request.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
+            f"{case.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
             "ask for fewer, or leave out --table",
         )
-    frame = table.load(request.table or Path())
-    pooled = points(frame, request.operation, request.statistic)
+    frame = table.load(case.table or Path())
+    pooled = points(frame, case.operation, case.statistic)
     learn = pooled.frame
     if len(kinds := learn[["system", "mpi"]].drop_duplicates()) > 1:
         raise RequestError(
-            f"{request.table} holds {len(kinds)} systems or MPIs", "keep the rows of one of them in a table"
+            f"{case.table} holds {len(kinds)} systems or MPIs", "keep the rows of one of them in a table"
         )
-    asked = _asked(request, learn)
-    system = find_system(request.system) if request.system else None
+    asked = _asked(case, learn)
+    system = find_system(case.system) if case.system else None
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
-    training = Training(learn, pairs, system, request.operation, pooled.statistic, progress)
+    training = Training(learn, pairs, system, case.operation, pooled.statistic, progress)
     progress(0.0, "calibrating")
     fitted = estimators.get("simulated")(training)
     told = [*pooled.warnings, *limits(learn)]
-    origin = f"{request.table} ({pooled.statistic})"
+    origin = f"{case.table} ({pooled.statistic})"
     answers = []
     for size_B in sizes_B:
         rows, warnings = _of_size(asked.assign(bytes=size_B), learn, fitted)
-        answers.append(_answer(request, size_B, rows, origin, [*told, *warnings], {}, {}))
+        answers.append(_answer(case, size_B, rows, origin, [*told, *warnings], {}, {}))
     return answers
 
 
-def _asked(request: Request, learn: pd.DataFrame) -> pd.DataFrame:
+def _asked(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
     """Each algorithm as it was measured, with its segments and its radix, on the ranks asked for."""
-    from hockney.predict.points import CHOICE
-
     known = sorted(set(learn["algorithm"]))
-    wanted = _names(request, known)
+    wanted = _names(case, known)
     if strange := [name for name in wanted if name not in known]:
-        raise RequestError(
-            f"{request.table} has no {request.operation} by {strange[0]}", f"known: {', '.join(known)}"
-        )
+        raise RequestError(f"{case.table} has no {case.operation} by {strange[0]}", f"known: {', '.join(known)}")
     asked = learn[learn["algorithm"].isin(wanted)].drop_duplicates(list(CHOICE)).reset_index(drop=True)
-    if request.segment not in ("", "none"):
-        asked = asked[asked["segment_bytes"] == parse_bytes(request.segment)].reset_index(drop=True)
+    if case.segment_B:
+        asked = asked[asked["segment_bytes"] == case.segment_B].reset_index(drop=True)
         if asked.empty:
-            raise RequestError(f"nothing was measured with segments of {request.segment}", "leave out --segment")
+            length = written(case.segment_B)
+            raise RequestError(f"nothing was measured with segments of {length}", "leave out --segment")
     asked = asked.assign(
-        mapping=request.mapping or str(learn["mapping"].iloc[0]),
-        ranks=request.ranks,
-        nodes=request.nodes,
-        ppn=request.ppn,
-        root=request.root,
+        mapping=case.mapping or str(learn["mapping"].iloc[0]),
+        ranks=case.ranks,
+        nodes=case.nodes,
+        ppn=case.ppn,
+        root=case.root,
     )
     asked[["nodes", "ppn", "root"]] = asked[["nodes", "ppn", "root"]].astype("Int64")
     return asked
@@ -272,11 +222,6 @@ def _asked(request: Request, learn: pd.DataFrame) -> pd.DataFrame:
 
 def _of_size(asked: pd.DataFrame, learn: pd.DataFrame, fitted: Fitted) -> tuple[list[Row], list[str]]:
     """A row for each point, and what limits them."""
-    import numpy as np
-
-    from hockney.predict.collective import Row
-    from hockney.predict.points import POINT, beyond
-
     found = fitted.predict(asked[[*POINT, "time_s"]])
     rows = []
     for i, point in enumerate(asked.to_dict("records")):
@@ -307,7 +252,7 @@ def _title(point: Mapping[Any, Any]) -> str:
 
 
 def _answer(
-    request: Request,
+    case: CollectiveCase,
     size_B: int,
     rows: Sequence[Row],
     origin: str,
@@ -315,11 +260,9 @@ def _answer(
     refused: dict[str, str],
     bound: dict[str, float],
 ) -> dict[str, Any]:
-    from hockney.predict.collective import verdict
-
     decided = verdict(rows)
     ordered = sorted(rows, key=lambda row: (row.time_s is None, row.time_s or 0.0))
-    if request.algorithm == "best":
+    if case.algorithm == "best":
         ordered = ordered[:1]
     return {
         "bytes": size_B,
@@ -332,11 +275,9 @@ def _answer(
     }
 
 
-def _show(request: Request, made: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    size = "" if request.operation == "barrier" else f" of {format_bytes(made['bytes'])}"
-    shown = Table(title=f"{request.operation}{size} on {request.ranks} ranks, from {made['origin']}", box=None)
+def _show(case: CollectiveCase, made: dict[str, Any]) -> None:
+    size = "" if case.operation == "barrier" else f" of {format_bytes(made['bytes'])}"
+    shown = Table(title=f"{case.operation}{size} on {case.ranks} ranks, from {made['origin']}", box=None)
     for heading in ("algorithm", "time", "95 % interval", "method", "exact", "asymptotic", "dominant"):
         shown.add_column(
             heading, justify="right" if heading == "time" else "left", no_wrap=heading == "algorithm"

@@ -2,21 +2,78 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Container
+from typing import Annotated, Any
 
-import typer
+from pydantic import BaseModel, Field
+from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
-from hockney.cli.predict import MACHINE, MachineFile, predict
+from hockney.cli.loading import later
+from hockney.cli.predict import MachineFile, predict
 from hockney.errors import RequestError
-from hockney.units import parse_extents
+from hockney.options import Option, flag, options
+from hockney.units import format_bytes, format_time, parse_bytes, parse_extents
 
-if TYPE_CHECKING:
-    from hockney.models.effects._shapes import Shape
-    from hockney.predict.datatype import Prediction, Verdict
+with later():
+    from hockney.machine.file import load
+    from hockney.machine.select import one_effect, parse_where, title, words
+    from hockney.models.effects._shapes import Shape, level_of
+    from hockney.models.effects.datatypes import LIBRARY, LOOP
+    from hockney.predict.datatype import Prediction, Verdict, decide, predict_way
+    from hockney.predict.datatype_costs import ways_of
+    from hockney.predict.layout import face as face_layout
+    from hockney.predict.layout import strided
+
 
 MOST_ELEMENTS = 10**15
 """Along one direction: more than any memory has bytes."""
+
+
+class Blocks(BaseModel):
+    """A layout by its blocks."""
+
+    layout: Annotated[str | None, Option("vector, indexed (the same as a list) or irregular.")] = None
+    blocks: Annotated[int | None, Option("With --layout: how many blocks.")] = None
+    block_B: Annotated[
+        int | None,
+        Option("With --layout: length of a block, such as 8B.", flags=("--block",), read=parse_bytes),
+    ] = None
+    stride_B: Annotated[
+        int | None,
+        Option(
+            "With --layout: from block to block, such as 64B; of irregular the mean.",
+            flags=("--stride",),
+            read=parse_bytes,
+        ),
+    ] = None
+
+
+class Face(BaseModel):
+    """A layout by the face of a block of elements."""
+
+    face: Annotated[str | None, Option("x, y or z: the face of a block in C order, x fastest.")] = None
+    shape: Annotated[
+        tuple[int, ...] | None,
+        Option("With --face: elements along x, y and z, such as 64x64x64.", read=lambda text: _extents(text)),
+    ] = None
+    element_B: Annotated[
+        int,
+        Option(
+            "With --face: size of an element. [default: 8B]", flags=("--element",), read=parse_bytes, show=None
+        ),
+    ] = 8
+
+
+class EffectOf(MachineFile):
+    """Which effect of a machine file says what layouts cost."""
+
+    locality: Annotated[
+        str | None, Option("core, cache, numa, package, node or network. [default: the nearest measured]")
+    ] = None
+    where: Annotated[
+        list[str], Option("NAME=WORD, where a file holds more: mpi, variant, mapping, system, placement.")
+    ] = Field(default_factory=list)
 
 
 @verb(
@@ -29,43 +86,14 @@ hockney predict datatype --face y --shape 64x64x64 --locality cache --where mapp
 """,
     of=predict,
 )
-def datatype(
-    layout: Annotated[str, typer.Option(help="vector, indexed (the same as a list) or irregular.")] = "",
-    blocks: Annotated[int | None, typer.Option(help="With --layout: how many blocks.")] = None,
-    block: Annotated[str, typer.Option(help="With --layout: length of a block, such as 8B.")] = "",
-    stride: Annotated[
-        str, typer.Option(help="With --layout: from block to block, such as 64B; of irregular the mean.")
-    ] = "",
-    face: Annotated[str, typer.Option(help="x, y or z: the face of a block in C order, x fastest.")] = "",
-    shape: Annotated[str, typer.Option(help="With --face: elements along x, y and z, such as 64x64x64.")] = "",
-    element: Annotated[str, typer.Option(help="With --face: size of an element. [default: 8B]")] = "",
-    machine: MachineFile = MACHINE,
-    locality: Annotated[
-        str | None,
-        typer.Option(help="core, cache, numa, package, node or network. [default: the nearest measured]"),
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME=WORD, where a file holds more: mpi, variant, mapping, system, placement."),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+def datatype(blocks: Blocks, face: Face, machine: EffectOf, as_json: JsonOption = False) -> None:
     """What a message from scattered memory takes, by an MPI datatype and packed by hand, and which is faster.
 
     From the effect `datatypes` of a machine file: measured where this very layout was, else its model.
     """
-    asked = _shape(
-        {"--layout": layout, "--blocks": blocks, "--block": block, "--stride": stride},
-        {"--face": face, "--shape": shape, "--element": element},
-    )
-    from hockney.machine.file import load
-    from hockney.machine.select import one_effect, parse_where, title, words
-    from hockney.models.effects._shapes import level_of
-    from hockney.predict.datatype import decide, predict_way
-    from hockney.predict.datatype_costs import ways_of
-
-    whole = load(machine)
-    effect = one_effect(whole, "datatypes", {"locality": locality} | parse_where(where or []))
+    asked = _shape(blocks, face)
+    whole = load(machine.machine)
+    effect = one_effect(whole, "datatypes", {"locality": machine.locality} | parse_where(machine.where))
     ways = ways_of(effect, whole.system.hosts)
     found = {name: predict_way(way, asked, effect.not_identified) for name, way in ways.items()}
     verdict = decide(found, asked)
@@ -73,7 +101,7 @@ def datatype(
     if as_json:
         say.json(
             {
-                "machine": str(machine),
+                "machine": str(machine.machine),
                 **words(effect),
                 "layout": {**vars(asked), "contiguous": asked.is_contiguous, "level": level},
                 "ways": {name: _data(one) for name, one in found.items()},
@@ -91,39 +119,36 @@ def datatype(
         say.line(note)
 
 
-def _shape(strides: dict[str, Any], faces: dict[str, Any]) -> Shape:
-    """The layout asked for, by blocks or by a face; RequestError unless it is exactly one of them, whole."""
-    from hockney.predict.layout import face, strided
-    from hockney.units import parse_bytes
+def _extents(text: str) -> tuple[int, ...]:
+    return parse_extents(text, "a block", "elements", dimensions=(3,), at_most=MOST_ELEMENTS, example="64x64x64")
 
-    given = [[name for name, word in one.items() if word not in ("", None)] for one in (strides, faces)]
-    if given[0] and given[1]:
+
+def _shape(blocks: Blocks, face: Face) -> Shape:
+    """The layout asked for, by blocks or by a face; RequestError unless it is exactly one of them, whole."""
+    by_blocks, by_face = _flags(blocks, blocks.model_fields_set), _flags(face, face.model_fields_set)
+    if by_blocks and by_face:
         raise RequestError(
-            f"{given[1][0]} means nothing with {given[0][0]}", "ask for a --layout or for a --face, not both"
+            f"{by_face[0]} means nothing with {by_blocks[0]}", "ask for a --layout or for a --face, not both"
         )
-    if not given[0] and not given[1]:
+    if by_face:
+        _whole(by_face, ["--face", "--shape"], "--face x --shape 64x64x64")
+        return face_layout(face.face or "", face.shape or (), face.element_B)
+    if not by_blocks:
         raise RequestError(
             "datatype needs a layout",
             "for example --layout vector --blocks 2048 --block 8B --stride 64B, or --face x --shape 64x64x64",
         )
-    if given[1]:
-        _whole(faces, given[1], ("--face", "--shape"), "--face x --shape 64x64x64")
-        shape = parse_extents(
-            faces["--shape"], "a block", "elements", dimensions=(3,), at_most=MOST_ELEMENTS, example="64x64x64"
-        )
-        return face(faces["--face"], shape, parse_bytes(faces["--element"] or "8B"))
-    _whole(strides, given[0], tuple(strides), "--layout vector --blocks 2048 --block 8B --stride 64B")
-    return strided(
-        strides["--layout"],
-        strides["--blocks"],
-        parse_bytes(strides["--block"]),
-        parse_bytes(strides["--stride"]),
-    )
+    _whole(by_blocks, _flags(blocks), "--layout vector --blocks 2048 --block 8B --stride 64B")
+    return strided(blocks.layout or "", blocks.blocks or 0, blocks.block_B or 0, blocks.stride_B or 0)
 
 
-def _whole(all_of: dict[str, Any], given: list[str], needed: tuple[str, ...], example: str) -> None:
-    missing = [name for name in needed if all_of[name] in ("", None)]
-    if missing:
+def _flags(model: BaseModel, names: Container[str] | None = None) -> list[str]:
+    """How the options of these names are called, of all without."""
+    return [flag(name, option) for name, _, option in options(type(model)) if names is None or name in names]
+
+
+def _whole(given: list[str], needed: list[str], example: str) -> None:
+    if missing := [name for name in needed if name not in given]:
         raise RequestError(f"{given[0]} needs {', '.join(missing)}", f"for example {example}")
 
 
@@ -154,8 +179,6 @@ def _notes(found: dict[str, Prediction], shape: Shape) -> list[str]:
 
 
 def _described(shape: Shape, level: str) -> str:
-    from hockney.units import format_bytes
-
     if shape.is_contiguous:
         return f"{shape.layout}: {format_bytes(shape.bytes)}, contiguous"
     block = format_bytes(shape.bytes // shape.blocks)
@@ -166,10 +189,6 @@ def _described(shape: Shape, level: str) -> str:
 
 
 def _show(found: dict[str, Prediction]) -> None:
-    from rich.table import Table
-
-    from hockney.units import format_time
-
     names = ("way", "time", "95 % interval", "from", "contiguous", "fixed", "blocks", "lines")
     shown = Table(*names, box=None, pad_edge=False)
     for column in shown.columns:
@@ -190,8 +209,6 @@ def _show(found: dict[str, Prediction]) -> None:
 
 
 def _decided(verdict: Verdict) -> str:
-    from hockney.models.effects.datatypes import LIBRARY, LOOP
-
     if verdict.factor is None:
         return f"{verdict.answer}: {verdict.why}"
     factor, ends = verdict.factor, [end for end in (verdict.low, verdict.high) if end is not None]

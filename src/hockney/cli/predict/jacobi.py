@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from pydantic import BaseModel
+from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
-from hockney.cli.predict import MACHINE, MachineFile, predict
-from hockney.cli.predict._stencil import (
-    Asked,
-    Cells,
-    CellTime,
-    Grids,
-    Halo,
-    Iterations,
-    Mapping,
-    Nodes,
-    Ppn,
-    RankCount,
-    Runs,
-    Subdomain,
-    Systems,
-    grids_of,
-    predict_stencil,
-)
+from hockney.cli.loading import later
+from hockney.cli.predict import predict
+from hockney.cli.predict._stencil import Asked, grids_of, predict_stencil
 from hockney.errors import RequestError
+from hockney.options import Option, flag, options
 from hockney.units import format_time, parse_rate, parse_time
 
-if TYPE_CHECKING:
-    from hockney.apps.jacobi.printed import Case, Growth, Prediction
+with later():
+    from hockney.apps.jacobi.printed import Case, Growth, Prediction, exceeds, jacobi_models, rank, weak_scaling
+
 
 EXAMPLE = (
     "hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 "
@@ -43,17 +30,33 @@ SHOWN = 3
 """Grids of one place that a line of text names."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the options of `hockney predict` ask of Jacobi."""
+class JacobiCase(Asked):
+    """Which sweeps are predicted."""
 
-    model: str | None
-    serial_time: str
-    latency: str
-    bandwidth: str
-    subdomain: int | None
-    grids: Sequence[str]
-    ranks: int | None
+    operation: str = "jacobi"
+    cells: Annotated[
+        str, Option("Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks.")
+    ] = ""
+
+
+class Formula(BaseModel):
+    """A formula of the documents, and what it takes."""
+
+    model: Annotated[str | None, Option("A document's formula instead: document-000 or document-001.")] = None
+    serial_time_s: Annotated[
+        float | None,
+        Option(
+            "Formulas: what one rank takes for its subdomain alone.", flags=("--serial-time",), read=parse_time
+        ),
+    ] = None
+    latency_s: Annotated[
+        float | None,
+        Option("Formulas: of a message, such as 0.98us.", flags=("--latency",), read=parse_time),
+    ] = None
+    bandwidth_B_per_s: Annotated[
+        float | None,
+        Option("Formulas: of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
+    ] = None
 
 
 @verb(
@@ -66,28 +69,7 @@ hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185
 """,  # noqa: E501 - an example is one line of a shell
     of=predict,
 )
-def jacobi(
-    cells: Cells = "",
-    subdomain: Subdomain = None,
-    grid: Grids = None,
-    ranks: RankCount = None,
-    halo: Halo = "nonblocking",
-    iterations: Iterations = 10,
-    cell_time: CellTime = "",
-    runs: Runs = None,
-    machine: MachineFile = MACHINE,
-    system: Systems = "",
-    mapping: Mapping = "",
-    nodes: Nodes = None,
-    ppn: Ppn = None,
-    model: Annotated[
-        str | None, typer.Option(help="A document's formula instead: document-000 or document-001.")
-    ] = None,
-    serial_time: Annotated[str, typer.Option(help="Formulas: what one rank takes for its subdomain alone.")] = "",
-    latency: Annotated[str, typer.Option(help="Formulas: of a message, such as 0.98us.")] = "",
-    bandwidth: Annotated[str, typer.Option(help="Formulas: of messages, such as 12185MB/s.")] = "",
-    as_json: JsonOption = False,
-) -> None:
+def jacobi(case: JacobiCase, formula: Formula, as_json: JsonOption = False) -> None:
     """The time of a sweep on process grids, ranked, with intervals, and where communication matters.
 
     Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
@@ -96,65 +78,33 @@ def jacobi(
     With --model a formula of the documents is evaluated, for which --serial-time, --latency, --bandwidth,
     --subdomain and --grid are needed.
     """
-    if model is None and not (serial_time or latency or bandwidth):
-        predict_stencil(
-            Asked(
-                "jacobi",
-                cells,
-                subdomain,
-                grid or [],
-                ranks,
-                halo,
-                iterations,
-                cell_time,
-                runs,
-                machine,
-                system,
-                mapping,
-                nodes,
-                ppn,
-            ),
-            as_json=as_json,
-        )
+    if not formula.model_fields_set:
+        predict_stencil(case, as_json=as_json)
         return
-    given = {
-        "--cells": cells,
-        "--cell-time": cell_time,
-        "--halo": None if halo == "nonblocking" else halo,
-        "--iterations": None if iterations == 10 else iterations,
-        "--runs": runs,
-        "--system": system,
-        "--mapping": mapping,
-        "--nodes": nodes,
-        "--ppn": ppn,
-        "--machine": None if machine == MACHINE else machine,
-    }
-    for name, value in given.items():
-        if value not in (None, ""):
-            raise RequestError(f"{name} means nothing for the formulas of --model", "leave it out")
-    _predict(Request(model, serial_time, latency, bandwidth, subdomain, grid or [], ranks), as_json=as_json)
+    for name, _, option in options(JacobiCase):
+        if name in case.model_fields_set - {"subdomain", "grids", "ranks"}:
+            raise RequestError(f"{flag(name, option)} means nothing for the formulas of --model", "leave it out")
+    _predict(case, formula, as_json=as_json)
 
 
-def _predict(request: Request, *, as_json: bool) -> None:
+def _predict(case: JacobiCase, formula: Formula, *, as_json: bool) -> None:
     """Print the fastest of the grids asked for, the others after it, and how communication grows."""
-    from hockney.apps.jacobi.printed import exceeds, jacobi_models, rank, weak_scaling
-
     known = ", ".join(jacobi_models.names())
-    if request.model is None:
+    if formula.model is None:
         raise RequestError("jacobi needs --model", f"known: {known}")
-    model = jacobi_models.get(request.model)
-    case = _case(request)
-    ranked = rank(model, case, grids_of(request.grids, request.ranks))
-    steps = weak_scaling(model, case)
+    model = jacobi_models.get(formula.model)
+    cube = _cube(case, formula)
+    ranked = rank(model, cube, grids_of(case.grids, case.ranks))
+    steps = weak_scaling(model, cube)
     matters = {share: exceeds(steps, share) for share in SHARES}
     if as_json:
         _, best = ranked[0]
         say.json(
             {
                 "operation": "jacobi",
-                "model": request.model,
+                "model": formula.model,
                 "formula": model.formula,
-                **vars(case),
+                **vars(cube),
                 "ranks": best.grid.ranks,
                 **_data(best),
                 "tied": [str(one.grid) for place, one in ranked if place == 1 and one is not best],
@@ -167,29 +117,27 @@ def _predict(request: Request, *, as_json: bool) -> None:
             }
         )
         return
-    title = f"jacobi on {ranked[0][1].grid.ranks} ranks, {case.subdomain}³ cells each — {request.model}"
+    title = f"jacobi on {ranked[0][1].grid.ranks} ranks, {cube.subdomain}³ cells each — {formula.model}"
     say.line(f"{title}\n  {model.formula}")
     _show(ranked)
     say.line(_growth(steps, matters))
 
 
-def _case(request: Request) -> Case:
-    from hockney.apps.jacobi.printed import Case
-
+def _cube(case: JacobiCase, formula: Formula) -> Case:
     needed = {
-        "--serial-time": request.serial_time,
-        "--latency": request.latency,
-        "--bandwidth": request.bandwidth,
-        "--subdomain": request.subdomain,
-        "--grid": request.grids,
+        "--serial-time": formula.serial_time_s,
+        "--latency": formula.latency_s,
+        "--bandwidth": formula.bandwidth_B_per_s,
+        "--subdomain": case.subdomain,
+        "--grid": case.grids or None,
     }
-    if missing := [name for name, value in needed.items() if value in ("", None, [])]:
-        raise RequestError(f"jacobi by {request.model} needs {', '.join(missing)}", f"for example {EXAMPLE}")
+    if missing := [name for name, value in needed.items() if value is None]:
+        raise RequestError(f"jacobi by {formula.model} needs {', '.join(missing)}", f"for example {EXAMPLE}")
     return Case(
-        request.subdomain or 0,
-        parse_time(request.serial_time),
-        parse_time(request.latency),
-        parse_rate(request.bandwidth),
+        case.subdomain or 0,
+        formula.serial_time_s or 0.0,
+        formula.latency_s or 0.0,
+        formula.bandwidth_B_per_s or 0.0,
     )
 
 
@@ -199,8 +147,6 @@ def _data(one: Prediction) -> dict[str, Any]:
 
 def _show(ranked: Sequence[tuple[int, Prediction]]) -> None:
     """A line for each place, then who is fastest."""
-    from rich.table import Table
-
     places: dict[int, list[Prediction]] = {}
     for place, one in ranked:
         places.setdefault(place, []).append(one)

@@ -5,12 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
-import typer
+from pydantic import Field
 
 from hockney.cli import JsonOption, say, verb
-from hockney.cli.predict import MACHINE, MachineFile, Sizes, predict
+from hockney.cli.loading import later
+from hockney.cli.predict import MachineFile, Sizes, predict
 from hockney.errors import RequestError
+from hockney.options import Option
 from hockney.records.keys import POINT_TO_POINT
+
+with later():
+    from hockney.machine.file import load
+    from hockney.machine.select import one, parse_where, title
+    from hockney.predict.message import predict_message
+    from hockney.report.views.prediction import as_data, as_text
+
+
+class Message(Sizes, MachineFile):
+    """Of which length a message is, and which entry of a machine file it is about."""
+
+    locality: Annotated[
+        str | None,
+        Option("core, cache, numa, package, node or network. [default: the nearest measured]"),
+    ] = None
+    variant: Annotated[str | None, Option("Variant that was measured.")] = None
+    cache: Annotated[str | None, Option("warm or off. [default: warm where measured]")] = None
+    where: Annotated[
+        list[str],
+        Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, window, pairs."),
+    ] = Field(default_factory=list)
+    model: Annotated[str, Option("Model to predict with.")] = "piecewise"
 
 
 def _enter(operation: str) -> Callable[..., None]:
@@ -24,40 +48,23 @@ hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open
 """,
         of=predict,
     )
-    def command(
-        sizes: Sizes = None,
-        machine: MachineFile = MACHINE,
-        locality: Annotated[
-            str | None,
-            typer.Option(help="core, cache, numa, package, node or network. [default: the nearest measured]"),
-        ] = None,
-        variant: Annotated[str | None, typer.Option(help="Variant that was measured.")] = None,
-        cache: Annotated[str | None, typer.Option(help="warm or off. [default: warm where measured]")] = None,
-        where: Annotated[
-            list[str] | None,
-            typer.Option(help="NAME=WORD, where a file holds more: mapping, mpi, system, source, window, pairs."),
-        ] = None,
-        model: Annotated[str, typer.Option(help="Model to predict with.")] = "piecewise",
-        as_json: JsonOption = False,
-    ) -> None:
+    def command(message: Message, as_json: JsonOption = False) -> None:
         """The time of one message, with its 95 % interval, the formula used and the bandwidth."""
-        if not sizes:
+        if not message.sizes_B:
             raise RequestError(f"{operation} needs --bytes", "for example --bytes 64KiB")
-        from hockney.machine.file import load
-        from hockney.machine.select import one, parse_where, title
-        from hockney.predict.message import predict_message
-        from hockney.report.views.prediction import as_data, as_text
-        from hockney.units import parse_bytes
-
-        lengths = [parse_bytes(size) for size in sizes]
-        asked = {"operation": operation, "locality": locality, "variant": variant, "cache": cache}
-        whole = load(machine)
-        entry = one(whole, asked | parse_where(where or []))
-        predictions = [predict_message(entry, length, model) for length in lengths]
+        asked = {
+            "operation": operation,
+            "locality": message.locality,
+            "variant": message.variant,
+            "cache": message.cache,
+        }
+        machine = load(message.machine)
+        entry = one(machine, asked | parse_where(message.where))
+        predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
         if as_json:
-            say.json({"machine": str(machine), **as_data(entry, model, predictions)})
+            say.json({"machine": str(message.machine), **as_data(entry, message.model, predictions)})
             return
-        heading = f"{title(entry, whole.point_to_point)} — {model}"
+        heading = f"{title(entry, machine.point_to_point)} — {message.model}"
         say.line(as_text(heading, entry, predictions))
 
     return command

@@ -4,43 +4,86 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
+from pydantic import BaseModel, Field
+from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
-from hockney.cli._words import wholes
-from hockney.cli.predict import MACHINE, MachineFile, predict
+from hockney.cli.loading import later
+from hockney.cli.predict import MachineFile, Placing, predict
 from hockney.errors import RequestError
+from hockney.options import Option, flag, options
+from hockney.units import LONGEST_S, format_time, parse_rate, parse_time
+from hockney.words import wholes
 
-if TYPE_CHECKING:
-    from hockney.apps.ring.model import Link, MachineLinks, Predicted, Where
+with later():
+    from hockney.apps.ring.model import (
+        ACROSS,
+        MESSAGE_B,
+        MOST_RANKS,
+        WITHIN,
+        Link,
+        MachineLinks,
+        Predicted,
+        Where,
+        around,
+        around_domains,
+        link,
+        locality_of,
+        model_of,
+    )
+    from hockney.apps.ring.model import predict as predict_ring
+    from hockney.machine.file import load
+    from hockney.machine.placement import placement
+    from hockney.machine.select import parse_where
+    from hockney.machine.system import find_system
     from hockney.records.record import Locality
+
 
 MOST_PROCESSES = 2_000_000
 """Of all rings together: some seconds."""
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """A latency and a bandwidth within a domain of `domain` ranks, and between two."""
+class RingCase(MachineFile, Placing):
+    """Which cycles are predicted, on a system or with all neighbours at one locality."""
 
-    latency: str
-    bandwidth: str
-    latency_across: str
-    bandwidth_across: str
-    domain: int | None
+    ranks: Annotated[
+        list[int],
+        Option(
+            "Processes: 8, 8,16 or 1-24.", read=lambda text: sorted(set(wholes(text, range(1, MOST_RANKS + 1))))
+        ),
+    ] = Field(default_factory=list)
+    exchange: Annotated[str, Option("sendrecv, nonblocking or persistent.")] = "sendrecv"
+    model: Annotated[str, Option("slowest-link or document-001.")] = "slowest-link"
+    where: Annotated[
+        list[str], Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, variant.")
+    ] = Field(default_factory=list)
+    locality: Annotated[str, Option("Of all neighbours, without --system. [default: the nearest measured]")] = ""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where the ranks are: of a system, or all neighbours at one locality."""
+class Numbers(BaseModel):
+    """A latency and a bandwidth within a domain of `domain` ranks, and between two, instead of a machine file."""
 
-    system: str
-    mapping: str
-    nodes: int | None
-    ppn: int | None
-    locality: str
+    latency_s: Annotated[
+        float | None,
+        Option("Instead of a machine file: of a message, such as 0.34us.", flags=("--latency",), read=parse_time),
+    ] = None
+    bandwidth_B_per_s: Annotated[
+        float | None,
+        Option("With --latency: such as 6372.991MB/s. [default: any]", flags=("--bandwidth",), read=parse_rate),
+    ] = None
+    latency_across_s: Annotated[
+        float | None,
+        Option("With --latency: of a message between domains.", flags=("--latency-across",), read=parse_time),
+    ] = None
+    bandwidth_across_B_per_s: Annotated[
+        float | None,
+        Option("With --latency-across: of messages there.", flags=("--bandwidth-across",), read=parse_rate),
+    ] = None
+    domain: Annotated[
+        int | None, Option("With --latency-across: consecutive ranks of a domain, such as a socket's cores.")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -61,73 +104,37 @@ class Answer:
     "--bandwidth-across 5530.801MB/s --domain 12 --model document-001 --json",
     of=predict,
 )
-def ring(
-    ranks: Annotated[str, typer.Option(help="Processes: 8, 8,16 or 1-24.")] = "",
-    exchange: Annotated[str, typer.Option(help="sendrecv, nonblocking or persistent.")] = "sendrecv",
-    model: Annotated[str, typer.Option(help="slowest-link or document-001.")] = "slowest-link",
-    machine: MachineFile = MACHINE,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME=WORD, where a file holds more: mapping, mpi, system, source, variant."),
-    ] = None,
-    system: Annotated[str, typer.Option(help="Description of the system, a known name or a JSON file.")] = "",
-    mapping: Annotated[str, typer.Option(help="Where the system's mapping puts ranks.")] = "",
-    nodes: Annotated[int | None, typer.Option(help="Nodes that are used.")] = None,
-    ppn: Annotated[int | None, typer.Option(help="The most ranks on a node.")] = None,
-    locality: Annotated[
-        str, typer.Option(help="Of all neighbours, without --system. [default: the nearest measured]")
-    ] = "",
-    latency: Annotated[str, typer.Option(help="Instead of a machine file: of a message, such as 0.34us.")] = "",
-    bandwidth: Annotated[str, typer.Option(help="With --latency: such as 6372.991MB/s. [default: any]")] = "",
-    latency_across: Annotated[str, typer.Option(help="With --latency: of a message between domains.")] = "",
-    bandwidth_across: Annotated[str, typer.Option(help="With --latency-across: of messages there.")] = "",
-    domain: Annotated[
-        int | None,
-        typer.Option(help="With --latency-across: consecutive ranks of a domain, such as a socket's cores."),
-    ] = None,
-    json: JsonOption = False,
-) -> None:
+def ring(case: RingCase, numbers: Numbers, json: JsonOption = False) -> None:
     """The time of one cycle of `hockney run ring`: all messages back where they started.
 
     From the messages of a machine file, PingPing where it was measured, for the neighbours that a placement
     makes; or from a latency and a bandwidth alone.
     """
-    from hockney.apps.ring.model import MESSAGE_B, MOST_RANKS, model_of
-
-    if not ranks:
+    if not case.ranks:
         raise RequestError("ring needs --ranks", "for example --ranks 1-24")
-    counts = sorted(set(wholes(ranks, "--ranks", range(1, MOST_RANKS + 1))))
-    if sum(counts) > MOST_PROCESSES:
+    if sum(case.ranks) > MOST_PROCESSES:
         raise RequestError(
-            f"--ranks {ranks}: {sum(counts)} processes in all, more than {MOST_PROCESSES}",
+            f"--ranks: {sum(case.ranks)} processes in all, more than {MOST_PROCESSES}",
             "name fewer numbers of processes: 16,256,4096",
         )
-    formula = model_of(model).formula(exchange)
-    numbers = Numbers(latency, bandwidth, latency_across, bandwidth_across, domain)
-    place = Place(system, mapping, nodes, ppn, locality)
-    if any(word not in ("", None) for word in vars(numbers).values()):
-        given = {**vars(place), "where": where, "machine": None if machine == MACHINE else machine}
-        for name, word in given.items():
-            if word not in ("", None, []):
-                raise RequestError(f"--{name} means nothing with --latency", "leave it out")
-        answer = _of_numbers(numbers, counts, exchange, model)
+    formula = model_of(case.model).formula(case.exchange)
+    if numbers.model_fields_set:
+        for name, _, option in options(RingCase):
+            if name in case.model_fields_set - {"ranks", "exchange", "model"}:
+                raise RequestError(f"{flag(name, option)} means nothing with --latency", "leave it out")
+        answer = _of_numbers(numbers, case.ranks, case.exchange, case.model)
     else:
-        from hockney.apps.ring.model import MachineLinks
-        from hockney.machine.file import load
-        from hockney.machine.select import parse_where
-
-        answer = _of_machine(
-            MachineLinks(load(machine), parse_where(where or [])), place, counts, exchange, model
-        )
+        links = MachineLinks(load(case.machine), parse_where(case.where))
+        answer = _of_machine(links, case, case.ranks, case.exchange, case.model)
     if json:
         say.json(
             {
                 "operation": "ring",
-                "model": model,
+                "model": case.model,
                 "formula": formula,
-                "exchange": exchange,
+                "exchange": case.exchange,
                 "message_B": MESSAGE_B,
-                "machine": None if latency else str(machine),
+                "machine": None if numbers.latency_s is not None else str(case.machine),
                 "links": {name: vars(link) for name, link in answer.links.items()},
                 "points": [
                     {"ranks": count, **({"time_s": None} if one is None else vars(one))}
@@ -137,60 +144,51 @@ def ring(
             }
         )
         return
-    say.line(f"ring, {exchange} — {model}: {formula}")
+    say.line(f"ring, {case.exchange} — {case.model}: {formula}")
     _show(answer)
     for note in answer.notes:
         say.line(note)
 
 
 def _of_numbers(numbers: Numbers, counts: Sequence[int], exchange: str, model: str) -> Answer:
-    from hockney.apps.ring.model import ACROSS, WITHIN, around_domains
-
-    if not numbers.latency:
+    if numbers.latency_s is None:
         raise RequestError("--bandwidth, --latency-across and --domain need --latency", "for example 0.34us")
-    if bool(numbers.latency_across) != (numbers.domain is not None):
+    if (numbers.latency_across_s is None) != (numbers.domain is None):
         raise RequestError(
             "--latency-across and --domain belong together", "for example --latency-across 0.57us --domain 12"
         )
-    if numbers.bandwidth_across and not numbers.latency_across:
+    if numbers.bandwidth_across_B_per_s is not None and numbers.latency_across_s is None:
         raise RequestError("--bandwidth-across needs --latency-across", "for example --latency-across 0.57us")
-    links = {WITHIN: _link(numbers.latency, numbers.bandwidth)}
-    if numbers.latency_across:
-        links[ACROSS] = _link(numbers.latency_across, numbers.bandwidth_across)
+    links = {WITHIN: _link(numbers.latency_s, numbers.bandwidth_B_per_s)}
+    if numbers.latency_across_s is not None:
+        links[ACROSS] = _link(numbers.latency_across_s, numbers.bandwidth_across_B_per_s)
     return _answer(
         counts, lambda count: around_domains(count, numbers.domain), links.__getitem__, exchange, model, []
     )
 
 
-def _link(latency: str, bandwidth: str) -> Link:
-    from hockney.apps.ring.model import link
-    from hockney.units import LONGEST_S, parse_rate, parse_time
-
-    rate_B_per_s = parse_rate(bandwidth) if bandwidth else None
-    made = None if rate_B_per_s == 0 else link(parse_time(latency), rate_B_per_s)
+def _link(latency_s: float, bandwidth_B_per_s: float | None) -> Link:
+    made = None if bandwidth_B_per_s == 0 else link(latency_s, bandwidth_B_per_s)
     if made is None or made.time_s > LONGEST_S:
-        raise RequestError(f"{bandwidth!r} moves nothing", "write for example 6372.991MB/s")
+        raise RequestError(
+            f"a bandwidth of {bandwidth_B_per_s:g} B/s moves nothing", "write for example 6372.991MB/s"
+        )
     return made
 
 
-def _of_machine(links: MachineLinks, place: Place, counts: Sequence[int], exchange: str, model: str) -> Answer:
-    from hockney.apps.ring.model import around, locality_of
-
-    if place.system:
-        from hockney.machine.placement import placement
-        from hockney.machine.system import find_system
-
-        if place.locality:
+def _of_machine(links: MachineLinks, case: RingCase, counts: Sequence[int], exchange: str, model: str) -> Answer:
+    if case.system:
+        if case.locality:
             raise RequestError("--locality means nothing with --system", "the system says where neighbours are")
-        system = find_system(place.system)
+        system = find_system(case.system)
 
         def neighbours(count: int) -> list[Locality]:
-            return around(placement(system, place.mapping, count, place.nodes, place.ppn))
+            return around(placement(system, case.mapping, count, case.nodes, case.ppn))
 
         return _answer(counts, neighbours, links, exchange, model, links.notes)
-    if place.mapping or place.nodes is not None or place.ppn is not None:
+    if case.needs_system:
         raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
-    here = locality_of(place.locality) if place.locality else links.nearest
+    here = locality_of(case.locality) if case.locality else links.nearest
     return _answer(counts, lambda count: [here] * count if count > 1 else [], links, exchange, model, links.notes)
 
 
@@ -203,8 +201,6 @@ def _answer(
     notes: Sequence[str],
 ) -> Answer:
     """`notes` may still grow while links are looked up."""
-    from hockney.apps.ring.model import predict as predict_ring
-
     used: dict[str, Link] = {}
     points = []
     for count in counts:
@@ -215,10 +211,6 @@ def _answer(
 
 
 def _show(answer: Answer) -> None:
-    from rich.table import Table
-
-    from hockney.units import format_time
-
     for name, link in answer.links.items():
         say.line(f"  {name}: λ + n/b = {_time(link)}")
     shown = Table("processes", "cycle", "95 % interval", "a hop", "slowest neighbours", box=None)
@@ -233,8 +225,6 @@ def _show(answer: Answer) -> None:
 
 
 def _time(link: Link) -> str:
-    from hockney.units import format_time
-
     if link.low_s is None or link.high_s is None:
         return format_time(link.time_s)
     return f"{format_time(link.time_s)} ({format_time(link.low_s)} to {format_time(link.high_s)})"

@@ -2,31 +2,81 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
-import typer
+from pydantic import BaseModel
+from rich.table import Table
 
+from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.cli import JsonOption, say, verb
-from hockney.cli.predict import MACHINE, MachineFile, predict
+from hockney.cli.loading import later
+from hockney.cli.predict import MACHINE, predict
 from hockney.errors import RequestError
+from hockney.options import Argument, Option
+from hockney.units import Extents, format_time, parse_rate
 
-if TYPE_CHECKING:
-    from hockney.apps.sum3d.model import Prediction
+with later():
+    from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
+    from hockney.apps.sum3d.model import PARTS, Prediction, costs_of, predict_sum3d
+    from hockney.machine.file import load
 
-Locality = Annotated[
-    str, typer.Option(help="Of rank 0 and the others: core, cache … network. [default: the farthest measured]")
-]
-CacheOf = Annotated[
-    str,
-    typer.Option(
-        "--cache",
-        help="warm or off: messages that were measured so. [default: off where the matrices exceed the caches]",
-    ),
-]
-WriteAllocate = Annotated[
-    bool, typer.Option("--write-allocate", help="The cache reads what is written: 32 B for each sum, not 24 B.")
-]
-Algorithm = Annotated[str, typer.Option(help="Of scatter and gather: linear or binomial.")]
+
+class Size(BaseModel):
+    """Elements of the matrices."""
+
+    nx: Annotated[int, Argument("Elements along x.", metavar="NX")]
+    ny: Annotated[int, Argument("Along y.", metavar="NY")]
+    nz: Annotated[int, Argument("Along z.", metavar="NZ")]
+
+    @property
+    def size(self) -> Extents:
+        """Along all three."""
+        return Extents(self.nx, self.ny, self.nz)
+
+
+class Costs(BaseModel):
+    """Which messages of a machine file cost what, and what a sum moves."""
+
+    locality: Annotated[
+        str, Option("Of rank 0 and the others: core, cache … network. [default: the farthest measured]")
+    ] = ""
+    cache: Annotated[
+        str,
+        Option(
+            "warm or off: messages that were measured so. [default: off where the matrices exceed the caches]"
+        ),
+    ] = ""
+    write_allocate: Annotated[
+        bool,
+        Option("The cache reads what is written: 32 B for each sum, not 24 B.", flags=("--write-allocate",)),
+    ] = False
+    algorithm: Annotated[str, Option("Of scatter and gather: linear or binomial.")] = "linear"
+
+
+class Sum3dCase(Size):
+    """What is summed on which ranks, and how fast their memory is."""
+
+    ranks: Annotated[int | None, Option("How many ranks. [default: those of --grid]")] = None
+    grid: Annotated[Grid | None, Option("Processes along x, y and z, such as 6x4x1.", read=parse_grid)] = None
+    split: Annotated[str, Option("balanced, cartesian or blocks.")] = "balanced"
+    machine: Annotated[Path, Option("Machine file.")] = MACHINE
+    memory_bandwidth_B_per_s: Annotated[
+        float | None,
+        Option(
+            "Of a rank while all compute, such as 10GB/s: `hockney run sum3d` measures it.",
+            flags=("--memory-bandwidth",),
+            read=parse_rate,
+        ),
+    ] = None
+    sum_bandwidth_B_per_s: Annotated[
+        float | None,
+        Option(
+            "Of the sum, where other ranks' caches hold what it writes. [default: the memory's]",
+            flags=("--sum-bandwidth",),
+            read=parse_rate,
+        ),
+    ] = None
 
 
 @verb(
@@ -37,66 +87,39 @@ hockney predict sum3d 800 300 100 --ranks 24 --grid 6x4x1 --split blocks --memor
 """,
     of=predict,
 )
-def sum3d(
-    nx: Annotated[int, typer.Argument(help="Elements along x.")],
-    ny: Annotated[int, typer.Argument(help="Along y.")],
-    nz: Annotated[int, typer.Argument(help="Along z.")],
-    ranks: Annotated[int | None, typer.Option(help="How many ranks. [default: those of --grid]")] = None,
-    grid: Annotated[str, typer.Option(help="Processes along x, y and z, such as 6x4x1.")] = "",
-    split: Annotated[str, typer.Option(help="balanced, cartesian or blocks.")] = "balanced",
-    machine: MachineFile = MACHINE,
-    memory_bandwidth: Annotated[
-        str, typer.Option(help="Of a rank while all compute, such as 10GB/s: `hockney run sum3d` measures it.")
-    ] = "",
-    sum_bandwidth: Annotated[
-        str,
-        typer.Option(help="Of the sum, where other ranks' caches hold what it writes. [default: the memory's]"),
-    ] = "",
-    locality: Locality = "",
-    cache: CacheOf = "",
-    write_allocate: WriteAllocate = False,
-    algorithm: Algorithm = "linear",
-    as_json: JsonOption = False,
-) -> None:
+def sum3d(case: Sum3dCase, costs: Costs, as_json: JsonOption = False) -> None:
     """Time of one cycle of `hockney run sum3d`, by part: two scatters, the sum, the gather, and packing."""
-    from hockney.apps.stencil.grids import parse_grid
-    from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
-    from hockney.apps.sum3d.model import costs_of, predict_sum3d
-    from hockney.machine.file import load
-    from hockney.units import Extents, parse_rate
-
-    if not memory_bandwidth:
+    memory_B_per_s = case.memory_bandwidth_B_per_s
+    if memory_B_per_s is None:
         raise RequestError(
             "sum3d needs --memory-bandwidth", "for example 10GB/s; `hockney run sum3d` measures it in each run"
         )
-    size = Extents(nx, ny, nz)
-    if ranks is None and not grid:
+    if case.ranks is None and case.grid is None:
         raise RequestError("sum3d needs --ranks or --grid", "for example --ranks 24")
-    made = parse_grid(grid) if grid else usual_grid(size, ranks or 1, split)
-    check_ranks(made, made.ranks if ranks is None else ranks)
-    of_ranks = loads(size, made, split)
-    bandwidth_B_per_s = parse_rate(memory_bandwidth)
-    summing_B_per_s = parse_rate(sum_bandwidth) if sum_bandwidth else bandwidth_B_per_s
+    grid = case.grid or usual_grid(case.size, case.ranks or 1, case.split)
+    check_ranks(grid, grid.ranks if case.ranks is None else case.ranks)
+    of_ranks = loads(case.size, grid, case.split)
+    summing_B_per_s = memory_B_per_s if case.sum_bandwidth_B_per_s is None else case.sum_bandwidth_B_per_s
     predicted = predict_sum3d(
-        size,
-        made,
-        split,
-        costs_of(load(machine), str(machine), size, locality, cache),
-        bandwidth_B_per_s,
+        case.size,
+        grid,
+        case.split,
+        costs_of(load(case.machine), str(case.machine), case.size, costs.locality, costs.cache),
+        memory_B_per_s,
         sum_bandwidth_B_per_s=summing_B_per_s,
-        write_allocate=write_allocate,
-        algorithm=algorithm,
+        write_allocate=costs.write_allocate,
+        algorithm=costs.algorithm,
     )
     if as_json:
         say.json(
             {
                 "operation": "sum3d",
-                "size": list(size),
-                "ranks": made.ranks,
-                "grid": str(made),
-                "split": split,
-                "machine": str(machine),
-                "memory_bandwidth_B_per_s": bandwidth_B_per_s,
+                "size": list(case.size),
+                "ranks": grid.ranks,
+                "grid": str(grid),
+                "split": case.split,
+                "machine": str(case.machine),
+                "memory_bandwidth_B_per_s": memory_B_per_s,
                 "sum_bandwidth_B_per_s": summing_B_per_s,
                 "time_s": predicted.time_s,
                 **vars(predicted),
@@ -105,8 +128,8 @@ def sum3d(
             }
         )
         return
-    title = f"{size} on {made.ranks} ranks, grid {made}, {split} — {predicted.algorithm}, {predicted.origin}"
-    say.line(title)
+    how = f"{case.split} — {predicted.algorithm}, {predicted.origin}"
+    say.line(f"{case.size} on {grid.ranks} ranks, grid {grid}, {how}")
     for line in as_lines(of_ranks):
         say.line(line)
     _show(predicted)
@@ -116,16 +139,10 @@ def sum3d(
 
 def shares(predicted: Prediction) -> dict[str, float]:
     """Of the time, by part."""
-    from hockney.apps.sum3d.model import PARTS
-
     return {name.removesuffix("_s"): getattr(predicted, name) / predicted.time_s for name in PARTS}
 
 
 def _show(predicted: Prediction) -> None:
-    from rich.table import Table
-
-    from hockney.units import format_time
-
     shown = Table(box=None)
     for heading in ("part", "time", "share"):
         shown.add_column(heading, justify="left" if heading == "part" else "right")

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from socket import gethostname
+from typing import Annotated
 
-import typer
+from pydantic import BaseModel
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli._words import words
-from hockney.cli.run import (
-    BindTo,
-    HostFile,
-    Hosts,
-    Launcher,
-    MapBy,
-    Mpi,
-    Output,
-    Platform,
-    Repeat,
-    SystemName,
-    TimeLimit,
-    Variants,
-    run,
-    run_app,
-)
+from hockney.apps.cg.options import CgStudy
+from hockney.campaign.plan import AppLaunching
+from hockney.cli import JsonOption, answer_no, say, verb
+from hockney.cli.loading import later
+from hockney.cli.options import Without
+from hockney.cli.run import run, run_app
+from hockney.errors import RequestError
+from hockney.options import Option
 
-if TYPE_CHECKING:
+with later():
+    from hockney.apps.cg.picture import convergence, require_drawable, solution
+    from hockney.apps.cg.solution import description, part, read, require_place
+    from hockney.apps.cg.study import cache_line, name_of, table, unconverged, wrong
     from hockney.apps.launched import Launched
     from hockney.records.app_record import AppRecord
+    from hockney.runner.inventory import inventory
 
 
-USUAL_SIZE = "100x100x100"
+class Pictures(BaseModel):
+    """What is drawn of a run."""
+
+    plot: Annotated[Path | None, Option("Picture of the solution: .svg, .png or .html.")] = None
+    convergence: Annotated[
+        Path | None, Option("Picture of the residual over iterations: .svg, .png or .html.")
+    ] = None
 
 
 @verb(
@@ -44,151 +45,31 @@ USUAL_SIZE = "100x100x100"
     of=run,
 )
 def cg(
-    sizes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--size",
-            help=f"Unknowns: 1000x1000 or 200x200x100; repeat for several. [default: {USUAL_SIZE}]",
-            show_default=False,
-        ),
-    ] = None,
-    ranks: Annotated[
-        str, typer.Option(help="4, or 1,2,4 in one launch. [default: the cores of this host]", show_default=False)
-    ] = "",
-    grid: Annotated[
-        str,
-        typer.Option(
-            help="PXxPYxPZ, or all. [default: the one that cuts through the fewest unknowns]", show_default=False
-        ),
-    ] = "",
-    formulation: Annotated[
-        str, typer.Option(help="reference, fused, joint, single_sweep, pipelined; comma-separated.")
-    ] = "single_sweep",
-    halo: Annotated[
-        str, typer.Option(help="sendrecv, nonblocking, overlap, persistent or neighborhood.")
-    ] = "nonblocking",
-    faces: Annotated[str, typer.Option(help="datatype or packed.")] = "packed",
-    stores: Annotated[str, typer.Option(help="auto, plain or streaming (A p passes by the caches).")] = "auto",
-    eps: Annotated[
-        float | None,
-        typer.Option(help="End where ‖r‖ ≤ eps times the first. [default: 1e-6]", show_default=False),
-    ] = None,
-    iterations: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="So many, or at most so many with --eps. [default: until eps, 10000 at most]",
-            show_default=False,
-        ),
-    ] = None,
-    replace_every: Annotated[
-        int, typer.Option(min=0, help="r = b - A x every so many iterations; 0: never.")
-    ] = 50,
-    bound: Annotated[bool, typer.Option(help="Measure, in turns with the solves, what memory allows.")] = False,
-    compute: Annotated[
-        bool, typer.Option(help="On a simulated cluster --no-compute leaves out the arithmetic, not its time.")
-    ] = True,
-    cell_time: Annotated[
-        str, typer.Option(help="Of an unknown and iteration on a host of a simulated cluster: 1ns.")
-    ] = "",
-    solution: Annotated[
-        Path | None, typer.Option(help="File of the solution: raw doubles, described in FILE.json.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the solution: .svg, .png or .html.")] = None,
-    convergence: Annotated[
-        Path | None, typer.Option(help="Picture of the residual over iterations: .svg, .png or .html.")
-    ] = None,
-    repetitions: Repeat = None,
-    output: Output = None,
-    mpi: Mpi = "auto",
-    hosts: Hosts = "",
-    hostfile: HostFile = "",
-    launcher: Launcher = "",
-    platform: Platform = "",
-    map_by: MapBy = "core",
-    bind_to: BindTo = "core",
-    variants: Variants = None,
-    time_limit: TimeLimit = "120s",
-    system: SystemName = "",
+    study: CgStudy,
+    pictures: Pictures,
+    launching: Annotated[AppLaunching, Without("ranks")],
     json: JsonOption = False,
 ) -> None:
     """Conjugate gradients for Poisson's equation in two or three dimensions: iterations, time, memory traffic.
 
     The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and formulations are one launch.
     """
-    from hockney.apps.cg.solution import description, part, require_place
-    from hockney.apps.cg.study import Stores as KindOfStores
-    from hockney.apps.cg.study import Variant, Wanted, name_of, parse_unknowns, table, unconverged, wrong
-    from hockney.apps.jacobi.study import Faces, parse_ranks
-    from hockney.apps.stencil.grids import parse_grid
-    from hockney.apps.stencil.stencil import Exchange
-    from hockney.errors import RequestError
-    from hockney.runner.inventory import inventory
-    from hockney.units import parse_time
-
-    for picture in (plot, convergence):
-        if picture:
-            from hockney.apps.cg.picture import require_drawable
-
-            require_drawable(picture)
-    if plot and not solution:
-        raise RequestError("a plot is drawn from the file of the solution", "add --solution FILE")
-    for place in filter(None, (solution, plot, convergence)):
-        require_place(place)
-    if solution:
-        require_place(part(solution))
-        require_place(description(solution))
-    if convergence and not compute:
-        raise RequestError("without computing nothing converges", "leave out --convergence")
-    on = parse_grid(grid) if grid and grid != "all" else None
-    default_eps = 0.0 if iterations and eps is None else 1e-6
-    wanted = Wanted(
-        ranks=tuple(parse_ranks(ranks)) if ranks else (on.ranks if on else inventory().cores,),
-        sizes=tuple(parse_unknowns(size) for size in sizes or [USUAL_SIZE]),
-        grid=on,
-        every_grid=grid == "all",
-        variants=tuple(cast("Variant", word) for word in words(formulation)) or ("single_sweep",),
-        halo=cast("Exchange", halo),
-        faces=cast("Faces", faces),
-        stores=cast("KindOfStores", stores),
-        eps=default_eps if eps is None else eps,
-        iterations=iterations or 10000,
-        replace_every=replace_every,
-        bound=bound,
-        compute=compute,
-        cell_s=parse_time(cell_time) if cell_time else 0.0,
-        solution=solution,
-        repetitions=repetitions,
-        launches=max(1, len(variants or [])),
-    )
-    hosts_used: set[str] = set()
+    _check_places(study, pictures)
+    # Each launch does the whole study: one file cannot hold the solutions of all.
+    study = CgStudy.model_validate({**dict(study), "launches": max(1, len(launching.variants))})
+    hosts: set[str] = set()
 
     def do(launched: Launched) -> list[AppRecord]:
-        hosts_used.update(str(one["host"]) for one in launched.placement)
-        return wanted.run(launched)
+        hosts.update(str(place["host"]) for place in launched.placement)
+        return study.run(launched)
 
-    records = run_app(
-        do,
-        output=output,
-        verb="cg",
-        mpi=mpi,
-        ranks=max(wanted.ranks),
-        hosts=hosts,
-        hostfile=hostfile,
-        launcher=launcher,
-        platform=platform,
-        map_by=map_by,
-        bind_to=bind_to,
-        variants=variants,
-        time_limit=time_limit,
-        system=system,
-    )
+    records = run_app(do, launching.model_copy(update={"ranks": max(study.ranks)}))
     if json:
         say.json({"runs": [record.model_dump() for record in records]})
     else:
         say.table(table(records), wide=True)
-        _explain(records, hosts_used)
-    _draw(records, solution, plot, convergence)
+        _explain(records, hosts)
+    _draw(records, study.solution, pictures)
     late, failed = unconverged(records), wrong(records)
     for record in late:
         say.wrong(
@@ -203,16 +84,11 @@ def cg(
             f"{record.answer['residual_norms'][-1]} as the iteration says, to {norms[1]}",
         )
     if late or failed:
-        raise typer.Exit(1)
+        answer_no()
 
 
 def _explain(records: list[AppRecord], hosts: set[str]) -> None:
     """What the caches of this host make of several ranks; silent for other hosts and without such a study."""
-    from socket import gethostname
-
-    from hockney.apps.cg.study import cache_line
-    from hockney.runner.inventory import inventory
-
     caches = [one for one in inventory().caches if one.level >= 2 and one.type != "Instruction"]
     is_here = hosts == {gethostname()}
     if not caches or not is_here or len({record.ranks for record in records}) < 2:
@@ -222,19 +98,25 @@ def _explain(records: list[AppRecord], hosts: set[str]) -> None:
         say.line(line)
 
 
-def _draw(records: list[AppRecord], solution: Path | None, plot: Path | None, convergence: Path | None) -> None:
-    if convergence:
-        from hockney.apps.cg import picture as pictures
-        from hockney.apps.cg.study import name_of
+def _draw(records: list[AppRecord], values: Path | None, pictures: Pictures) -> None:
+    if pictures.convergence:
+        histories = [(name_of(record), record.answer["residual_norms"]) for record in records]
+        convergence(pictures.convergence, histories)
+    if pictures.plot and values:
+        spacing = 1 / (max(records[0].parameters[key] for key in ("nx", "ny", "nz")) + 1)
+        solution(pictures.plot, read(values), spacing)
 
-        pictures.convergence(
-            convergence,
-            [(name_of(record), record.answer["residual_norms"]) for record in records],
-        )
-    if plot and solution:
-        from hockney.apps.cg import picture as pictures
-        from hockney.apps.cg.solution import read
 
-        pictures.solution(
-            plot, read(solution), 1 / (max(records[0].parameters[key] for key in ("nx", "ny", "nz")) + 1)
-        )
+def _check_places(study: CgStudy, pictures: Pictures) -> None:
+    """RequestError before anything is launched where a file could not be written, or would mean nothing."""
+    drawn = list(filter(None, (pictures.plot, pictures.convergence)))
+    for place in drawn:
+        require_drawable(place)
+    if pictures.plot and not study.solution:
+        raise RequestError("a plot is drawn from the file of the solution", "add --solution FILE")
+    if study.solution:
+        drawn += [study.solution, part(study.solution), description(study.solution)]
+    for place in drawn:
+        require_place(place)
+    if pictures.convergence and not study.compute:
+        raise RequestError("without computing nothing converges", "leave out --convergence")

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.run import (
-    BindTo,
-    HostFile,
-    Hosts,
-    Launcher,
-    MapBy,
-    Mpi,
-    Output,
-    Platform,
-    Repeat,
-    SystemName,
-    TimeLimit,
-    Variants,
-    run,
-    run_app,
-)
+from hockney.apps.jacobi.options import JacobiStudy
+from hockney.campaign.plan import AppLaunching
+from hockney.cli import JsonOption, answer_no, say, verb
+from hockney.cli.loading import later
+from hockney.cli.options import Without
+from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 
-USUAL_CELLS = "200"
+with later():
+    from hockney.apps.jacobi.study import explained, fastest_grid, table, wrong
+    from hockney.machine.file import load
+    from hockney.predict.machine_costs import of_machine
 
 
 @verb(
@@ -39,135 +31,29 @@ USUAL_CELLS = "200"
     of=run,
 )
 def jacobi(
-    cells: Annotated[
-        str,
-        typer.Option(
-            help="Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks. "
-            f"[default: {USUAL_CELLS}]",
-            show_default=False,
-        ),
-    ] = "",
-    subdomain: Annotated[
-        int | None,
-        typer.Option(min=1, help="Side of the cube that each rank has: weak scaling.", show_default=False),
-    ] = None,
-    ranks: Annotated[
-        str, typer.Option(help="4, or 1,2,4 in one launch. [default: the cores of this host]", show_default=False)
-    ] = "",
-    grid: Annotated[
-        str,
-        typer.Option(help="PXxPYxPZ. [default: the one that cuts through the fewest cells]", show_default=False),
-    ] = "",
+    study: JacobiStudy,
+    launching: Annotated[AppLaunching, Without("ranks")],
     machine: Annotated[
         Path | None, typer.Option(help="Machine file: without --grid, take the one that is predicted fastest.")
     ] = None,
-    halo: Annotated[
-        str, typer.Option(help="sendrecv, nonblocking, overlap, persistent or neighborhood.")
-    ] = "nonblocking",
-    faces: Annotated[str, typer.Option(help="datatype or packed.")] = "packed",
-    iterations: Annotated[int, typer.Option(min=1, help="Sweeps of a repetition.")] = 10,
-    threads: Annotated[int, typer.Option(min=1, max=4096, help="OpenMP threads of each rank.")] = 1,
-    block: Annotated[
-        int | None,
-        typer.Option(min=1, help="Rows of a block along y. [default: what the caches keep]", show_default=False),
-    ] = None,
-    stores: Annotated[str, typer.Option(help="auto, regular or non_temporal.")] = "auto",
-    instructions: Annotated[str, typer.Option(help="auto, avx512, avx2 or portable.")] = "auto",
-    bound: Annotated[
-        bool, typer.Option(help="Measure, in turns with the sweeps, the bandwidth that bounds them.")
-    ] = True,
-    compute: Annotated[
-        bool, typer.Option(help="On a simulated cluster --no-compute leaves out the arithmetic, not its time.")
-    ] = True,
-    cell_time: Annotated[
-        str, typer.Option(help="What an update takes on a host of a simulated cluster: 1ns.")
-    ] = "",
-    repetitions: Repeat = None,
-    output: Output = None,
-    mpi: Mpi = "auto",
-    hosts: Hosts = "",
-    hostfile: HostFile = "",
-    launcher: Launcher = "",
-    platform: Platform = "",
-    map_by: MapBy = "core",
-    bind_to: BindTo = "core",
-    variants: Variants = None,
-    time_limit: TimeLimit = "120s",
-    system: SystemName = "",
     json: JsonOption = False,
 ) -> None:
     """A 7-point Jacobi solver: halo exchange, lattice updates per second, and the bandwidth that bounds them."""
-    from hockney.apps.jacobi.study import (
-        Faces,
-        Instructions,
-        Stores,
-        Wanted,
-        explained,
-        fastest_grid,
-        parse_cells,
-        parse_ranks,
-        table,
-        wrong,
-    )
-    from hockney.apps.stencil.grids import parse_grid
-    from hockney.apps.stencil.stencil import EXCHANGES, Exchange
-    from hockney.machine.file import load
-    from hockney.predict.machine_costs import of_machine
-    from hockney.runner.inventory import inventory
-    from hockney.units import parse_time
-
-    if grid and machine:
-        raise RequestError("--grid and --machine both say which grid", "give one of them")
-    on = parse_grid(grid) if grid else None
-    counts = tuple(parse_ranks(ranks)) if ranks else (on.ranks if on else inventory().cores,)
-    box = parse_cells(cells or USUAL_CELLS) if cells or subdomain is None else None
-    grids = {}
-    if machine and halo in EXCHANGES and (box or subdomain):
+    if machine:
+        if study.grid:
+            raise RequestError("--grid and --machine both say which grid", "give one of them")
         costs = of_machine(load(machine), str(machine), both_ways=True)
-        for count in counts:
-            grids[count] = fastest_grid(count, box, subdomain or 0, halo, costs)
-    wanted = Wanted(
-        ranks=counts,
-        cells=box,
-        subdomain=subdomain,
-        grid=on,
-        halo=cast("Exchange", halo),
-        faces=cast("Faces", faces),
-        iterations=iterations,
-        threads=threads,
-        block_rows=block or 0,
-        stores=cast("Stores", stores),
-        instructions=cast("Instructions", instructions),
-        bound=bound,
-        compute=compute,
-        cell_s=parse_time(cell_time) if cell_time else 0.0,
-        repetitions=repetitions,
-        grids=grids,
-    )
-    records = run_app(
-        wanted.run,
-        output=output,
-        verb="jacobi",
-        mpi=mpi,
-        ranks=max(wanted.ranks),
-        hosts=hosts,
-        hostfile=hostfile,
-        launcher=launcher,
-        platform=platform,
-        map_by=map_by,
-        bind_to=bind_to,
-        variants=variants,
-        time_limit=time_limit,
-        system=system,
-        threads=threads if threads > 1 else None,
-    )
-    failed = wrong(records)
+        side = study.subdomain or 0
+        grids = {count: fastest_grid(count, study.cells, side, study.halo, costs) for count in study.ranks}
+        study = study.model_copy(update={"grids": grids})
+    records = run_app(study.run, launching.model_copy(update={"ranks": max(study.ranks)}))
     if json:
-        say.json({"scaling": wanted.scaling, "runs": [record.model_dump() for record in records]})
+        say.json({"scaling": study.scaling, "runs": [record.model_dump() for record in records]})
     else:
         for line in [*table(records), *dict.fromkeys(filter(None, map(explained, records)))]:
             say.line(line)
+    failed = wrong(records)
     for record in failed:
         say.wrong("wrong", f"the solution on {record.ranks} ranks is not what it must be")
     if failed:
-        raise typer.Exit(1)
+        answer_no()

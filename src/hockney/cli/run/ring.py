@@ -2,37 +2,71 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
+from pydantic import BaseModel, Field
 from rich.table import Table
 
+from hockney.apps.launched import Repetitions
+from hockney.campaign.plan import AppLaunching
 from hockney.cli import JsonOption, say, verb
-from hockney.cli._words import LARGEST, names, wholes
-from hockney.cli.run import (
-    BindTo,
-    HostFile,
-    Hosts,
-    Launcher,
-    Mpi,
-    Output,
-    Platform,
-    Repeat,
-    SystemName,
-    TimeLimit,
-    Variants,
-    run,
-    run_app,
-)
+from hockney.cli.loading import later
+from hockney.cli.options import Without
+from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
+from hockney.options import Option
+from hockney.runner.inventory import inventory
+from hockney.runner.launchers.base import MapBy
+from hockney.units import format_time
+from hockney.words import LARGEST, names, wholes
 
-if TYPE_CHECKING:
-    from hockney.apps.ring.predicted import Comparison
-    from hockney.apps.ring.study import Curve
+with later():
+    from hockney.apps.ring.model import MachineLinks, model_of
+    from hockney.apps.ring.picture import write
+    from hockney.apps.ring.predicted import Comparison, compared, latency_s
+    from hockney.apps.ring.study import FORMATS, Curve, Sweep, chosen, document, statistics_csv
+    from hockney.machine.file import load
     from hockney.models.over_ranks.boundaries import Boundary
     from hockney.models.over_ranks.segments import Segment
+    from hockney.records.folder import write_atomically
+    from hockney.report.drawn import checked_ending
+
+
+class RingStudy(BaseModel):
+    """Rings of several numbers of processes, and what is made of their times."""
+
+    ranks: Annotated[
+        list[int],
+        Option(
+            "Processes: 8, 8,16 or 1-24, in one launch. [default: the cores of this host]",
+            read=partial(wholes, allowed=range(1, LARGEST + 1)),
+        ),
+    ] = Field(default_factory=lambda: [inventory().cores])
+    exchange: Annotated[
+        list[str],
+        Option("sendrecv, nonblocking, persistent, or several.", read=names, show=",".join),
+    ] = ["sendrecv"]
+    topology: Annotated[
+        list[str],
+        Option("world, cartesian, cartesian-reorder, or several.", read=names, show=",".join),
+    ] = ["world"]
+    iterations: Annotated[
+        int | None,
+        Option("Cycles of a repetition; given, there is one repetition unless --repetitions says more."),
+    ] = None
+    repetitions: Repetitions = None
+    form: Annotated[str, Option("table, document-000 or document-001.", flags=("--format",))] = "table"
+    csv: Annotated[Path | None, Option("Write the statistics of every process, in µs.")] = None
+    machine: Annotated[Path | None, Option("Machine file to predict from.")] = None
+    model: Annotated[str, Option("Model to predict with: slowest-link or document-001.")] = "slowest-link"
+    figure: Annotated[Path | None, Option("Draw time against processes (.svg, .png, .html).")] = None
+    map_by: Annotated[
+        list[MapBy], Option("core, socket, node, hwthread, or several.", read=names, show=",".join)
+    ] = ["core"]
 
 
 @verb(
@@ -43,38 +77,7 @@ if TYPE_CHECKING:
     of=run,
 )
 def ring(
-    ranks: Annotated[
-        str,
-        typer.Option(help="Processes: 8, 8,16 or 1-24, in one launch. [default: the cores of this host]"),
-    ] = "",
-    exchange: Annotated[str, typer.Option(help="sendrecv, nonblocking, persistent, or several.")] = "sendrecv",
-    topology: Annotated[str, typer.Option(help="world, cartesian, cartesian-reorder, or several.")] = "world",
-    iterations: Annotated[
-        int | None,
-        typer.Option(
-            help="Cycles of a repetition; given, there is one repetition unless --repetitions says more."
-        ),
-    ] = None,
-    repetitions: Repeat = None,
-    form: Annotated[str, typer.Option("--format", help="table, document-000 or document-001.")] = "table",
-    csv: Annotated[Path | None, typer.Option(help="Write the statistics of every process, in µs.")] = None,
-    machine: Annotated[Path | None, typer.Option(help="Machine file to predict from.")] = None,
-    model: Annotated[
-        str, typer.Option(help="Model to predict with: slowest-link or document-001.")
-    ] = "slowest-link",
-    figure: Annotated[Path | None, typer.Option(help="Draw time against processes (.svg, .png, .html).")] = None,
-    output: Output = None,
-    mpi: Mpi = "auto",
-    hosts: Hosts = "",
-    hostfile: HostFile = "",
-    launcher: Launcher = "",
-    platform: Platform = "",
-    map_by: Annotated[str, typer.Option(help="core, socket, node, hwthread, or several.")] = "core",
-    bind_to: BindTo = "core",
-    variants: Variants = None,
-    time_limit: TimeLimit = "120s",
-    system: SystemName = "",
-    json: JsonOption = False,
+    study: RingStudy, launching: Annotated[AppLaunching, Without("ranks", "map_by")], json: JsonOption = False
 ) -> None:
     """Messages that travel once around a ring of processes, in both directions at once.
 
@@ -82,77 +85,40 @@ def ring(
     Over several numbers of processes, lines are fitted between the places where the placement fills a cache, a
     package or a node; half the slope is the latency of a message.
     """
-    from hockney.apps.ring.model import MachineLinks, model_of
-    from hockney.apps.ring.predicted import compared
-    from hockney.apps.ring.study import FORMATS, Sweep, chosen
-    from hockney.runner.inventory import inventory
-
-    counts = wholes(ranks, "--ranks", range(1, LARGEST + 1)) if ranks else [inventory().cores]
-    chosen([form], FORMATS, "--format")
-    model_of(model)
-    sweep = Sweep(
-        counts,
-        names(exchange, "--exchange", ["sendrecv"]),
-        names(topology, "--topology", ["world"]),
-        iterations,
-        repetitions,
-    )
-    links = None
-    if machine is not None:
-        from hockney.machine.file import load
-
-        links = MachineLinks(load(machine))
-    _check_files(csv, figure)
-    for mapping in names(map_by, "--map-by", ["core"]):
-        run_app(
-            sweep.run,
-            output=output,
-            verb="ring",
-            mpi=mpi,
-            ranks=max(counts),
-            hosts=hosts,
-            hostfile=hostfile,
-            launcher=launcher,
-            platform=platform,
-            map_by=mapping,
-            bind_to=bind_to,
-            variants=variants,
-            time_limit=time_limit,
-            system=system,
-        )
-    made = compared(sweep.curves, links, model)
-    if csv is not None:
-        _write_csv(csv, sweep.curves)
-    if figure is not None:
-        from hockney.apps.ring.picture import write
-
-        write(figure, {one.curve.title: one.drawn() for one in made}, model)
+    chosen([study.form], FORMATS, "--format")
+    model_of(study.model)
+    sweep = Sweep(study.ranks, study.exchange, study.topology, study.iterations, study.repetitions)
+    links = MachineLinks(load(study.machine)) if study.machine else None
+    _check_files(study.csv, study.figure)
+    for mapping in study.map_by:
+        run_app(sweep.run, launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping}))
+    made = compared(sweep.curves, links, study.model)
+    if study.csv is not None:
+        _write_csv(study.csv, sweep.curves)
+    if study.figure is not None:
+        write(study.figure, {one.curve.title: one.drawn() for one in made}, study.model)
     if json:
         say.json(
             {
                 "runs": [run.record.model_dump() for curve in sweep.curves for run in curve.runs],
-                "model": model if links else None,
+                "model": study.model if links else None,
                 "curves": [one.as_data() for one in made],
                 "notes": links.notes if links else [],
-                "csv": str(csv) if csv else None,
-                "figure": str(figure) if figure else None,
+                "csv": str(study.csv) if study.csv else None,
+                "figure": str(study.figure) if study.figure else None,
             }
         )
         return
-    _show(made, form, model if links else "")
+    _show(made, study.form, study.model if links else "")
     for note in links.notes if links else []:
         say.line(note)
-    for path in filter(None, (csv, figure)):
+    for path in filter(None, (study.csv, study.figure)):
         say.line(f"wrote {path}")
 
 
 def _check_files(csv: Path | None, figure: Path | None) -> None:
     """RequestError before anything is measured where the results could not be written."""
-    import tempfile
-
     if figure is not None:
-        from hockney.report.drawn import checked_ending
-
         checked_ending(figure)
     for path in filter(None, (csv, figure)):
         try:
@@ -167,9 +133,6 @@ def _check_files(csv: Path | None, figure: Path | None) -> None:
 
 
 def _write_csv(path: Path, curves: Sequence[Curve]) -> None:
-    from hockney.apps.ring.study import statistics_csv
-    from hockney.records.folder import write_atomically
-
     try:
         write_atomically(path, statistics_csv(curves))
     except OSError as error:
@@ -177,8 +140,6 @@ def _write_csv(path: Path, curves: Sequence[Curve]) -> None:
 
 
 def _show(made: Sequence[Comparison], form: str, model: str) -> None:
-    from hockney.apps.ring.study import document
-
     for one in made:
         if form != "table":
             for run in one.curve.runs:
@@ -192,8 +153,6 @@ def _show(made: Sequence[Comparison], form: str, model: str) -> None:
 
 
 def _table(one: Comparison, model: str) -> Table:
-    from hockney.units import format_time
-
     headings = ("processes", "cycle", "95 % interval", "cycles", "a hop")
     shown = Table(*headings, *([model, "predicted / measured"] if model else []), box=None)
     for ran, predicted in zip(one.curve.runs, one.predicted, strict=True):
@@ -234,8 +193,6 @@ def _begins(boundary: Boundary) -> str:
 
 
 def _segment(segment: Segment) -> str:
-    from hockney.apps.ring.predicted import latency_s
-
     begins = f" (another {segment.begins} begins)" if segment.begins else ""
     where = f"  {segment.first} to {segment.last} processes{begins}: "
     found = latency_s(segment)
@@ -247,6 +204,4 @@ def _segment(segment: Segment) -> str:
 
 
 def _signed(time_s: float) -> str:
-    from hockney.units import format_time
-
     return f"−{format_time(-time_s)}" if time_s < 0 else format_time(time_s)

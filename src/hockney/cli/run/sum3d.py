@@ -3,40 +3,79 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from pydantic import Field
+from rich.table import Table
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.predict.sum3d import Algorithm, CacheOf, Locality, WriteAllocate
-from hockney.cli.run import (
-    BindTo,
-    HostFile,
-    Hosts,
-    Launcher,
-    MapBy,
-    Mpi,
-    Output,
-    Platform,
-    Ranks,
-    Repeat,
-    SystemName,
-    TimeLimit,
-    Variants,
-    run,
-    run_app,
-)
-from hockney.errors import NegativeAnswer, RequestError
+from hockney.apps.launched import Repetitions
+from hockney.apps.stencil.grids import Grid, parse_grid
+from hockney.campaign.plan import AppLaunching
+from hockney.cli import JsonOption, answer_no, say, verb
+from hockney.cli.loading import later
+from hockney.cli.options import Without
+from hockney.cli.predict.sum3d import Costs, Size
+from hockney.cli.run import run, run_app
+from hockney.errors import RequestError
+from hockney.options import Option
+from hockney.runner.inventory import inventory
+from hockney.units import format_rate, format_time, parse_rate
 
-if TYPE_CHECKING:
+with later():
     from hockney.apps.launched import Launched
-    from hockney.apps.sum3d.study import Problem
+    from hockney.apps.stencil.loads import as_lines, loads
+    from hockney.apps.sum3d.model import costs_of
+    from hockney.apps.sum3d.study import Problem, summary
+    from hockney.machine.file import load
     from hockney.predict.machine_costs import MachineCosts
     from hockney.records.app_record import AppRecord
+
 
 SIMULATED_MEMORY = "10GB/s"
 FEW_RANKS = 8
 """Whose parts are all shown; of more, rank 0 and the slowest."""
+
+
+class Sum3dStudy(Size):
+    """What is summed, on which grid, how it is split and how often."""
+
+    grid: Annotated[
+        Grid | None,
+        Option("Processes along x, y and z, such as 6x4x1. [default: as alike as possible]", read=parse_grid),
+    ] = None
+    split: Annotated[
+        str,
+        Option(
+            "balanced: all elements over all ranks; cartesian: as many as the grid says, in pieces; "
+            "blocks: the blocks of the grid themselves."
+        ),
+    ] = "balanced"
+    pack: Annotated[
+        bool,
+        Option("Blocks: rank 0 copies them together itself, instead of by datatypes.", flags=("--pack",)),
+    ] = False
+    ranks: Annotated[int | None, Option("Ranks to launch. [default: the cores of this host]"), Field(ge=1)] = None
+    repetitions: Repetitions = None
+    cycles: Annotated[int, Option("Of a repetition, whose time is their mean.")] = 1
+    seed: Annotated[int, Option("Of the random elements.")] = 1
+    loads_only: Annotated[
+        bool,
+        Option("Only say how many elements each rank gets; nothing is launched.", flags=("--loads-only",)),
+    ] = False
+    memory_bandwidth_B_per_s: Annotated[
+        float | None,
+        Option(
+            f"Of a simulated host's memory; a real one's is measured. [default: {SIMULATED_MEMORY}]",
+            flags=("--memory-bandwidth",),
+            read=parse_rate,
+        ),
+    ] = None
+
+
+class Predicting(Costs):
+    """The machine that predictions beside the measured times are from."""
+
+    machine: Annotated[Path | None, Option("Machine file: predictions beside what was measured.")] = None
 
 
 @verb(
@@ -50,53 +89,9 @@ hockney run sum3d 64 64 64 --ranks 8 --split blocks --pack --mpi smpi --platform
     of=run,
 )
 def sum3d(
-    nx: Annotated[int, typer.Argument(help="Elements along x.")],
-    ny: Annotated[int, typer.Argument(help="Along y.")],
-    nz: Annotated[int, typer.Argument(help="Along z.")],
-    grid: Annotated[
-        str, typer.Option(help="Processes along x, y and z, such as 6x4x1. [default: as alike as possible]")
-    ] = "",
-    split: Annotated[
-        str,
-        typer.Option(
-            help="balanced: all elements over all ranks; cartesian: as many as the grid says, in pieces; "
-            "blocks: the blocks of the grid themselves."
-        ),
-    ] = "balanced",
-    pack: Annotated[
-        bool, typer.Option("--pack", help="Blocks: rank 0 copies them together itself, instead of by datatypes.")
-    ] = False,
-    ranks: Ranks = None,
-    repetitions: Repeat = None,
-    cycles: Annotated[int, typer.Option(help="Of a repetition, whose time is their mean.")] = 1,
-    seed: Annotated[int, typer.Option(help="Of the random elements.")] = 1,
-    loads_only: Annotated[
-        bool, typer.Option("--loads-only", help="Only say how many elements each rank gets; nothing is launched.")
-    ] = False,
-    machine: Annotated[
-        Path | None, typer.Option(help="Machine file: predictions beside what was measured.")
-    ] = None,
-    locality: Locality = "",
-    cache: CacheOf = "",
-    write_allocate: WriteAllocate = False,
-    algorithm: Algorithm = "linear",
-    memory_bandwidth: Annotated[
-        str,
-        typer.Option(
-            help=f"Of a simulated host's memory; a real one's is measured. [default: {SIMULATED_MEMORY}]"
-        ),
-    ] = "",
-    output: Output = None,
-    mpi: Mpi = "auto",
-    hosts: Hosts = "",
-    hostfile: HostFile = "",
-    launcher: Launcher = "",
-    platform: Platform = "",
-    map_by: MapBy = "core",
-    bind_to: BindTo = "core",
-    variants: Variants = None,
-    time_limit: TimeLimit = "120s",
-    system: SystemName = "",
+    study: Sum3dStudy,
+    predicting: Predicting,
+    launching: Annotated[AppLaunching, Without("ranks")],
     json: JsonOption = False,
 ) -> None:
     """C = A + B of random matrices that rank 0 holds: two scatters, the sum and a gather, by collectives alone.
@@ -104,75 +99,49 @@ def sum3d(
     Says what each rank gets, mean and 95 % interval over the repetitions, and the shares of scatter, sum, gather
     and packing. Every element of the result is checked bitwise.
     """
-    from hockney.apps.stencil.grids import parse_grid
-    from hockney.apps.sum3d.study import Problem, summary
-    from hockney.runner.inventory import inventory
-    from hockney.units import Extents, parse_rate
-
-    if memory_bandwidth and not platform:
+    if study.memory_bandwidth_B_per_s is not None and not launching.platform:
         raise RequestError("--memory-bandwidth is that of a simulated host", "leave it out: it is measured")
-    count = ranks or (parse_grid(grid).ranks if grid else inventory().cores)
-    problem = Problem.asked(Extents(nx, ny, nz), count, grid, split, packed=pack)
-    if loads_only:
+    ranks = study.ranks or (study.grid.ranks if study.grid else inventory().cores)
+    problem = Problem.asked(study.size, ranks, study.grid, study.split, packed=study.pack)
+    if study.loads_only:
         _show_loads(problem, as_json=json)
         return
-    costs = _costs(machine, problem, locality, cache)
+    costs = _costs(problem, predicting)
+    bandwidth_B_per_s = study.memory_bandwidth_B_per_s
     parameters = problem.parameters(
-        seed=seed,
-        cycles=cycles,
-        repetitions=repetitions,
-        bandwidth_B_per_s=parse_rate(memory_bandwidth or SIMULATED_MEMORY),
+        seed=study.seed,
+        cycles=study.cycles,
+        repetitions=study.repetitions,
+        bandwidth_B_per_s=parse_rate(SIMULATED_MEMORY) if bandwidth_B_per_s is None else bandwidth_B_per_s,
     )
 
     def do(launched: Launched) -> list[AppRecord]:
         return [launched.run("sum3d", parameters)]
 
-    records = run_app(
-        do,
-        output=output,
-        verb="sum3d",
-        mpi=mpi,
-        ranks=count,
-        hosts=hosts,
-        hostfile=hostfile,
-        launcher=launcher,
-        platform=platform,
-        map_by=map_by,
-        bind_to=bind_to,
-        variants=variants,
-        time_limit=time_limit,
-        system=system,
-    )
-    made = [
-        summary(problem, record, costs, write_allocate=write_allocate, algorithm=algorithm) for record in records
-    ]
+    records = run_app(do, launching.model_copy(update={"ranks": ranks}))
+    allocates, algorithm = predicting.write_allocate, predicting.algorithm
+    made = [summary(problem, record, costs, write_allocate=allocates, algorithm=algorithm) for record in records]
     if json:
         say.json({"runs": [{**record.model_dump(), **one} for record, one in zip(records, made, strict=True)]})
     else:
         _show(problem, records, made)
     if wrong := [record for record in records if not record.answer["verified"]]:
-        if json:
-            raise typer.Exit(NegativeAnswer.exit_code)
-        raise NegativeAnswer(
+        answer_no(
             f"{wrong[0].answer['wrong_elements']} elements are wrong with {wrong[0].mpi}",
             "this MPI delivers wrong data: please report it to its makers",
+            as_json=json,
         )
 
 
-def _costs(machine: Path | None, problem: Problem, locality: str, cache: str) -> MachineCosts | None:
-    from hockney.apps.sum3d.model import costs_of
-    from hockney.machine.file import load
-
-    if machine is None:
-        if locality or cache:
+def _costs(problem: Problem, asked: Predicting) -> MachineCosts | None:
+    if asked.machine is None:
+        if asked.locality or asked.cache:
             raise RequestError("--locality and --cache are of predictions", "name a --machine")
         return None
-    return costs_of(load(machine), str(machine), problem.size, locality, cache)
+    return costs_of(load(asked.machine), str(asked.machine), problem.size, asked.locality, asked.cache)
 
 
 def _show_loads(problem: Problem, *, as_json: bool) -> None:
-    from hockney.apps.stencil.loads import as_lines, loads
-
     of_ranks = loads(problem.size, problem.grid, problem.split)
     if as_json:
         say.json(
@@ -213,10 +182,6 @@ def _show_statistics(record: AppRecord, made: dict[str, Any]) -> None:
 
 
 def _show_parts(record: AppRecord, made: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    from hockney.units import format_rate, format_time
-
     shares, answer = made["shares"], record.answer
     slowest = shares["slowest"]
     names = list(shares["by_rank"][0])
@@ -233,10 +198,6 @@ def _show_parts(record: AppRecord, made: dict[str, Any]) -> None:
 
 
 def _show_predicted(predicted: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    from hockney.units import format_time
-
     shown = Table(box=None)
     for heading in ("part", "predicted", "measured", "error"):
         shown.add_column(heading, justify="left" if heading == "part" else "right")

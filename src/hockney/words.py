@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from hockney.errors import RequestError
-from hockney.units import parse_bytes
+from hockney.units import format_bytes, parse_bytes
 
 LARGEST = 2**31 - 1
 """Ranks, roots and radices are C ints in MPI."""
@@ -17,34 +16,41 @@ _RANGE = re.compile("([0-9]{1,18})-([0-9]{1,18})")
 
 
 def words(text: str) -> list[str]:
-    """What stands between the commas."""
-    return [word.strip() for word in text.split(",") if word.strip()]
+    """What stands between the commas, at least one word."""
+    found = [word.strip() for word in text.split(",") if word.strip()]
+    if not found:
+        # An empty text would mean the default, which nobody who writes the option asks for.
+        raise RequestError(f"{text!r} names nothing", "leave it out for its default")
+    return found
 
 
-def whole(text: str, option: str) -> int:
+def names(text: str) -> list[str]:
+    """The same, each word once."""
+    return list(dict.fromkeys(words(text)))
+
+
+def whole(text: str) -> int:
     """A whole number from 0 to `LARGEST`."""
     word = text.strip()
     if not _WHOLE.fullmatch(word) or int(word) > LARGEST:
-        raise RequestError(f"{option} {text!r} is not a whole number from 0 to {LARGEST}", "for example 4")
+        raise RequestError(f"{text!r} is not a whole number from 0 to {LARGEST}", "for example 4")
     return int(word)
 
 
-def wholes(text: str, option: str, allowed: range) -> list[int]:
+def wholes(text: str, allowed: range) -> list[int]:
     """`8`, `8,16` or `1-64`, as numbers in `allowed`."""
     numbers: list[int] = []
     for word in words(text):
         found = _RANGE.fullmatch(word)
         ends = [*map(int, found.groups())] if found else [int(word)] * 2 if _WHOLE.fullmatch(word) else []
         if not ends or ends[0] > ends[1]:
-            raise RequestError(f"{option} {text!r} is not understood", "write 8, or 8,16, or 1-64")
+            raise RequestError(f"{text!r} is not understood", "write 8, or 8,16, or 1-64")
         # Before a range of them is made.
         if outside := [end for end in ends if end not in allowed]:
             raise RequestError(
-                f"{option}: {outside[0]} is none of {allowed[0]} to {allowed[-1]}", "write 8, or 8,16, or 1-64"
+                f"{outside[0]} is none of {allowed[0]} to {allowed[-1]}", "write 8, or 8,16, or 1-64"
             )
         numbers += range(ends[0], ends[1] + 1)
-    if not numbers:
-        raise RequestError(f"{option} {text!r} names no number", "write 8, or 8,16, or 1-64")
     return numbers
 
 
@@ -58,9 +64,6 @@ def segment(text: str) -> int:
     return size_B
 
 
-def names(text: str, option: str, example: Sequence[str]) -> list[str]:
-    """One or more names, each once."""
-    found = list(dict.fromkeys(words(text)))
-    if not found:
-        raise RequestError(f"{option} {text!r} names nothing", f"for example {', '.join(example)}")
-    return found
+def written(size_B: int) -> str:
+    """A size as the command line has it: 65536 → `64KiB`, 0 → `none`."""
+    return format_bytes(size_B).replace(" ", "") if size_B else "none"
