@@ -34,7 +34,7 @@ from hockney.schedule.formats.base import formats
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hockney"
-NOT_UNITS = {"__init__", "__pycache__", "base", "app", "effect", "views"}
+NOT_UNITS = {"__init__", "__pycache__", "base", "app", "effect", "views", "loading", "options", "say"}
 
 ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
     # kind: (folder of the units, suffix, folder of their tests, page that documents them)

@@ -9,7 +9,9 @@ command line is parsed: models of any room may say what their options are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from hockney.errors import RequestError
+from hockney.registry import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -59,18 +62,25 @@ def flag(name: str, option: Option) -> str:
     return option.flags[0] if option.flags else "--" + name.replace("_", "-")
 
 
+@contextmanager
+def named(what: str) -> Iterator[None]:
+    """A RequestError of the block says what it is of: `--time: 'soon' is not a time`."""
+    try:
+        yield
+    except RequestError as error:
+        raise RequestError(f"{what}: {error.message}", error.hint) from error
+
+
 def checked(model: type[Model], written: Mapping[str, Any], verb: str) -> Model:
     """The model with what was written for `hockney VERB`; RequestError names the first option that is wrong."""
-    named = {name: flag(name, option) for name, _, option in options(model)}
+    called = {name: flag(name, option) for name, _, option in options(model)}
     values = dict(written)
     for name, _, option in options(model):
         if option.read is None or name not in written:
             continue
         text = written[name]
-        try:
+        with named(called[name]):
             values[name] = [option.read(one) for one in text] if option.repeat else option.read(text)
-        except RequestError as error:
-            raise RequestError(f"{named[name]}: {error.message}", error.hint) from error
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -79,5 +89,11 @@ def checked(model: type[Model], written: Mapping[str, Any], verb: str) -> Model:
         if not first["loc"]:
             raise RequestError(first["msg"].removeprefix("Value error, "), hint) from error
         name = str(first["loc"][0])
-        what = named.get(name, "--" + name.replace("_", "-"))
+        what = called.get(name, "--" + name.replace("_", "-"))
+        if first["type"] == "literal_error":
+            known = re.findall("'([^']*)'", first["ctx"]["expected"])
+            near = did_you_mean(str(first["input"]), known)
+            raise RequestError(
+                f"unknown {what} {first['input']!r}", f"{near}known: {', '.join(known)}"
+            ) from error
         raise RequestError(f"{what} {written.get(name, first['input'])!r}: {first['msg']}", hint) from error

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
-import pkgutil
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -15,14 +13,21 @@ import typer
 
 from hockney import __version__
 from hockney.cli import say
+from hockney.cli.loading import Verbs, import_verbs
 from hockney.cli.options import flattened
 from hockney.errors import HockneyError, Incomplete, NegativeAnswer, RequestError
 
-app = typer.Typer(
-    name="hockney",
+
+def _typer(name: str, package: str, **settings: Any) -> typer.Typer:
+    verbs = typer.Typer(name=name, pretty_exceptions_enable=False, rich_markup_mode="rich", **settings)
+    verbs.info.cls = type("Verbs", (Verbs,), {"package": package, "verbs": verbs})
+    return verbs
+
+
+app = _typer(
+    "hockney",
+    __name__,
     help="A performance model of your MPI on your machine: measure → fit → predict → tune → verify → report.",
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
     epilog="Exit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
     "4 interrupted or partly done (resume possible), 70 a defect of ours.",
 )
@@ -32,9 +37,9 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object 
 
 def group(name: str, *, help: str) -> typer.Typer:  # noqa: A002 - typer's own word
     """A verb with verbs of its own; they are entered with `verb(…, of=…)`."""
-    made = typer.Typer(name=name, help=help, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    app.add_typer(made, name=name)
-    return made
+    verbs = _typer(name, f"{__name__}.{name}", help=help)
+    app.add_typer(verbs, name=name)
+    return verbs
 
 
 def verb(
@@ -83,15 +88,16 @@ def _report(error: HockneyError, as_json: bool) -> int:
 
 
 def application() -> typer.Typer:
-    """The whole command line: every module below this package enters its verb when it is imported."""
-    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
-        importlib.import_module(module.name)
+    """The whole command line, with every verb imported."""
+    import_verbs(__name__)
+    for group_ in app.registered_groups:
+        import_verbs(f"{__name__}.{group_.name}")
     return app
 
 
 def _help_for(arguments: Sequence[str]) -> str:
     """Where the help of the verb asked for is; the verbs of a group where none of them was."""
-    words, at = ["hockney"], app
+    words, at = ["hockney"], application()
     for word in arguments:
         groups = {one.name: one.typer_instance for one in at.registered_groups}
         if inner := groups.get(word):
@@ -114,7 +120,7 @@ def main() -> None:
     # would depend on how many there are. It must be said before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        code = application()(standalone_mode=False)
+        code = app(standalone_mode=False)
     except HockneyError as error:
         code = _report(error, as_json)
     except MemoryError as error:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli.loading import later
 from hockney.errors import EnvironmentLack
+from hockney.units import format_bytes
 
-if TYPE_CHECKING:
-    from hockney.runner.doctor import Diagnosis, Finding
+with later():
+    from hockney.runner.doctor import Diagnosis, Finding, diagnose
 
 
 @verb(
@@ -34,8 +36,6 @@ def doctor(
 
     Ends with 0 when at least one MPI and a compiler work, else with 3.
     """
-    from hockney.runner.doctor import diagnose
-
     diagnosis = diagnose(mpi, run=run)
     if json:
         say.json(diagnosis.as_dict())
@@ -81,8 +81,6 @@ def _print_finding(finding: Finding) -> None:
 
 
 def _machine(diagnosis: Diagnosis) -> list[str]:
-    from hockney.units import format_bytes
-
     m = diagnosis.machine
     caches = ", ".join(
         f"{c.count} × L{c.level} {format_bytes(c.size_B)} for {c.cpus_per_cache} CPU(s)" for c in m.caches

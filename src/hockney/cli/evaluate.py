@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli.loading import later
 from hockney.errors import RequestError
+from hockney.records.keys import POINT_TO_POINT
 
-if TYPE_CHECKING:
+with later():
     import pandas as pd
 
+    from hockney.machine.system import find_system
+    from hockney.models._evaluate import evaluate as evaluate_models
+    from hockney.models.base import models
+    from hockney.predict.estimators.base import estimators
     from hockney.predict.evaluate import Evaluation
+    from hockney.predict.evaluate import evaluate as evaluate_estimators
+    from hockney.predict.evaluate import table as predicted_table
+    from hockney.records import table
+    from hockney.records.series import default_statistic, series
+    from hockney.report.predicted import write
 
 
 @verb(
@@ -62,10 +74,6 @@ def evaluate(
     The error of a point is |predicted − measured| / measured; `coverage` is the share of held-out points inside
     the 95 % prediction interval.
     """
-    from hockney.models.base import models
-    from hockney.predict.estimators.base import estimators
-    from hockney.records import table
-
     frame = table.load(path)
     for warning in frame.attrs.get("warnings", []):
         say.warn(warning)
@@ -85,16 +93,11 @@ def evaluate(
 def _point_to_point(
     frame: pd.DataFrame, operation: str, statistic: str, model: list[str] | None, as_json: bool
 ) -> None:
-    from hockney.models._evaluate import evaluate as evaluate_models
-    from hockney.records.series import default_statistic, series
-
     statistic = statistic or default_statistic(frame, operation)
     result = evaluate_models(series(frame, operation, statistic), model or ())
     if as_json:
         say.json({"operation": operation, "statistic": statistic, **result})
         return
-
-    from rich.table import Table
 
     shown = Table(title=f"{operation}, {statistic}: errors on {result['n_test']} held-out points", box=None)
     for heading in ("model", "median", "P90", "P95", "coverage", "nonphysical", "failed"):
@@ -129,12 +132,6 @@ def _collective(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    from hockney.machine.system import find_system
-    from hockney.predict.evaluate import evaluate as evaluate_estimators
-    from hockney.predict.evaluate import table as predicted_table
-    from hockney.records import table
-    from hockney.records.keys import POINT_TO_POINT
-
     if operation in POINT_TO_POINT:
         raise RequestError(
             f"--train and --test are for collectives, {operation} is point to point",
@@ -158,8 +155,6 @@ def _collective(
     if predictions:
         table.write(predicted_table(made), predictions)
     if figure:
-        from hockney.report.predicted import write
-
         write(figure, operation, made.test, made.predictions)
     if as_json:
         say.json(made.result)
@@ -168,8 +163,6 @@ def _collective(
 
 
 def _show(made: Evaluation, by: str) -> None:
-    from rich.table import Table
-
     result = made.result
     for warning in result["warnings"]:
         say.warn(warning)

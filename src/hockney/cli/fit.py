@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli.loading import later
 from hockney.errors import RequestError
+
+with later():
+    from hockney.machine.build import build
+    from hockney.machine.file import check_writable, is_machine_file, save
+    from hockney.models.views import VIEWS
+    from hockney.network.topologies.base import parse_spec
+    from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
+    from hockney.report.views.render_views import sections_data, sections_text
+    from hockney.report.views.sections import of_effects
 
 
 @verb(
@@ -32,13 +42,6 @@ def fit(
     as_json: JsonOption = False,
 ) -> None:
     """Fit every model to every configuration of a campaign, and write the machine file."""
-    from hockney.machine.build import build
-    from hockney.machine.file import check_writable, is_machine_file, save
-    from hockney.models.views import VIEWS
-    from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
-    from hockney.report.views.render_views import sections_data, sections_text
-    from hockney.report.views.sections import of_effects
-
     check_writable(output)
     if is_machine_file(campaign):
         raise RequestError(
@@ -47,8 +50,6 @@ def fit(
         )
     network = ""
     if topology:
-        from hockney.network.topologies.base import parse_spec
-
         network = parse_spec(topology).spec
     with say.status("fitting …") as status:
         machine = build(campaign, progress=lambda name: status(f"fitting {name}"))

@@ -9,7 +9,13 @@ from typing import Annotated
 import typer
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli.loading import later
 from hockney.errors import RequestError
+
+with later():
+    from hockney.importers import _collect
+    from hockney.importers.base import Given
+    from hockney.records.record import LOCALITIES
 
 
 @verb(
@@ -62,10 +68,6 @@ def import_(
     Folders are walked. What is no benchmark result is named and skipped; if nothing could be read, nothing
     is written.
     """
-    from hockney.importers import _collect
-    from hockney.importers.base import Given
-    from hockney.records.record import LOCALITIES
-
     place = next((name for name in LOCALITIES if name == locality), None)
     if locality is not None and place is None:
         raise RequestError(f"unknown locality {locality!r}", f"known: {', '.join(LOCALITIES)}")

@@ -4,11 +4,62 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import pkgutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_group
+
+
+class Verbs(TyperGroup):
+    """A group whose verbs are modules of a package: one is imported when it is called, all when they are listed.
+
+    `verbs` is where the modules enter their verbs; a module may enter several, under other names than its own.
+    """
+
+    package: str
+    verbs: typer.Typer
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The verb of that name, None without."""
+        if cmd_name not in self.commands:
+            import_verb(self.package, cmd_name)
+            self._update()
+        if cmd_name not in self.commands:
+            self.list_commands(ctx)
+        return super().get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names."""
+        import_verbs(self.package)
+        self._update()
+        return super().list_commands(ctx)
+
+    def _update(self) -> None:
+        self.commands = get_group(self.verbs).commands
+
+
+def import_verb(package: str, name: str) -> None:
+    """Import the module that a verb's name says, if there is one."""
+    module = name.replace("-", "_")
+    if module in (found.name for found in pkgutil.iter_modules(_path(package))):
+        importlib.import_module(f"{package}.{module}")
+
+
+def import_verbs(package: str) -> None:
+    """Import all modules of a package."""
+    for found in pkgutil.iter_modules(_path(package)):
+        importlib.import_module(f"{package}.{found.name}")
+
+
+def _path(package: str) -> Sequence[str]:
+    # A group of verbs that are all in one module has none beside it.
+    return getattr(sys.modules[package], "__path__", ())
 
 
 @dataclass(frozen=True)
@@ -58,7 +109,7 @@ def later() -> Iterator[None]:
             raise ImportError(f"{namespace['__name__']}: write `from … import …` to import {name} later")
         return _Module(name) if fromlist else _Name(name)
 
-    builtins.__import__ = put_off
+    builtins.__import__ = put_off  # type: ignore[assignment]
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from hockney.campaign.plan import Plan
 from hockney.cli import JsonOption, say, verb
 from hockney.cli.loading import later
-from hockney.cli.options import is_written
+from hockney.cli.options import written
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.options import Option, flag, options
 from hockney.records.keys import COLLECTIVES
@@ -67,7 +67,7 @@ class Measuring(Plan):
         Field(exclude=True),
     ] = False
     # Both depend on what else is asked for: _completed sets them.
-    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host."), Field(ge=2)] = 0
+    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host.", show=None), Field(ge=2)] = 0
     system: Annotated[str, Option("Name of the system; default the host's name.")] = Field(
         default_factory=gethostname
     )
@@ -219,9 +219,10 @@ class Terminal:
 
 def _plan(asked: Measuring, context: typer.Context) -> Plan:
     """The plan to measure and to store; RequestError for an option that names nothing, or would be ignored."""
-    for name, _, option in options(Measuring):
-        if is_written(context, name) and context.params[name] == "":
-            raise RequestError(f"{flag(name, option)}: '' names nothing", "leave it out for its default")
+    given = written(context)
+    for called, text in given.items():
+        if text == "":
+            raise RequestError(f"{called}: '' names nothing", "leave it out for its default")
     plan = Plan.model_validate(
         {
             **asked.model_dump(),
@@ -236,7 +237,7 @@ def _plan(asked: Measuring, context: typer.Context) -> Plan:
     if not plan.points:
         ignored = [*NOT_OF_EFFECTS, *([] if set(plan.effects) & set(WITH_SIZES) else ["sizes_B"])]
         for name, _, option in options(Measuring):
-            if name in ignored and is_written(context, name):
+            if name in ignored and flag(name, option) in given:
                 raise RequestError(
                     f"{flag(name, option)} means nothing for {', '.join(plan.effects)}",
                     "leave it out, or measure points, too: --operations pingpong,…",
@@ -246,10 +247,10 @@ def _plan(asked: Measuring, context: typer.Context) -> Plan:
 
 def _refuse_other_choices(context: typer.Context) -> None:
     """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
-    for name, _, option in options(Measuring):
-        if name not in ("output", "resume") and is_written(context, name):
+    for called in written(context):
+        if called not in ("--output", "--resume", "--json"):
             raise RequestError(
-                f"{flag(name, option)} cannot be changed with --resume: the campaign's plan is kept",
+                f"{called} cannot be changed with --resume: the campaign's plan is kept",
                 "leave it out, or start a new campaign",
             )
 

@@ -8,6 +8,12 @@ from typing import Annotated
 import typer
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli.loading import later
+from hockney.errors import RequestError
+
+with later():
+    from hockney.records import table
+    from hockney.records.merge import merge as join
 
 
 @verb(
@@ -19,10 +25,6 @@ def merge(
     json: JsonOption = False,
 ) -> None:
     """Join campaigns. The sources stay as they are; repeats of a point become further repetitions."""
-    from hockney.errors import RequestError
-    from hockney.records import table
-    from hockney.records.merge import merge as join
-
     if len(campaigns) < 2:
         raise RequestError("one campaign cannot be merged", "name at least two campaign folders")
     merged = join(campaigns, output)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
+from copy import copy
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -11,9 +12,10 @@ import typer
 from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from rich.markup import escape
 
 from hockney.cli.loading import load
-from hockney.options import Argument, Option, checked, options
+from hockney.options import Argument, Option, checked, flag, options
 
 
 @dataclass(frozen=True)
@@ -26,14 +28,6 @@ class Without:
         object.__setattr__(self, "fields", fields)
 
 
-@dataclass(frozen=True)
-class _Taken:
-    """A model that a verb takes, and the names of its fields that are options of the verb."""
-
-    model: type[BaseModel]
-    names: tuple[str, ...]
-
-
 def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of single options, as Typer reads them, that calls `function` with its models.
 
@@ -41,83 +35,100 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
     for. Parameters that are no models are left to Typer.
     """
     hints = get_type_hints(function, include_extras=True)
-    taken: dict[str, _Taken] = {}
-    parameters = [inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+    models: dict[str, type[BaseModel]] = {}
+    fields: dict[str, tuple[str, str]] = {}
+    parameters = [_parameter("context", typer.Context)]
     for name, parameter in inspect.signature(function).parameters.items():
-        if (model := _taken(hints[name])) is not None:
-            taken[name] = model
-            parameters += [one for one in _parameters(model.model) if one.name in model.names]
+        if (taken := _model(hints[name])) is not None:
+            models[name], left_out = taken
+            for field, info, option in options(models[name]):
+                if field not in left_out:
+                    # Two models may have fields of one name.
+                    fields[f"{name}_{field}"] = name, field
+                    parameters.append(_option(f"{name}_{field}", field, info, option))
         elif name != "context":
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(parameter.replace(annotation=hints[name], kind=kind))
+            parameters.append(_parameter(name, _unmarked(hints[name]), parameter.default))
+    # What must be written stands first.
+    parameters.sort(key=lambda one: one.default is not inspect.Parameter.empty)
 
     def call(*, context: typer.Context, **values: Any) -> Any:
         load()
-        arguments = {name: value for name, value in values.items() if name in hints}
-        for name, one in taken.items():
+        arguments = {name: value for name, value in values.items() if name not in fields}
+        written: dict[str, dict[str, Any]] = {name: {} for name in models}
+        for parameter, (name, field) in fields.items():
             # An empty text, as a shell's empty variable gives it, is as good as none.
-            written = {
-                field: values[field] for field in one.names if is_written(context, field) and values[field] != ""
-            }
-            arguments[name] = checked(one.model, written, words(context))
-        if "context" in hints:
-            arguments["context"] = context
-        return function(**arguments)
+            if _is_written(context, parameter) and values[parameter] != "":
+                written[name][field] = values[parameter]
+        verb = " ".join(context.command_path.split()[1:])
+        arguments |= {name: checked(model, written[name], verb) for name, model in models.items()}
+        return function(**arguments, **({"context": context} if "context" in hints else {}))
 
-    # What must be written stands first.
-    parameters.sort(key=lambda one: one.default is not inspect.Parameter.empty)
     call.__name__, call.__doc__, call.__module__ = function.__name__, function.__doc__, function.__module__
     call.__annotations__ = {one.name: one.annotation for one in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
 
 
-def is_written(context: typer.Context, name: str) -> bool:
-    """Whether an option stands on the command line."""
-    source = context.get_parameter_source(name)
+def written(context: typer.Context) -> dict[str, Any]:
+    """The options that stand on the command line, `--pairs`, and what was written for them."""
+    return {
+        parameter.opts[0]: context.params[parameter.name]
+        for parameter in context.command.params
+        if parameter.name and _is_written(context, parameter.name)
+    }
+
+
+def _is_written(context: typer.Context, parameter: str) -> bool:
+    source = context.get_parameter_source(parameter)
     return source is not None and source.name == "COMMANDLINE"
 
 
-def words(context: typer.Context) -> str:
-    """The verb as it is called: `run ring`."""
-    return " ".join(context.command_path.split()[1:])
-
-
-def _taken(hint: Any) -> _Taken | None:
+def _model(hint: Any) -> tuple[type[BaseModel], Collection[str]] | None:
+    """The model of a parameter, and the fields that the verb sets itself."""
     model, *said = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if not (inspect.isclass(model) and issubclass(model, BaseModel)):
         return None
-    left_out = [field for one in said if isinstance(one, Without) for field in one.fields]
-    return _Taken(model, tuple(name for name, _, _ in options(model) if name not in left_out))
+    return model, [field for one in said if isinstance(one, Without) for field in one.fields]
 
 
-def _parameters(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
-    for name, field, option in options(model):
-        default = inspect.Parameter.empty if field.is_required() else _default(field, option)
-        kind: Any = _kind(field, option, default is None)
-        annotation = Annotated[kind, _info(field, option)]
-        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+def _unmarked(hint: Any) -> Any:
+    """The same type of an option, whose help is no markup: `[default: …]` stays."""
+    kind, said, *_ = get_args(hint)
+    info = copy(said)
+    info.help = escape(info.help)
+    return Annotated[kind, info]
 
 
-def _kind(field: FieldInfo, option: Option, is_optional: bool) -> Any:
-    """What Typer makes of the words: what the field holds, and text where the option or the model reads it."""
-    kind: Any = str if option.read or get_origin(field.annotation) is Literal else field.annotation
+def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.Parameter:
+    default = inspect.Parameter.empty if info.is_required() else _shown(info, option)
+    # What Typer makes of the words: what the field holds, or text where the option or the model reads it.
+    kind: Any = str if option.read or get_origin(info.annotation) is Literal else info.annotation
     kind = list[str] if option.repeat else kind
-    return kind | None if is_optional else kind
-
-
-def _default(field: FieldInfo, option: Option) -> Any:
-    """What the help shows: a value that was not written never reaches the model."""
-    default = field.default
-    if field.default_factory is not None or default in (None, "", []) or option.show is None:
-        return None
-    return default if option.read is None else option.show(default) or None
-
-
-def _info(field: FieldInfo, option: Option) -> Any:
-    ends = [next((getattr(one, end) for one in field.metadata if isinstance(one, kind)), None)
-            for kind, end in ((Ge, "ge"), (Le, "le"))]  # fmt: skip
+    annotation: Any = kind if default is not None else kind | None
+    ends = [
+        next((getattr(one, end) for one in info.metadata if isinstance(one, bound)), None)
+        for bound, end in ((Ge, "ge"), (Le, "le"))
+    ]
     least, most = ends if option.read is None else (None, None)
+    said: Any
     if isinstance(option, Argument):
-        return typer.Argument(help=option.help, metavar=option.metavar, min=least, max=most)
-    return typer.Option(*option.flags, help=option.help, metavar=option.metavar, min=least, max=most)
+        said = typer.Argument(help=escape(option.help), metavar=flag(field, option), min=least, max=most)
+    else:
+        called = flag(field, option)
+        flags = option.flags or ((f"{called}/--no-{called[2:]}",) if kind is bool else (called,))
+        said = typer.Option(*flags, help=escape(option.help), metavar=option.metavar, min=least, max=most)
+    return _parameter(name, Annotated[annotation, said], default)
+
+
+def _shown(info: FieldInfo, option: Option) -> Any:
+    """The default as the help shows it: a value that was not written never reaches the model."""
+    default = info.default
+    if info.default_factory is not None or option.show is None:
+        return None
+    if option.show is str and default in (None, "", [], ()):
+        return None
+    return default if option.read is None else option.show(default)

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli.loading import later
 from hockney.errors import RequestError
+
+with later():
+    from hockney.machine.build import build
+    from hockney.machine.file import load
+    from hockney.machine.system import find_system
+    from hockney.report.app_sections import spoken
+    from hockney.report.card.content import content
+    from hockney.report.card.page import render, write
+    from hockney.report.make import make, write_csv, write_figures, write_html
+    from hockney.report.marks import Peak
 
 
 @verb(
@@ -76,12 +87,6 @@ def report(
             raise RequestError(f"--card does not take {', '.join(unfit)}", "leave them out, or leave out --card")
         _card(campaign, output, as_json=as_json)
         return
-    from hockney.machine.file import load
-    from hockney.machine.system import find_system
-    from hockney.report.app_sections import spoken
-    from hockney.report.make import make, write_csv, write_figures, write_html
-    from hockney.report.marks import Peak
-
     peaks = [Peak.parse(text) for text in peak or []]
     fitted = None if machine is None else load(machine)
     described = [find_system(name) for name in dict.fromkeys(system or [])]
@@ -115,11 +120,6 @@ def report(
 
 
 def _card(path: Path, output: Path, *, as_json: bool) -> None:
-    from hockney.machine.build import build
-    from hockney.machine.file import load
-    from hockney.report.card.content import content
-    from hockney.report.card.page import render, write
-
     if path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")):
         with say.status("fitting …") as status:
             machine = build(path, progress=lambda name: status(f"fitting {name}"))

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli.loading import later
 from hockney.errors import RequestError
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from hockney.machine.file import Machine
-    from hockney.models.views import View
-    from hockney.report.views.sections import Section
+with later():
+    from hockney import _core
+    from hockney.machine.congestion import Congestions
+    from hockney.machine.file import Machine, load
+    from hockney.machine.select import matching
+    from hockney.models.collectives.base import collective_models
+    from hockney.models.views import VIEWS, View
+    from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview
+    from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
+    from hockney.report.views.sections import (
+        COLLECTIVES,
+        Section,
+        effects_known,
+        of_collectives,
+        of_effects,
+        of_fits,
+    )
 
 
 class Format(StrEnum):
@@ -76,15 +89,6 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Print the fitted models of a machine so that a person can read them."""
-    from hockney import _core
-    from hockney.machine.congestion import Congestions
-    from hockney.machine.file import load
-    from hockney.machine.select import matching
-    from hockney.models.collectives.base import collective_models
-    from hockney.models.views import VIEWS
-    from hockney.report.views.render import chosen
-    from hockney.report.views.sections import COLLECTIVES, effects_known, of_collectives, of_effects, of_fits
-
     whole = load(machine)
     format_ = Format.json if as_json else format_
     is_collective = operation in (*collective_models.names(), COLLECTIVES)
@@ -134,10 +138,6 @@ def _print(
     path: Path,
 ) -> None:
     """Without views asked for: fits as formulas, and the exact view of the others (of all four in JSON)."""
-    from hockney.models.views import VIEWS
-    from hockney.report.views.render import as_formulas, as_latex, as_tables
-    from hockney.report.views.render_views import sections_latex, sections_tables, sections_text
-
     bare = part.model_copy(update={"point_to_point": []}) if views else part
     usual: Sequence[View] = views or ("exact",)
     if format_ is Format.json:
@@ -156,9 +156,6 @@ def _print(
 def _data(
     part: Machine, fits: list[Section], more: list[Section], views: Sequence[View], path: Path
 ) -> dict[str, object]:
-    from hockney.report.views.render import overview
-    from hockney.report.views.render_views import sections_data
-
     data = overview(part)
     # In the order of `of_fits`: entry by entry, model by model.
     models = [model for entry in data["entries"] for model in entry["models"].values()]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
 from hockney.cli.loading import later
+from hockney.cli.schedule import Problem
 from hockney.errors import RequestError
+from hockney.options import Option
 from hockney.units import format_bytes, format_time, parse_bytes, parse_extents, parse_per_byte, parse_time
 
 with later():
@@ -28,7 +30,7 @@ with later():
     from hockney.predict.simulation import trace as steps
     from hockney.report.schedules import draw, page
     from hockney.report.svg import png_file, svg_file
-    from hockney.schedule.catalogue import Asked, ask
+    from hockney.schedule.catalogue import Asked
 
 
 PICTURES = (".svg", ".png", ".html")
@@ -37,6 +39,127 @@ PICTURES = (".svg", ".png", ".html")
 MOST_PLACES = 2**28
 """Nodes and links that are held: a few gigabytes."""
 MOST_DIMENSIONS = 10
+
+
+def _extents(text: str) -> tuple[int, ...]:
+    dimensions, example = range(1, MOST_DIMENSIONS + 1), "8x8x8"
+    extents = parse_extents(text, "a torus", "nodes", dimensions=dimensions, at_most=MOST_PLACES, example=example)
+    _refuse_huge(math.prod(extents) * 2 * len(extents), text)
+    return extents
+
+
+def _levels(text: str) -> tuple[tuple[int, int], ...]:
+    level = r"[1-9]\d{0,6}:[1-9]\d{0,6}"
+    if not re.fullmatch(f"{level}(,{level}){{0,9}}", text):
+        raise RequestError(f"{text!r} is not a fat tree", "write children:uplinks of each level, as 16:4,8:2")
+    pairs = [one.split(":") for one in text.split(",")]
+    levels = tuple((int(children), int(uplinks)) for children, uplinks in pairs)
+    nodes = math.prod(children for children, _ in levels)
+    _refuse_huge(nodes * 2 * max(uplinks for _, uplinks in levels), text)
+    return levels
+
+
+def _refuse_huge(links: int, text: str) -> None:
+    if links > MOST_PLACES:
+        raise RequestError(f"{text!r} has {links:.3g} links, more than are held", "give a smaller network")
+
+
+class LogGops(BaseModel):
+    """LogGOPS parameters: those that are given replace a machine file's everywhere."""
+
+    latency_s: Annotated[
+        float | None,
+        Option(
+            "L: a time, as 2.5us; needed without --machine or --system.", flags=("--latency",), read=parse_time
+        ),
+    ] = None
+    overhead_s: Annotated[
+        float | None,
+        Option("o: the processor's time to send, and to receive.", flags=("--overhead",), read=parse_time),
+    ] = None
+    receive_overhead_s: Annotated[
+        float | None,
+        Option("o_r, where it differs from --overhead.", flags=("--receive-overhead",), read=parse_time),
+    ] = None
+    overhead_s_per_B: Annotated[
+        float | None,
+        Option("O: a time, or a rate.", flags=("--overhead-per-byte",), read=parse_per_byte),
+    ] = None
+    gap_s: Annotated[
+        float | None,
+        Option("g: between two messages of a rank.", flags=("--gap",), read=parse_time),
+    ] = None
+    gap_s_per_B: Annotated[
+        float | None,
+        Option("G: a time, as 6ns, or a rate, as 10GB/s.", flags=("--gap-per-byte",), read=parse_per_byte),
+    ] = None
+    reduce_s_per_B: Annotated[
+        float | None,
+        Option("γ: to reduce a byte, or a rate.", flags=("--reduction",), read=parse_per_byte),
+    ] = None
+    copy_s_per_B: Annotated[
+        float | None,
+        Option("To copy a byte, or a rate.", flags=("--copy",), read=parse_per_byte),
+    ] = None
+    rendezvous_above_B: Annotated[
+        int | None,
+        Option(
+            "Largest eager message; none: all are.",
+            flags=("--rendezvous-above",),
+            read=lambda text: None if text == "none" else parse_bytes(text),
+        ),
+    ] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is given, by the names of `hockney.predict.simulation.Parameters`."""
+        given = self.model_dump(exclude_unset=True)
+        return {"receive_overhead_s": given["overhead_s"], **given} if "overhead_s" in given else given
+
+
+class Sharing(BaseModel):
+    """Links and nodes that messages share."""
+
+    node_size: Annotated[int, Option("Ranks of a node, one after another."), Field(ge=1)] = 1
+    node_gap_s_per_B: Annotated[
+        float | None,
+        Option("Into and out of a node, shared by its ranks.", flags=("--node-bandwidth",), read=parse_per_byte),
+    ] = None
+    torus: Annotated[
+        tuple[int, ...], Option("Extents of a torus of nodes, as 8x8x8.", read=_extents, show=None)
+    ] = ()
+    fat_tree: Annotated[
+        tuple[tuple[int, int], ...],
+        Option("Children:uplinks of each level, as 16:4,8:2.", read=_levels, show=None),
+    ] = ()
+    link_gap_s_per_B: Annotated[
+        float | None,
+        Option("Of each link between the nodes.", flags=("--link-bandwidth",), read=parse_per_byte),
+    ] = None
+
+
+class Simulation(BaseModel):
+    """Where parameters come from, and what is simulated of the collective."""
+
+    machine: Annotated[Path | None, Option("Machine file: its parameters where none are given here.")] = None
+    system: Annotated[str, Option("Description of the system, where ranks are: a known name or a JSON file.")] = (
+        ""
+    )
+    mapping: Annotated[str, Option("How the system's mapping puts ranks.")] = ""
+    noise_s: Annotated[
+        float,
+        Option(
+            "Mean of an exponential delay of each act.",
+            flags=("--noise",),
+            read=parse_time,
+            show="{:g}s".format,
+        ),
+    ] = 0.0
+    seed: Annotated[int, Option("Of the noise."), Field(ge=0, lt=2**64)] = 0
+    by_class: Annotated[bool, Option("One rank for all that do the same.")] = True
+    critical_path: Annotated[bool, Option("Where the time went.", flags=("--critical-path",))] = False
+    per_rank: Annotated[Path | None, Option("CSV: when each rank is done.")] = None
+    trace: Annotated[Path | None, Option("Each step: .csv, or drawn: .svg, .png, .html.")] = None
 
 
 @verb(
@@ -50,79 +173,17 @@ MOST_DIMENSIONS = 10
     "hockney simulate bcast --algorithm binomial --ranks 64 --bytes 1KiB --machine machine.json --json",
 )
 def simulate(
-    collective: Annotated[str, typer.Argument(help="bcast, allreduce, …", metavar="COLLECTIVE")],
-    algorithm: Annotated[str, typer.Option(help="See `hockney schedule list`.")],
-    ranks: Annotated[int, typer.Option(help="Number of ranks.")],
-    size: Annotated[
-        str,
-        typer.Option("--bytes", help="The vector (bcast, reduce, allreduce), or one rank's block (the others)."),
-    ] = "1KiB",
-    latency: Annotated[str, typer.Option(help="L: a time, as 2.5us; needed without --machine or --system.")] = "",
-    overhead: Annotated[str, typer.Option(help="o: the processor's time to send, and to receive.")] = "",
-    receive_overhead: Annotated[str, typer.Option(help="o_r, where it differs from --overhead.")] = "",
-    overhead_per_byte: Annotated[str, typer.Option(help="O: a time, or a rate.")] = "",
-    gap: Annotated[str, typer.Option(help="g: between two messages of a rank.")] = "",
-    gap_per_byte: Annotated[str, typer.Option(help="G: a time, as 6ns, or a rate, as 10GB/s.")] = "",
-    reduction: Annotated[str, typer.Option(help="γ: to reduce a byte, or a rate.")] = "",
-    copy: Annotated[str, typer.Option(help="To copy a byte, or a rate.")] = "",
-    rendezvous_above: Annotated[str, typer.Option(help="Largest eager message; none: all are.")] = "",
-    machine: Annotated[
-        Path | None, typer.Option(help="Machine file: its parameters where none are given here.")
-    ] = None,
-    system: Annotated[
-        str, typer.Option(help="Description of the system, where ranks are: a known name or a JSON file.")
-    ] = "",
-    mapping: Annotated[str, typer.Option(help="How the system's mapping puts ranks.")] = "",
-    root: Annotated[int, typer.Option(help="The root, where the collective has one.")] = 0,
-    segment: Annotated[str, typer.Option(help="Size of a segment, or none.")] = "none",
-    radix: Annotated[int, typer.Option(help="Fan-out or radix; 0 for the algorithm's default.")] = 0,
-    node_size: Annotated[int, typer.Option(help="Ranks of a node, one after another.")] = 1,
-    node_bandwidth: Annotated[str, typer.Option(help="Into and out of a node, shared by its ranks.")] = "",
-    torus: Annotated[str, typer.Option(help="Extents of a torus of nodes, as 8x8x8.")] = "",
-    fat_tree: Annotated[str, typer.Option(help="Children:uplinks of each level, as 16:4,8:2.")] = "",
-    link_bandwidth: Annotated[str, typer.Option(help="Of each link between the nodes.")] = "",
-    noise: Annotated[str, typer.Option(help="Mean of an exponential delay of each act.")] = "0s",
-    seed: Annotated[int, typer.Option(help="Of the noise.")] = 0,
-    by_class: Annotated[bool, typer.Option(help="One rank for all that do the same.")] = True,
-    critical_path: Annotated[bool, typer.Option("--critical-path", help="Where the time went.")] = False,
-    per_rank: Annotated[Path | None, typer.Option(help="CSV: when each rank is done.")] = None,
-    trace: Annotated[Path | None, typer.Option(help="Each step: .csv, or drawn: .svg, .png, .html.")] = None,
-    json: JsonOption = False,
+    problem: Problem, loggops: LogGops, sharing: Sharing, options: Simulation, json: JsonOption = False
 ) -> None:
     """When each rank is done with a collective, under LogGOPS parameters.
 
     They are given here, or are those of a machine file (or, roughly, of a system's description), by locality
     where --system says where ranks are; what is given here replaces them everywhere.
     """
-    asked = ask(
-        collective,
-        algorithm,
-        ranks=ranks,
-        root=root,
-        size_B=parse_bytes(size),
-        segment_B=_size(segment, parse_bytes, "segment") or 0,
-        radix=radix,
-    )
-    options = {
-        "latency_s": (latency, parse_time),
-        "overhead_s": (overhead, parse_time),
-        "receive_overhead_s": (receive_overhead or overhead, parse_time),
-        "overhead_s_per_B": (overhead_per_byte, parse_per_byte),
-        "gap_s": (gap, parse_time),
-        "gap_s_per_B": (gap_per_byte, parse_per_byte),
-        "reduce_s_per_B": (reduction, parse_per_byte),
-        "copy_s_per_B": (copy, parse_per_byte),
-        "rendezvous_above_B": (rendezvous_above, lambda text: _size(text, parse_bytes, "limit")),
-    }
-    given: dict[str, Any] = {name: parse(text) for name, (text, parse) in options.items() if text}
-    shared = _shared(node_size, node_bandwidth, torus, fat_tree, link_bandwidth)
-    source, place, parameters, warnings = _source(given, machine, system, mapping, asked, shared)
-    noise_s = parse_time(noise)
-    if not 0 <= seed < 2**64:
-        raise RequestError(
-            f"the seed must be at least 0 and below 2^64, and {seed} is not", "for example --seed 1"
-        )
-    if trace and (shared or noise_s or place):
+    asked, noise_s = problem.asked(), options.noise_s
+    shared = _shared(sharing)
+    source, place, parameters, warnings = _source(loggops.given, options, asked, shared)
+    if options.trace and (shared or noise_s or place):
         raise RequestError("--trace shows neither shared links nor places nor noise", "leave one of them out")
     outcome = run(
         asked,
@@ -130,27 +191,26 @@ def simulate(
         place=place,
         shared=shared,
         noise_s=noise_s,
-        seed=seed,
+        seed=options.seed,
         # A row for each rank needs each rank.
-        by_class=by_class and per_rank is None,
-        critical_path=critical_path,
+        by_class=options.by_class and options.per_rank is None,
+        critical_path=options.critical_path,
     )
-    written = _write_files(asked, source, outcome, per_rank, trace)
+    written = _write_files(asked, source, outcome, options.per_rank, options.trace)
     if json:
-        problem = asked.problem
         say.json(
             {
-                "collective": collective,
-                "algorithm": algorithm,
-                "ranks": ranks,
-                "bytes": problem.bytes,
-                "root": root,
-                "segment_bytes": problem.segment_B or None,
-                "radix": radix or None,
+                "collective": problem.collective,
+                "algorithm": problem.algorithm,
+                "ranks": problem.ranks,
+                "bytes": asked.problem.bytes,
+                "root": problem.root,
+                "segment_bytes": asked.problem.segment_B or None,
+                "radix": problem.radix or None,
                 "parameters": parameters,
                 "warnings": warnings,
                 "noise_s": noise_s,
-                "seed": seed if noise_s else None,
+                "seed": options.seed if noise_s else None,
                 **outcome.summary(),
                 **written,
             }
@@ -162,20 +222,15 @@ def simulate(
 
 
 def _source(
-    given: dict[str, Any],
-    machine: Path | None,
-    system: str,
-    mapping: str,
-    asked: Asked,
-    shared: Shared | None,
+    given: dict[str, Any], options: Simulation, asked: Asked, shared: Shared | None
 ) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
     """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and what is assumed."""
-    if machine is None and not system:
+    if options.machine is None and not options.system:
         if "latency_s" not in given:
             raise RequestError(
                 "a simulation needs --latency, or --machine or --system", "for example --latency 2.5us"
             )
-        if mapping:
+        if options.mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
         plain = Parameters(
             **{"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0} | given
@@ -185,83 +240,48 @@ def _source(
             for name, value in vars(plain).items()
         }
         return plain, None, {"all": told}, []
-    described = find_system(system) if system else None
+    described = find_system(options.system) if options.system else None
     if described and shared:
         raise RequestError(
             "--system says what nodes and links are shared", "leave out --node-size, --node-bandwidth, networks"
         )
-    if machine:
-        costs = of_machine(load(machine), str(machine)).replaced(given)
+    if options.machine:
+        costs = of_machine(load(options.machine), str(options.machine)).replaced(given)
     elif described:
         costs = of_system(described).replaced(given)
     warnings = [*costs.warnings, *costs.beyond(asked.problem.bytes)]
     if described is None:
-        if mapping:
+        if options.mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
         localities = [FARTHEST] if shared is None else [FARTHEST - 1, FARTHEST]
         return costs, None, costs.told(given, localities), warnings
-    costs, place = placed(costs, described, mapping, asked.problem.ranks)
+    costs, place = placed(costs, described, options.mapping, asked.problem.ranks)
     return costs, place, costs.told(given, range(len(LOCALITIES))), warnings
 
 
-def _size(text: str, parse: Callable[[str], int], what: str) -> int | None:
-    if text == "none":
-        return None
-    size_B = parse(text)
-    if size_B == 0 and what == "segment":
-        raise RequestError("a segment of 0 B holds nothing", "write `none` for a message in one piece")
-    return size_B
-
-
-def _shared(node_size: int, node_bandwidth: str, torus: str, fat_tree: str, link_bandwidth: str) -> Shared | None:
-    if not 1 <= node_size <= MOST_PLACES:
+def _shared(sharing: Sharing) -> Shared | None:
+    if sharing.node_size > MOST_PLACES:
         raise RequestError(
-            f"a node must have at least one rank and at most {MOST_PLACES}, not {node_size}",
-            "for example --node-size 8",
+            f"a node must have at most {MOST_PLACES} ranks, not {sharing.node_size}", "for example --node-size 8"
         )
-    if torus and fat_tree:
+    if sharing.torus and sharing.fat_tree:
         raise RequestError("a network is a torus or a fat tree, not both", "leave one of them out")
-    if bool(torus or fat_tree) != bool(link_bandwidth):
+    if bool(sharing.torus or sharing.fat_tree) != (sharing.link_gap_s_per_B is not None):
         raise RequestError(
             "a network needs the bandwidth of its links, and links a network",
             "give --torus or --fat-tree together with --link-bandwidth",
         )
-    if not (node_bandwidth or link_bandwidth):
-        if node_size > 1:
+    if sharing.node_gap_s_per_B is None and sharing.link_gap_s_per_B is None:
+        if sharing.node_size > 1:
             raise RequestError("--node-size alone changes nothing", "add --node-bandwidth, or a network")
         return None
     return Shared(
-        node_size=node_size,
-        node_gap_s_per_B=parse_per_byte(node_bandwidth) if node_bandwidth else 0.0,
-        network_gap_s_per_B=parse_per_byte(link_bandwidth) if link_bandwidth else 0.0,
-        torus=_extents(torus),
-        tree=_levels(fat_tree),
+        node_size=sharing.node_size,
+        node_gap_s_per_B=sharing.node_gap_s_per_B or 0.0,
+        network_gap_s_per_B=sharing.link_gap_s_per_B or 0.0,
+        torus=sharing.torus,
+        tree=sharing.fat_tree,
     )
-
-
-def _extents(text: str) -> tuple[int, ...]:
-    if not text:
-        return ()
-    dimensions, example = range(1, MOST_DIMENSIONS + 1), "8x8x8"
-    extents = parse_extents(text, "a torus", "nodes", dimensions=dimensions, at_most=MOST_PLACES, example=example)
-    _refuse_huge(math.prod(extents) * 2 * len(extents), text)
-    return extents
-
-
-def _refuse_huge(links: int, text: str) -> None:
-    if links > MOST_PLACES:
-        raise RequestError(f"{text!r} has {links:.3g} links, more than are held", "give a smaller network")
-
-
-def _levels(text: str) -> tuple[tuple[int, int], ...]:
-    level = r"[1-9]\d{0,6}:[1-9]\d{0,6}"
-    if text and not re.fullmatch(f"{level}(,{level}){{0,9}}", text):
-        raise RequestError(f"{text!r} is not a fat tree", "write children:uplinks of each level, as 16:4,8:2")
-    pairs = [one.split(":") for one in text.split(",") if one]
-    levels = tuple((int(children), int(uplinks)) for children, uplinks in pairs)
-    nodes = math.prod(children for children, _ in levels)
-    _refuse_huge(nodes * 2 * max((uplinks for _, uplinks in levels), default=0), text)
-    return levels
 
 
 def _write_files(

@@ -85,12 +85,12 @@ class CgStudy(BaseModel):
     faces: Annotated[Faces, Option("datatype or packed.")] = "packed"
     stores: Annotated[Stores, Option("auto, plain or streaming (A p passes by the caches).")] = "auto"
     eps: Annotated[
-        float, Option("End where ‖r‖ ≤ eps times the first. [default: 1e-6]", show=None), Field(ge=0, lt=1)
+        float, Option("End where ‖r‖ ≤ eps times the first. [default: 1e-6]", show=None), Field(lt=1)
     ] = 1e-6
     iterations: Annotated[
         int,
         Option("So many, or at most so many with --eps. [default: until eps, 10000 at most]", show=None),
-        Field(ge=1, le=MOST_ITERATIONS),
+        Field(ge=1),
     ] = 10000
     replace_every: Annotated[int, Option("r = b - A x every so many iterations; 0: never."), Field(ge=0)] = 50
     bound: Annotated[bool, Option("Measure, in turns with the solves, what memory allows.")] = False
@@ -128,6 +128,10 @@ class CgStudy(BaseModel):
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:
         """RequestError for what no launch could do."""
+        if self.iterations > MOST_ITERATIONS:
+            raise RequestError(f"--iterations must be from 1 to {MOST_ITERATIONS}", "for example 100")
+        if not self.eps >= 0:
+            raise RequestError(f"--eps must be at least 0 and below 1, not {self.eps:g}", "for example 1e-6")
         if not self.compute and (self.eps > 0 or self.faces != "packed" or self.solution):
             raise RequestError(
                 "without computing nothing converges and there is nothing to write",

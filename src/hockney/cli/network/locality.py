@@ -9,9 +9,15 @@ import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli.loading import later
 from hockney.cli.network import counted, network
 from hockney.cli.network.traffic import TopologyOption
 from hockney.units import format_bytes, format_time, parse_bytes
+
+with later():
+    from hockney.network.topologies.base import parse_spec
+    from hockney.network.traffic.measured import by_hops, measured_pairs, nodes_by_name, read_nodes
+    from hockney.records.folder import Campaign
 
 
 @verb(
@@ -38,10 +44,6 @@ def locality(
 
     Whether the hosts are where the topology has them is not checked by this: a line that does not fit says so.
     """
-    from hockney.network.topologies.base import parse_spec
-    from hockney.network.traffic.measured import by_hops, measured_pairs, nodes_by_name, read_nodes
-    from hockney.records.folder import Campaign
-
     of = parse_spec(topology)
     opened = Campaign.open(campaign)
     size_B, pairs = measured_pairs(opened, parse_bytes(size) if size else None, variant)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
-from hockney.cli.network import Allocation, AllocationNodes, allocated, counted, network
+from hockney.cli.loading import later
+from hockney.cli.network import Allocation, allocated, counted, network
 from hockney.cli.network.traffic import RoutingOption, TopologyOption
 from hockney.errors import RequestError
 from hockney.units import parse_bytes
 
-if TYPE_CHECKING:
-    from hockney.network.traffic.mapping import Comparison
+with later():
+    from hockney.network.topologies.base import parse_spec
+    from hockney.network.topologies.torus import extents
+    from hockney.network.traffic.base import Links, check_bytes
+    from hockney.network.traffic.demands.base import Allocated
+    from hockney.network.traffic.mapping import Comparison, check_ranks, compare, read_map
+    from hockney.network.traffic.patterns.base import Volumes, parse_pattern
+    from hockney.network.traffic.placements.base import Situation
+    from hockney.network.traffic.study import default_routing
 
 
 @verb(
@@ -40,13 +48,13 @@ def map_(
     cells: Annotated[str, typer.Option(help="jacobi: cells of one rank, 64x64x64, of 8 B each.")] = "",
     periodic: Annotated[bool, typer.Option(help="jacobi: the boundaries are joined.")] = False,
     routing: RoutingOption = "",
-    allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = None,
     map_file: Annotated[
         Path | None, typer.Option(help="A map of your own to compare: lines `rank node`.")
     ] = None,
     samples: Annotated[int, typer.Option(min=1, max=1000, help="Random maps, of which the median is shown.")] = 9,
     seed: Annotated[int, typer.Option(min=0, help="Of random maps and of the order of swaps.")] = 0,
+    *,
+    allocation: Allocation,
     json: JsonOption = False,
 ) -> None:
     """Hop-bytes and the most loaded link of several placements of a pattern, and which is best.
@@ -54,22 +62,13 @@ def map_(
     Sorted by the most loaded link, then by hop-bytes. What stays within a node crosses no link. The factors are
     of load, not of time: a program also computes, and messages also have latencies.
     """
-    from hockney.network.topologies.base import parse_spec
-    from hockney.network.topologies.torus import extents
-    from hockney.network.traffic.base import Links, check_bytes
-    from hockney.network.traffic.demands.base import Allocated
-    from hockney.network.traffic.mapping import check_ranks, compare, read_map
-    from hockney.network.traffic.patterns.base import Volumes, parse_pattern
-    from hockney.network.traffic.placements.base import Situation
-    from hockney.network.traffic.study import default_routing
-
     size_B = parse_bytes(size) if size else None
     if size_B == 0:
         raise RequestError("messages of 0 B load no link", "for example --bytes 64KiB")
     check_bytes(size_B or 0, f"--bytes {size}")
     made = parse_pattern(pattern, Volumes(size_B, extents(cells, "cells") if cells else None, periodic))
     of = parse_spec(topology)
-    nodes = allocated(of, allocation, allocation_nodes)
+    nodes = allocated(of, allocation)
     way = routing.replace("-", "_") or default_routing(of)
     situation = Situation(made, Allocated(Links.of(of), nodes), ppn, way, seed)
     check_ranks(situation)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
-from hockney.cli.network import Allocation, AllocationNodes, allocated, counted, network
+from hockney.cli.loading import later
+from hockney.cli.network import Allocation, allocated, counted, network
 from hockney.errors import RequestError
 from hockney.units import format_bytes, format_rate, format_time, parse_bytes
 
-if TYPE_CHECKING:
-    from hockney.network.traffic.study import TrafficStudy
+with later():
+    from hockney.network.topologies.base import parse_spec
+    from hockney.network.traffic.base import Links, check_bytes
+    from hockney.network.traffic.demands.base import Allocated
+    from hockney.network.traffic.study import TrafficStudy, default_routing, spread_of_samples, study
+
 
 TopologyOption = Annotated[
     str,
@@ -53,8 +58,6 @@ def traffic(
         ),
     ] = "worst-pairing",
     routing: RoutingOption = "",
-    allocation: Allocation = None,
-    allocation_nodes: AllocationNodes = None,
     size: Annotated[str, typer.Option("--bytes", help="Size of one message.")] = "1MiB",
     streams: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="Messages that each pair sends at once.")
@@ -67,6 +70,8 @@ def traffic(
         ),
     ] = 1,
     links: Annotated[int, typer.Option(min=1, help="How many of the most loaded links to show.")] = 10,
+    *,
+    allocation: Allocation,
     json: JsonOption = False,
 ) -> None:
     """Worst and average congestion of a traffic: the most loaded links and the bandwidth they leave to a node.
@@ -74,18 +79,13 @@ def traffic(
     Congestion counts messages that share one link of a node; on a faster or slower link, as many as take as long.
     Bounds are of links and routing alone: no protocol, no overhead, no contention for buffers.
     """
-    from hockney.network.topologies.base import parse_spec
-    from hockney.network.traffic.base import Links, check_bytes
-    from hockney.network.traffic.demands.base import Allocated
-    from hockney.network.traffic.study import default_routing, spread_of_samples, study
-
     of = parse_spec(topology)
     size_B = parse_bytes(size)
     if size_B == 0:
         raise RequestError("a message of 0 B loads no link", "for example --bytes 1MiB")
     check_bytes(size_B, f"--bytes {size}")
     found = study(
-        Allocated(Links.of(of), allocated(of, allocation, allocation_nodes)),
+        Allocated(Links.of(of), allocated(of, allocation)),
         traffic=kind.replace("-", "_"),
         routing=routing.replace("-", "_") or default_routing(of),
         size_B=size_B,

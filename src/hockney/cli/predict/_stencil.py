@@ -53,7 +53,7 @@ SHOWN = 12
 """Grids that a table on the terminal has; --json has all."""
 
 
-class Asked(MachineFile, Placing):
+class Asked(Placing, MachineFile):
     """The options of both verbs; `cells` and `formulation` become options where each verb says how."""
 
     operation: str = ""

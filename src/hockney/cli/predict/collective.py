@@ -36,7 +36,7 @@ USUAL_B = 1024
 """Of a message where no size is asked for."""
 
 
-class CollectiveCase(Sizes, MachineFile, Placing):
+class CollectiveCase(Placing, MachineFile, Sizes):
     """Which collective is predicted, on which ranks, and from what."""
 
     operation: str = ""

@@ -21,7 +21,7 @@ with later():
     from hockney.report.views.prediction import as_data, as_text
 
 
-class Message(Sizes, MachineFile):
+class Message(MachineFile, Sizes):
     """Of which length a message is, and which entry of a machine file it is about."""
 
     locality: Annotated[

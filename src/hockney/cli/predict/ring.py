@@ -45,7 +45,7 @@ MOST_PROCESSES = 2_000_000
 """Of all rings together: some seconds."""
 
 
-class RingCase(MachineFile, Placing):
+class RingCase(Placing, MachineFile):
     """Which cycles are predicted, on a system or with all neighbours at one locality."""
 
     ranks: Annotated[

@@ -25,9 +25,9 @@ with later():
 class Size(BaseModel):
     """Elements of the matrices."""
 
-    nx: Annotated[int, Argument("Elements along x.", metavar="NX")]
-    ny: Annotated[int, Argument("Along y.", metavar="NY")]
-    nz: Annotated[int, Argument("Along z.", metavar="NZ")]
+    nx: Annotated[int, Argument("Elements along x.", metavar="nx")]
+    ny: Annotated[int, Argument("Along y.", metavar="ny")]
+    nz: Annotated[int, Argument("Along z.", metavar="nz")]
 
     @property
     def size(self) -> Extents:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
+from hockney.options import Option, options
 from hockney.registry import Registry
 from hockney.units import parse_rate
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MOST_VERTICES = 2**20
 """A graph of more does not fit the memory of a small machine once its measures are taken."""
@@ -79,6 +82,9 @@ class Network:
 
     def matrix(self, weight: NDArray[Any]) -> csr_array:
         """(vertices, vertices), symmetric: the sum of `weight` (links,) between two vertices."""
+        # The options of a topology are shown without it.
+        from scipy.sparse import csr_array
+
         a, b = self.ends.T
         both = np.concatenate([weight, weight]), (np.concatenate([a, b]), np.concatenate([b, a]))
         return csr_array(both, shape=(self.vertices, self.vertices))
@@ -88,15 +94,29 @@ class Network:
 class Topology:
     """How a network is asked for and built.
 
-    `build` takes the options by their names with `_` for `-`. `read` gives each option's reader of text,
-    `required` those that must be given; in a spec, the value of `first` may stand without its name.
+    `build` takes the fields of `options`, which are the options of `hockney network KIND`, whose help is the
+    model's docstring and `examples`; in a spec they are called like the fields with `-` for `_`, and the value of
+    `first` may stand without its name.
     """
 
     word: str
     build: Callable[..., Network]
-    read: Mapping[str, Callable[[str], Any]]
-    required: tuple[str, ...]
+    options: type[BaseModel]
+    examples: str
     first: str = ""
+
+    @property
+    def read(self) -> dict[str, Callable[[str], Any]]:
+        """The reader of each option's text, by its name in a spec."""
+        return {
+            name.replace("_", "-"): option.read or (whole if info.annotation in (int, int | None) else str)
+            for name, info, option in options(self.options)
+        }
+
+    @property
+    def required(self) -> list[str]:
+        """Options that must be given."""
+        return [name.replace("_", "-") for name, info, _ in options(self.options) if info.is_required()]
 
     def make(self, given: Mapping[str, str]) -> Network:
         """Build from options as text. RequestError where one is missing or wrong, or the graph is no network."""
@@ -182,6 +202,12 @@ def link_rate(text: str) -> float:
     return rate
 
 
+Link = Annotated[
+    float, Option("Rate of a link in one direction, for example 100Gbit/s.", read=link_rate, show=None)
+]
+"""In bit/s; NaN where it is not known."""
+
+
 def check_size(vertices: int, kind: str) -> None:
     """RequestError before a graph is built that is larger than anybody has memory for."""
     if vertices > MOST_VERTICES:
@@ -191,6 +217,8 @@ def check_size(vertices: int, kind: str) -> None:
 
 
 def _check_connected(network: Network) -> None:
+    from scipy.sparse.csgraph import connected_components
+
     parts, part = connected_components(network.matrix(network.parallel), directed=False)
     if parts > 1:
         apart = np.flatnonzero(part != part[0])

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import (
+    Link,
     Network,
     SwitchKind,
     Topology,
     check_size,
     link_rate,
     topologies,
-    whole,
 )
+from hockney.options import Option
 
 ARRANGEMENTS = ("absolute", "relative")
 """Which router holds which global link, as Hastings et al. (Cluster 2015) name them."""
@@ -105,19 +108,32 @@ def _port(
     return (to - group - 1) % groups
 
 
+class DragonflyOptions(BaseModel):
+    """A dragonfly: routers fully connected within groups, groups fully connected by global links."""
+
+    routers: Annotated[int, Option("Routers of a group: a.")]
+    nodes_per_router: Annotated[int, Option("Nodes of a router: p.")]
+    global_links: Annotated[int, Option("Global links of a router: h.")]
+    groups: Annotated[
+        int | None,
+        Option("Groups, at most a·h + 1. [default: that many]"),
+    ] = None
+    arrangement: Annotated[
+        str, Option("Which router holds which global link: absolute or relative.", read=arrangement_name)
+    ] = "absolute"
+    link: Link = math.nan
+    global_link: Annotated[
+        float, Option("Rate of a global link, where it is not --link.", read=link_rate, show=None)
+    ] = math.nan
+
+
 topologies.register("dragonfly")(
     Topology(
         "dragonfly",
         dragonfly,
-        {
-            "routers": whole,
-            "nodes-per-router": whole,
-            "global-links": whole,
-            "groups": whole,
-            "arrangement": arrangement_name,
-            "link": link_rate,
-            "global-link": link_rate,
-        },
-        required=("routers", "nodes-per-router", "global-links"),
+        DragonflyOptions,
+        examples="hockney network dragonfly --routers 4 --nodes-per-router 2 --global-links 2 --json\n"
+        "hockney network dragonfly --routers 4 --nodes-per-router 2 --global-links 2 --groups 5 "
+        "--svg dragonfly.svg",
     )
 )

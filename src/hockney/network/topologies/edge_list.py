@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
-from hockney.network.topologies.base import MOST_VERTICES, Network, Topology, link_rate, topologies, whole
+from hockney.network.topologies.base import MOST_VERTICES, Link, Network, Topology, link_rate, topologies, whole
+from hockney.options import Argument
 
 _HINT = "a line is `A B [xN] [RATE]`, `node NAME …`, `switch NAME …` or a comment behind #"
 _PARALLEL_HINT = "write xN for parallel links of one rate; those of another rate have a line of their own"
@@ -106,6 +109,24 @@ def edge_list(file: str, link: float = math.nan) -> Network:
     )
 
 
+class EdgeListOptions(BaseModel):
+    """A network from a file, one link on each line: `A B`, `A B x2` or `A B x2 10Gbit/s`.
+
+    Lines `node NAME …` and `switch NAME …` declare what is what and in which order; a name that is not declared
+    is a node. Behind # is a comment.
+    """
+
+    file: Annotated[Path, Argument("The file.", metavar="FILE")]
+    link: Link = math.nan
+
+
 topologies.register("edge_list")(
-    Topology("edges", edge_list, {"file": str, "link": link_rate}, required=("file",), first="file")
+    Topology(
+        "edges",
+        edge_list,
+        EdgeListOptions,
+        examples="hockney network edge-list network.txt --link 100Gbit/s --json\n"
+        "hockney network edge-list network.txt --allocation 8 --svg network.svg",
+        first="file",
+    )
 )

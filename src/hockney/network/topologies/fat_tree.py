@@ -7,13 +7,15 @@ import math
 import operator
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import (
+    Link,
     Network,
     SwitchKind,
     Topology,
@@ -21,8 +23,8 @@ from hockney.network.topologies.base import (
     limited,
     link_rate,
     topologies,
-    whole,
 )
+from hockney.options import Option
 
 
 def ports(text: str) -> tuple[int, int]:
@@ -231,18 +233,50 @@ def _taper(level: tuple[int, int], faster: float) -> float:
     return down / (up * faster)
 
 
-_READ: dict[str, Any] = {
-    "nodes": whole,
-    "links-per-node": whole,
-    "leaf-ports": ports,
-    "pod-leaves": whole,
-    "spines": whole,
-    "spine-ports": ports,
-    "cores": whole,
-    "core-ports": whole,
-    "link": link_rate,
-    "uplink": link_rate,
-}
+class FatTreeOptions(BaseModel):
+    """Leaf switches filled with nodes one after another, spines above them, and cores above the spines of pods.
+
+    Every leaf switch has the same number of links to each spine. With --cores there are three levels: pods with
+    --spines spines each, and --pod-leaves leaf switches.
+    """
+
+    nodes: Annotated[int, Option("Nodes in all.")]
+    links_per_node: Annotated[
+        int,
+        Option("Links of a node, all to one leaf switch."),
+    ] = 1
+    leaf_ports: Annotated[
+        tuple[int, int], Option("Ports of a leaf switch, 32:16 for 32 down and 16 up.", read=ports)
+    ]
+    pod_leaves: Annotated[
+        int | None, Option("Leaf switches of a pod. [default: as many as its spines have ports for]")
+    ] = None
+    spines: Annotated[int, Option("Spine switches (of each pod, where there are cores).")]
+    spine_ports: Annotated[
+        tuple[int, int], Option("Ports of a spine switch: 48, or down:up with cores.", read=ports)
+    ]
+    cores: Annotated[
+        int | None,
+        Option("Core switches, the third level."),
+    ] = None
+    core_ports: Annotated[
+        int | None,
+        Option("Ports of a core switch."),
+    ] = None
+    link: Link = math.nan
+    uplink: Annotated[
+        float, Option("Rate of a link between switches, where it is not --link.", read=link_rate, show=None)
+    ] = math.nan
+
+
 topologies.register("fat_tree")(
-    Topology("fat-tree", fat_tree, _READ, required=("nodes", "leaf-ports", "spines", "spine-ports"))
+    Topology(
+        "fat-tree",
+        fat_tree,
+        FatTreeOptions,
+        examples="hockney network fat-tree --nodes 148 --links-per-node 2 --leaf-ports 32:16 "
+        "--spines 4 --spine-ports 48 --link 100Gbit/s --allocation 32 --json\n"
+        "hockney network fat-tree --nodes 16 --leaf-ports 2:2 --spines 2 --spine-ports 2:2 "
+        "--cores 4 --core-ports 4 --svg fat-tree.svg",
+    )
 )

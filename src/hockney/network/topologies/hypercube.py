@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
-from hockney.network.topologies.base import MOST_VERTICES, Network, Topology, link_rate, topologies, whole
+from hockney.network.topologies.base import MOST_VERTICES, Link, Network, Topology, topologies
+from hockney.options import Option
 
 
 def hypercube(dimension: int, link: float = math.nan) -> Network:
@@ -35,12 +38,20 @@ def hypercube(dimension: int, link: float = math.nan) -> Network:
     )
 
 
+class HypercubeOptions(BaseModel):
+    """A hypercube: 2ⁿ nodes, two of them linked where their numbers differ in one bit."""
+
+    dimension: Annotated[int, Option("n: there are 2ⁿ nodes.")]
+    link: Link = math.nan
+
+
 topologies.register("hypercube")(
     Topology(
         "hypercube",
         hypercube,
-        {"dimension": whole, "link": link_rate},
-        required=("dimension",),
+        HypercubeOptions,
+        examples="hockney network hypercube --dimension 10 --json\n"
+        "hockney network hypercube --dimension 4 --link 10Gbit/s --allocation 8 --svg hypercube.svg",
         first="dimension",
     )
 )

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import (
+    Link,
     Network,
     SwitchKind,
     Topology,
     check_size,
-    link_rate,
     topologies,
-    whole,
 )
+from hockney.options import Option
 
 
 def single_switch(
@@ -44,12 +46,22 @@ def single_switch(
     )
 
 
+class SingleSwitchOptions(BaseModel):
+    """One switch that every node hangs on."""
+
+    nodes: Annotated[int, Option("Nodes in all.")]
+    links_per_node: Annotated[int, Option("Links of a node.")] = 1
+    ports: Annotated[int | None, Option("Ports of the switch. [default: as many as needed]")] = None
+    link: Link = math.nan
+
+
 topologies.register("single_switch")(
     Topology(
         "single-switch",
         single_switch,
-        {"nodes": whole, "links-per-node": whole, "ports": whole, "link": link_rate},
-        required=("nodes",),
+        SingleSwitchOptions,
+        examples="hockney network single-switch --nodes 16 --links-per-node 2 --link 100Gbit/s --json\n"
+        "hockney network single-switch --nodes 40 --ports 48 --svg switch.svg",
         first="nodes",
     )
 )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
+from pydantic import BaseModel
 
-from hockney.network.topologies.base import LARGEST, Network, Topology, check_size, link_rate, topologies
+from hockney.network.topologies.base import LARGEST, Link, Network, Topology, check_size, topologies
+from hockney.options import Option
 from hockney.units import parse_extents
 
 MOST_EXTENTS = 20
@@ -51,6 +54,20 @@ def torus(shape: tuple[int, ...], link: float = math.nan) -> Network:
     )
 
 
+class TorusOptions(BaseModel):
+    """A torus: the nodes are routers themselves, each linked to both neighbours in each dimension."""
+
+    shape: Annotated[tuple[int, ...], Option("Extents: 8x8x4; the last coordinate varies fastest.", read=extents)]
+    link: Link = math.nan
+
+
 topologies.register("torus")(
-    Topology("torus", torus, {"shape": extents, "link": link_rate}, required=("shape",), first="shape")
+    Topology(
+        "torus",
+        torus,
+        TorusOptions,
+        examples="hockney network torus --shape 8x8x4 --link 10Gbit/s --json\n"
+        "hockney network torus --shape 4x4 --allocation-nodes 0-3,5 --svg torus.svg",
+        first="shape",
+    )
 )
