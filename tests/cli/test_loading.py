@@ -1,0 +1,112 @@
+"""Verbs are loaded when they are called: help pages load no heavy library, a verb not the others."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from hockney import cli
+from hockney.cli import loading
+
+HEAVY = ("pandas", "scipy", "matplotlib")
+
+HELP = """
+import contextlib, io, sys, typer.main
+from hockney.cli import application
+
+def walk(command, words, context):
+    with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+        root.main(args=[*words, "--help"], prog_name="hockney", standalone_mode=False)
+    assert "Usage: hockney" in shown.getvalue(), words
+    pages.append(words)
+    for name in getattr(command, "list_commands", lambda _: [])(context):
+        walk(command.get_command(context, name), [*words, name], context)
+
+pages = []
+root = typer.main.get_command(application())
+walk(root, [], root.make_context("hockney", [], resilient_parsing=True))
+print(len(pages), [name for name in %r if name in sys.modules])
+"""
+
+
+def hockney(*words: str) -> set[str]:
+    """The modules that are loaded at the end of a call that succeeds."""
+    code = "import sys\nfrom hockney.cli import main\n"
+    code += "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code, ended.code\n"
+    code += "print('\\nmodules:', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    return set(done.stdout.rpartition("modules:")[2].split())
+
+
+def test_no_help_page_loads_a_heavy_library() -> None:
+    done = subprocess.run([sys.executable, "-c", HELP % (HEAVY,)], capture_output=True, text=True, check=True)
+    pages, _, loaded = done.stdout.partition(" ")
+    assert int(pages) > 50
+    assert loaded.strip() == "[]"
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("run", "--help"), ("network", "--help")])
+def test_neither_does_a_list_of_verbs(words: tuple[str, ...]) -> None:
+    assert not hockney(*words) & {*HEAVY}
+
+
+def test_a_verb_that_is_called_loads_no_other() -> None:
+    loaded = {name for name in hockney("scaling", "amdahl", "--serial-fraction", "0.1") if "hockney.cli." in name}
+    shared = {f"hockney.cli.{name}" for name in ("loading", "options", "say")}
+    assert loaded == {"hockney.cli.scaling", *shared}
+
+
+def test_a_verb_of_a_group_loads_no_other_of_it() -> None:
+    loaded = hockney("run", "ring", "--help")
+    assert "hockney.cli.run.ring" in loaded
+    assert "hockney.cli.run.jacobi" not in loaded
+
+
+def test_nothing_is_imported_inside_of_a_function() -> None:
+    for path in Path(cli.__file__).parent.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                inside = [
+                    one.lineno for one in ast.walk(function) if isinstance(one, ast.Import | ast.ImportFrom)
+                ]
+                assert inside == [], f"{path}: {function.name}"
+
+
+def module(text: str) -> ModuleType:
+    made = ModuleType("made_up")
+    exec(compile(text, "made_up", "exec"), vars(made))
+    return made
+
+
+def test_imports_are_put_off_until_they_are_loaded() -> None:
+    made = module(
+        "from hockney.cli.loading import later\n"
+        "with later():\n"
+        "    from json import dumps, loads as read\n"
+        "    from collections import abc\n"
+        "    import zipapp as archives\n"
+        "from math import pi\n"
+    )
+    assert made.pi > 3, "after the block imports are as ever"
+    assert "zipapp" not in sys.modules
+    assert not callable(made.dumps)
+    loading.load()
+    assert made.dumps(made.read("[1]")) == "[1]"
+    assert made.abc is sys.modules["collections.abc"]
+    assert made.archives is sys.modules["zipapp"]
+
+
+def test_what_is_not_there_is_told_when_it_is_loaded() -> None:
+    module("from hockney.cli.loading import later\nwith later():\n    from hockney.units import no_such_thing\n")
+    with pytest.raises(ImportError):
+        loading.load()
+
+
+def test_only_names_can_be_put_off() -> None:
+    with pytest.raises(ImportError, match=r"write `from … import …`"):
+        module("from hockney.cli.loading import later\nwith later():\n    import os.path\n")
