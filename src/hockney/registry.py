@@ -1,4 +1,4 @@
-"""One unit, one file: a registry finds the units of a package by importing its modules."""
+"""A registry finds the units of a kind by importing their package: a module for each, or one with them all."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Units of one kind, each registered by the module that bears its name.
+    """Units of one kind, each registered by the module that bears its name, or all by one module.
 
     `kind` is the word for error messages ("model"), `package` the dotted package whose modules register
-    themselves when they are imported. Importing is put off until the first look-up.
+    themselves when they are imported, or the dotted module of units that are a few lines each. Importing is put
+    off until the first look-up.
     """
 
     def __init__(self, kind: str, package: str) -> None:
@@ -40,7 +41,7 @@ class Registry(Generic[T]):
     def _load(self) -> dict[str, T]:
         if not self._loaded:
             package = importlib.import_module(self.package)
-            for module in pkgutil.iter_modules(package.__path__):
+            for module in pkgutil.iter_modules(getattr(package, "__path__", [])):
                 importlib.import_module(f"{self.package}.{module.name}")
             self._loaded = True
         return self._units

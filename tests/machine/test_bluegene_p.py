@@ -11,8 +11,7 @@ import pytest
 
 from hockney.machine.file import load
 from hockney.machine.topologies.base import parse_spec
-from hockney.machine.traffic.base import Links
-from hockney.machine.traffic.demands.base import Allocated
+from hockney.machine.traffic.base import Allocated, Links
 from hockney.machine.traffic.worst import worst_of_permutations
 from hockney.models.base import predict
 from hockney.models.collectives.base import CollectiveModel

@@ -15,7 +15,7 @@ from hockney.machine.system import System, find_system
 from hockney.predict.costs import NOTHING, loggp_message, per_byte
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.points import points
-from hockney.predict.procedures.base import Run
+from hockney.predict.procedures import Run
 from hockney.predict.scenario import LOCALITIES, STATISTICS, Scenario, Scenarios, place_of
 
 OPEN_MPI = "Open MPI 4.1.5"

@@ -10,8 +10,7 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.topologies.base import Network, parse_spec
-from hockney.machine.traffic.base import Links
-from hockney.machine.traffic.demands.base import Allocated
+from hockney.machine.traffic.base import Allocated, Links
 from hockney.machine.traffic.study import study
 from hockney.machine.traffic.worst import MOST_SYMMETRIC, worst_of_permutations
 from hockney.models.effects.base import Effect

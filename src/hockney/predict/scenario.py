@@ -17,7 +17,7 @@ from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
 from hockney.predict.decisions.base import Choice, decisions_for
-from hockney.predict.procedures.base import Phase, Run, procedures
+from hockney.predict.procedures import Phase, Run, procedures
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from scipy import optimize, stats
 
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.scaling.laws.base import Law, laws
+from hockney.scaling.laws import Law, laws
 from hockney.scaling.times import Times
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.scaling.fit import MISFIT, TELLING, LawFit, fit_law
-from hockney.scaling.laws.base import laws
+from hockney.scaling.laws import laws
 from hockney.scaling.times import Times
 
 

@@ -9,11 +9,10 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.topologies.base import parse_spec
-from hockney.machine.traffic.base import Links
-from hockney.machine.traffic.demands.base import Allocated
+from hockney.machine.traffic.base import Allocated, Links
 from hockney.machine.traffic.mapping import check_ranks, compare, read_map
 from hockney.machine.traffic.patterns.base import Volumes, parse_pattern
-from hockney.machine.traffic.placements.base import Situation, placements
+from hockney.machine.traffic.placements import Situation, placements
 
 
 def situation(pattern: str, topology: str, ppn: int = 1, nodes: list[int] | None = None) -> Situation:

@@ -9,8 +9,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.topologies.base import Network, parse_spec
-from hockney.machine.traffic.base import Links
-from hockney.machine.traffic.demands.base import Allocated
+from hockney.machine.traffic.base import Allocated, Links
 from hockney.machine.traffic.study import TrafficStudy, default_routing, spread_of_samples, study
 
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.topologies.base import parse_spec
 from hockney.machine.traffic import worst
-from hockney.machine.traffic.base import Demand, Links
-from hockney.machine.traffic.demands.base import Allocated
+from hockney.machine.traffic.base import Allocated, Demand, Links
 from hockney.machine.traffic.routings.base import routings
 from hockney.machine.traffic.study import study
 from hockney.machine.traffic.worst import worst_of_permutations

@@ -9,8 +9,8 @@ import numpy as np
 
 from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
 from hockney.machine.topologies.base import Network, parse_spec
-from hockney.machine.traffic.base import Demand, Links
-from hockney.machine.traffic.demands.base import Allocated, traffics
+from hockney.machine.traffic.base import Allocated, Demand, Links
+from hockney.machine.traffic.demands import traffics
 from hockney.machine.traffic.routings.base import routings
 from hockney.machine.traffic.study import default_routing, rounded
 

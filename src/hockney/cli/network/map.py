@@ -57,11 +57,10 @@ def map_(
     from hockney.cli._progress import shown
     from hockney.machine.topologies.base import parse_spec
     from hockney.machine.topologies.torus import extents
-    from hockney.machine.traffic.base import Links, check_bytes
-    from hockney.machine.traffic.demands.base import Allocated
+    from hockney.machine.traffic.base import Allocated, Links, check_bytes
     from hockney.machine.traffic.mapping import check_ranks, compare, read_map
     from hockney.machine.traffic.patterns.base import Volumes, parse_pattern
-    from hockney.machine.traffic.placements.base import Situation
+    from hockney.machine.traffic.placements import Situation
     from hockney.machine.traffic.study import default_routing
 
     size_B = parse_bytes(size) if size else None

@@ -76,8 +76,7 @@ def traffic(
     """
     from hockney.cli._progress import shown
     from hockney.machine.topologies.base import parse_spec
-    from hockney.machine.traffic.base import Links, check_bytes
-    from hockney.machine.traffic.demands.base import Allocated
+    from hockney.machine.traffic.base import Allocated, Links, check_bytes
     from hockney.machine.traffic.study import default_routing, spread_of_samples, study
 
     of = parse_spec(topology)

@@ -12,7 +12,7 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.machine.traffic.base import Load, Progress, silent
 from hockney.machine.traffic.patterns.base import rank_number, read_lines
-from hockney.machine.traffic.placements.base import NotApplicableError, Place, Situation, placements
+from hockney.machine.traffic.placements import NotApplicableError, Place, Situation, placements
 from hockney.machine.traffic.study import rounded
 
 DEFAULT = "linear"

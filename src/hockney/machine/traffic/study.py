@@ -11,8 +11,8 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.topologies.base import Network
-from hockney.machine.traffic.base import Demand, Load, Progress, silent
-from hockney.machine.traffic.demands.base import Allocated, Traffic, traffics
+from hockney.machine.traffic.base import Allocated, Demand, Load, Progress, silent
+from hockney.machine.traffic.demands import Traffic, traffics
 from hockney.machine.traffic.routings.base import Routing, routings
 
 

@@ -31,7 +31,7 @@ from hockney.predict.estimators.base import (
 from hockney.predict.parameters import Layout, Start
 from hockney.predict.point_to_point import message_times
 from hockney.predict.points import positions
-from hockney.predict.procedures.base import procedures
+from hockney.predict.procedures import procedures
 from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
 
 _MOST = 4000

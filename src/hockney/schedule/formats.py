@@ -1,18 +1,23 @@
-"""GOAL text, as LogGOPSim reads it (Hoefler, Siebert and Lumsdaine, ICPP 2009)."""
+"""Formats that schedules are exported to: lines of text, rank by rank: memory holds one rank at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from hockney import _core
 from hockney._core import Kind, Step
+from hockney.registry import Registry
 from hockney.schedule.catalogue import Asked
-from hockney.schedule.formats.base import formats
+
+Format = Callable[[Asked, float], Iterator[str]]
+"""(what is asked, nanoseconds to reduce one byte) → lines without their ends."""
+
+formats: Registry[Format] = Registry("format", "hockney.schedule.formats")
 
 
 @formats.register("goal")
 def goal(asked: Asked, reduce_ns_per_B: float) -> Iterator[str]:
-    """Send, receive and calc with their dependencies; one tick is a nanosecond.
+    """GOAL text, as LogGOPSim reads it (Hoefler, Siebert and Lumsdaine, ICPP 2009); one tick is a nanosecond.
 
     Copies and reductions are `calc`: a reduction takes `reduce_ns_per_B` for each byte, a copy nothing. Messages
     between two ranks have tags of their own, because GOAL knows no order between steps that do not depend on one

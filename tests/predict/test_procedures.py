@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hockney._core import Problem
-from hockney.predict.procedures.base import Phase, procedures
+from hockney.predict.procedures import Phase, procedures
 
 CALL: list[Phase] = [
     ("reduce", "binomial", Problem(ranks=4, bytes=8)),

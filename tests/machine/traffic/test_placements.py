@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 
 from hockney.machine.topologies.base import parse_spec
-from hockney.machine.traffic.base import Links
-from hockney.machine.traffic.demands.base import Allocated
+from hockney.machine.traffic.base import Allocated, Links
 from hockney.machine.traffic.patterns.base import Volumes, parse_pattern
-from hockney.machine.traffic.placements.base import NotApplicableError, Place, Situation, placements
-from hockney.machine.traffic.placements.optimised import both_ways, greedy, swapped
+from hockney.machine.traffic.placements import (
+    NotApplicableError,
+    Place,
+    Situation,
+    both_ways,
+    greedy,
+    placements,
+    swapped,
+)
 from hockney.machine.traffic.study import default_routing
 
 TREE = "fat-tree:nodes=16,leaf-ports=4:2,spines=2,spine-ports=8"

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hockney.scaling.laws.base import exact, laws, whole_processes
+from hockney.scaling.laws import exact, laws, whole_processes
 
 THETA: dict[str, list[tuple[float, ...]]] = {
     "amdahl": [(0.1,), (0.03,), (1.0,)],

@@ -10,8 +10,8 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.topologies.base import Network, parse_spec
-from hockney.machine.traffic.base import Links
-from hockney.machine.traffic.demands.base import Allocated, traffics
+from hockney.machine.traffic.base import Allocated, Links
+from hockney.machine.traffic.demands import traffics
 from hockney.machine.traffic.walk import hops
 
 Made = Callable[..., Network]
