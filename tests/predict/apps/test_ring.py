@@ -1,4 +1,4 @@
-"""The ring's models against what follows by hand, and document 001's forms at P ≤ 12, 13 and more."""
+"""The ring's models against what follows by hand, two-links on two sockets of 12 cores too."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hockney.machine.placement import Placement, placement
 from hockney.machine.system import find_system
 from hockney.predict.apps.ring import (
     ACROSS,
-    DOCUMENT_001,
     OURS,
+    TWO_LINKS,
     WITHIN,
     Link,
     MachineLinks,
@@ -28,9 +28,9 @@ from hockney.predict.apps.ring import (
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 CORES = 12
-"""Of a socket of document 001's nodes."""
+"""Cores of a socket."""
 CORE_S, SOCKET_S = 0.34e-6 + 4 / 6372.991e6, 0.57e-6 + 4 / 5530.801e6
-"""λ + 4 B/b: its printed bandwidths, with the latencies of document 000 (it prints none of PingPing)."""
+"""λ + 4 B/b, measured on a node with two sockets (two unpublished reports: bandwidths, latencies)."""
 LINKS = {WITHIN: link(0.34e-6, 6372.991e6), ACROSS: link(0.57e-6, 5530.801e6)}
 
 
@@ -42,27 +42,27 @@ def of_socket(ranks: int, model: str, exchange: str = "nonblocking") -> Predicte
 
 
 @pytest.mark.parametrize("ranks", [2, 5, 12])
-def test_document_001_within_a_socket(ranks: int) -> None:
-    made = of_socket(ranks, DOCUMENT_001)
+def test_two_links_within_a_socket(ranks: int) -> None:
+    made = of_socket(ranks, TWO_LINKS)
     assert made.time_s == pytest.approx(2 * ranks * CORE_S, rel=1e-12)
     assert made.slowest == WITHIN
 
 
-def test_document_001_with_one_process_in_the_other_socket() -> None:
+def test_two_links_with_one_process_in_the_other_socket() -> None:
     # Both neighbours of process 12 are in the other socket.
-    assert of_socket(13, DOCUMENT_001).time_s == pytest.approx(2 * 13 * SOCKET_S, rel=1e-12)
+    assert of_socket(13, TWO_LINKS).time_s == pytest.approx(2 * 13 * SOCKET_S, rel=1e-12)
 
 
 @pytest.mark.parametrize("ranks", [14, 18, 24])
-def test_document_001_with_more_than_one_there(ranks: int) -> None:
-    made = of_socket(ranks, DOCUMENT_001)
+def test_two_links_with_more_than_one_there(ranks: int) -> None:
+    made = of_socket(ranks, TWO_LINKS)
     assert made.time_s == pytest.approx(ranks * CORE_S + ranks * SOCKET_S, rel=1e-12)
     assert made.slowest == ACROSS
 
 
 @pytest.mark.parametrize("exchange", ["sendrecv", "nonblocking", "persistent"])
-def test_document_001_knows_no_exchange(exchange: str) -> None:
-    assert of_socket(14, DOCUMENT_001, exchange) == of_socket(14, DOCUMENT_001)
+def test_two_links_knows_no_exchange(exchange: str) -> None:
+    assert of_socket(14, TWO_LINKS, exchange) == of_socket(14, TWO_LINKS)
 
 
 @pytest.mark.parametrize(("ranks", "one_s"), [(2, CORE_S), (12, CORE_S), (13, SOCKET_S), (24, SOCKET_S)])

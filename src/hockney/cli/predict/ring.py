@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hockney.cli import JsonOption, emit_json, out, verb
-from hockney.cli._words import wholes
+from hockney.cli._words import current, wholes
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
 
@@ -58,13 +58,13 @@ class Answer:
     examples="hockney predict ring --ranks 1-24\n"
     "hockney predict ring --ranks 2,64,128,256 --system orfeo-epyc --mapping core --exchange nonblocking\n"
     "hockney predict ring --ranks 2-24 --latency 0.34us --bandwidth 6372.991MB/s --latency-across 0.57us "
-    "--bandwidth-across 5530.801MB/s --domain 12 --model document-001 --json",
+    "--bandwidth-across 5530.801MB/s --domain 12 --model two-links --json",
     of=predict,
 )
 def ring(
     ranks: Annotated[str, typer.Option(help="Processes: 8, 8,16 or 1-24.")] = "",
     exchange: Annotated[str, typer.Option(help="sendrecv, nonblocking or persistent.")] = "sendrecv",
-    model: Annotated[str, typer.Option(help="slowest-link or document-001.")] = "slowest-link",
+    model: Annotated[str, typer.Option(help="slowest-link or two-links.")] = "slowest-link",
     machine: MachineFile = MACHINE,
     where: Annotated[
         list[str] | None,
@@ -92,7 +92,7 @@ def ring(
     From the messages of a machine file, PingPing where it was measured, for the neighbours that a placement
     makes; or from a latency and a bandwidth alone.
     """
-    from hockney.predict.apps.ring import MESSAGE_B, MOST_RANKS, model_of
+    from hockney.predict.apps.ring import MESSAGE_B, MOST_RANKS, RENAMED, model_of
 
     if not ranks:
         raise RequestError("ring needs --ranks", "for example --ranks 1-24")
@@ -102,6 +102,7 @@ def ring(
             f"--ranks {ranks}: {sum(counts)} processes in all, more than {MOST_PROCESSES}",
             "name fewer numbers of processes: 16,256,4096",
         )
+    model = current(model, "--model", RENAMED)
     formula = model_of(model).formula(exchange)
     numbers = Numbers(latency, bandwidth, latency_across, bandwidth_across, domain)
     place = Place(system, mapping, nodes, ppn, locality)

@@ -1,4 +1,4 @@
-"""How long a ring's messages take to come back, from the messages between neighbours (documents 000 and 001).
+"""How long a ring's messages take to come back, from the messages between neighbours.
 
 In each of P hops every process sends a message to either neighbour and waits for one from either.
 """
@@ -25,7 +25,9 @@ MOST_RANKS = 65536
 WITHIN, ACROSS = "within", "across"
 """Neighbours in one domain, and in two, where nothing but the size of a domain is known."""
 OURS = "slowest-link"
-DOCUMENT_001 = "document-001"
+TWO_LINKS = "two-links"
+RENAMED = {"document-001": TWO_LINKS}
+"""Words that the command line accepts for one release more."""
 OVERHEAD_SHARE = 0.35
 """Of an empty message, at either processor, where nothing was measured: as `hockney.predict.machine_costs`."""
 BOTH_WAYS_AT_ONCE = ("nonblocking", "persistent")
@@ -75,8 +77,8 @@ def _slowest_link(links: Sequence[Link], exchange: str) -> Link:
     return _scaled(slowest, 1 + overhead_s / slowest.time_s if slowest.time_s > 0 else 1.0)
 
 
-def _document_001(links: Sequence[Link], exchange: str) -> Link:
-    # Its slowest process waits for one message over each of its two links, whatever the others do.
+def _two_links(links: Sequence[Link], exchange: str) -> Link:
+    # The slowest process waits for one message over each of its two links, whatever the others do.
     del exchange
     pairs = [(links[index - 1], links[index]) for index in range(len(links))]
     left, right = max(pairs, key=lambda pair: pair[0].time_s + pair[1].time_s)
@@ -96,9 +98,9 @@ def _formula(exchange: str) -> str:
 
 MODELS: dict[str, Model] = {
     OURS: Model(_formula, _slowest_link),
-    DOCUMENT_001: Model(
+    TWO_LINKS: Model(
         lambda _: "t(P) = P (λ + n/b of the left link + λ + n/b of the right link), of the process with the most",
-        _document_001,
+        _two_links,
     ),
 }
 
