@@ -35,7 +35,7 @@ from hockney.schedule.formats import formats
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "hockney"
-NOT_UNITS = {"__init__", "__pycache__", "base", "app", "effect", "views"}
+NOT_UNITS = {"__init__", "__pycache__", "base", "app", "effect", "statistics", "views"}
 
 ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
     # kind: (folder of the units or file with them all, suffix, folder of their tests, page that documents them)

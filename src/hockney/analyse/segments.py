@@ -11,16 +11,14 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from hockney.analyse.boundaries import Boundary
 from hockney.analyse.jumps import Examined, at_boundaries, jumps
 from hockney.analyse.regression import Regression, regressions
 from hockney.campaign.record import Locality
+from hockney.models.statistics import t_reach
 
 Array = NDArray[np.float64]
-
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Segment:
         if self.fit is None:
             return None
         slope_s = self.fit.coefficients[1]
-        wide_s = float(stats.t.ppf((1 + LEVEL) / 2, self.points - 2)) * self.fit.standard_errors[1]
+        wide_s = t_reach(self.fit.standard_errors[1], self.points - 2)
         return slope_s, slope_s - wide_s, slope_s + wide_s
 
     def at(self, ranks: Array) -> Array | None:

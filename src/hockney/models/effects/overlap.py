@@ -14,6 +14,7 @@ from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
+from hockney.models.statistics import TAILS
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes, format_time
 
@@ -187,7 +188,7 @@ def _overlaps(alone_s: Samples, computation_s: Samples, total_s: Samples) -> Sam
 
 
 def _interval(values: Sequence[float] | Samples) -> tuple[float, float]:
-    low, high = np.quantile(values, [0.025, 0.975])
+    low, high = np.quantile(values, TAILS)
     return float(low), float(high)
 
 
