@@ -91,7 +91,7 @@ def test_rates_have_one_definition_each() -> None:
     assert algorithm_bandwidth_B_per_s("allreduce", 4, 8, 1.0) == 8
     assert bus_bandwidth_B_per_s("allreduce", 4, 8, 1.0) == pytest.approx(12)
     assert bus_bandwidth_B_per_s("bcast", 4, 8, 1.0) == 8
-    # Document 002: a broadcast moves P − 1 messages in all.
+    # A broadcast moves P − 1 messages in all.
     assert network_bandwidth_B_per_s("bcast", 4, 8, 1.0) == 24
     # Blocks: the whole vector is 4 · 8 B.
     assert algorithm_bandwidth_B_per_s("alltoall", 4, 8, 1.0) == 32

@@ -1,4 +1,4 @@
-"""machines/bluegene_p.json against document 003: its numbers as printed, the corrected ones beside its slips."""
+"""machines/bluegene_p.json against Hoefler et al. 2010: numbers as printed, corrected ones beside its slips."""
 
 from __future__ import annotations
 

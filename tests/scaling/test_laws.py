@@ -25,7 +25,7 @@ def test_amdahl_is_one_over_serial_plus_shared() -> None:
 
 
 def test_gustafson_grows_by_the_parallel_fraction() -> None:
-    # Document 002 with p = 0.9 parallel on s = 8: 1 − p + sp = 7.3.
+    # p = 0.9 parallel on s = 8: 1 − p + sp = 7.3.
     assert laws.get("gustafson").speedup(Fraction(8), [Fraction(1, 10)]) == Fraction(73, 10)
     assert laws.get("gustafson").limits([0.1])["efficiency_limit"] == pytest.approx(0.9)
 
@@ -66,7 +66,7 @@ def test_most_processes_is_what_counting_finds(name: str, theta: tuple[float, ..
     assert (found and found[0]) == (None if len(kept) == 499 else kept[-1])
 
 
-def test_the_document_keeps_70_percent_up_to_five_processes() -> None:
+def test_a_tenth_serial_keeps_70_percent_up_to_five_processes() -> None:
     assert list(whole_processes(laws.get("amdahl"), 0.7, [0.1]) or ()) == pytest.approx(
         [5, 37 / 7]
     )  # (1/0.7 − 0.9)/0.1

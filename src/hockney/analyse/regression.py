@@ -1,4 +1,4 @@
-"""Straight lines and parabolas in the number of ranks, with what is needed to judge them (document 004)."""
+"""Straight lines and parabolas in the number of ranks, with what is needed to judge them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hockney.models.statistics import Array, least_squares
 class Regression:
     """T(P) = c₀ + c₁P (+ c₂P²), times in seconds, P the number of ranks itself, not scaled.
 
-    `weights`: `absolute` is ordinary least squares as in document 004, ruled by the largest times; `relative`
+    `weights`: `absolute` is ordinary least squares, ruled by the largest times; `relative`
     divides every residual by the measured time. `standard_errors` and `adjusted_r2` (on the scale of the fit) are
     those of the usual linear model. `first` and `last`: the range of P that it rests on.
     """

@@ -1,6 +1,6 @@
 """Straight lines of time against ranks between the places where a cache, a socket or a node is full.
 
-Document 000 (section 1A) fits a ring's time by such lines by hand; here the breaks are found.
+On each, a ring takes T(P) = c + 2λP with λ the latency of a message (`ring_segments`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The ring: what is asked of the program, what it answers, per-rank statistics, lines of each process, the fit.
-
-Documents 000 (section 1A) and 001 (exercise 1).
-"""
+"""The ring: what is asked of the program, what it answers, per-rank statistics, lines of processes, the fit."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def compared(curves: Sequence[Curve], link_of: Callable[[Locality], Link] | None
 
 
 def latency_s(segment: Segment) -> tuple[float, float, float] | None:
-    """Half the slope with its 95 % interval: one process more is two messages more (document 000, section 1A)."""
+    """Half the slope with its 95 % interval: T(P) = c + 2λP, a process more is two messages."""
     slope = segment.slope_s()
     return None if slope is None else (slope[0] / 2, slope[1] / 2, slope[2] / 2)
 

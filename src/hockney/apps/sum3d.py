@@ -1,4 +1,4 @@
-"""The three-dimensional sum: its request, the document's statistics, shares and tables."""
+"""The three-dimensional sum: its request, statistics of its runs, shares and tables."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _of_effects(effects: list[Effect], network: Network | None) -> Congestion | 
     for effect in effects:
         if (per_root := effect.parameters.get("C_per_cbrt_P")) is not None:
             number = f"{per_root.value:.3g}"
-            # Document 003 has it from the farthest pairing, which a tornado exceeds.
+            # Hoefler et al. 2010 have it from the farthest pairing, which a tornado exceeds.
             defined = _defined(effect, f"C = {number}·∛P", rf"C = {number}\sqrt[3]{{P}}")
             return Congestion(defined, None, network, is_bound=False)
     return None

@@ -1,6 +1,6 @@
-"""Latency from the smallest messages, bandwidth from the largest: "extrapolated" in document 000, II.C.
+"""Latency from the smallest messages, bandwidth from the largest: an extrapolation.
 
-There: latency = mean time of the 1–4 B messages, bandwidth = mean of n/T over the last sizes (32–256 MiB).
+Latency = mean time of the 1–4 B messages, bandwidth = mean of n/T over the last sizes (32–256 MiB).
 """
 
 from __future__ import annotations

@@ -145,8 +145,8 @@ def ordered(half: int) -> dict[str, list[int]]:
 def worst_of(network: Network) -> tuple[list[int], float]:
     """Sender and receiver of each pair, node after node, and how many of them share the most loaded link.
 
-    Of document 003's worst pairing by distance, in which every node sends, each node is here in one pair: those
-    in the nodes' order whose ends are both free.
+    In the worst pairing by distance (Hoefler et al. 2010) every node sends; here each node is in one pair: in
+    the nodes' order those whose ends are both free.
     """
     among = Allocated(Links.of(network), np.arange(network.nodes))
     pairs: list[int] = []

@@ -134,7 +134,7 @@ def _show(found: TrafficStudy, links: int) -> None:
     if (bound := told.get("beta_factor")) is not None and found.traffic in _EQUATION_2:
         out.print(
             f"point to point: α + β·S ≤ T(S){_EQUATION_2[found.traffic]} α + β·S·{bound['high']:.6g}, when every "
-            f"node sends {bound['streams']} streams (after document 003, equation 2)",
+            f"node sends {bound['streams']} streams (after Hoefler et al. 2010, equation 2)",
             soft_wrap=True,
         )
     rate = told["bandwidth_per_node"]["bandwidth_B_per_s"]

@@ -24,7 +24,7 @@ from hockney.models.effects._wording import above, below, latex, time, times, ti
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes
 
-SOURCE = "document 003, section 3"
+SOURCE = "Hoefler et al. 2010, section 3"
 
 
 def add_views(

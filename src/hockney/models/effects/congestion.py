@@ -30,7 +30,7 @@ from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes, format_rate, format_time
 
-SOURCE = "document 003, equation (2)"
+SOURCE = "Hoefler et al. 2010, equation (2)"
 EFFECTIVE = "Hoefler, Schneider, Lumsdaine, Cluster 2008"
 TOGETHER = ("random", "halves", "neighbours", "topology")
 """Patterns of all ranks; the others are of one pair."""

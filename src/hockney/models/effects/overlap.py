@@ -33,7 +33,7 @@ LEAST_S = 1e-12
 PROGRESSED = 0.5
 """Where the last call takes longer than this share of a transfer, the transfer has not proceeded without it."""
 SIDES = {"sender": "send", "receiver": "recv"}
-OVERHEAD = "Martínez et al., IPDPS 2009; document 003, section 3"
+OVERHEAD = "Martínez et al., IPDPS 2009; Hoefler et al. 2010, section 3"
 FORMULA = "Overlap = (T_comm + T_comp − T_total)/min(T_comm, T_comp)"
 
 Samples = NDArray[np.float64]
