@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models._linear import Array, Lines, half_bandwidth_size, one_regime, reciprocal
+from hockney.models._linear import Lines, half_bandwidth_size, one_regime, reciprocal
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
-from hockney.models.statistics import LeastSquares, least_squares, t_reach
+from hockney.models.statistics import Array, LeastSquares, least_squares, t_reach
 from hockney.samples.series import Series
 
 

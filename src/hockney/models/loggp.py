@@ -17,7 +17,6 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models._linear import (
-    Array,
     Lines,
     half_bandwidth_size,
     line_parameters,
@@ -28,7 +27,7 @@ from hockney.models._linear import (
 )
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
-from hockney.models.statistics import t_reach
+from hockney.models.statistics import Array, t_reach
 from hockney.samples.series import Series
 
 NEEDED = ("send_overhead", "receive_overhead", "bandwidth")

@@ -15,9 +15,10 @@ from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
-from hockney.models.effects._least_squares import Array, Line, is_disturbed, line, relative_errors, times_s
+from hockney.models.effects._least_squares import Line, is_disturbed, line, relative_errors, times_s
 from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
+from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
 
 STENCIL = 26
