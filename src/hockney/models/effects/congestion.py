@@ -16,7 +16,6 @@ from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
 from hockney.models.effects._streams import (
     REPLICATES,
-    Array,
     bootstrapped,
     latex,
     per_byte,
@@ -27,6 +26,7 @@ from hockney.models.effects._streams import (
 )
 from hockney.models.effects._wording import below
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
+from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes, format_rate, format_time
 
