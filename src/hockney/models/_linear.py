@@ -8,7 +8,7 @@ import numpy as np
 
 from hockney.models.base import Parameter, Regime
 from hockney.models.statistics import Array, least_squares, standard_error, t_reach
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 
 @dataclass(frozen=True)

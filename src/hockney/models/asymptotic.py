@@ -12,7 +12,7 @@ from hockney.models._linear import Lines, half_bandwidth_size, one_regime, recip
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
 from hockney.models.statistics import Array, mean_reach
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 LATENCY_B = (1.0, 4.0)
 """Sizes whose mean time is the latency."""

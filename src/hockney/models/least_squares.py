@@ -12,7 +12,7 @@ from hockney.models._linear import Lines, half_bandwidth_size, one_regime, recip
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
 from hockney.models.statistics import Array, LeastSquares, least_squares, t_reach
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 
 def _solved(size_B: Array, time_s: Array) -> LeastSquares:

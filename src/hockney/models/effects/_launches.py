@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect, EffectModel
 from hockney.models.statistics import mean_reach
+from hockney.records.effect_record import EffectRecord
 
 NO_LEAST: Mapping[str, float] = MappingProxyType({})
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.models.statistics import Array, aicc, least_squares, standard_error, t_reach
+from hockney.records.effect_record import EffectRecord
 
 SCATTER = 0.05
 """Relative error that a simple model has anyway: a point's own noise counts beyond that."""

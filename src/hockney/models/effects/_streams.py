@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.models.base import Parameter
 from hockney.models.statistics import TAILS, Array
+from hockney.records.effect_record import EffectRecord
 
 REPLICATES = 200
 """The ends of a 95 % interval are then the fifth of the replicates from either end."""
