@@ -67,10 +67,11 @@ class Evaluator {
     void take(const Event* events, std::size_t count) {
         departures_.clear();
         if (count == 1) return take(*events);
-        // Receives that are waited for together complete as they arrive.
-        const auto is_earlier = [&](const Event& a, const Event& b) {
-            return arrival_[slot(a)].s < arrival_[slot(b)].s;
+        // Receives that are waited for together are taken as their messages begin to arrive.
+        const auto begins_s = [&](const Event& event) {
+            return arrival_[slot(event)].s - cost_s(event, Term::drain);
         };
+        const auto is_earlier = [&](const Event& a, const Event& b) { return begins_s(a) < begins_s(b); };
         group_.assign(events, events + count);
         if (!std::is_sorted(group_.begin(), group_.end(), is_earlier))
             std::stable_sort(group_.begin(), group_.end(), is_earlier);
@@ -111,6 +112,13 @@ class Evaluator {
     // When a port is taken, without a break.
     struct Taken {
         double from_s;
+        Time until;
+    };
+    // When messages come in, without a break: the first has arrived when it would without the others.
+    struct Intake {
+        double from_s;
+        Time first;
+        std::size_t first_drain;
         Time until;
     };
     // A message that waits for its receiver.
@@ -164,6 +172,7 @@ class Evaluator {
                 return arrive(event);
             case Op::finish:
                 finish_[event.step * ranks_.size() + static_cast<std::size_t>(event.rank)] = me.processor;
+                if (!intakes_.empty()) intakes_[static_cast<std::size_t>(event.rank)] = {};
         }
     }
 
@@ -351,22 +360,67 @@ class Evaluator {
         if (timeline_ != nullptr)
             timeline_->arrival_s[static_cast<std::size_t>(event.rank)][event.step] = here.s;
         if (cost_s(event, Term::drain) > 0) {
-            if (in_.empty()) in_.resize(ranks_.size(), {-std::numeric_limits<double>::infinity()});
+            if (in_.empty()) in_.resize(ranks_.size(), {before_all});
             Time& in = in_[static_cast<std::size_t>(event.rank)];
-            in = here = later(here, plus(in, entry(event, Term::drain)));
+            if (event.is_disordered)
+                in = here = take_in(event, here, in);
+            else
+                in = here = later(here, plus(in, entry(event, Term::drain)));
         }
         me.processor = later(me.processor, here);
         busy(event, me, entry(event, Term::receive));
     }
 
+    // When a message and all that the rank has waited for before it are in: of what is there, the port takes
+    // first what is waited for first, so a message that was overtaken has the time that those before it left.
+    Time take_in(const Event& event, const Time& arrival, const Time& in) {
+        if (intakes_.empty()) intakes_.resize(ranks_.size());
+        std::vector<Intake>& intakes = intakes_[static_cast<std::size_t>(event.rank)];
+        if (intakes.empty()) intakes.push_back({before_all, in, 0, in});
+        const std::size_t drain = entry(event, Term::drain);
+        const double from_s = arrival.s - costs_.time_s[drain];
+        auto next = intakes.end();
+        if (event.is_overtaken)
+            next = std::upper_bound(intakes.begin(), next, from_s,
+                                    [](double s, const Intake& intake) { return s < intake.from_s; });
+        auto here = std::prev(next);
+        const Time behind = plus(here->until, drain);
+        if (behind.s > arrival.s)
+            here->until = behind;
+        else
+            here = intakes.insert(next, {from_s, arrival, drain, arrival});
+        // What no longer fits before the next ones puts their end off.
+        auto joined = std::next(here);
+        for (; joined != intakes.end() && here->until.s > joined->from_s; ++joined)
+            here->until = followed_by(here->until, *joined);
+        intakes.erase(std::next(here), joined);
+        return intakes.back().until;
+    }
+
+    // As long after `time` as all of these messages take.
+    Time followed_by(const Time& time, const Intake& intake) {
+        const double until_s = time.s + (intake.until.s - intake.from_s);
+        if constexpr (std::is_same_v<Time, Traced>) {
+            trace_.push_back({time.node, ~intake.until.node, 1});
+            trace_.push_back({static_cast<std::int32_t>(trace_.size() - 1), ~intake.first.node, -1});
+            const Time last{until_s, static_cast<std::int32_t>(trace_.size() - 1)};
+            return {until_s, plus(last, intake.first_drain).node};
+        } else {
+            return {until_s};
+        }
+    }
+
+    static constexpr double before_all = -std::numeric_limits<double>::infinity();
+
     std::vector<Time> finish_;
     const Costs& costs_;
     bool rendezvous_;
     std::vector<Rank> ranks_;
-    std::vector<std::vector<Taken>> ports_;  // by rank, where messages meet
-    std::vector<Time> in_;                   // by rank, where messages take time to drain
-    std::vector<Time> queue_;                // by rank, where senders wait for it
-    std::vector<Time> arrival_;              // by slot
+    std::vector<std::vector<Taken>> ports_;     // by rank, where messages meet
+    std::vector<Time> in_;                      // by rank, where messages take time to drain
+    std::vector<std::vector<Intake>> intakes_;  // by rank, where receives are overtaken
+    std::vector<Time> queue_;                   // by rank, where senders wait for it
+    std::vector<Time> arrival_;                 // by slot
     std::vector<Meeting> meeting_;
     std::vector<Time> left_;  // by slot: when a message is out of its sender's hands
     Time released_;           // the last link that the latest message took

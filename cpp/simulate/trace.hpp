@@ -17,7 +17,7 @@ struct Traced {
     std::int32_t node = -1;
 };
 
-// Every traced time is an earlier one plus a cost.
+// Every traced time is an earlier one plus a multiple of a cost, or of another time: `cost` is ~node there.
 struct TraceNode {
     std::int32_t before, cost;
     double times;
@@ -28,7 +28,9 @@ inline void trace_back(const std::vector<TraceNode>& trace, std::vector<double>&
                        std::vector<double>& counts) {
     for (std::size_t i = trace.size(); i-- > 0;) {
         if (weight[i] == 0) continue;
-        counts[static_cast<std::size_t>(trace[i].cost)] += weight[i] * trace[i].times;
+        const std::int32_t cost = trace[i].cost;
+        (cost < 0 ? weight[static_cast<std::size_t>(~cost)] : counts[static_cast<std::size_t>(cost)]) +=
+            weight[i] * trace[i].times;
         if (trace[i].before >= 0) weight[static_cast<std::size_t>(trace[i].before)] += weight[i];
     }
 }
