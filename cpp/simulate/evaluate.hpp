@@ -6,14 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <random>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "cost.hpp"
 #include "fluid.hpp"
+#include "intake.hpp"
 #include "network.hpp"
 #include "order.hpp"
 #include "trace.hpp"
@@ -38,6 +37,7 @@ class Evaluator {
     Evaluator(std::size_t ranks, std::size_t phases, const Costs& costs, bool rendezvous)
         : finish_(ranks * phases),
           costs_(costs),
+          sums_(costs),
           rendezvous_(rendezvous),
           ranks_(ranks),
           ports_(rendezvous ? ranks : 0) {}
@@ -62,7 +62,7 @@ class Evaluator {
 
     // [phase × ranks + rank]
     const std::vector<Time>& finish() const { return finish_; }
-    const std::vector<TraceNode>& trace() const { return trace_; }
+    const std::vector<TraceNode>& trace() const { return sums_.trace(); }
 
     void take(const Event* events, std::size_t count) {
         departures_.clear();
@@ -114,13 +114,6 @@ class Evaluator {
         double from_s;
         Time until;
     };
-    // When messages come in, without a break: the first has arrived when it would without the others.
-    struct Intake {
-        double from_s;
-        Time first;
-        std::size_t first_drain;
-        Time until;
-    };
     // A message that waits for its receiver.
     struct Meeting {
         Time ready, posted;
@@ -137,14 +130,7 @@ class Evaluator {
     }
     double cost_s(const Event& event, Term term) const { return costs_.time_s[entry(event, term)]; }
 
-    Time plus(const Time& time, std::size_t cost, double times = 1) {
-        if constexpr (std::is_same_v<Time, Traced>) {
-            trace_.push_back({time.node, static_cast<std::int32_t>(cost), times});
-            return {time.s + times * costs_.time_s[cost], static_cast<std::int32_t>(trace_.size() - 1)};
-        } else {
-            return {time.s + times * costs_.time_s[cost]};
-        }
-    }
+    Time plus(const Time& time, std::size_t cost, double times = 1) { return sums_.plus(time, cost, times); }
 
     void take(const Event& event) {
         Rank& me = ranks_[static_cast<std::size_t>(event.rank)];
@@ -360,67 +346,31 @@ class Evaluator {
         if (timeline_ != nullptr)
             timeline_->arrival_s[static_cast<std::size_t>(event.rank)][event.step] = here.s;
         if (cost_s(event, Term::drain) > 0) {
+            const auto r = static_cast<std::size_t>(event.rank);
+            const std::size_t drain = entry(event, Term::drain);
             if (in_.empty()) in_.resize(ranks_.size(), {before_all});
-            Time& in = in_[static_cast<std::size_t>(event.rank)];
-            if (event.is_disordered)
-                in = here = take_in(event, here, in);
-            else
-                in = here = later(here, plus(in, entry(event, Term::drain)));
+            if (event.is_disordered) {
+                if (intakes_.empty()) intakes_.resize(ranks_.size());
+                here = intakes_[r].take(here, drain, costs_.time_s[drain], event.is_overtaken, in_[r], sums_);
+            } else {
+                here = later(here, plus(in_[r], drain));
+            }
+            in_[r] = here;
         }
         me.processor = later(me.processor, here);
         busy(event, me, entry(event, Term::receive));
     }
 
-    // When a message and all that the rank has waited for before it are in: of what is there, the port takes
-    // first what is waited for first, so a message that was overtaken has the time that those before it left.
-    Time take_in(const Event& event, const Time& arrival, const Time& in) {
-        if (intakes_.empty()) intakes_.resize(ranks_.size());
-        std::vector<Intake>& intakes = intakes_[static_cast<std::size_t>(event.rank)];
-        if (intakes.empty()) intakes.push_back({before_all, in, 0, in});
-        const std::size_t drain = entry(event, Term::drain);
-        const double from_s = arrival.s - costs_.time_s[drain];
-        auto next = intakes.end();
-        if (event.is_overtaken)
-            next = std::upper_bound(intakes.begin(), next, from_s,
-                                    [](double s, const Intake& intake) { return s < intake.from_s; });
-        auto here = std::prev(next);
-        const Time behind = plus(here->until, drain);
-        if (behind.s > arrival.s)
-            here->until = behind;
-        else
-            here = intakes.insert(next, {from_s, arrival, drain, arrival});
-        // What no longer fits before the next ones puts their end off.
-        auto joined = std::next(here);
-        for (; joined != intakes.end() && here->until.s > joined->from_s; ++joined)
-            here->until = followed_by(here->until, *joined);
-        intakes.erase(std::next(here), joined);
-        return intakes.back().until;
-    }
-
-    // As long after `time` as all of these messages take.
-    Time followed_by(const Time& time, const Intake& intake) {
-        const double until_s = time.s + (intake.until.s - intake.from_s);
-        if constexpr (std::is_same_v<Time, Traced>) {
-            trace_.push_back({time.node, ~intake.until.node, 1});
-            trace_.push_back({static_cast<std::int32_t>(trace_.size() - 1), ~intake.first.node, -1});
-            const Time last{until_s, static_cast<std::int32_t>(trace_.size() - 1)};
-            return {until_s, plus(last, intake.first_drain).node};
-        } else {
-            return {until_s};
-        }
-    }
-
-    static constexpr double before_all = -std::numeric_limits<double>::infinity();
-
     std::vector<Time> finish_;
     const Costs& costs_;
+    Sums<Time> sums_;
     bool rendezvous_;
     std::vector<Rank> ranks_;
-    std::vector<std::vector<Taken>> ports_;     // by rank, where messages meet
-    std::vector<Time> in_;                      // by rank, where messages take time to drain
-    std::vector<std::vector<Intake>> intakes_;  // by rank, where receives are overtaken
-    std::vector<Time> queue_;                   // by rank, where senders wait for it
-    std::vector<Time> arrival_;                 // by slot
+    std::vector<std::vector<Taken>> ports_;  // by rank, where messages meet
+    std::vector<Time> in_;                   // by rank, where messages take time to drain
+    std::vector<Intake<Time>> intakes_;      // by rank, where receives are overtaken
+    std::vector<Time> queue_;                // by rank, where senders wait for it
+    std::vector<Time> arrival_;              // by slot
     std::vector<Meeting> meeting_;
     std::vector<Time> left_;  // by slot: when a message is out of its sender's hands
     Time released_;           // the last link that the latest message took
@@ -434,7 +384,6 @@ class Evaluator {
     std::vector<std::mt19937_64> random_;
     std::vector<double> mean_noise_s_;
     Timeline* timeline_ = nullptr;
-    std::vector<TraceNode> trace_;
     std::vector<Event> group_;
     std::vector<std::int32_t> route_;
 };

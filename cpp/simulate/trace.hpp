@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
+
+#include "cost.hpp"
 
 namespace hockney {
 
@@ -21,6 +24,39 @@ struct Traced {
 struct TraceNode {
     std::int32_t before, cost;
     double times;
+};
+
+// Adds costs to times, and remembers of traced ones what was added.
+template <class Time>
+class Sums {
+  public:
+    explicit Sums(const Costs& costs) : costs_(costs) {}
+
+    Time plus(const Time& time, std::size_t cost, double times = 1) {
+        const double s = time.s + times * costs_.time_s[cost];
+        if constexpr (std::is_same_v<Time, Traced>)
+            return {s, add(time.node, static_cast<std::int32_t>(cost), times)};
+        else
+            return {s};
+    }
+    // As long after `time` as `until` is after `from`.
+    Time shift(const Time& time, const Time& from, const Time& until) {
+        const double s = time.s + (until.s - from.s);
+        if constexpr (std::is_same_v<Time, Traced>)
+            return {s, add(add(time.node, ~until.node, 1), ~from.node, -1)};
+        else
+            return {s};
+    }
+    const std::vector<TraceNode>& trace() const { return trace_; }
+
+  private:
+    std::int32_t add(std::int32_t before, std::int32_t cost, double times) {
+        trace_.push_back({before, cost, times});
+        return static_cast<std::int32_t>(trace_.size() - 1);
+    }
+
+    const Costs& costs_;
+    std::vector<TraceNode> trace_;
 };
 
 // Adds what lies on the way back from each seed; a node's own weight is passed on to the one before it.
