@@ -46,9 +46,9 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
     for name in ("mpicc", "mpicxx"):
         (tmp_path / name).write_text(COMPILER.format(here=tmp_path), encoding="utf-8")
         (tmp_path / name).chmod(0o755)
-    for folder, name in (("include", "mpi.h"), ("lib", "libmpi.so.40")):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / name).write_text("one", encoding="utf-8")
+    for installed in (tmp_path / "include" / "mpi.h", tmp_path / "lib" / "libmpi.so.40"):
+        installed.parent.mkdir()
+        installed.write_text("one", encoding="utf-8")
     (tmp_path / "lib" / "libmpi.so").symlink_to("libmpi.so.40")
     folder = tmp_path / "cpp"
     (folder / "runner" / "kernels").mkdir(parents=True)
