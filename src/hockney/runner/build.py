@@ -189,9 +189,7 @@ def _kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> P
             if _is_sound(target, whole):
                 return target
             if target.exists():
-                logging.getLogger(__name__).warning(
-                    "note: %s has changed since it was built: built again", target
-                )
+                logging.getLogger(__name__).warning("note: %s is not as a build leaves it: built again", target)
             with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
                 made = Path(name, "made")
                 made.mkdir(mode=0o700)
