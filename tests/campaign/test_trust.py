@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from tests.command_line import run_hockney
 
-from hockney.campaign.folder import PLAN, RECORDS, Campaign
 from hockney.campaign.plan import Plan
 from hockney.campaign.trust import SEAL, doubt, seal
+from hockney.records.folder import PLAN, RECORDS, Campaign
 from hockney.runner.find import canonical
 
 Begin = Callable[..., Path]

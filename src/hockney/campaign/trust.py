@@ -14,8 +14,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from hockney.campaign.folder import PLAN, write_atomically
 from hockney.campaign.plan import Plan
+from hockney.records.folder import PLAN, write_atomically
 from hockney.runner.find import is_in_search
 from hockney.runner.launchers.base import launchers
 
