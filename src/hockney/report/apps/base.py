@@ -62,14 +62,14 @@ class Basis:
         return placement_of_launch(self.launches.get(record.launch, {"id": record.launch}), record.ranks)
 
     @cached_property
-    def _surroundings(self) -> dict[tuple[str, str], Surroundings]:
+    def _surroundings(self) -> dict[tuple[str, str, int | None], Surroundings]:
         return {}
 
     def surroundings(self, record: AppRecord) -> Surroundings:
         """What steps of a program are simulated with. RequestError for a file without ping-pongs."""
-        key = record.variant, record.launch
+        key = record.variant, record.launch, record.nodes
         if key not in self._surroundings:
-            costs = of_machine(self.of(record), self.origin, both_ways=True)
+            costs = of_machine(self.of(record), self.origin, both_ways=True).on_nodes(record.nodes)
             launch = self.launches.get(record.launch)
             known = launch is not None and bool(launch.get("ranks"))
             self._surroundings[key] = Surroundings(
