@@ -1,0 +1,111 @@
+"""Which algorithm is fastest where, and what the library's own choice costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from hockney.models.over_ranks.points import PLACED, Configuration, groups
+
+DEFAULT = "default"
+TIE = 0.02
+"""Times that are nearer to each other than this share are not told apart, however narrow their intervals."""
+UNKNOWN = 0.1
+"""Half the width, as a share, that the interval of a time gets where the table has none for it."""
+CRITERION = (
+    "An algorithm, the default among them, is called faster than another only where their 95 % intervals do not "
+    "overlap and their times differ by more than 2 %. A time without an interval is taken as ±10 %."
+)
+"""For people: `TIE` and `UNKNOWN`."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One configuration, rank count and size. `best` has the smallest median of all `candidates`.
+
+    The library's own choice is among them: `default` is its name, None where it was not measured. `ties` are the
+    others that cannot be told from the best.
+    """
+
+    configuration: Configuration
+    ranks: int
+    bytes: int
+    best: str
+    best_s: float
+    ties: tuple[str, ...]
+    candidates: int
+    default: str | None
+    default_s: float | None
+
+    @property
+    def is_default_slower(self) -> bool:
+        """Whether the default can be told from what is faster."""
+        return self.default is not None and self.default not in (self.best, *self.ties)
+
+    @property
+    def penalty(self) -> float | None:
+        """Time of the default over that of the best; 1 where they are not told apart, None without a default."""
+        if self.default_s is None:
+            return None
+        return self.default_s / self.best_s if self.is_default_slower else 1.0
+
+
+def choices(points: pd.DataFrame) -> list[Choice]:
+    """One for each (configuration with nodes, ranks, size) with two algorithms beside the default, in order.
+
+    `points` as `points.points` makes them; ranks that are unknown are 0.
+    """
+    return list(_choices(points))
+
+
+def _choices(points: pd.DataFrame) -> Iterator[Choice]:
+    known = points.assign(ranks=points["ranks"].fillna(0).astype(int))
+    bare = known["low_s"] >= known["high_s"]
+    known["low_s"] = known["low_s"].where(~bare, known["time_s"] * (1 - UNKNOWN))
+    known["high_s"] = known["high_s"].where(~bare, known["time_s"] * (1 + UNKNOWN))
+    for configuration, rows in groups(known, (*PLACED, "ranks", "bytes")):
+        ordered = rows.sort_values("time_s")
+        default = ordered[ordered["algorithm"] == DEFAULT]
+        if len(ordered) - len(default) < 2:
+            continue
+        best = ordered.iloc[0]
+        near = (ordered["time_s"] <= best["time_s"] * (1 + TIE)) | (ordered["low_s"] <= best["high_s"])
+        yield Choice(
+            configuration,
+            int(best["ranks"]),
+            int(best["bytes"]),
+            str(best["label"]),
+            float(best["time_s"]),
+            tuple(str(name) for name in ordered[near]["label"].iloc[1:]),
+            len(ordered),
+            str(default["label"].iloc[0]) if len(default) else None,
+            float(default["time_s"].iloc[0]) if len(default) else None,
+        )
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """How far the library's default is from the best, over many points: 1 where nothing is told to be faster."""
+
+    points: int
+    median: float
+    p90: float
+    worst: float
+    within_10_percent: float
+
+
+def penalty(found: list[Choice]) -> Penalty | None:
+    """None where no default was measured."""
+    ratios = np.array([choice.penalty for choice in found if choice.penalty is not None])
+    if ratios.size == 0:
+        return None
+    return Penalty(
+        int(ratios.size),
+        float(np.median(ratios)),
+        float(np.quantile(ratios, 0.9)),
+        float(ratios.max()),
+        float(np.mean(ratios <= 1.1)),
+    )
