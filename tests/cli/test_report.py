@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.command_line import run_hockney
 
 from hockney import cli
 from hockney.campaign.app_record import AppRecord
@@ -48,6 +50,24 @@ def campaign(tmp_path: Path) -> Path:
             )
         )  # fmt: skip
     return made.path
+
+
+def test_half_the_bandwidth_is_at_one_size_in_fit_show_and_report(tmp_path: Path) -> None:
+    """1 µs + n / 2 GB/s reaches half of its bandwidth at 2000 B; one slow size beyond has no slope to tell."""
+    times_us = {4**power: 1 + 4**power / 2000 for power in range(9)} | {2**20: 10486.0}
+    rows = [f"pingpong,default,{size},one_way,{time_us},s,m,core,1,2,2,0" for size, time_us in times_us.items()]
+    header = "operation,algorithm,bytes,statistic,time_us,system,mpi,mapping,nodes,ppn,ranks,repetition"
+    (tmp_path / "t.csv").write_text("\n".join([header, *rows, ""]))
+    fitted = run_hockney("fit", "t.csv", cwd=tmp_path).stdout
+    shown = run_hockney("show", "machine.json", "--format", "table", cwd=tmp_path).stdout
+    reported = run_hockney("report", "t.csv", "--json", cwd=tmp_path).stdout
+    page = (tmp_path / "report.html").read_text()
+    assert "bandwidth 2 GB/s, n½ 1.95 KiB" in fitted
+    assert [line.split()[1:3] for line in shown.splitlines() if "n½" in line][-1] == ["1.95", "KiB"]
+    headline = json.loads(reported)["headline"][0]
+    assert headline["n_half_B"]["value"] == pytest.approx(2000, rel=1e-6)
+    [quality] = re.findall(r"<tr><th[^>]*>piecewise</th><td>10</td>.*?</tr>", page)
+    assert quality.endswith("<td>1.95 KiB</td></tr>")
 
 
 def test_only_the_page_unless_more_is_asked_for(run: Run, campaign: Path, tmp_path: Path) -> None:
