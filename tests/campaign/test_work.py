@@ -9,7 +9,7 @@ import pytest
 from hockney.campaign.keys import PairKey
 from hockney.campaign.plan import Plan
 from hockney.campaign.record import Record
-from hockney.campaign.work import Work
+from hockney.campaign.work import Work, unmeasured
 
 KEY = PairKey("pingpong", "cache", 0, 1, "warm")
 
@@ -95,3 +95,18 @@ def test_a_size_that_failed_does_not_end_the_refinement() -> None:
     second = seen.next_point()
     assert second is not None
     assert second[1] not in (first[1], 0, 1, 4, 16, 64)
+
+
+def test_a_damaged_line_names_no_point() -> None:
+    good = {"variant": "default", "series": dataclasses.asdict(KEY), "bytes": 8, "reason": "it died"}
+    damaged = [
+        {},
+        {**good, "series": "bcast"},
+        {**good, "series": 5},
+        {**good, "series": {"operation": "bcast"}},
+        {**good, "series": dataclasses.asdict(KEY) | {"leader": []}},
+        {"series": dataclasses.asdict(KEY), "reason": "no size"},
+    ]
+    imported = visit(8, 1e-6).model_copy(update={"source": "osu", "cache": ""})
+    assert unmeasured([imported], [*damaged, good]) == ["pingpong cache, 8 B: it died"]
+    assert unmeasured([imported, visit(8, 1e-6)], [*damaged, good]) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -246,15 +247,18 @@ class Work:
 
 
 def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Series, size and reason of each point that failed, or gave no time, and was measured in no launch."""
+    """Series, size and reason of each point that failed, or gave no time, and was measured in no launch.
+
+    A line that is not ours, or damaged, says nothing.
+    """
     reasons: dict[tuple[object, Key, int], str] = {}
     for failure in failures:
-        if "series" in failure:
+        why = failure.get("reason") or failure.get("limitation")
+        with suppress(KeyError, TypeError):
             key, size_B = stored_key(failure["series"]), failure["bytes"]
-            why = failure.get("reason") or failure.get("limitation")
             reasons[failure.get("variant"), key, size_B] = f"{key.where}, {size_B} B: {why}"
-    for record in records:
-        if reasons and record.source == "hockney" and record.cache:
+    for record in records if reasons else ():
+        with suppress(ValueError):
             reasons.pop((record.variant, key_of(record), record.bytes), None)
     return list(dict.fromkeys(reasons.values()))
 
