@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -99,7 +100,7 @@ def test_a_size_that_failed_does_not_end_the_refinement() -> None:
 
 def test_a_damaged_line_names_no_point() -> None:
     good = {"variant": "default", "series": dataclasses.asdict(KEY), "bytes": 8, "reason": "it died"}
-    damaged = [
+    damaged: list[dict[str, Any]] = [
         {},
         {**good, "series": "bcast"},
         {**good, "series": 5},
