@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from hockney.campaign.keys import PairKey
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
 from hockney.campaign.work import Work, unmeasured
+from hockney.records.keys import PairKey
+from hockney.records.record import Record
 
 KEY = PairKey("pingpong", "cache", 0, 1, "warm")
 
