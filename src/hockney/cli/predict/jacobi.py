@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli._network_figures import NetworkBandwidth, NetworkLatency, network_figures
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.cli.predict._stencil import (
     Asked,
@@ -80,6 +81,8 @@ def jacobi(
     mapping: Mapping = "",
     nodes: Nodes = None,
     ppn: Ppn = None,
+    network_latency: NetworkLatency = "",
+    network_bandwidth: NetworkBandwidth = "",
     model: Annotated[
         str | None, typer.Option(help="A document's formula instead: document-000 or document-001.")
     ] = None,
@@ -113,6 +116,7 @@ def jacobi(
                 mapping,
                 nodes,
                 ppn,
+                network_figures(network_latency, network_bandwidth),
             ),
             as_json=as_json,
         )
@@ -127,6 +131,8 @@ def jacobi(
         "--mapping": mapping,
         "--nodes": nodes,
         "--ppn": ppn,
+        "--network-latency": network_latency,
+        "--network-bandwidth": network_bandwidth,
         "--machine": None if machine == MACHINE else machine,
     }
     for name, value in given.items():
