@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import re
 from pathlib import Path
@@ -285,46 +284,6 @@ def test_a_file_that_registers_a_schedule_is_in_the_registry() -> None:
         if "const Register registered" in path.read_text(encoding="utf-8")
     }
     assert registering == {(one.collective, one.name) for one in _core.algorithms()}
-
-
-LAYERS = {
-    "cli": 6,
-    "apps": 5,
-    "campaign": 5,
-    "report": 5,
-    "predict": 4,
-    "machine": 3,
-    "models": 2,
-    "scaling": 2,
-    "analyse": 2,
-    "samples": 1,
-    "runner": 1,
-    "schedule": 1,
-}
-# The contract between the rooms: the record, the folder it is kept in, and what everything may use.
-SHARED = {
-    "campaign.record",
-    "campaign.app_record",
-    "campaign.effect_record",
-    "campaign.keys",
-    "campaign.folder",
-    "errors",
-    "units",
-    "registry",
-}
-
-
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_never_point_upward(path: Path) -> None:
-    room = path.relative_to(SOURCE).parts[0]
-    if room not in LAYERS:
-        return
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("hockney."):
-            target = (node.module or "").removeprefix("hockney.")
-            if target in SHARED or target.split(".")[0] not in LAYERS:
-                continue
-            assert LAYERS[target.split(".")[0]] <= LAYERS[room], f"line {node.lineno}: {room} imports {target}"
 
 
 def test_every_module_can_be_imported_alone() -> None:

@@ -25,6 +25,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
 from hockney.machine.placement import Placement, placement
 from hockney.machine.system import find_system
+from hockney.predict.network_figures import NetworkFigures
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 CORES = 12
@@ -163,12 +164,32 @@ def test_the_next_locality_farther_out_stands_in(asked: str, taken: str) -> None
     assert f"{asked}: not measured, pingpong of {taken} is taken" in links.notes
 
 
-def test_nothing_farther_out_takes_the_nearest_farther_in() -> None:
+def without_network() -> Machine:
     machine = load(MACHINE)
     near = [one for one in machine.point_to_point if one.locality == "package"]
-    links = MachineLinks(machine.model_copy(update={"point_to_point": near}))
-    assert links("network").time_s == links("package").time_s
-    assert "network: not measured, pingpong of package is taken" in links.notes
+    return machine.model_copy(update={"point_to_point": near})
+
+
+def test_nothing_farther_out_takes_the_nearest_farther_in_on_a_node() -> None:
+    links = MachineLinks(without_network())
+    assert links("node").time_s == links("package").time_s
+    assert "node: not measured, pingpong of package is taken" in links.notes
+
+
+def test_a_network_that_was_not_measured_is_asked_for() -> None:
+    with pytest.raises(RequestError, match="between nodes were not measured"):
+        MachineLinks(without_network())("network")
+    given = MachineLinks(without_network(), network=NetworkFigures(2e-6, 4e6))
+    # 2 µs, and 4 B at 4 MB/s.
+    assert given("network").time_s == pytest.approx(3e-6)
+    assert given("network").low_s is None
+    assert "2 µs (the command line)" in given.notes[0].replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_ranks_beyond_a_node_are_not_all_neighbours_on_it() -> None:
+    # The file's node has two CPUs.
+    links = MachineLinks(without_network())
+    assert [links.around(ranks) for ranks in (2, 3)] == ["package", "network"]
 
 
 def test_what_cannot_be_predicted_is_refused() -> None:

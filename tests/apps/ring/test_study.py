@@ -164,7 +164,7 @@ def test_a_ring_of_one_process_is_no_part_of_the_line() -> None:
 
 def test_predictions_are_of_the_neighbours_and_the_exchange_that_ran() -> None:
     ran = curve({1: 1e-6, 2: 4e-6, 4: 10e-6}, exchange="sendrecv")
-    (made,) = compared([ran], lambda _: link(1e-6, None), OURS)
+    (made,) = compared([ran], lambda _: link(1e-6, None), OURS, [])
     alone, two, four = made.predicted
     assert alone is None
     assert two is not None
@@ -177,7 +177,7 @@ def test_predictions_are_of_the_neighbours_and_the_exchange_that_ran() -> None:
     assert drawn.predicted_s == pytest.approx([np.nan, 4e-6, 8e-6], nan_ok=True)
     assert drawn.time_s == pytest.approx([1e-6, 4e-6, 10e-6])
     assert np.isnan(drawn.low_s).all()
-    (bare,) = compared([ran], None, TWO_LINKS)
+    (bare,) = compared([ran], None, TWO_LINKS, [])
     assert bare.predicted == [None] * 3
 
 

@@ -116,7 +116,7 @@ def summary(
             problem.size,
             problem.grid,
             problem.split,
-            costs,
+            costs.on_nodes(record.nodes),
             # Each rank measured its own while all did: rank 0 copies, and the slowest holds up the gather.
             record.answer["memory_bandwidth_B_per_s"][0],
             sum_bandwidth_B_per_s=min(record.answer["sum_bandwidth_B_per_s"]),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli._network_figures import NetworkBandwidth, NetworkLatency, network_figures
 from hockney.cli._words import current
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.cli.predict._stencil import (
@@ -81,6 +82,8 @@ def jacobi(
     mapping: Mapping = "",
     nodes: Nodes = None,
     ppn: Ppn = None,
+    network_latency: NetworkLatency = "",
+    network_bandwidth: NetworkBandwidth = "",
     model: Annotated[
         str | None,
         typer.Option(help="Formula: weak_scaling_jacobi or weak_scaling_jacobi_per_message."),
@@ -115,6 +118,7 @@ def jacobi(
                 mapping,
                 nodes,
                 ppn,
+                network_figures(network_latency, network_bandwidth),
             ),
             as_json=as_json,
         )
@@ -129,6 +133,8 @@ def jacobi(
         "--mapping": mapping,
         "--nodes": nodes,
         "--ppn": ppn,
+        "--network-latency": network_latency,
+        "--network-bandwidth": network_bandwidth,
         "--machine": None if machine == MACHINE else machine,
     }
     for name, value in given.items():

@@ -122,7 +122,9 @@ def ring(
             time_limit=time_limit,
             system=system,
         )
-    made = compared(sweep.curves, links, model)
+    notes: list[str] = []
+    made = compared(sweep.curves, links, model, notes)
+    notes += links.notes if links else []
     if csv is not None:
         _write_csv(csv, sweep.curves)
     if figure is not None:
@@ -135,14 +137,14 @@ def ring(
                 "runs": [run.record.model_dump() for curve in sweep.curves for run in curve.runs],
                 "model": model if links else None,
                 "curves": [one.as_data() for one in made],
-                "notes": links.notes if links else [],
+                "notes": notes,
                 "csv": str(csv) if csv else None,
                 "figure": str(figure) if figure else None,
             }
         )
         return
     _show(made, form, model if links else "")
-    for note in links.notes if links else []:
+    for note in notes:
         out.print(note, markup=False, soft_wrap=True)
     for path in filter(None, (csv, figure)):
         out.print(f"wrote {path}", markup=False, soft_wrap=True)
