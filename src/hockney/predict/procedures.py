@@ -44,7 +44,7 @@ class Procedure:
         return Run([*before, *call], len(before) - 1, len(before) + len(call) - 1)
 
 
-procedures: Registry[Procedure] = Registry("procedure", "hockney.predict.procedures")
+procedures: Registry[Procedure] = Registry("procedure", "hockney.predict.procedures", "reference/calibration.md")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from hockney.schedule.catalogue import Asked
 Format = Callable[[Asked, float], Iterator[str]]
 """(what is asked, nanoseconds to reduce one byte) → lines without their ends."""
 
-formats: Registry[Format] = Registry("format", "hockney.schedule.formats")
+formats: Registry[Format] = Registry("format", "hockney.schedule.formats", "how-to/schedules.md")
 
 
 @formats.register("goal")

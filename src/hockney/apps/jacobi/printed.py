@@ -63,7 +63,7 @@ class Model:
     halo: Callable[[Case, Grid], Halo]
 
 
-jacobi_models: Registry[Model] = Registry("model of jacobi", "hockney.apps.jacobi.printed")
+jacobi_models: Registry[Model] = Registry("model of jacobi", "hockney.apps.jacobi.printed", "reference/jacobi.md")
 RENAMED = {"document-000": "weak_scaling_jacobi", "document-001": "weak_scaling_jacobi_per_message"}
 """Words that the command line accepts for one release more."""
 

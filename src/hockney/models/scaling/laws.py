@@ -35,7 +35,7 @@ class Law(ABC):
         """What speed-up or efficiency cannot pass, and where it peaks; None where there is no such limit."""
 
 
-laws: Registry[Law] = Registry("law", "hockney.models.scaling.laws")
+laws: Registry[Law] = Registry("law", "hockney.models.scaling.laws", "how-to/scaling.md")
 """Laws of scaling by name."""
 
 

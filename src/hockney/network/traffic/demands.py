@@ -32,7 +32,9 @@ class Traffic:
     is_random: bool = False
 
 
-traffics: Registry[Traffic] = Registry("traffic", "hockney.network.traffic.demands")
+traffics: Registry[Traffic] = Registry(
+    "traffic", "hockney.network.traffic.demands", "reference/network-traffic.md"
+)
 """Traffic by name."""
 
 

@@ -87,7 +87,9 @@ class Placement:
     is_random: bool = False
 
 
-placements: Registry[Placement] = Registry("placement", "hockney.network.traffic.placements")
+placements: Registry[Placement] = Registry(
+    "placement", "hockney.network.traffic.placements", "reference/network-traffic.md"
+)
 """Placements by name."""
 
 
