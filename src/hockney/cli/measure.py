@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from socket import gethostname
 from time import monotonic
@@ -26,6 +27,7 @@ with later():
     from hockney.campaign.measure import Outcome, run
     from hockney.campaign.prepare import default_ranks
     from hockney.campaign.prepare import launches as prepare
+    from hockney.campaign.trust import doubt, seal
     from hockney.network.topologies.base import parse_spec
     from hockney.records import table
     from hockney.records.folder import Campaign
@@ -48,6 +50,8 @@ NOT_OF_EFFECTS = (
     *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments_B", "radices"),
     *("start", "adaptive"),
 )
+KEPT = ("output", "resume", "trust")
+"""Options that may stand beside --resume."""
 WITH_SIZES = ("congestion", "injection")
 
 
@@ -60,6 +64,11 @@ class Measuring(Plan):
     ] = False
     resume: Annotated[
         bool, Option("Go on with a campaign; its plan is kept.", flags=("--resume",)), Field(exclude=True)
+    ] = False
+    trust: Annotated[
+        bool,
+        Option("Resume a campaign that you did not begin: run what its plan names.", flags=("--trust",)),
+        Field(exclude=True),
     ] = False
     off_cache: Annotated[
         bool,
@@ -77,7 +86,7 @@ class Measuring(Plan):
     def _completed(cls, given: dict[str, Any]) -> dict[str, Any]:
         """What is not asked for follows from what is."""
         if given.get("resume"):
-            return {"ranks": 2, "resume": True, "output": given["output"]}
+            return {"ranks": 2, **{name: given[name] for name in KEPT if name in given}}
         chosen = {**QUICK} if given.get("quick") else {}
         if given.get("mpi") == "smpi":
             chosen |= SIMULATED
@@ -113,11 +122,13 @@ def measure(context: typer.Context, asked: Measuring, json: JsonOption = False) 
         campaign = Campaign.open(output)
         _refuse_other_choices(context)
         plan = Plan.stored(campaign.plan(), output)
+        _expect_trusted(output, plan, trust=asked.trust, ask=sys.stdin.isatty() and not json)
         prepared = prepare(plan)
     else:
         plan = _plan(asked, context)
         prepared = prepare(plan)
         campaign = Campaign.create(output, plan.model_dump())
+        seal(output)
     if not json:
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     bar = say.PointsBar(quiet=json)
@@ -156,6 +167,7 @@ def _finish(
                 "core_seconds": core_seconds,
                 "measured": outcome.measured,
                 "failures": outcome.failures,
+                "vanished": outcome.vanished,
                 "limitations": outcome.limitations,
                 "left_out": outcome.left_out,
                 "warnings": outcome.warnings,
@@ -174,6 +186,11 @@ def _finish(
                 f"{len(outcome.limitations)} cases an algorithm or effect does not do (kept in the folder), "
                 f"first: {outcome.limitations[0]}"
             )
+        if outcome.vanished:
+            say.line(
+                f"{len(outcome.vanished)} points without a time (kept in the folder; --resume tries them again, "
+                f"best on a quieter machine), first: {outcome.vanished[0]}"
+            )
         if outcome.left_out:
             say.line(f"the time is spent; about {outcome.left_out} visits were left out (--resume goes on)")
     if outcome.failures:
@@ -189,6 +206,10 @@ def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
     """Why there is no record at all; a request that everything refuses is a wrong one."""
     if outcome.failures:
         return Incomplete(f"nothing could be measured: {outcome.failures[0]}", "run `hockney doctor --run`")
+    if outcome.vanished:
+        return Incomplete(
+            f"nothing could be measured: {outcome.vanished[0]}", "measure on a quieter machine, or raise --budget"
+        )
     if outcome.left_out:
         return Incomplete(
             f"nothing could be measured: {plan.time_s:g} s were over before the first point",
@@ -219,6 +240,8 @@ class Terminal:
 
 def _plan(asked: Measuring, context: typer.Context) -> Plan:
     """The plan to measure and to store; RequestError for an option that names nothing, or would be ignored."""
+    if asked.trust:
+        raise RequestError("--trust means nothing without --resume", "leave it out")
     given = written(context)
     for called, text in given.items():
         if text == "":
@@ -248,11 +271,23 @@ def _plan(asked: Measuring, context: typer.Context) -> Plan:
 def _refuse_other_choices(context: typer.Context) -> None:
     """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
     for called in written(context):
-        if called not in ("--output", "--resume", "--json"):
+        if called.removeprefix("--") not in (*KEPT, "json"):
             raise RequestError(
                 f"{called} cannot be changed with --resume: the campaign's plan is kept",
                 "leave it out, or start a new campaign",
             )
+
+
+def _expect_trusted(output: Path, plan: Plan, *, trust: bool, ask: bool) -> None:
+    """Run what a plan from elsewhere names only if the user wants it: by --trust, or when asked on a terminal."""
+    if not (reason := doubt(output, plan)):
+        return
+    if not trust:
+        if ask:
+            say.note(reason)
+        if not (ask and typer.confirm("Run it?", err=True)):
+            raise RequestError(reason, "look at its plan.json; --trust resumes it all the same")
+    seal(output)
 
 
 def _operations(asked: list[str]) -> dict[str, list[str]]:

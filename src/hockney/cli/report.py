@@ -109,7 +109,8 @@ def report(
         )
         return
     for warning in made.warnings:
-        say.warn(warning)
+        if warning != made.unmeasured:
+            say.warn(warning)
     for head in made.headlines:
         say.line(head.text)
     for line in spoken(made.applications):
@@ -117,6 +118,11 @@ def report(
     for path in [*drawn, *tables]:
         say.line(f"wrote {path}")
     say.line(f"wrote {output}")
+    if made.verdict:
+        say.line(made.verdict)
+    if made.unmeasured:
+        # Last, so that the way to go on is not lost above the results.
+        say.warn(made.unmeasured)
 
 
 def _card(path: Path, output: Path, *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json as json_
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -64,6 +64,14 @@ def error(message: str, hint: str) -> None:
 def note(text: str) -> None:
     """A remark beside the result."""
     err.print(Text(text), soft_wrap=True)
+
+
+def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
+    """The present name of a word; an old one is accepted for one release more, with a warning."""
+    if word not in renamed:
+        return word
+    warn(f"{option} {word} is called {renamed[word]} now; the next release refuses the old word")
+    return renamed[word]
 
 
 def _aside(word: str, style: str, text: str) -> None:

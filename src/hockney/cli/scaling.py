@@ -21,7 +21,7 @@ from hockney.words import LARGEST, wholes
 with later():
     from hockney.models.base import Parameter
     from hockney.models.scaling.fit import LawFit
-    from hockney.models.scaling.laws.base import exact, laws, whole_processes
+    from hockney.models.scaling.laws import exact, laws, whole_processes
     from hockney.models.scaling.study import Study, study
     from hockney.models.scaling.times import load
     from hockney.report.scaling import write

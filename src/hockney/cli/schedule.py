@@ -25,7 +25,7 @@ with later():
     from hockney.report.svg import png_file, svg_file
     from hockney.schedule import words as in_words
     from hockney.schedule.catalogue import Asked, algorithms, ask, find, rank_counts
-    from hockney.schedule.formats.base import formats
+    from hockney.schedule.formats import formats
     from hockney.schedule.proof import MOST_RANKS, prove
 
 

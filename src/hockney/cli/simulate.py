@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli._network_figures import NetworkOptions
 from hockney.cli.loading import later
 from hockney.cli.schedule import Problem
 from hockney.errors import RequestError
@@ -24,6 +25,7 @@ with later():
     from hockney.machine.system import find_system
     from hockney.predict.costs import Source
     from hockney.predict.machine_costs import COMMAND_LINE, of_machine, of_system, placed
+    from hockney.predict.network_figures import NetworkFigures, with_network
     from hockney.predict.scenario import LOCALITIES, Place
     from hockney.predict.simulation import FARTHEST, Outcome, Parameters, Shared
     from hockney.predict.simulation import simulate as run
@@ -173,7 +175,12 @@ class Simulation(BaseModel):
     "hockney simulate bcast --algorithm binomial --ranks 64 --bytes 1KiB --machine machine.json --json",
 )
 def simulate(
-    problem: Problem, loggops: LogGops, sharing: Sharing, options: Simulation, json: JsonOption = False
+    problem: Problem,
+    loggops: LogGops,
+    between: NetworkOptions,
+    sharing: Sharing,
+    options: Simulation,
+    json: JsonOption = False,
 ) -> None:
     """When each rank is done with a collective, under LogGOPS parameters.
 
@@ -182,7 +189,7 @@ def simulate(
     """
     asked, noise_s = problem.asked(), options.noise_s
     shared = _shared(sharing)
-    source, place, parameters, warnings = _source(loggops.given, options, asked, shared)
+    source, place, parameters, warnings = _source(loggops.given, options, between.network, asked, shared)
     if options.trace and (shared or noise_s or place):
         raise RequestError("--trace shows neither shared links nor places nor noise", "leave one of them out")
     outcome = run(
@@ -222,7 +229,7 @@ def simulate(
 
 
 def _source(
-    given: dict[str, Any], options: Simulation, asked: Asked, shared: Shared | None
+    given: dict[str, Any], options: Simulation, network: NetworkFigures, asked: Asked, shared: Shared | None
 ) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
     """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and what is assumed."""
     if options.machine is None and not options.system:
@@ -232,6 +239,11 @@ def _source(
             )
         if options.mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
+        if network.are_given:
+            raise RequestError(
+                "--network-latency and --network-bandwidth complete a --machine or --system",
+                "without one --latency and --gap-per-byte are those of all messages",
+            )
         plain = Parameters(
             **{"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0} | given
         )
@@ -246,16 +258,26 @@ def _source(
             "--system says what nodes and links are shared", "leave out --node-size, --node-bandwidth, networks"
         )
     if options.machine:
-        costs = of_machine(load(options.machine), str(options.machine)).replaced(given)
+        costs = of_machine(load(options.machine), str(options.machine))
     elif described:
-        costs = of_system(described).replaced(given)
+        costs = of_system(described)
+    costs = with_network(costs, network, described).replaced(given)
+    ranks = asked.problem.ranks
     warnings = [*costs.warnings, *costs.beyond(asked.problem.bytes)]
     if described is None:
         if options.mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
-        localities = [FARTHEST] if shared is None else [FARTHEST - 1, FARTHEST]
-        return costs, None, costs.told(given, localities), warnings
-    costs, place = placed(costs, described, options.mapping, asked.problem.ranks)
+        if shared is None:
+            warnings += costs.assumptions(None, ranks)
+            costs = costs.alike(ranks)
+            return costs, None, costs.told(given, list(costs.messages)), warnings
+        on_nodes = shared.place(ranks)
+        costs.check_network(on_nodes, ranks)
+        warnings += costs.assumptions(on_nodes, ranks)
+        return costs, None, costs.told(given, [FARTHEST - 1, FARTHEST]), warnings
+    costs, place = placed(costs, network.of(described), options.mapping, ranks)
+    costs.check_network(place, ranks)
+    warnings += costs.assumptions(place, ranks)
     return costs, place, costs.told(given, range(len(LOCALITIES))), warnings
 
 

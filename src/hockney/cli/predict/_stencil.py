@@ -11,6 +11,7 @@ from pydantic import Field
 from rich.table import Table
 
 from hockney.cli import say
+from hockney.cli._network_figures import NetworkOptions
 from hockney.cli.loading import later
 from hockney.cli.predict import MachineFile, Placing
 from hockney.errors import RequestError
@@ -41,6 +42,7 @@ with later():
     from hockney.machine.placement import placement
     from hockney.machine.system import find_system
     from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, usual
+    from hockney.predict.network_figures import with_network
     from hockney.predict.scenario import Place, place_of
     from hockney.records.app_record import AppRecord
     from hockney.records.folder import Campaign
@@ -53,7 +55,7 @@ SHOWN = 12
 """Grids that a table on the terminal has; --json has all."""
 
 
-class Asked(Placing, MachineFile):
+class Asked(NetworkOptions, Placing, MachineFile):
     """The options of both verbs; `cells` and `formulation` become options where each verb says how."""
 
     operation: str = ""
@@ -87,6 +89,7 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
             "name fewer grids",
         )
     costs, place, warnings = _where(asked)
+    warnings += costs.assumptions(place(grids[0].ranks), grids[0].ranks)
     if not asked.cells and asked.subdomain is None:
         warnings.append(f"no size is given: {USUAL_SIZE} cells are taken")
     if not asked.cell_time and asked.runs is None:
@@ -247,11 +250,12 @@ def _where(asked: Asked) -> tuple[MachineCosts, Callable[[int], Place | None], l
         costs = of_machine(load(asked.machine), str(asked.machine), both_ways=True)
     else:
         costs = of_system(system) if system else usual()
+    costs = with_network(costs, asked.network, system)
     if system is None:
         if asked.needs_system:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, lambda _: None, list(costs.warnings)
-    known = system
+    known = asked.network.of(system)
 
     def place(ranks: int) -> Place:
         return place_of(placement(known, asked.mapping, ranks, asked.nodes, asked.ppn), known)
@@ -316,7 +320,7 @@ def _show(
         shown.add_row(
             str(one.grid),
             format_time(one.time_s),
-            f"{format_time(one.low_s)} to {format_time(one.high_s)}",
+            "–" if one.interval is None else f"{format_time(one.interval[0])} to {format_time(one.interval[1])}",
             f"{one.updates_per_s / 1e6:.4g}",
             f"{one.communication_share:.1%}",
         )

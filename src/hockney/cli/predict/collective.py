@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli._network_figures import NetworkOptions
 from hockney.cli.loading import later
 from hockney.cli.predict import MachineFile, Placing, Sizes, predict
 from hockney.errors import RequestError
@@ -26,6 +27,7 @@ with later():
     from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
     from hockney.predict.estimators.base import Fitted, Progress, Training, estimators
     from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, placed, usual
+    from hockney.predict.network_figures import with_network
     from hockney.predict.points import CHOICE, POINT, beyond, limits, points
     from hockney.predict.scenario import MOST_STEPS, Place
     from hockney.records import table
@@ -36,7 +38,7 @@ USUAL_B = 1024
 """Of a message where no size is asked for."""
 
 
-class CollectiveCase(Placing, MachineFile, Sizes):
+class CollectiveCase(NetworkOptions, Placing, MachineFile, Sizes):
     """Which collective is predicted, on which ranks, and from what."""
 
     operation: str = ""
@@ -137,7 +139,7 @@ def _mechanistic(case: CollectiveCase, size_B: int) -> dict[str, Any]:
     if not rows:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
-    warnings = [*costs.warnings, *costs.beyond(size_B)]
+    warnings = [*costs.warnings, *costs.assumptions(place, case.ranks or 1), *costs.beyond(size_B)]
     if any(row.method == "published" for row in rows):
         warnings.append(
             "a published model may use hardware that point-to-point messages do not: bounds are not its own"
@@ -161,11 +163,13 @@ def _costs(case: CollectiveCase) -> tuple[MachineCosts, Place | None]:
         costs = of_machine(load(case.machine), str(case.machine))
     else:
         costs = of_system(system) if system else usual()
+    costs = with_network(costs, case.network, system)
     if system is None:
         if case.needs_system:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, None
-    return placed(costs, system, case.mapping, case.ranks or 1, case.nodes, case.ppn)
+    described = case.network.of(system)
+    return placed(costs, described, case.mapping, case.ranks or 1, case.nodes, case.ppn)
 
 
 def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:

@@ -17,12 +17,21 @@ from hockney.options import Option, flag, options
 from hockney.units import format_time, parse_rate, parse_time
 
 with later():
-    from hockney.apps.jacobi.printed import Case, Growth, Prediction, exceeds, jacobi_models, rank, weak_scaling
+    from hockney.apps.jacobi.printed import (
+        RENAMED,
+        Case,
+        Growth,
+        Prediction,
+        exceeds,
+        jacobi_models,
+        rank,
+        weak_scaling,
+    )
 
 
 EXAMPLE = (
     "hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 "
-    "--grid 24x1x1 --model document-000"
+    "--grid 24x1x1 --model weak_scaling_jacobi"
 )
 SHARES = (0.1, 0.5)
 """Of the time, from which communication is said to matter."""
@@ -40,9 +49,11 @@ class JacobiCase(Asked):
 
 
 class Formula(BaseModel):
-    """A formula of the documents, and what it takes."""
+    """A formula, and what it takes."""
 
-    model: Annotated[str | None, Option("A document's formula instead: document-000 or document-001.")] = None
+    model: Annotated[str | None, Option("Formula: weak_scaling_jacobi or weak_scaling_jacobi_per_message.")] = (
+        None
+    )
     serial_time_s: Annotated[
         float | None,
         Option(
@@ -65,7 +76,7 @@ class Formula(BaseModel):
 hockney predict jacobi --cells 800 --ranks 48 --grid all --cell-time 0.9ns
 hockney predict jacobi --cells 800 --ranks 48 --grid all --runs folder --machine machine.json --json
 {EXAMPLE} --json
-hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model document-001
+hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model weak_scaling_jacobi_per_message
 """,  # noqa: E501 - an example is one line of a shell
     of=predict,
 )
@@ -75,7 +86,7 @@ def jacobi(case: JacobiCase, formula: Formula, as_json: JsonOption = False) -> N
     Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
     `hockney run jacobi` took, or --cell-time. With --runs communication is calibrated on them, too.
 
-    With --model a formula of the documents is evaluated, for which --serial-time, --latency, --bandwidth,
+    With --model a formula is evaluated, for which --serial-time, --latency, --bandwidth,
     --subdomain and --grid are needed.
     """
     if not formula.model_fields_set:
@@ -92,7 +103,8 @@ def _predict(case: JacobiCase, formula: Formula, *, as_json: bool) -> None:
     known = ", ".join(jacobi_models.names())
     if formula.model is None:
         raise RequestError("jacobi needs --model", f"known: {known}")
-    model = jacobi_models.get(formula.model)
+    name = say.current(formula.model, "--model", RENAMED)
+    model = jacobi_models.get(name)
     cube = _cube(case, formula)
     ranked = rank(model, cube, grids_of(case.grids, case.ranks))
     steps = weak_scaling(model, cube)
@@ -102,7 +114,7 @@ def _predict(case: JacobiCase, formula: Formula, *, as_json: bool) -> None:
         say.json(
             {
                 "operation": "jacobi",
-                "model": formula.model,
+                "model": name,
                 "formula": model.formula,
                 **vars(cube),
                 "ranks": best.grid.ranks,
@@ -117,7 +129,7 @@ def _predict(case: JacobiCase, formula: Formula, *, as_json: bool) -> None:
             }
         )
         return
-    title = f"jacobi on {ranked[0][1].grid.ranks} ranks, {cube.subdomain}³ cells each — {formula.model}"
+    title = f"jacobi on {ranked[0][1].grid.ranks} ranks, {cube.subdomain}³ cells each — {name}"
     say.line(f"{title}\n  {model.formula}")
     _show(ranked)
     say.line(_growth(steps, matters))

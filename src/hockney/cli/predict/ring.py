@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.cli import JsonOption, say, verb
+from hockney.cli._network_figures import NetworkOptions
 from hockney.cli.loading import later
 from hockney.cli.predict import MachineFile, Placing, predict
 from hockney.errors import RequestError
@@ -22,6 +23,7 @@ with later():
         ACROSS,
         MESSAGE_B,
         MOST_RANKS,
+        RENAMED,
         WITHIN,
         Link,
         MachineLinks,
@@ -37,7 +39,7 @@ with later():
     from hockney.machine.file import load
     from hockney.machine.placement import placement
     from hockney.machine.select import parse_where
-    from hockney.machine.system import find_system
+    from hockney.machine.system import System, find_system
     from hockney.records.record import Locality
 
 
@@ -45,7 +47,7 @@ MOST_PROCESSES = 2_000_000
 """Of all rings together: some seconds."""
 
 
-class RingCase(Placing, MachineFile):
+class RingCase(NetworkOptions, Placing, MachineFile):
     """Which cycles are predicted, on a system or with all neighbours at one locality."""
 
     ranks: Annotated[
@@ -55,7 +57,7 @@ class RingCase(Placing, MachineFile):
         ),
     ] = Field(default_factory=list)
     exchange: Annotated[str, Option("sendrecv, nonblocking or persistent.")] = "sendrecv"
-    model: Annotated[str, Option("slowest-link or document-001.")] = "slowest-link"
+    model: Annotated[str, Option("slowest-link or two-links.")] = "slowest-link"
     where: Annotated[
         list[str], Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, variant.")
     ] = Field(default_factory=list)
@@ -101,7 +103,7 @@ class Answer:
     examples="hockney predict ring --ranks 1-24\n"
     "hockney predict ring --ranks 2,64,128,256 --system orfeo-epyc --mapping core --exchange nonblocking\n"
     "hockney predict ring --ranks 2-24 --latency 0.34us --bandwidth 6372.991MB/s --latency-across 0.57us "
-    "--bandwidth-across 5530.801MB/s --domain 12 --model document-001 --json",
+    "--bandwidth-across 5530.801MB/s --domain 12 --model two-links --json",
     of=predict,
 )
 def ring(case: RingCase, numbers: Numbers, json: JsonOption = False) -> None:
@@ -117,20 +119,25 @@ def ring(case: RingCase, numbers: Numbers, json: JsonOption = False) -> None:
             f"--ranks: {sum(case.ranks)} processes in all, more than {MOST_PROCESSES}",
             "name fewer numbers of processes: 16,256,4096",
         )
-    formula = model_of(case.model).formula(case.exchange)
+    model = say.current(case.model, "--model", RENAMED)
+    formula = model_of(model).formula(case.exchange)
     if numbers.model_fields_set:
         for name, _, option in options(RingCase):
             if name in case.model_fields_set - {"ranks", "exchange", "model"}:
                 raise RequestError(f"{flag(name, option)} means nothing with --latency", "leave it out")
-        answer = _of_numbers(numbers, case.ranks, case.exchange, case.model)
+        answer = _of_numbers(numbers, case.ranks, case.exchange, model)
     else:
-        links = MachineLinks(load(case.machine), parse_where(case.where))
-        answer = _of_machine(links, case, case.ranks, case.exchange, case.model)
+        network = case.network
+        if network.are_given and network.latency_s is None:
+            raise RequestError("--network-bandwidth needs --network-latency", "a ring's messages have 4 B")
+        system = find_system(case.system) if case.system else None
+        links = MachineLinks(load(case.machine), parse_where(case.where), network, system)
+        answer = _of_machine(links, case, system, case.ranks, case.exchange, model)
     if json:
         say.json(
             {
                 "operation": "ring",
-                "model": case.model,
+                "model": model,
                 "formula": formula,
                 "exchange": case.exchange,
                 "message_B": MESSAGE_B,
@@ -144,7 +151,7 @@ def ring(case: RingCase, numbers: Numbers, json: JsonOption = False) -> None:
             }
         )
         return
-    say.line(f"ring, {case.exchange} — {case.model}: {formula}")
+    say.line(f"ring, {case.exchange} — {model}: {formula}")
     _show(answer)
     for note in answer.notes:
         say.line(note)
@@ -176,11 +183,12 @@ def _link(latency_s: float, bandwidth_B_per_s: float | None) -> Link:
     return made
 
 
-def _of_machine(links: MachineLinks, case: RingCase, counts: Sequence[int], exchange: str, model: str) -> Answer:
-    if case.system:
+def _of_machine(
+    links: MachineLinks, case: RingCase, system: System | None, counts: Sequence[int], exchange: str, model: str
+) -> Answer:
+    if system is not None:
         if case.locality:
             raise RequestError("--locality means nothing with --system", "the system says where neighbours are")
-        system = find_system(case.system)
 
         def neighbours(count: int) -> list[Locality]:
             return around(placement(system, case.mapping, count, case.nodes, case.ppn))
@@ -188,8 +196,12 @@ def _of_machine(links: MachineLinks, case: RingCase, counts: Sequence[int], exch
         return _answer(counts, neighbours, links, exchange, model, links.notes)
     if case.needs_system:
         raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
-    here = locality_of(case.locality) if case.locality else links.nearest
-    return _answer(counts, lambda count: [here] * count if count > 1 else [], links, exchange, model, links.notes)
+    named = locality_of(case.locality) if case.locality else None
+
+    def alike(count: int) -> list[Locality]:
+        return [named or links.around(count)] * count if count > 1 else []
+
+    return _answer(counts, alike, links, exchange, model, links.notes)
 
 
 def _answer(

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.cli import JsonOption, say, verb
+from hockney.cli._network_figures import NetworkOptions
 from hockney.cli.loading import later
 from hockney.cli.predict import MACHINE, predict
 from hockney.errors import RequestError
@@ -82,12 +83,12 @@ class Sum3dCase(Size):
 @verb(
     "sum3d",
     examples="""
-hockney predict sum3d 2400 100 100 --ranks 24 --memory-bandwidth 10GB/s
+hockney predict sum3d 2400 100 100 --ranks 24 --memory-bandwidth 10GB/s --locality cache
 hockney predict sum3d 800 300 100 --ranks 24 --grid 6x4x1 --split blocks --memory-bandwidth 10GB/s --json
 """,
     of=predict,
 )
-def sum3d(case: Sum3dCase, costs: Costs, as_json: JsonOption = False) -> None:
+def sum3d(case: Sum3dCase, costs: Costs, between: NetworkOptions, as_json: JsonOption = False) -> None:
     """Time of one cycle of `hockney run sum3d`, by part: two scatters, the sum, the gather, and packing."""
     memory_B_per_s = case.memory_bandwidth_B_per_s
     if memory_B_per_s is None:
@@ -99,12 +100,20 @@ def sum3d(case: Sum3dCase, costs: Costs, as_json: JsonOption = False) -> None:
     grid = case.grid or usual_grid(case.size, case.ranks or 1, case.split)
     check_ranks(grid, grid.ranks if case.ranks is None else case.ranks)
     of_ranks = loads(case.size, grid, case.split)
+    if between.network.are_given and costs.locality not in ("", "network"):
+        raise RequestError(
+            f"--locality {costs.locality} says that no message goes between nodes",
+            "leave out --network-latency and --network-bandwidth",
+        )
+    messages = costs_of(
+        load(case.machine), str(case.machine), case.size, costs.locality, costs.cache, between.network
+    )
     summing_B_per_s = memory_B_per_s if case.sum_bandwidth_B_per_s is None else case.sum_bandwidth_B_per_s
     predicted = predict_sum3d(
         case.size,
         grid,
         case.split,
-        costs_of(load(case.machine), str(case.machine), case.size, costs.locality, costs.cache),
+        messages,
         memory_B_per_s,
         sum_bandwidth_B_per_s=summing_B_per_s,
         write_allocate=costs.write_allocate,

@@ -44,7 +44,10 @@ def jacobi(
             raise RequestError("--grid and --machine both say which grid", "give one of them")
         costs = of_machine(load(machine), str(machine), both_ways=True)
         side = study.subdomain or 0
-        grids = {count: fastest_grid(count, study.cells, side, study.halo, costs) for count in study.ranks}
+        try:
+            grids = {count: fastest_grid(count, study.cells, side, study.halo, costs) for count in study.ranks}
+        except RequestError as error:
+            raise RequestError(error.message, "name a --grid, or leave out --machine") from error
         study = study.model_copy(update={"grids": grids})
     records = run_app(study.run, launching.model_copy(update={"ranks": max(study.ranks)}))
     if json:

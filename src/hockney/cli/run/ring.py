@@ -25,10 +25,18 @@ from hockney.units import format_time
 from hockney.words import LARGEST, names, wholes
 
 with later():
-    from hockney.apps.ring.model import MachineLinks, model_of
+    from hockney.apps.ring.model import RENAMED, MachineLinks, model_of
     from hockney.apps.ring.picture import write
     from hockney.apps.ring.predicted import Comparison, compared, latency_s
-    from hockney.apps.ring.study import FORMATS, Curve, Sweep, chosen, document, statistics_csv
+    from hockney.apps.ring.study import (
+        FORMATS,
+        RENAMED_FORMATS,
+        Curve,
+        Sweep,
+        chosen,
+        process_lines,
+        statistics_csv,
+    )
     from hockney.machine.file import load
     from hockney.models.over_ranks.boundaries import Boundary
     from hockney.models.over_ranks.segments import Segment
@@ -59,10 +67,10 @@ class RingStudy(BaseModel):
         Option("Cycles of a repetition; given, there is one repetition unless --repetitions says more."),
     ] = None
     repetitions: Repetitions = None
-    form: Annotated[str, Option("table, document-000 or document-001.", flags=("--format",))] = "table"
+    form: Annotated[str, Option("table; lines of a process: messages, hops.", flags=("--format",))] = "table"
     csv: Annotated[Path | None, Option("Write the statistics of every process, in µs.")] = None
     machine: Annotated[Path | None, Option("Machine file to predict from.")] = None
-    model: Annotated[str, Option("Model to predict with: slowest-link or document-001.")] = "slowest-link"
+    model: Annotated[str, Option("Model to predict with: slowest-link or two-links.")] = "slowest-link"
     figure: Annotated[Path | None, Option("Draw time against processes (.svg, .png, .html).")] = None
     map_by: Annotated[
         list[MapBy], Option("core, socket, node, hwthread, or several.", read=names, show=",".join)
@@ -71,7 +79,7 @@ class RingStudy(BaseModel):
 
 @verb(
     "ring",
-    examples="hockney run ring --ranks 4 --format document-000\n"
+    examples="hockney run ring --ranks 4 --format messages\n"
     "hockney run ring --ranks 1-24 --map-by core,node -o FOLDER --csv ring.csv\n"
     "hockney run ring --ranks 1-24 --exchange sendrecv,nonblocking --machine machine.json --figure ring.png",
     of=run,
@@ -85,32 +93,36 @@ def ring(
     Over several numbers of processes, lines are fitted between the places where the placement fills a cache, a
     package or a node; half the slope is the latency of a message.
     """
-    chosen([study.form], FORMATS, "--format")
-    model_of(study.model)
+    form = say.current(study.form, "--format", RENAMED_FORMATS)
+    model = say.current(study.model, "--model", RENAMED)
+    chosen([form], FORMATS, "--format")
+    model_of(model)
     sweep = Sweep(study.ranks, study.exchange, study.topology, study.iterations, study.repetitions)
     links = MachineLinks(load(study.machine)) if study.machine else None
     _check_files(study.csv, study.figure)
     for mapping in study.map_by:
         run_app(sweep.run, launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping}))
-    made = compared(sweep.curves, links, study.model)
+    notes: list[str] = []
+    made = compared(sweep.curves, links, model, notes)
+    notes += links.notes if links else []
     if study.csv is not None:
         _write_csv(study.csv, sweep.curves)
     if study.figure is not None:
-        write(study.figure, {one.curve.title: one.drawn() for one in made}, study.model)
+        write(study.figure, {one.curve.title: one.drawn() for one in made}, model)
     if json:
         say.json(
             {
                 "runs": [run.record.model_dump() for curve in sweep.curves for run in curve.runs],
-                "model": study.model if links else None,
+                "model": model if links else None,
                 "curves": [one.as_data() for one in made],
-                "notes": links.notes if links else [],
+                "notes": notes,
                 "csv": str(study.csv) if study.csv else None,
                 "figure": str(study.figure) if study.figure else None,
             }
         )
         return
-    _show(made, study.form, study.model if links else "")
-    for note in links.notes if links else []:
+    _show(made, form, model if links else "")
+    for note in notes:
         say.line(note)
     for path in filter(None, (study.csv, study.figure)):
         say.line(f"wrote {path}")
@@ -143,7 +155,7 @@ def _show(made: Sequence[Comparison], form: str, model: str) -> None:
     for one in made:
         if form != "table":
             for run in one.curve.runs:
-                for line in document(run, form):
+                for line in process_lines(run, form):
                     say.line(line)
             continue
         say.line(one.curve.title)

@@ -120,7 +120,16 @@ def sum3d(
 
     records = run_app(do, launching.model_copy(update={"ranks": ranks}))
     allocates, algorithm = predicting.write_allocate, predicting.algorithm
-    made = [summary(problem, record, costs, write_allocate=allocates, algorithm=algorithm) for record in records]
+    made = [
+        summary(
+            problem,
+            record,
+            costs if costs is not None and _reaches(costs, record) else None,
+            write_allocate=allocates,
+            algorithm=algorithm,
+        )
+        for record in records
+    ]
     if json:
         say.json({"runs": [{**record.model_dump(), **one} for record, one in zip(records, made, strict=True)]})
     else:
@@ -131,6 +140,16 @@ def sum3d(
             "this MPI delivers wrong data: please report it to its makers",
             as_json=json,
         )
+
+
+def _reaches(costs: MachineCosts, record: AppRecord) -> bool:
+    """Whether the costs hold for the nodes of this run; says why not."""
+    try:
+        costs.on_nodes(record.nodes).check_network(None, record.ranks)
+    except RequestError as error:
+        say.warn(f"not predicted: {error.message}")
+        return False
+    return True
 
 
 def _costs(problem: Problem, asked: Predicting) -> MachineCosts | None:
