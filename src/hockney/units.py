@@ -55,6 +55,14 @@ def parse_rate(text: str) -> float:
     raise RequestError(f"{text!r} is not a rate", f"write for example {examples}")
 
 
+def parse_positive_rate(text: str) -> float:
+    """The same, not 0."""
+    rate_B_per_s = parse_rate(text)
+    if not rate_B_per_s > 0:
+        raise RequestError(f"{text!r} moves nothing", "write for example 12.5GB/s, 100Gbit/s")
+    return rate_B_per_s
+
+
 LONGEST_S = 1e10
 """Three centuries."""
 

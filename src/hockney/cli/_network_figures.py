@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from hockney.cli.loading import later
 from hockney.options import Option
-from hockney.units import parse_rate, parse_time
+from hockney.units import parse_positive_rate, parse_time
 
 with later():
     from hockney.predict.network_figures import NetworkFigures
@@ -30,9 +30,8 @@ class NetworkOptions(BaseModel):
         Option(
             "Of messages between nodes, such as 12.5GB/s or 100Gbit/s.",
             flags=("--network-bandwidth",),
-            read=parse_rate,
+            read=parse_positive_rate,
         ),
-        Field(gt=0),
     ] = None
 
     @property

@@ -56,8 +56,7 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
         arguments = {name: value for name, value in values.items() if name not in fields}
         written: dict[str, dict[str, Any]] = {name: {} for name in models}
         for parameter, (name, field) in fields.items():
-            # An empty text, as a shell's empty variable gives it, is as good as none.
-            if _is_written(context, parameter) and values[parameter] != "":
+            if _is_written(context, parameter):
                 written[name][field] = values[parameter]
         verb = " ".join(context.command_path.split()[1:])
         arguments |= {name: checked(model, written[name], verb) for name, model in models.items()}

@@ -238,7 +238,12 @@ class Counted(Problem):
 def count(problem: Counted, json: JsonOption = False) -> None:
     """Rounds, messages and bytes, in all and on the critical path (one-ported)."""
     has_all = problem.algorithm == "all"
-    named = [one.name for one in algorithms(problem.collective)] if has_all else names(problem.algorithm)
+    every = [one.name for one in algorithms(problem.collective)]
+    if not problem.algorithm.strip(", "):
+        raise RequestError(
+            f"--algorithm {problem.algorithm!r} names nothing", f"for example {every[0]}, {every[1]}"
+        )
+    named = every if has_all else names(problem.algorithm)
     several = has_all or len(named) > 1
     counted: dict[str, dict[str, Any]] = {}
     for name in named:

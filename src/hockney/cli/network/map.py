@@ -13,6 +13,7 @@ from hockney.cli.loading import later
 from hockney.cli.network import Allocation, allocated, counted, network
 from hockney.cli.network.traffic import RoutingOption, TopologyOption
 from hockney.errors import RequestError
+from hockney.options import named
 from hockney.units import parse_bytes
 
 with later():
@@ -65,7 +66,9 @@ def map_(
     if size_B == 0:
         raise RequestError("messages of 0 B load no link", "for example --bytes 64KiB")
     check_bytes(size_B or 0, f"--bytes {size}")
-    made = parse_pattern(pattern, Volumes(size_B, extents(cells, "cells") if cells else None, periodic))
+    with named("--cells"):
+        box = extents(cells, "cells") if cells else None
+    made = parse_pattern(pattern, Volumes(size_B, box, periodic))
     of = parse_spec(topology)
     nodes = allocated(of, allocation)
     way = routing.replace("-", "_") or default_routing(of)

@@ -15,7 +15,7 @@ from hockney.cli.loading import later
 from hockney.cli.predict import MachineFile, Placing, predict
 from hockney.errors import RequestError
 from hockney.options import Option, flag, options
-from hockney.units import LONGEST_S, format_time, parse_rate, parse_time
+from hockney.units import LONGEST_S, format_time, parse_positive_rate, parse_time
 from hockney.words import wholes
 
 with later():
@@ -73,7 +73,11 @@ class Numbers(BaseModel):
     ] = None
     bandwidth_B_per_s: Annotated[
         float | None,
-        Option("With --latency: such as 6372.991MB/s. [default: any]", flags=("--bandwidth",), read=parse_rate),
+        Option(
+            "With --latency: such as 6372.991MB/s. [default: any]",
+            flags=("--bandwidth",),
+            read=parse_positive_rate,
+        ),
     ] = None
     latency_across_s: Annotated[
         float | None,
@@ -81,7 +85,9 @@ class Numbers(BaseModel):
     ] = None
     bandwidth_across_B_per_s: Annotated[
         float | None,
-        Option("With --latency-across: of messages there.", flags=("--bandwidth-across",), read=parse_rate),
+        Option(
+            "With --latency-across: of messages there.", flags=("--bandwidth-across",), read=parse_positive_rate
+        ),
     ] = None
     domain: Annotated[
         int | None, Option("With --latency-across: consecutive ranks of a domain, such as a socket's cores.")
@@ -175,8 +181,8 @@ def _of_numbers(numbers: Numbers, counts: Sequence[int], exchange: str, model: s
 
 
 def _link(latency_s: float, bandwidth_B_per_s: float | None) -> Link:
-    made = None if bandwidth_B_per_s == 0 else link(latency_s, bandwidth_B_per_s)
-    if made is None or made.time_s > LONGEST_S:
+    made = link(latency_s, bandwidth_B_per_s)
+    if made.time_s > LONGEST_S:
         raise RequestError(
             f"a bandwidth of {bandwidth_B_per_s:g} B/s moves nothing", "write for example 6372.991MB/s"
         )

@@ -114,9 +114,10 @@ def _check_places(study: CgStudy, pictures: Pictures) -> None:
         require_drawable(place)
     if pictures.plot and not study.solution:
         raise RequestError("a plot is drawn from the file of the solution", "add --solution FILE")
-    if study.solution:
-        drawn += [study.solution, part(study.solution), description(study.solution)]
-    for place in drawn:
+    for place in filter(None, (*drawn, study.solution)):
         require_place(place)
+    if study.solution:
+        require_place(part(study.solution))
+        require_place(description(study.solution))
     if pictures.convergence and not study.compute:
         raise RequestError("without computing nothing converges", "leave out --convergence")
