@@ -16,7 +16,7 @@ import pytest
 from tests.campaign.test_measure import fake_launch
 from tests.command_line import run_hockney
 
-from hockney.campaign import prepare
+from hockney.cli import loading, measure
 from hockney.records import table
 from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
@@ -143,7 +143,9 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Have `hockney measure` launch the fake runner, which misbehaves as its arguments say."""
 
     def launch(*arguments: str) -> None:
-        monkeypatch.setattr(prepare, "launches", lambda _: [fake_launch(*arguments)])
+        # What the verb imports when it is called is there before one of it is replaced.
+        loading.load()
+        monkeypatch.setattr(measure, "prepare", lambda _: [fake_launch(*arguments)])
 
     return launch
 

@@ -113,13 +113,13 @@ def report(
             say.warn(warning)
     for head in made.headlines:
         say.line(head.text)
+    if made.verdict:
+        say.line(made.verdict)
     for line in spoken(made.applications):
         say.line(line)
     for path in [*drawn, *tables]:
         say.line(f"wrote {path}")
     say.line(f"wrote {output}")
-    if made.verdict:
-        say.line(made.verdict)
     if made.unmeasured:
         # Last, so that the way to go on is not lost above the results.
         say.warn(made.unmeasured)
