@@ -57,10 +57,10 @@ def test_runs_and_answers_about_effects_are_kept_too(tmp_path: Path) -> None:
     paths = []
     for name in ("a", "b"):
         campaign = Campaign.create(tmp_path / name, {})
-        campaign.append_app(
+        campaign.append(
             AppRecord(operation="ring", ranks=2, parameters={}, time_s=1e-6, answer={}, launch=name)
         )
-        campaign.append_effect(EffectRecord(effect="matching", answer={"time_s": 1e-6}, launch=name))
+        campaign.append(EffectRecord(effect="matching", answer={"time_s": 1e-6}, launch=name))
         paths.append(campaign.path)
     merged = merge(paths, tmp_path / "c")
     assert [run.launch for run in merged.apps()] == ["a", "b"]

@@ -57,7 +57,7 @@ def folder_of_runs(path: Path, grids: list[tuple[int, int, int]], operation: str
             "iterations": 10,
         }
         compute_s = 10 * cells * 2e-9
-        campaign.append_app(
+        campaign.append(
             AppRecord(
                 operation=operation,
                 ranks=ranks,
@@ -229,7 +229,7 @@ def test_one_rank_takes_what_one_rank_took(run: Run, tmp_path: Path) -> None:
     slow.ranks, slow.nodes = 8, 1
     slow.parameters |= {"px": 8}
     slow.answer = {"compute_s": [10 * 48**3 / 8 * 6e-9] * 8, "halo_B": [0] * 8}
-    campaign.append_app(slow)
+    campaign.append(slow)
     made = asked(run, "jacobi", "--cells", "48", "--grid", "1x1x1", "--runs", runs, "--machine", MACHINE)
     assert made["time_s"] == pytest.approx(48**3 * 2e-9)
     made = asked(run, "jacobi", "--cells", "48", "--grid", "8x1x1", "--runs", runs, "--machine", MACHINE)

@@ -87,7 +87,7 @@ def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None
 def test_a_folder_with_applications_alone(run: Run, campaign: Path, tmp_path: Path) -> None:
     made = Campaign.create(tmp_path / "rings", {})
     for ranks in (1, 2):
-        made.append_app(
+        made.append(
             AppRecord(
                 operation="ring", ranks=ranks, parameters={"exchange": "sendrecv", "topology": "world"},
                 time_s=1e-5, answer={"positions": list(range(ranks))},
