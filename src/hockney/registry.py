@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
@@ -17,12 +18,15 @@ class Registry(Generic[T]):
     """Units of one kind, each registered by the module that bears its name.
 
     `kind` is the word for error messages ("model"), `package` the dotted package whose modules register
-    themselves when they are imported. Importing is put off until the first look-up.
+    themselves when they are imported. Where a unit is a folder of that package, `module` names the file in it
+    that registers (`section`); folders without that file hold no unit. Importing is put off until the first
+    look-up.
     """
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(self, kind: str, package: str, module: str = "") -> None:
         self.kind = kind
         self.package = package
+        self.module = module
         self._units: dict[str, T] = {}
         self._loaded = False
 
@@ -40,8 +44,10 @@ class Registry(Generic[T]):
     def _load(self) -> dict[str, T]:
         if not self._loaded:
             package = importlib.import_module(self.package)
-            for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{self.package}.{module.name}")
+            for unit in pkgutil.iter_modules(package.__path__):
+                name = ".".join(filter(None, (self.package, unit.name, self.module)))
+                if not self.module or (unit.ispkg and importlib.util.find_spec(name)):
+                    importlib.import_module(name)
             self._loaded = True
         return self._units
 

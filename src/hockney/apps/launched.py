@@ -8,15 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hockney.campaign.app_record import AppRecord
 from hockney.campaign.events import Progress
-from hockney.campaign.folder import Campaign
 from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Request, Running
 from hockney.campaign.plan import Launching
-from hockney.campaign.record import Record
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.records.answers import Place, Timed
+from hockney.records.app_record import AppRecord
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
 from hockney.runner.session import Session
 
 TIMES = ("time_s", "low_s", "high_s", "samples_s")

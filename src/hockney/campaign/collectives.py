@@ -6,11 +6,11 @@ import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from hockney.campaign.keys import COLLECTIVES, ROOTED, CollectiveKey
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record, Selection, Statistic
 from hockney.errors import RequestError
 from hockney.records.answers import Candidate, CollectiveMeasurement, Place
+from hockney.records.keys import COLLECTIVES, ROOTED, CollectiveKey
+from hockney.records.record import Record, Selection, Statistic
 from hockney.runner.topology import oversubscribed
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from socket import gethostname
 from typing import Any
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.effects.base import Asking as EffectAsking
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
 from hockney.campaign.events import Progress
-from hockney.campaign.folder import Campaign
 from hockney.campaign.launch import Described, Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Request, Running, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
 from hockney.records.answers import Answer, Hello, Place
+from hockney.records.effect_record import EffectRecord
+from hockney.records.folder import Campaign
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 LEAST_SAMPLES = 6
@@ -45,7 +45,9 @@ def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[L
                 continue
             if loop.left_s() <= 0:
                 loop.outcome.left_out += len(plan.effects)
-            before = [record for record in records if (record.variant, record.repetition) == (launch.variant, index)]
+            before = [
+                record for record in records if (record.variant, record.repetition) == (launch.variant, index)
+            ]
             loop.run(launch, index, _Effects(loop, plan, before).asking)
 
 
@@ -224,5 +226,7 @@ def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
 
 def _caches(ranks: Sequence[Place]) -> list[dict[str, Any]]:
     """Size of each data cache of the first rank's processor, innermost first."""
-    sizes_B = {cache.level: cache.size_B for place in ranks[:1] for cache in place.caches if cache.type != "Instruction"}
+    sizes_B = {
+        cache.level: cache.size_B for place in ranks[:1] for cache in place.caches if cache.type != "Instruction"
+    }
     return [{"level": level, "size_B": size_B} for level, size_B in sorted(sizes_B.items())]

@@ -17,10 +17,10 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from hockney.campaign.events import Progress, Watcher
-from hockney.campaign.folder import Campaign, Stored
 from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
 from hockney.campaign.plan import Launching
 from hockney.errors import HockneyError, RequestError
+from hockney.records.folder import Campaign, Stored
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_FAILURES = 3
@@ -94,7 +94,7 @@ Asker = Callable[[Running], Asking[Kept]]
 
 
 class Loop:
-    """What all launches of a campaign share: the folder (None keeps nothing), the plan, the time and the outcome."""
+    """What all launches of a campaign share: the folder (None: nothing is kept), the plan, the time, the outcome."""
 
     def __init__(
         self, campaign: Campaign | None, plan: Launching, watcher: Watcher, time_s: float | None = None
@@ -124,7 +124,7 @@ class Loop:
             self.watcher.warning(text)
 
     def run(self, launch: Launch, index: int, asker: Asker[Kept]) -> list[Kept]:
-        """Ask until the asker ends, launching again after a failure while anything works; returns what was kept."""
+        """Ask until the asker ends, launch again after a failure while anything works; returns what was kept."""
         kept: list[Kept] = []
         failures, has_begun = 0, False
         while failures < MOST_FAILURES and self.left_s() > 0:

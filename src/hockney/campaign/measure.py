@@ -10,15 +10,15 @@ from functools import partial
 from hockney.campaign import collectives
 from hockney.campaign.effect_runs import ask_effects
 from hockney.campaign.events import Watcher
-from hockney.campaign.folder import Campaign
-from hockney.campaign.keys import COLLECTIVES, CollectiveKey, Key, PairKey
 from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
 from hockney.campaign.work import NextPoint, Pace, Work
 from hockney.records.answers import Measurement
+from hockney.records.folder import Campaign
+from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey
+from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session, operations
 
 LEAST_BUDGET_S = 0.02
@@ -86,7 +86,7 @@ def _measure_points(
 
 
 class _Points:
-    """Asks for the points of one launch index and variant, point after point until nothing, or no time, is left."""
+    """Asks for the points of one launch index and variant, one after another until nothing, or no time, is left."""
 
     def __init__(
         self, loop: Loop, campaign: Campaign, plan: Plan, work: Work, pace: Pace, elsewhere: set[str]

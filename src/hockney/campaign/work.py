@@ -10,10 +10,10 @@ from itertools import zip_longest
 from typing import Any, Protocol
 
 from hockney.campaign.events import Progress
-from hockney.campaign.keys import BLOCKS, CollectiveKey, Key, key_of, stored_key
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
 from hockney.campaign.sizes import ladder, refine, spread
+from hockney.records.keys import BLOCKS, CollectiveKey, Key, key_of, stored_key
+from hockney.records.record import Record
 
 TYPICAL_SIZES = 24
 """Points of a refined series, for the estimate of time only."""

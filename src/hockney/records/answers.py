@@ -135,8 +135,8 @@ class Mistake(Said):
 class Measurement(Said):
     """A point between two ranks: the time of one message, its 95 % interval and the samples behind it.
 
-    `batch`: messages in a sample. `disturbed_at`: indices of samples set aside. `same_cpu`: samples at whose start
-    both ranks were on processors of the same number.
+    `batch`: messages in a sample. `disturbed_at`: indices of samples set aside. `same_cpu`: samples at whose
+    start both ranks were on processors of the same number.
     """
 
     KIND = "measurement"
@@ -257,7 +257,7 @@ class OverlapAnswer(Answer):
 
 
 class SynchronisationAnswer(Answer):
-    """Sends whose receiver came late: `done` of `valid` tries were done before it came, `spoilt` ones are neither.
+    """Sends whose receiver came late: `done` of `valid` tries were done before it came, `spoilt` ones not counted.
 
     Seconds, one entry a try: of the send, of the late receive, and of transfers with a receiver that waits.
     """

@@ -7,9 +7,9 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from hockney.campaign.record import LOCALITIES, Locality
 from hockney.records import answers
 from hockney.records.answers import Place
+from hockney.records.record import LOCALITIES, Locality
 from hockney.runner.topology import localities
 
 ROOT = Path("/")

@@ -69,9 +69,9 @@ class Session:
             raise
 
     def measure(self, time_limit_s: float, **request: object) -> Measurement:
-        """Measure one point between two ranks; keys as in cpp/runner/main.cpp. The limit is for what comes beyond twice its budget.
+        """Measure one point between two ranks; keys as in cpp/runner/main.cpp.
 
-        LaunchFailed: the launch is over. Refused: this point cannot be measured, the next may. RequestError: the
+        The limit is for what comes beyond twice its budget. LaunchFailed: the launch is over. Refused: this point cannot be measured, the next may. RequestError: the
         runner does not understand the request.
         """
         return self._ask_point("measure", request, time_limit_s, Measurement)
@@ -91,9 +91,7 @@ class Session:
         what = f"{request['operation']} on {request['ranks']} ranks"
         return self._ask("app", request, what, time_limit_s, "choose a smaller problem", kind)
 
-    def effect(
-        self, time_limit_s: float, members: Sequence[int], *, operation: str, **request: object
-    ) -> Answer:
+    def effect(self, time_limit_s: float, members: Sequence[int], *, operation: str, **request: object) -> Answer:
         """Measure an effect among `members`; keys as in cpp/runner/effects/<operation>.cpp, failures as above."""
         what = f"{operation} among {len(members)} ranks"
         words = {"operation": operation, **request, "members": ",".join(map(str, members))}

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from hockney.campaign.record import Locality
 from hockney.records.answers import Place
+from hockney.records.record import Locality
 
 
 def locality(a: Place, b: Place) -> Locality:

@@ -8,7 +8,7 @@ from itertools import product
 
 from hockney import _core
 from hockney._core import Algorithm, Problem
-from hockney.campaign.keys import BLOCKS
+from hockney.records.keys import BLOCKS
 
 MOST_RANKS = 4096
 """A proof follows every block on every rank."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hockney.campaign.record import LOCALITIES, Locality
 from hockney.records.answers import Answer, Place
+from hockney.records.record import LOCALITIES, Locality
 from hockney.registry import Registry
 
 NO_BYTES = "a message without bytes has no bandwidth and no layout: measure with a larger --largest or --sizes"
