@@ -45,9 +45,8 @@ def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[L
                 continue
             if loop.left_s() <= 0:
                 loop.outcome.left_out += len(plan.effects)
-            before = [
-                record for record in records if (record.variant, record.repetition) == (launch.variant, index)
-            ]
+            same = (launch.variant, index)
+            before = [record for record in records if (record.variant, record.repetition) == same]
             loop.run(launch, index, _Effects(loop, plan, before).asking)
 
 
@@ -226,7 +225,6 @@ def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
 
 def _caches(ranks: Sequence[Place]) -> list[dict[str, Any]]:
     """Size of each data cache of the first rank's processor, innermost first."""
-    sizes_B = {
-        cache.level: cache.size_B for place in ranks[:1] for cache in place.caches if cache.type != "Instruction"
-    }
+    caches = ranks[0].caches if ranks else []
+    sizes_B = {cache.level: cache.size_B for cache in caches if cache.type != "Instruction"}
     return [{"level": level, "size_B": size_B} for level, size_B in sorted(sizes_B.items())]

@@ -94,7 +94,7 @@ Asker = Callable[[Running], Asking[Kept]]
 
 
 class Loop:
-    """What all launches of a campaign share: the folder (None: nothing is kept), the plan, the time, the outcome."""
+    """What all launches of a campaign share: folder (None: nothing is kept), plan, time and outcome."""
 
     def __init__(
         self, campaign: Campaign | None, plan: Launching, watcher: Watcher, time_s: float | None = None

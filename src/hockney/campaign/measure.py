@@ -86,7 +86,7 @@ def _measure_points(
 
 
 class _Points:
-    """Asks for the points of one launch index and variant, one after another until nothing, or no time, is left."""
+    """Asks for the points of one launch index and variant until nothing, or no time, is left."""
 
     def __init__(
         self, loop: Loop, campaign: Campaign, plan: Plan, work: Work, pace: Pace, elsewhere: set[str]

@@ -10,8 +10,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 from pydantic_core import from_json
+
+
+def first_problem(error: ValidationError) -> str:
+    """Where and what is wrong first, in one line: `time_s: Field required`."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 class Kept(BaseModel):
@@ -183,7 +190,12 @@ class Answer(Said, Kept):
 
     def read_as(self, kind: type[AnswerType]) -> AnswerType:
         """The same by the names of its own model; ValueError where it does not say what that model needs."""
-        return self if isinstance(self, kind) else kind.model_validate(self.as_said())
+        if isinstance(self, kind):
+            return self
+        try:
+            return kind.model_validate(self.as_said())
+        except ValidationError as error:
+            raise ValueError(first_problem(error)) from error
 
 
 AnswerType = TypeVar("AnswerType", bound=Answer)
@@ -257,7 +269,7 @@ class OverlapAnswer(Answer):
 
 
 class SynchronisationAnswer(Answer):
-    """Sends whose receiver came late: `done` of `valid` tries were done before it came, `spoilt` ones not counted.
+    """Sends with a late receiver: `done` of `valid` tries were done before it came; `spoilt` ones are left out.
 
     Seconds, one entry a try: of the send, of the late receive, and of transfers with a receiver that waits.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from hockney.records.answers import EFFECT_ANSWERS, Answer
+from hockney.records.answers import EFFECT_ANSWERS, Answer, AnswerType
 from hockney.records.record import Locality
 
 
@@ -51,3 +51,10 @@ class EffectRecord(BaseModel):
     def _of_its_kind(cls, said: object, record: ValidationInfo) -> object:
         kind = EFFECT_ANSWERS.get(record.data.get("effect", ""), Answer)
         return said if said is None or isinstance(said, Answer) else kind.model_validate(said)
+
+
+def answered(record: EffectRecord, kind: type[AnswerType]) -> AnswerType:
+    """The record's answer by the names of its kind; ValueError where it has none, or one of another kind."""
+    if record.answer is None:
+        raise ValueError(f"nothing was answered about {record.effect}")
+    return record.answer.read_as(kind)

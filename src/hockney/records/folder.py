@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from hockney.errors import RequestError
+from hockney.records.answers import first_problem
 from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
 from hockney.records.record import Record
@@ -163,10 +164,9 @@ class Campaign:
             try:
                 found.append(kind.model_validate_json(line))
             except ValidationError as error:
-                first = error.errors()[0]
-                where = ".".join(str(part) for part in first["loc"])
-                what = f"{where}: {first['msg']}" if where else first["msg"]
-                self.warnings.append(f"{self.path / name}:{number}: damaged line skipped ({what})")
+                self.warnings.append(
+                    f"{self.path / name}:{number}: damaged line skipped ({first_problem(error)})"
+                )
         return found
 
     def launches(self) -> list[dict[str, Any]]:

@@ -71,8 +71,8 @@ class Session:
     def measure(self, time_limit_s: float, **request: object) -> Measurement:
         """Measure one point between two ranks; keys as in cpp/runner/main.cpp.
 
-        The limit is for what comes beyond twice its budget. LaunchFailed: the launch is over. Refused: this point cannot be measured, the next may. RequestError: the
-        runner does not understand the request.
+        The limit is for what comes beyond twice its budget. LaunchFailed: the launch is over. Refused: this point
+        cannot be measured, the next may. RequestError: the runner does not understand the request.
         """
         return self._ask_point("measure", request, time_limit_s, Measurement)
 
