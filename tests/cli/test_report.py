@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from hockney import cli
+from hockney.apps.ring.answer import RingAnswer
 from hockney.machine.build import build
 from hockney.machine.file import save
 from hockney.records.app_record import AppRecord
@@ -90,7 +91,7 @@ def test_a_folder_with_applications_alone(run: Run, campaign: Path, tmp_path: Pa
         made.append(
             AppRecord(
                 operation="ring", ranks=ranks, parameters={"exchange": "sendrecv", "topology": "world"},
-                time_s=1e-5, answer={"positions": list(range(ranks))},
+                time_s=1e-5, answer=RingAnswer(cycles=1, positions=list(range(ranks))),
             )
         )  # fmt: skip
     code, out, err = run(made.path)

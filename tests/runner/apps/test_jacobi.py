@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
+from hockney.records.answers import Timed
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
@@ -58,7 +59,7 @@ def ask(
         "budget_s": 1,
         "tolerance": 0.01,
     }
-    return session.app(LIMIT_S, **(request | choices))
+    return session.app(LIMIT_S, Timed, **(request | choices)).as_said()
 
 
 def mixed(value: NDArray[np.uint64]) -> NDArray[np.uint64]:

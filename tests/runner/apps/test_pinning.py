@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hockney.errors import RequestError
+from hockney.records.answers import Timed
 from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
@@ -29,7 +30,7 @@ def _start(mpi: Mpi, ranks: int, **choices: Any) -> Session:
 def _ask(session: Session, ranks: int, **choices: Any) -> dict[str, Any]:
     request: dict[str, Any] = {"operation": "pinning", "ranks": ranks, "work_s": 0.002, "samples": 4}
     request |= {"repetitions": 3, "least_samples": 6, "budget_s": 1, "tolerance": 0.01}
-    return session.app(LIMIT_S, **(request | choices))
+    return session.app(LIMIT_S, Timed, **(request | choices)).as_said()
 
 
 def test_ranks_that_share_processors(mpi: Mpi) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from hockney.apps.ring.model import EXCHANGES
 from hockney.errors import RequestError
+from hockney.records.answers import Timed
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
@@ -45,7 +46,7 @@ def ask(session: Session, ranks: int, exchange: str = "sendrecv", **other: Any) 
         "budget_s": 1,
         "tolerance": 0.01,
     }
-    return session.app(LIMIT_S, **(request | other))
+    return session.app(LIMIT_S, Timed, **(request | other)).as_said()
 
 
 @pytest.fixture(scope="module")

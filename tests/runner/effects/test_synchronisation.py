@@ -12,6 +12,7 @@ import pytest
 from hockney.campaign.effects.base import Here, NotMeasurable, effects
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
@@ -34,7 +35,7 @@ def start(mpi: Mpi, ranks: int = 2, **choices: Any) -> Session:
 
 def ask(session: Session, size_B: int, receiver: str, **other: Any) -> dict[str, Any]:
     request = {"operation": "synchronisation", "bytes": size_B, "patience_s": 2e-4, "tries": 5, **other}
-    return session.effect(LIMIT_S, (0, 1), receiver=receiver, **request)
+    return session.effect(LIMIT_S, (0, 1), receiver=receiver, **request).as_said()
 
 
 def test_small_sends_go_and_large_ones_wait(mpi: Mpi) -> None:
@@ -90,7 +91,7 @@ def measured(session: Session, **about: Any) -> Effect:
         Here(pairs=[("network", 0, 1)], localities={(0, 1): "network"}, ranks=[], simulated=True, **about)
     )
     records: dict[str, EffectRecord] = {}
-    answer: dict[str, Any] | None = None
+    answer: Answer | None = None
     while True:
         try:
             question = asking.send(answer)
