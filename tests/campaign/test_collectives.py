@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from hockney.campaign.loop import Outcome
 from hockney.campaign.measure import run
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import spread
+from hockney.campaign.work import NextPoint
 from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.answers import Candidate, Hello
@@ -38,10 +40,12 @@ def launch(ranks: int = 2) -> Launch:
     return replace(made, environment={"HOCKNEY_FAKE_RANKS": str(ranks)}, describe=describe)
 
 
-def measured(path: Path, asked: Plan) -> tuple[Campaign, Outcome, Silent]:
+def measured(
+    path: Path, asked: Plan, chooser: Callable[[Plan], NextPoint] | None = None
+) -> tuple[Campaign, Outcome, Silent]:
     campaign = Campaign.open(path) if path.exists() else Campaign.create(path, asked.model_dump())
     watcher = Silent()
-    return campaign, run(campaign, asked, [launch(asked.ranks)], watcher), watcher
+    return campaign, run(campaign, asked, [launch(asked.ranks)], watcher, chooser), watcher
 
 
 def points(campaign: Campaign) -> set[tuple[str, str, int | None, int]]:

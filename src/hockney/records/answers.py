@@ -265,7 +265,7 @@ class OverlapAnswer(Answer):
     wait_s: list[float]
     tests_s: list[float]
     tests: list[int]
-    disturbed: list[int]
+    disturbed: list[int] = Field(default_factory=list)
 
 
 class SynchronisationAnswer(Answer):

@@ -38,6 +38,7 @@ def record(ranks: int, iteration_s: float, size: Cells = FLAT[1], **asked: Any) 
         "counted_bytes_per_unknown": 80.0,
         "bytes_per_unknown": 80.0,
         "unknowns": float(size.x * size.y * size.z),
+        "halo_B": [8000] * ranks,
         **{key: [iteration_s / 3] * ranks for key in ("compute_s", "halo_s", "allreduce_s")},
     }
     parameters = wanted.parameters(3, size, grid, "single_sweep", is_simulated=False) | asked

@@ -13,7 +13,7 @@ class StencilAnswer(Answer):
     """
 
     compute_s: list[float]
-    halo_B: list[int]
+    halo_B: list[float]
     pack_s: list[float] | None = None
     iterations: int | None = None
     bytes_per_unknown: float | None = None

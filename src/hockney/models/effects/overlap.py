@@ -172,7 +172,8 @@ def _points(records: Sequence[EffectRecord]) -> list[_Point]:
 
 def _samples(answers: Sequence[OverlapAnswer]) -> dict[str, Samples]:
     """By name, the undisturbed repetitions of all answers in a row; all of them where too few are undisturbed."""
-    calm = ~np.concatenate([np.asarray(answer.disturbed, dtype=bool) for answer in answers])
+    disturbed = [answer.disturbed or [0] * len(answer.total_s) for answer in answers]
+    calm = ~np.concatenate(disturbed).astype(bool)
     if calm.sum() < LEAST_CALM:
         calm[:] = True
     of_answers: dict[str, list[Sequence[float]]] = {
