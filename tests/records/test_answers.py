@@ -97,7 +97,7 @@ def test_an_effect_s_answer_is_of_its_own_kind_when_it_is_read_back() -> None:
     newer = EffectRecord.model_validate_json('{"effect":"newer","answer":{"time_s":1e-6}}')
     assert type(newer.answer) is Answer
     assert answered(newer, Timed).time_s == 1e-6
-    with pytest.raises(ValueError, match="^verified: Field required$"):
+    with pytest.raises(ValueError, match="verified: Field required"):
         answered(newer, StreamsAnswer)
     with pytest.raises(ValueError, match="nothing was answered about overlap"):
         answered(EffectRecord(effect="overlap", not_measurable="one core"), OverlapAnswer)

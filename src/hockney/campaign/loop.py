@@ -41,6 +41,8 @@ class Outcome:
     failures: list[str] = field(default_factory=list)
     limitations: list[str] = field(default_factory=list)
     """What an algorithm or an effect does not do; recorded, and no failure."""
+    vanished: list[str] = field(default_factory=list)
+    """Points whose time the noise swallowed at every visit; recorded, and no failure."""
     left_out: int = 0
     """Points that the campaign's time did not allow."""
     warnings: list[str] = field(default_factory=list)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 
@@ -21,6 +21,9 @@ from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session, operations
 
+VANISHES = "vanishes in the noise"
+"""Why a point of a kernel that subtracts has no time: see `_Offer._of_pair`."""
+
 LEAST_BUDGET_S = 0.02
 """Less time for a visit of a point yields no interval."""
 
@@ -32,6 +35,10 @@ HANG_S = 60.0
 
 NOTABLE_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, that the user should know of."""
+
+
+class Vanished(Refused):
+    """A visit of a point gave no time: what was subtracted was disturbed by more than the difference."""
 
 
 def run(
@@ -129,6 +136,11 @@ class _Points:
                 work.refuse(*point)
                 self._limit(f"{key.where}: {error.message}", running, bytes=size_B)
                 continue
+            except Vanished as error:
+                if work.vanish(*point):
+                    self._write_down({"limitation": error.message, **request.failure}, running)
+                    loop.outcome.vanished.append(f"{key.where}, {size_B} B: {error.message}")
+                continue
             except Refused as error:
                 work.fail(*point)
                 loop.fail(error, running.launch, running.index, request)
@@ -157,8 +169,11 @@ class _Points:
             return
         limitations.append(text)
         if all(failure.get("limitation") != text for failure in self._campaign.failures()):
-            line = {"time": utc_now(), "index": running.index, "variant": running.launch.variant}
-            self._campaign.append_failure({**line, "limitation": text, **about})
+            self._write_down({"limitation": text, **about}, running)
+
+    def _write_down(self, about: Mapping[str, object], running: Running) -> None:
+        line = {"time": utc_now(), "index": running.index, "variant": running.launch.variant}
+        self._campaign.append_failure({**line, **about})
 
 
 class _Offer:
@@ -193,10 +208,7 @@ class _Offer:
         return largest_B | dict.fromkeys(self._collectives, 0)
 
     def visit(self, key: Key, size_B: int, budget_s: float, session: Session) -> list[Record]:
-        """Measure one point once; the first record holds its samples. Failures as of `Session`.
-
-        Refused where noise left no positive time (only kernels that subtract can come to that).
-        """
+        """Measure one point once; the first record holds its samples. Failures as of `Session`, and Vanished."""
         plan = self._plan
         common = {"budget_s": budget_s, "tolerance": plan.tolerance, "least_samples": plan.least_samples}
         if isinstance(key, PairKey):
@@ -245,11 +257,17 @@ class _Offer:
         return next(place.machine for place in self._running.hello.ranks if place.rank == rank)
 
     def _of_pair(self, key: PairKey, size_B: int, answer: Measurement) -> Record:
+        """Vanished where no positive time was left, which only kernels that subtract can come to.
+
+        They subtract work alone from messages and the same work. A rank that loses its processor during the work
+        alone makes the difference negative by a time slice, thousands of times what a send costs. On a crowded
+        machine batches are short and samples few, so that even their median can be such a one.
+        """
         plan, running = self._plan, self._running
         described = running.described
         median_s, low_s, high_s = answer.median_s, answer.low_s, answer.high_s
         if median_s is None or low_s is None or high_s is None or median_s <= 0:
-            raise Refused(f"{key.operation} of {size_B} B vanishes in the noise", "measure on a quieter machine")
+            raise Vanished(VANISHES)
         # Ranks that are not pinned may be put on one processor and then time-share it, whatever their number.
         same_machine = self._machine(key.leader) == self._machine(key.follower)
         shared_core = same_machine and 2 * answer.same_cpu > len(answer.samples_s)
