@@ -250,8 +250,8 @@ def _ring(ranks: int, **other: Any) -> AppRecord:
     fields = {
         "operation": "ring", "ranks": ranks, "parameters": {"exchange": "sendrecv", "topology": "world"},
         "time_s": 1e-5, "low_s": 9.9e-6, "high_s": 1.01e-5, "samples_s": [1e-5] * 8,
-        "answer": {"positions": list(range(ranks)), "verified": True}, "system": EVIL, "mapping": "core",
-        "variant": "default", "oversubscribed": False, "launch": "a",
+        "answer": {"cycles": 9, "positions": list(range(ranks)), "verified": True},
+        "system": EVIL, "mapping": "core", "variant": "default", "oversubscribed": False, "launch": "a",
     }  # fmt: skip
     return AppRecord.model_validate(fields | other)
 
