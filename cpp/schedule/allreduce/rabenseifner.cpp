@@ -47,7 +47,9 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("allreduce", "rabenseifner", generate)
                               .alike(Likeness::exclusive_or)
                               .but_for_copies()
-                              .ordered());
+                              .ordered()
+                              .divided()
+                              .grows(Growth::per_doubling));
 
 }  // namespace
 }  // namespace hockney

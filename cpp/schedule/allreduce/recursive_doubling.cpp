@@ -25,7 +25,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("allreduce", "recursive_doubling", generate)
                               .alike(Likeness::exclusive_or)
                               .but_for_copies()
-                              .ordered());
+                              .ordered()
+                              .grows(Growth::per_doubling));
 
 }  // namespace
 }  // namespace hockney

@@ -52,7 +52,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("reduce", "rabenseifner", generate));
+const Register registered(
+    Algorithm("reduce", "rabenseifner", generate).divided().grows(Growth::per_doubling));
 
 }  // namespace
 }  // namespace hockney

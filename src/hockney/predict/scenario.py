@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hockney import _core
 from hockney._core import Problem
+from hockney.campaign.keys import COLLECTIVES
 from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
@@ -122,7 +123,7 @@ class Scenarios:
         """The scenario of a point (columns of `predict.points.POINT`); None where it has none: see `missing`."""
         name, ranks, size_B = str(point["algorithm"]), int(point["ranks"]), int(point["bytes"])
         nodes, ppn = _number(point["nodes"]), _number(point["ppn"])
-        if ranks < 2 or (size_B == 0 and point["operation"] != "barrier"):
+        if ranks < 2 or (size_B == 0 and COLLECTIVES[str(point["operation"])].has_size):
             self.missing[name] = "a single rank sends no message" if ranks < 2 else "0 B are sent in no message"
             return None
         try:

@@ -26,6 +26,7 @@ from hockney.analyse.points import (
     telling_placed,
 )
 from hockney.analyse.regression import Regression, regressions
+from hockney.campaign.keys import COLLECTIVES
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
 from hockney.report.figures import Drawing
@@ -283,7 +284,7 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
 
 def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
     """Rates of the fastest algorithm at the largest size of each configuration and rank count."""
-    if operation == "barrier":
+    if not COLLECTIVES[operation].has_size:
         return []
     names = telling_placed(measured)
     rows = []

@@ -19,7 +19,7 @@ from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, load
 from hockney.machine.system import System
-from hockney.models.base import models
+from hockney.models.base import models, preferred_model
 from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
 from hockney.report.apps.base import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
@@ -317,7 +317,7 @@ def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section
     if results:
         section.check = figures.held_out(operation, operation, results, context)
     if section.folded:
-        model = next((name for name in ("piecewise", "hockney") if any(name in curve.fits for curve in mine)), "")
+        model = preferred_model(name for curve in mine for name in curve.fits) or ""
         section.tables.append(tables.summary(mine, model))
         section.note = (
             f"{len(mine)} configurations are too many to draw each with every fit here; "

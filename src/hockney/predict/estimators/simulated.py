@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hockney.campaign.keys import sizes_are_blocks
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
@@ -42,8 +43,6 @@ _BELIEVE = 10.0
 """What a protocol must gain in log-likelihood over none."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Where libraries switch protocol for non-blocking and for blocking sends (UCX: 8 KiB and 256 KiB, exclusive)."""
-_OF_BLOCKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")
-"""Collectives whose size is that of a block, or whose messages may carry the blocks of all ranks."""
 _HELD_B = 8192.0
 """Where libraries stop to copy what they send (UCX's zero copy)."""
 _LATE = 0.8
@@ -302,7 +301,7 @@ def _some(index: Index, most: int) -> Index:
 
 def _largest_message_B(scenario: Scenario) -> int:
     """At most: blocks of all ranks may travel together."""
-    return scenario.size_B * (scenario.ranks if scenario.label.split()[0] in _OF_BLOCKS else 1)
+    return scenario.size_B * (scenario.ranks if sizes_are_blocks(scenario.label.split()[0]) else 1)
 
 
 def _where(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Groups) -> Where:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from hockney.campaign.keys import TRANSFERS
 from hockney.campaign.record import LOCALITIES
 from hockney.machine.collective_costs import costs_of
 from hockney.machine.collective_views import views_of_collective
@@ -15,15 +16,13 @@ from hockney.machine.fit_views import views_of
 from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, differences, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, latency, published
-from hockney.models.base import Fit, Parameter
+from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.models.effects.base import Effect
 from hockney.models.views import VIEWS, Statement, View, Views
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.units import format_bytes
 
-PREFERRED = ("piecewise", "hockney")
 NONE = "—"
-_OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 _PLAIN = {"variant", "mpi", "mapping"}
 """Their words speak for themselves."""
 _USUAL = {"default", "warm"}
@@ -127,7 +126,7 @@ def _printed(one: Statement) -> str:
 
 def fit_of(entry: Entry) -> Fit | None:
     """The fit whose numbers stand for an entry."""
-    name = next((name for name in (*PREFERRED, *entry.fits) if name in entry.fits), None)
+    name = preferred_model(entry.fits)
     return None if name is None else entry.fits[name]
 
 
@@ -159,7 +158,7 @@ def label(entry: Entry, among: Sequence[Entry]) -> str:
 def _importance(entry: Entry) -> tuple[int, int, int, int]:
     locality = LOCALITIES.index(entry.locality) if entry.locality in LOCALITIES else len(LOCALITIES)
     return (
-        _OPERATIONS.index(entry.operation) if entry.operation in _OPERATIONS else len(_OPERATIONS),
+        TRANSFERS.index(entry.operation) if entry.operation in TRANSFERS else len(TRANSFERS),
         int(entry.variant not in ("", "default")),
         int(entry.cache == "off"),
         locality,
