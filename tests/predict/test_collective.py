@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hockney._core import Algorithm, Growth
 from hockney.campaign.keys import COLLECTIVES
+from hockney.models.collectives.base import collective_models
 from hockney.predict import collective
 from hockney.predict.collective import Row, lower_bound, predict_one, verdict
 from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
@@ -52,6 +55,15 @@ def test_a_closed_form_is_the_simulation(algorithm: Algorithm, monkeypatch: pyte
     # Where blocks are halved until one element is left, the last halves are not quite the same: 1/P of the bytes.
     assert line.time_s == pytest.approx(whole.time_s, rel=0.005)
     assert line.messages == pytest.approx(whole.messages, rel=0.005, abs=1)
+
+
+def test_an_algorithm_without_a_closed_form_is_predicted_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ask("bcast", "pipeline", ranks=768, size_B=64)
+    monkeypatch.setattr(collective, "FEW_MESSAGES", 0)
+    with_form = predict_one(asked, costs(), None)
+    monkeypatch.delitem(collective_models.get("bcast").forms, "pipeline")  # type: ignore[arg-type]
+    assert with_form.asymptotic
+    assert predict_one(asked, costs(), None) == replace(with_form, asymptotic="")
 
 
 def test_what_is_too_much_says_so() -> None:
