@@ -89,7 +89,6 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/models/collectives",
         ROOT / "docs/reference/collective-models.md",
     ),
-    "criterion": (ROOT / "cpp/runner/stopping", ".cpp", ROOT / "tests/cpp", ROOT / "docs/reference/measuring.md"),
     "format": (
         SOURCE / "schedule/formats",
         ".py",
