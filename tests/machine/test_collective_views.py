@@ -378,7 +378,7 @@ def test_an_unknown_algorithm_lists_the_known() -> None:
 
 def test_an_algorithm_without_a_closed_form_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = collective_models.get("bcast").forms
-    monkeypatch.delitem(forms, "pipeline")  # type: ignore[arg-type]
+    monkeypatch.delitem(forms, "pipeline")
     assert [one.algorithm for one in views_of_collective("bcast")] == list(forms)
     with pytest.raises(RequestError, match="bcast pipeline has no closed form") as error:
         views_of_collective("bcast", "pipeline")

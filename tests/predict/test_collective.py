@@ -61,7 +61,7 @@ def test_an_algorithm_without_a_closed_form_is_predicted_all_the_same(monkeypatc
     asked = ask("bcast", "pipeline", ranks=768, size_B=64)
     monkeypatch.setattr(collective, "FEW_MESSAGES", 0)
     with_form = predict_one(asked, costs(), None)
-    monkeypatch.delitem(collective_models.get("bcast").forms, "pipeline")  # type: ignore[arg-type]
+    monkeypatch.delitem(collective_models.get("bcast").forms, "pipeline")
     assert with_form.asymptotic
     assert predict_one(asked, costs(), None) == replace(with_form, asymptotic="")
 
