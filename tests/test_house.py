@@ -12,25 +12,25 @@ from typer.models import CommandInfo
 
 from hockney import _core
 from hockney._core import Algorithm
+from hockney.apps.jacobi.printed import jacobi_models
 from hockney.campaign.effects.base import effects
 from hockney.cli import application
-from hockney.machine.topologies.base import topologies
-from hockney.machine.traffic.demands.base import traffics
-from hockney.machine.traffic.patterns.base import patterns
-from hockney.machine.traffic.placements.base import placements
-from hockney.machine.traffic.routings.base import routings
+from hockney.importers.base import importers
 from hockney.models.base import models
 from hockney.models.collectives.base import collective_models
 from hockney.models.effects.base import effect_models
-from hockney.predict.apps.jacobi.base import jacobi_models
+from hockney.models.scaling.laws.base import laws
+from hockney.network.topologies.base import topologies
+from hockney.network.traffic.demands.base import traffics
+from hockney.network.traffic.patterns.base import patterns
+from hockney.network.traffic.placements.base import placements
+from hockney.network.traffic.routings.base import routings
 from hockney.predict.decisions.base import libraries
 from hockney.predict.estimators.base import estimators
 from hockney.predict.procedures.base import procedures
 from hockney.registry import Registry
-from hockney.report.apps.base import app_sections
+from hockney.report.app_sections import app_sections
 from hockney.runner.launchers.base import launchers
-from hockney.samples.importers.base import importers
-from hockney.scaling.laws.base import laws
 from hockney.schedule.formats.base import formats
 
 ROOT = Path(__file__).parents[1]
@@ -41,9 +41,9 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
     # kind: (folder of the units, suffix, folder of their tests, page that documents them)
     "model": (SOURCE / "models", ".py", ROOT / "tests/models", ROOT / "docs/reference/models.md"),
     "importer": (
-        SOURCE / "samples/importers",
+        SOURCE / "importers",
         ".py",
-        ROOT / "tests/samples/importers",
+        ROOT / "tests/importers",
         ROOT / "docs/reference/importers.md",
     ),
     "estimator": (
@@ -107,47 +107,52 @@ ROOMS: dict[str, tuple[Path, str, Path, Path]] = {
         ROOT / "tests/predict/procedures",
         ROOT / "docs/reference/calibration.md",
     ),
-    "law": (SOURCE / "scaling/laws", ".py", ROOT / "tests/scaling/laws", ROOT / "docs/how-to/scaling.md"),
-    "model of jacobi": (
-        SOURCE / "predict/apps/jacobi",
+    "law": (
+        SOURCE / "models/scaling/laws",
         ".py",
-        ROOT / "tests/predict/apps/jacobi",
+        ROOT / "tests/models/scaling/laws",
+        ROOT / "docs/how-to/scaling.md",
+    ),
+    "model of jacobi": (
+        SOURCE / "apps/jacobi",
+        ".py",
+        ROOT / "tests/apps/jacobi",
         ROOT / "docs/reference/jacobi.md",
     ),
     "topology": (
-        SOURCE / "machine/topologies",
+        SOURCE / "network/topologies",
         ".py",
-        ROOT / "tests/machine/topologies",
+        ROOT / "tests/network/topologies",
         ROOT / "docs/reference/network.md",
     ),
     "section on an application": (
-        SOURCE / "report/apps",
+        SOURCE / "apps",
         ".py",
-        ROOT / "tests/report/apps",
+        ROOT / "tests/apps",
         ROOT / "docs/reference/report.md",
     ),
     "routing": (
-        SOURCE / "machine/traffic/routings",
+        SOURCE / "network/traffic/routings",
         ".py",
-        ROOT / "tests/machine/traffic/routings",
+        ROOT / "tests/network/traffic/routings",
         ROOT / "docs/reference/network-traffic.md",
     ),
     "traffic": (
-        SOURCE / "machine/traffic/demands",
+        SOURCE / "network/traffic/demands",
         ".py",
-        ROOT / "tests/machine/traffic/demands",
+        ROOT / "tests/network/traffic/demands",
         ROOT / "docs/reference/network-traffic.md",
     ),
     "pattern": (
-        SOURCE / "machine/traffic/patterns",
+        SOURCE / "network/traffic/patterns",
         ".py",
-        ROOT / "tests/machine/traffic/patterns",
+        ROOT / "tests/network/traffic/patterns",
         ROOT / "docs/reference/network-traffic.md",
     ),
     "placement": (
-        SOURCE / "machine/traffic/placements",
+        SOURCE / "network/traffic/placements",
         ".py",
-        ROOT / "tests/machine/traffic/placements",
+        ROOT / "tests/network/traffic/placements",
         ROOT / "docs/reference/network-traffic.md",
     ),
     "verb": (SOURCE / "cli", ".py", ROOT / "tests/cli", ROOT / "docs/index.md"),

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hockney.apps.launched import each, opened
-from hockney.campaign.folder import Campaign
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
+from hockney.records.folder import Campaign
 
 
 def test_two_processes_do_not_run_into_one_folder(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from hockney.campaign import collectives
-from hockney.campaign.folder import Campaign
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.measure import Outcome, run
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import spread
 from hockney.errors import RequestError
-from hockney.samples import table
+from hockney.records import table
+from hockney.records.folder import Campaign
 
 from .test_measure import Silent, fake_launch
 

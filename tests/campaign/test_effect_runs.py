@@ -16,12 +16,12 @@ import pytest
 from hockney.campaign.effect_runs import run_effects
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
 from hockney.campaign.events import Progress
-from hockney.campaign.folder import EFFECTS, LAUNCHES, Campaign
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.measure import MOST_FAILURES, Outcome
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
 from hockney.errors import RequestError
+from hockney.records.folder import EFFECTS, LAUNCHES, Campaign
+from hockney.records.record import Record
 
 FAKE = Path(__file__).with_name("fake_runner.py")
 NUMBERS = {"probe": [1, 2, 3], "second": [4, 5]}

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from hockney.campaign.events import Progress
-from hockney.campaign.folder import Campaign
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.measure import Outcome, run
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
 from hockney.errors import RequestError
-from hockney.samples import table
+from hockney.records import table
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
 
 FAKE = Path(__file__).with_name("fake_runner.py")
 

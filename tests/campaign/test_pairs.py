@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hockney.campaign.pairs import choose
-from hockney.campaign.record import Locality
 from hockney.errors import RequestError
+from hockney.records.record import Locality
 
 # Two hosts of two cores that share a cache: ranks 0, 1 on one and 2, 3 on the other.
 FOUR: dict[tuple[int, int], Locality] = {

@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from hockney.campaign.keys import PairKey
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
 from hockney.campaign.work import Work
+from hockney.records.keys import PairKey
+from hockney.records.record import Record
 
 KEY = PairKey("pingpong", "cache", 0, 1, "warm")
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from hockney import cli
-from hockney.campaign.folder import Campaign
-from hockney.campaign.record import Record
-from hockney.samples import table
+from hockney.records import table
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
 
 SIZES = [0, *(2**power for power in range(20))]
 SUMMARY = {

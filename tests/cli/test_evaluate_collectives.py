@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from hockney import cli
-from hockney.samples import table
+from hockney.records import table
 
 ROW = {"system": "s", "mpi": "m", "nodes": 2, "statistic": "completion", "repetition": 0}
 

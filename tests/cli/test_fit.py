@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hockney import cli
-from hockney.campaign.folder import Campaign
-from hockney.campaign.record import Record
 from hockney.machine.file import load
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hockney.campaign.folder import Campaign
 from hockney.cli import main
+from hockney.records.folder import Campaign
 
 DATA = Path(__file__).parents[1] / "samples" / "importers" / "data"
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from tests.command_line import run_hockney
 
-from hockney.campaign.folder import Campaign
+from hockney.records import table
+from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
-from hockney.samples import table
 
 TINY = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2"]
 

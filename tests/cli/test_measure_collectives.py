@@ -13,9 +13,9 @@ import pytest
 from tests.command_line import run_hockney
 
 from hockney import _core
-from hockney.campaign.folder import Campaign
+from hockney.records import table
+from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
-from hockney.samples import table
 
 PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
 TINY = ["--budget", "0.02s", "--visits", "1"]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hockney import cli
-from hockney.campaign.app_record import AppRecord
-from hockney.campaign.folder import Campaign
+from hockney.records.app_record import AppRecord
+from hockney.records.folder import Campaign
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 

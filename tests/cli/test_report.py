@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from hockney import cli
-from hockney.campaign.app_record import AppRecord
-from hockney.campaign.folder import Campaign
-from hockney.campaign.record import Record
 from hockney.machine.build import build
 from hockney.machine.file import save
+from hockney.records.app_record import AppRecord
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
 
 Run = Callable[..., tuple[int, str, str]]
 

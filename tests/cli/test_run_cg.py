@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.command_line import run_hockney
 
-from hockney.apps.cg_solution import read
+from hockney.apps.cg.solution import read
 from hockney.runner.mpi import Mpi
 
 PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"

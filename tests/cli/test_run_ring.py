@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.command_line import run_hockney
 
-from hockney.campaign.folder import Campaign
+from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"

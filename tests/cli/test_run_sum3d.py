@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.command_line import run_hockney
 
-from hockney.campaign.folder import Campaign
+from hockney.records.folder import Campaign
 from hockney.runner.inventory import inventory
 from hockney.runner.mpi import Mpi
 

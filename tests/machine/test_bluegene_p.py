@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from hockney.machine.file import load
-from hockney.machine.topologies.base import parse_spec
-from hockney.machine.traffic.base import Links
-from hockney.machine.traffic.demands.base import Allocated
-from hockney.machine.traffic.worst import worst_of_permutations
 from hockney.models.base import predict
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
+from hockney.network.topologies.base import parse_spec
+from hockney.network.traffic.base import Links
+from hockney.network.traffic.demands.base import Allocated
+from hockney.network.traffic.worst import worst_of_permutations
 from hockney.predict.machine_costs import of_machine
 
 MACHINE = load(Path("bluegene_p"))

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from hockney.campaign.folder import Campaign
-from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build, with_times
 from hockney.machine.file import Entry, Machine, dumps, loads
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
+from hockney.records.table import from_records, load, write
 from hockney.report.make import make
-from hockney.samples.table import from_records, load, write
 
 SIZES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, *(2**k for k in range(10, 23)))
 BREAK_B = 4096

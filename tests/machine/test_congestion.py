@@ -10,12 +10,12 @@ import pytest
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestions, congestion_of
 from hockney.machine.file import Machine, load
-from hockney.machine.topologies.base import parse_spec
-from hockney.machine.traffic.base import Links
-from hockney.machine.traffic.demands.base import Allocated
-from hockney.machine.traffic.study import study
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
+from hockney.network.topologies.base import parse_spec
+from hockney.network.traffic.base import Links
+from hockney.network.traffic.demands.base import Allocated
+from hockney.network.traffic.study import study
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.machine.effects import effects_of
 from hockney.machine.file import Machine, Provenance, System
-from hockney.machine.sections import of_effects
+from hockney.records.effect_record import EffectRecord
+from hockney.report.views.sections import of_effects
 
 
 def record(**choices: object) -> EffectRecord:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hockney.campaign.record import LOCALITIES
 from hockney.errors import RequestError
 from hockney.machine.file import (
     Cache,
@@ -34,6 +33,7 @@ from hockney.models.base import Fit, Parameter, Quality, Regime
 from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
 from hockney.models.effects.base import Effect, Plot
 from hockney.models.views import Statement, Views
+from hockney.records.record import LOCALITIES
 
 HERE = Path("machine.json")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hockney.machine.pool import pool
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 
 def one(

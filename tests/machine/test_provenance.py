@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hockney.campaign.record import Record
 from hockney.machine.provenance import launches_of, libraries_of, system_of
+from hockney.records.record import Record
 
 L1 = {"level": 1, "type": "Data", "size_B": 32768, "shared": [0]}
 L3 = {"level": 3, "type": "Unified", "size_B": 33554432, "shared": [0, 1]}

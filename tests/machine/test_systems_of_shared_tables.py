@@ -11,7 +11,7 @@ import pytest
 from hockney.machine.placement import Placement, placement, placement_of_pair
 from hockney.machine.system import System, find_system
 from hockney.machine.system_of_table import system_of_table
-from hockney.samples import table
+from hockney.records import table
 
 _REPOSITORY = Path(__file__).parents[2]
 

@@ -10,8 +10,8 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.models._evaluate import evaluate, held_out
-from hockney.samples import table
-from hockney.samples.series import Series, series
+from hockney.records import table
+from hockney.records.series import Series, series
 
 SHARED = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[3] / "shared"))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hockney.errors import RequestError
 from hockney.models.base import Fit, Parameter, models, predict
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 SIZES = np.array([0.0, *(2.0 ** np.arange(23))])
 ONE_LINE = ("asymptotic", "hockney", "least_squares")

@@ -9,7 +9,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.models.base import models, predict
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 SIZES = np.array([1.0, *(2.0 ** np.arange(3, 21))])
 L, O_S, O_R, G_MESSAGE, G_BYTE = 1.0e-6, 2e-7, 3e-7, 4e-7, 1e-10

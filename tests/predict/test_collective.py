@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from hockney._core import Algorithm, Growth
-from hockney.campaign.keys import COLLECTIVES
 from hockney.models.collectives.base import collective_models
 from hockney.predict import collective
 from hockney.predict.collective import Row, lower_bound, predict_one, verdict
 from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
 from hockney.predict.scenario import Place
+from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, OVERHEAD_S, S_PER_B = 2e-6, 5e-7, 1e-9

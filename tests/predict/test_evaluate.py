@@ -16,7 +16,7 @@ from hockney.errors import EnvironmentLack, RequestError
 from hockney.machine.system import System
 from hockney.predict.estimators.base import Fitted, Prediction, Training, estimators
 from hockney.predict.evaluate import evaluate, table
-from hockney.samples import table as tidy
+from hockney.records import table as tidy
 
 SHARED = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 BASELINES = ("linear_in_ranks", "textbook_hockney")

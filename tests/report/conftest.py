@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hockney.campaign.folder import Campaign
-from hockney.campaign.record import Record
 from hockney.machine.file import Entry, Measurements, Point
 from hockney.models.base import Fit, Parameter, Regime
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
 from hockney.report.curves import Curve
 
 SIZES = (0, *(2**power for power in range(21)))

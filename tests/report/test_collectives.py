@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hockney.analyse.points import points
 from hockney.errors import RequestError
 from hockney.machine.system import Mapping, Network, Node, System
+from hockney.models.over_ranks.points import points
+from hockney.records import table
 from hockney.report.make import make, write_csv
 from hockney.report.page import Section
-from hockney.samples import table
 
 
 @pytest.fixture

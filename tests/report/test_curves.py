@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hockney.campaign.folder import Campaign
-from hockney.campaign.record import Record
 from hockney.machine.build import build
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
 from hockney.report.curves import Curve, by_crowd, by_operation, curves, labels
 
 SIZES = (0, *(2**power for power in range(21)))

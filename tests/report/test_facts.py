@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from hockney.campaign.record import Record
 from hockney.machine.file import Point
 from hockney.machine.reservations import launch_spreads
 from hockney.models.base import Fit, Parameter
+from hockney.records.record import Record
 from hockney.report.curves import Curve
 from hockney.report.facts import bandwidth, format_size, headline, warnings
 

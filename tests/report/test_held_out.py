@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from hockney.campaign.folder import Campaign
-from hockney.campaign.record import Record
 from hockney.machine.build import build
 from hockney.models._evaluate import evaluate
 from hockney.models.base import Fit
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
+from hockney.records.series import series
+from hockney.records.table import load
 from hockney.report.curves import Curve, curves
 from hockney.report.held_out import check
-from hockney.samples.series import series
-from hockney.samples.table import load
 
 SIZES = (0, *(2**power for power in range(21)))
 

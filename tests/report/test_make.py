@@ -13,12 +13,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hockney.campaign.app_record import AppRecord
-from hockney.campaign.folder import Campaign
-from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, load
+from hockney.records.app_record import AppRecord
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
 from hockney.report.make import Report, make, write_csv, write_figures, write_html
 from hockney.report.marks import Peak
 

@@ -10,8 +10,8 @@ from matplotlib.collections import LineCollection, PatchCollection, PathCollecti
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from hockney.machine.network.measure import measure
-from hockney.machine.topologies.base import parse_spec
+from hockney.network.bisection.measure import measure
+from hockney.network.topologies.base import parse_spec
 from hockney.report.networks import CUT, HALVES, OTHER, draw
 from hockney.report.style import drawing_style
 

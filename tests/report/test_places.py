@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hockney.analyse.boundaries import Boundary
-from hockney.analyse.points import CONFIGURATION, Configuration
 from hockney.machine.system import Mapping, Network, Node, System
+from hockney.models.over_ranks.boundaries import Boundary
+from hockney.models.over_ranks.points import CONFIGURATION, Configuration
 from hockney.report.places import Places
 
 

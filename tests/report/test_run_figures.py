@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hockney.campaign.app_record import AppRecord
+from hockney.records.app_record import AppRecord
 from hockney.report.run_figures import MOST_GRIDS, MOST_SERIES, figures
 from hockney.report.run_tables import Shown
 

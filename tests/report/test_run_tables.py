@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hockney.campaign.app_record import AppRecord
+from hockney.records.app_record import AppRecord
 from hockney.report.run_tables import Shown, name_series, plain, runs_table, signed_percent
 
 

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from hockney.errors import RequestError
+from hockney.models.scaling.study import Study, study
+from hockney.models.scaling.times import Times
 from hockney.report.scaling import scaling, write
-from hockney.scaling.study import Study, study
-from hockney.scaling.times import Times
 
 
 def made() -> Study:

@@ -24,7 +24,7 @@ from tests.command_line import run_hockney
 from hockney import _core
 from hockney._core import CostCurves, Network
 from hockney.predict.costs import NOTHING, TERMS, protocols
-from hockney.samples import table
+from hockney.records import table
 from hockney.schedule.catalogue import ask
 
 RANKS = 16

@@ -8,11 +8,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from hockney.campaign.app_record import AppRecord
-from hockney.campaign.folder import Campaign
 from hockney.campaign.launch import Described, Launch, launch_line, utc_now
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, RequestError
+from hockney.records.app_record import AppRecord
+from hockney.records.folder import Campaign
 from hockney.runner.session import Session
 
 TIMES = ("time_s", "low_s", "high_s", "samples_s")

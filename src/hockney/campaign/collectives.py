@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hockney.campaign.keys import COLLECTIVES, CollectiveKey
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record, Selection
 from hockney.errors import RequestError
+from hockney.records.keys import COLLECTIVES, CollectiveKey
+from hockney.records.record import Record, Selection
 from hockney.runner.topology import oversubscribed
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}

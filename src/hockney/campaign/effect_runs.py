@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from socket import gethostname
 from typing import Any
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
 from hockney.campaign.events import Progress, Watcher
-from hockney.campaign.folder import Campaign
 from hockney.campaign.launch import Described, Launch, check_same_machine, launch_line, utc_now
 from hockney.campaign.measure import MOST_FAILURES, Outcome
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
+from hockney.records.effect_record import EffectRecord
+from hockney.records.folder import Campaign
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 LEAST_SAMPLES = 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from hockney.campaign.record import Record
+from hockney.records.record import Record
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hockney import __version__
-from hockney.campaign.record import Locality
 from hockney.errors import RequestError
+from hockney.records.record import Locality
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from typing import Any
 
 from hockney.campaign import collectives
 from hockney.campaign.events import Watcher
-from hockney.campaign.folder import Campaign
-from hockney.campaign.keys import COLLECTIVES, Key, PairKey
 from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
 from hockney.campaign.work import Pace, Work
 from hockney.errors import HockneyError, RequestError
+from hockney.records.folder import Campaign
+from hockney.records.keys import COLLECTIVES, Key, PairKey
+from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Operation, Refused, Session, operations
 
 LEAST_BUDGET_S = 0.02

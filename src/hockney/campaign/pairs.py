@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hockney.campaign.record import LOCALITIES, Locality
 from hockney.errors import RequestError
+from hockney.records.record import LOCALITIES, Locality
 
 
 def choose(

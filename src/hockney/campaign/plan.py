@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from hockney.campaign.keys import COLLECTIVES
-from hockney.campaign.record import Cache, Start
 from hockney.errors import RequestError
+from hockney.records.keys import COLLECTIVES
+from hockney.records.record import Cache, Start
 from hockney.runner.launchers.base import BindTo, MapBy
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from hockney.campaign.collectives import KINDS
 from hockney.campaign.effects._progress import OWN
-from hockney.campaign.keys import COLLECTIVES
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.plan import Launching, Plan
-from hockney.campaign.record import Locality
 from hockney.errors import RequestError
+from hockney.records.keys import COLLECTIVES
+from hockney.records.record import Locality
 from hockney.runner.build import runner_binary
 from hockney.runner.eager import eager_limits_B
 from hockney.runner.find import find

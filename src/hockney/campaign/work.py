@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
-from hockney.campaign.adaptive import Adaptive
 from hockney.campaign.events import Progress
-from hockney.campaign.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.campaign.plan import Plan
-from hockney.campaign.record import Record
 from hockney.campaign.sizes import ladder, refine, spread
+from hockney.predict.adaptive import Adaptive
+from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
+from hockney.records.record import Record
 
 TYPICAL_SIZES = 24
 """Points of a refined series, for the estimate of time only."""

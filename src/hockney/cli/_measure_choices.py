@@ -74,7 +74,7 @@ def _given(context: typer.Context) -> dict[str, str]:
 def operations(text: str) -> dict[str, list[str]]:
     """The plan's `operations` and `effects`."""
     from hockney.campaign.effects.base import effects
-    from hockney.campaign.keys import COLLECTIVES
+    from hockney.records.keys import COLLECTIVES
     from hockney.runner.build import sources
 
     # Known before any launch: each kernel has a file of its name.

@@ -33,9 +33,9 @@ def diff(
     as_json: JsonOption = False,
 ) -> None:
     """Compare two machines entry by entry, effect by effect: which differences exceed their intervals."""
-    from hockney.machine.difference import difference
-    from hockney.machine.difference_text import as_data, as_tables, heading, summary
     from hockney.machine.file import load
+    from hockney.report.views.difference import difference
+    from hockney.report.views.difference_text import as_data, as_tables, heading, summary
 
     machines = load(a), load(b)
     found = difference(*machines, points=points)

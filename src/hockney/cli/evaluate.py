@@ -64,7 +64,7 @@ def evaluate(
     """
     from hockney.models.base import models
     from hockney.predict.estimators.base import estimators
-    from hockney.samples import table
+    from hockney.records import table
 
     frame = table.load(path)
     for warning in frame.attrs.get("warnings", []):
@@ -86,7 +86,7 @@ def _point_to_point(
     frame: pd.DataFrame, operation: str, statistic: str, model: list[str] | None, as_json: bool
 ) -> None:
     from hockney.models._evaluate import evaluate as evaluate_models
-    from hockney.samples.series import default_statistic, series
+    from hockney.records.series import default_statistic, series
 
     statistic = statistic or default_statistic(frame, operation)
     result = evaluate_models(series(frame, operation, statistic), model or ())
@@ -129,12 +129,12 @@ def _collective(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    from hockney.campaign.keys import POINT_TO_POINT
     from hockney.cli._progress import shown
     from hockney.machine.system import find_system
     from hockney.predict.evaluate import evaluate as evaluate_estimators
     from hockney.predict.evaluate import table as predicted_table
-    from hockney.samples import table
+    from hockney.records import table
+    from hockney.records.keys import POINT_TO_POINT
 
     if operation in POINT_TO_POINT:
         raise RequestError(

@@ -34,10 +34,10 @@ def fit(
     """Fit every model to every configuration of a campaign, and write the machine file."""
     from hockney.machine.build import build
     from hockney.machine.file import check_writable, is_machine_file, save
-    from hockney.machine.render import as_formulas, oversubscription, overview, preferred
-    from hockney.machine.render_views import sections_data, sections_text
-    from hockney.machine.sections import of_effects
     from hockney.models.views import VIEWS
+    from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
+    from hockney.report.views.render_views import sections_data, sections_text
+    from hockney.report.views.sections import of_effects
 
     check_writable(output)
     if is_machine_file(campaign):
@@ -47,7 +47,7 @@ def fit(
         )
     network = ""
     if topology:
-        from hockney.machine.topologies.base import parse_spec
+        from hockney.network.topologies.base import parse_spec
 
         network = parse_spec(topology).spec
     with err.status("fitting …") as status:

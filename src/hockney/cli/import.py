@@ -62,9 +62,9 @@ def import_(
     Folders are walked. What is no benchmark result is named and skipped; if nothing could be read, nothing
     is written.
     """
-    from hockney.campaign.record import LOCALITIES
-    from hockney.samples.importers import _collect
-    from hockney.samples.importers.base import Given
+    from hockney.importers import _collect
+    from hockney.importers.base import Given
+    from hockney.records.record import LOCALITIES
 
     place = next((name for name in LOCALITIES if name == locality), None)
     if locality is not None and place is None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hockney.campaign.events import Progress
     from hockney.campaign.measure import Outcome
     from hockney.campaign.plan import Plan
-    from hockney.campaign.record import Record
+    from hockney.records.record import Record
 
 QUICK: dict[str, Any] = {
     "budget_s": 0.2,
@@ -144,13 +144,13 @@ def measure(
     from time import monotonic
 
     from hockney.campaign.effect_runs import run_effects
-    from hockney.campaign.folder import Campaign
     from hockney.campaign.measure import Outcome, run
     from hockney.campaign.plan import Plan
     from hockney.campaign.prepare import default_ranks
     from hockney.campaign.prepare import launches as prepare
-    from hockney.machine.topologies.base import parse_spec
-    from hockney.samples import table
+    from hockney.network.topologies.base import parse_spec
+    from hockney.records import table
+    from hockney.records.folder import Campaign
 
     if resume:
         campaign = Campaign.open(output)

@@ -19,9 +19,9 @@ def merge(
     json: JsonOption = False,
 ) -> None:
     """Join campaigns. The sources stay as they are; repeats of a point become further repetitions."""
-    from hockney.campaign.merge import merge as join
     from hockney.errors import RequestError
-    from hockney.samples import table
+    from hockney.records import table
+    from hockney.records.merge import merge as join
 
     if len(campaigns) < 2:
         raise RequestError("one campaign cannot be merged", "name at least two campaign folders")

@@ -78,7 +78,7 @@ def report(
         return
     from hockney.machine.file import load
     from hockney.machine.system import find_system
-    from hockney.report.apps.base import spoken
+    from hockney.report.app_sections import spoken
     from hockney.report.make import make, write_csv, write_figures, write_html
     from hockney.report.marks import Peak
 

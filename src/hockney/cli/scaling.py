@@ -15,8 +15,8 @@ from hockney.errors import RequestError
 
 if TYPE_CHECKING:
     from hockney.models.base import Parameter
-    from hockney.scaling.fit import LawFit
-    from hockney.scaling.study import Study
+    from hockney.models.scaling.fit import LawFit
+    from hockney.models.scaling.study import Study
 
 scaling = group("scaling", help="Laws of speed-up: amdahl, gustafson, usl, and fits of them to measured times.")
 
@@ -106,7 +106,7 @@ def _not_tiny(value: float, option: str) -> None:
 
 
 def _serial_fraction(serial: float | None, parallel: float | None) -> float:
-    from hockney.scaling.laws.base import exact
+    from hockney.models.scaling.laws.base import exact
 
     if (serial is None) == (parallel is None):
         what = "neither is given" if serial is None else "both are given"
@@ -122,7 +122,7 @@ def _serial_fraction(serial: float | None, parallel: float | None) -> float:
 
 
 def _law(name: str, theta: list[float], efficiency: float | None, processes: str, as_json: bool) -> None:
-    from hockney.scaling.laws.base import exact, laws, whole_processes
+    from hockney.models.scaling.laws.base import exact, laws, whole_processes
 
     law = laws.get(name)
     data: dict[str, Any] = {"law": name, **dict(zip(law.upper, theta, strict=True))}
@@ -189,8 +189,8 @@ def fit(
     Every row is one time; rows of the same number of processes are repetitions. The time of one process is fitted
     like the other parameters; speed-ups are against the median of those measured.
     """
-    from hockney.scaling.study import study
-    from hockney.scaling.times import load
+    from hockney.models.scaling.study import study
+    from hockney.models.scaling.times import load
 
     made = study(load(path), law, is_weak=weak, extrapolate=extrapolate)
     if figure:

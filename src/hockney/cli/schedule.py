@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from hockney.campaign.keys import COLLECTIVES
 from hockney.cli import JsonOption, emit_json, err, group, out, verb
 from hockney.cli._words import names, segment, wholes
 from hockney.errors import NegativeAnswer, RequestError
+from hockney.records.keys import COLLECTIVES
 
 if TYPE_CHECKING:
     from hockney.schedule.catalogue import Asked

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hockney.machine.file import Machine
-    from hockney.machine.sections import Section
     from hockney.models.views import View
+    from hockney.report.views.sections import Section
 
 
 class Format(StrEnum):
@@ -79,11 +79,11 @@ def show(
     from hockney import _core
     from hockney.machine.congestion import Congestions
     from hockney.machine.file import load
-    from hockney.machine.render import chosen
-    from hockney.machine.sections import COLLECTIVES, effects_known, of_collectives, of_effects, of_fits
     from hockney.machine.select import matching
     from hockney.models.collectives.base import collective_models
     from hockney.models.views import VIEWS
+    from hockney.report.views.render import chosen
+    from hockney.report.views.sections import COLLECTIVES, effects_known, of_collectives, of_effects, of_fits
 
     whole = load(machine)
     format_ = Format.json if as_json else format_
@@ -134,9 +134,9 @@ def _print(
     path: Path,
 ) -> None:
     """Without views asked for: fits as formulas, and the exact view of the others (of all four in JSON)."""
-    from hockney.machine.render import as_formulas, as_latex, as_tables
-    from hockney.machine.render_views import sections_latex, sections_tables, sections_text
     from hockney.models.views import VIEWS
+    from hockney.report.views.render import as_formulas, as_latex, as_tables
+    from hockney.report.views.render_views import sections_latex, sections_tables, sections_text
 
     bare = part.model_copy(update={"point_to_point": []}) if views else part
     usual: Sequence[View] = views or ("exact",)
@@ -156,8 +156,8 @@ def _print(
 def _data(
     part: Machine, fits: list[Section], more: list[Section], views: Sequence[View], path: Path
 ) -> dict[str, object]:
-    from hockney.machine.render import overview
-    from hockney.machine.render_views import sections_data
+    from hockney.report.views.render import overview
+    from hockney.report.views.render_views import sections_data
 
     data = overview(part)
     # In the order of `of_fits`: entry by entry, model by model.

@@ -10,10 +10,6 @@ from pathlib import Path
 import pandas as pd
 
 from hockney import __version__
-from hockney.campaign.effect_record import EffectRecord
-from hockney.campaign.folder import Campaign
-from hockney.campaign.keys import OVERHEADS, TRANSFERS
-from hockney.campaign.record import LOCALITIES, Record
 from hockney.errors import RequestError
 from hockney.machine.effects import effects_of
 from hockney.machine.file import Entry, Machine, Measurements, Point, Provenance
@@ -21,8 +17,12 @@ from hockney.machine.pool import POOLED, pool
 from hockney.machine.provenance import launches_of, libraries_of, system_of
 from hockney.machine.reservations import reservations
 from hockney.models.base import Fit, models
-from hockney.samples.series import KEY, Series, series
-from hockney.samples.table import DIRECTIONS, RATES, from_records, load, quietest
+from hockney.records.effect_record import EffectRecord
+from hockney.records.folder import Campaign
+from hockney.records.keys import OVERHEADS, TRANSFERS
+from hockney.records.record import LOCALITIES, Record
+from hockney.records.series import KEY, Series, series
+from hockney.records.table import DIRECTIONS, RATES, from_records, load, quietest
 
 _FIXED = tuple(name for name in KEY if name not in POOLED)
 _SHOWN = ("operation", "locality", "variant", "cache", "mapping")

@@ -9,13 +9,13 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
-from hockney.machine.topologies.base import Network, parse_spec
-from hockney.machine.traffic.base import Links
-from hockney.machine.traffic.demands.base import Allocated
-from hockney.machine.traffic.study import study
-from hockney.machine.traffic.worst import MOST_SYMMETRIC, worst_of_permutations
 from hockney.models.effects.base import Effect
 from hockney.models.views import Statement
+from hockney.network.topologies.base import Network, parse_spec
+from hockney.network.traffic.base import Links
+from hockney.network.traffic.demands.base import Allocated
+from hockney.network.traffic.study import study
+from hockney.network.traffic.worst import MOST_SYMMETRIC, worst_of_permutations
 
 FEW_NODES = 512
 """Without being asked for: seconds. A torus or hypercube takes seconds at most anyway."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hockney.campaign.effect_record import EffectRecord
-from hockney.campaign.record import LOCALITIES
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.effect_record import EffectRecord
+from hockney.records.record import LOCALITIES
 
 _Key = tuple[str, ...]
 

@@ -10,14 +10,14 @@ from typing import Any, Literal, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from hockney.campaign.folder import write_atomically
-from hockney.campaign.record import Locality
 from hockney.errors import RequestError
 from hockney.machine.check import faults
 from hockney.machine.shipped import located
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
+from hockney.records.folder import write_atomically
+from hockney.records.record import Locality
 
 SCHEMA_VERSION = 2
 Number = TypeVar("Number", int, float)

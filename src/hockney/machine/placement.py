@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.campaign.record import Locality
 from hockney.errors import RequestError
 from hockney.machine.system import LEVELS, Level, Mapping, System
+from hockney.records.record import Locality
 
 Ids = NDArray[np.int32]
 

@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 POOLED = ("pair", "repetition")
 """Parts of a series' key that may differ within a pool: pairs of one locality are samples of the same thing."""

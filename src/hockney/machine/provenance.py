@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hockney.campaign.effect_record import EffectRecord
-from hockney.campaign.record import Record
 from hockney.machine.file import Cache, Cpu, Host, Launch, MpiLibrary, System
+from hockney.records.effect_record import EffectRecord
+from hockney.records.record import Record
 
 LaunchLine = Mapping[str, Any]
 """One line of launches.jsonl; every field may be absent."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hockney.campaign.record import Record
 from hockney.machine.file import Entry
 from hockney.machine.select import title
-from hockney.samples.table import quietest
+from hockney.records.record import Record
+from hockney.records.table import quietest
 from hockney.units import format_bytes
 
 DISTURBED_SHARE = 0.05

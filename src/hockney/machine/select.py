@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
-from hockney.campaign.record import LOCALITIES
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.models.effects.base import Effect
+from hockney.records.record import LOCALITIES
 
 One = TypeVar("One", bound=Entry | Effect)
 UNKNOWN = "unknown"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.models.base import FitFunction, interval, models, predict
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 LEAST_SIZES = 3
 """First and last size stay in training, so a shorter series has nothing to hold out."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hockney.models.base import Parameter, Regime
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from hockney.errors import RequestError
 from hockney.models._linear import Array, Lines, half_bandwidth_size, one_regime, reciprocal
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 LATENCY_B = (1.0, 4.0)
 """Sizes whose mean time is the latency."""

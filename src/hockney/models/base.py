@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from hockney.records.series import Series
 from hockney.registry import Registry
-from hockney.samples.series import Series
 
 
 class Parameter(BaseModel):

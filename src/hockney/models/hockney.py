@@ -17,7 +17,7 @@ from hockney.models._linear import (
 )
 from hockney.models._quality import assess
 from hockney.models.base import Fit, models
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 
 def _estimate(size_B: Array, time_s: Array) -> Lines:

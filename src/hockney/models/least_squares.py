@@ -12,7 +12,7 @@ from hockney.errors import RequestError
 from hockney.models._linear import Array, Lines, half_bandwidth_size, one_regime, reciprocal
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 
 def _estimate(size_B: Array, time_s: Array) -> Lines:

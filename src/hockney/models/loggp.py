@@ -29,7 +29,7 @@ from hockney.models._linear import (
 )
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
-from hockney.samples.series import Series
+from hockney.records.series import Series
 
 NEEDED = ("send_overhead", "receive_overhead", "bandwidth")
 

@@ -22,7 +22,7 @@ from hockney.models._linear import (
 from hockney.models._quality import assess
 from hockney.models._segments import Segment, cut, lines_of
 from hockney.models.base import Fit, Regime, models
-from hockney.samples.series import Series
+from hockney.records.series import Series
 from hockney.units import format_bytes
 
 MOST_POINTS = 96

@@ -15,7 +15,6 @@ import numpy as np
 
 from hockney import _core
 from hockney._core import Growth, Network, Problem, Simulated
-from hockney.campaign.keys import sizes_are_blocks
 from hockney.errors import RequestError
 from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import CollectiveModel, closed_form, collective_models
@@ -23,6 +22,7 @@ from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
+from hockney.records.keys import sizes_are_blocks
 from hockney.schedule.catalogue import Asked
 
 MOST_MESSAGES = 6e6

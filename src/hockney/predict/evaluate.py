@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hockney.campaign.keys import POINT_TO_POINT
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import accuracy
 from hockney.predict.estimators.base import Prediction, Progress, Training, estimators, silent
 from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.split import split
+from hockney.records.keys import POINT_TO_POINT
 
 
 @dataclass(frozen=True)

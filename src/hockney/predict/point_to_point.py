@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from hockney.campaign.record import Locality
 from hockney.errors import RequestError
 from hockney.machine.placement import placement_of_pair
 from hockney.machine.system import System
 from hockney.predict.scenario import LOCALITIES
+from hockney.records.record import Locality
 
 _LATENCY_S = (2e-7, 3e-7, 4e-7, 7e-7, 2e-6)
 _BANDWIDTH_B_PER_S = (1e10, 8e9, 7e9, 5e9, 5e9)

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
-from hockney.samples.series import default_statistic
-from hockney.samples.table import RATES, operations
+from hockney.records.series import default_statistic
+from hockney.records.table import RATES, operations
 
 TEXT = ("system", "mpi", "operation", "source", "variant", "cache", "algorithm", "mapping")
 NUMBERS = ("nodes", "ppn", "ranks", "bytes", "segment_bytes", "radix", "root", "pairs", "window")

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from hockney import _core
 from hockney._core import Problem
-from hockney.campaign.keys import COLLECTIVES
 from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
 from hockney.predict.decisions.base import Choice, decisions_for
 from hockney.predict.procedures.base import Phase, Run, procedures
+from hockney.records.keys import COLLECTIVES
 
 Array = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from hockney.analyse.choice import DEFAULT
-from hockney.analyse.points import Configuration, curves
-from hockney.campaign.keys import sizes_are_blocks
+from hockney.models.over_ranks.choice import DEFAULT
+from hockney.models.over_ranks.points import Configuration, curves
+from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import SizeAxis, log_axis
 from hockney.report.collective_jumps import Breaks, Key
 from hockney.report.figures import WIDTH_IN, Drawing

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from hockney.analyse.jumps import SIGNIFICANCE, Examined, Jump, at_boundaries, jumps
-from hockney.analyse.points import Configuration, curves
+from hockney.models.over_ranks.jumps import SIGNIFICANCE, Examined, Jump, at_boundaries, jumps
+from hockney.models.over_ranks.points import Configuration, curves
 from hockney.report.places import Places
 from hockney.report.tables import NONE, Table, headings
 from hockney.units import format_bytes

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hockney.analyse.bandwidth import (
+from hockney.models.over_ranks.bandwidth import (
     algorithm_bandwidth_B_per_s,
     bus_bandwidth_B_per_s,
     network_bandwidth_B_per_s,
 )
-from hockney.analyse.choice import DEFAULT, Choice, choices, penalty
-from hockney.analyse.points import (
+from hockney.models.over_ranks.choice import DEFAULT, Choice, choices, penalty
+from hockney.models.over_ranks.points import (
     CONFIGURATION,
     HELD,
     PLACED,
@@ -25,15 +25,15 @@ from hockney.analyse.points import (
     telling,
     telling_placed,
 )
-from hockney.analyse.regression import Regression, regressions
-from hockney.campaign.keys import COLLECTIVES
+from hockney.models.over_ranks.regression import Regression, regressions
+from hockney.records.keys import COLLECTIVES
+from hockney.records.series import default_statistic
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
 from hockney.report.figures import Drawing
 from hockney.report.page import Part, Section
 from hockney.report.places import Places
 from hockney.report.tables import NONE, Table, headings
-from hockney.samples.series import default_statistic
 from hockney.units import format_bytes, format_rate, format_time
 
 STATISTIC_WORDS = {

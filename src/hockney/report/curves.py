@@ -10,12 +10,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.campaign.keys import TRANSFERS
-from hockney.campaign.record import LOCALITIES
 from hockney.machine.file import Entry, Machine, Point
 from hockney.models.base import Fit
-from hockney.samples.series import IDENTITY, Series
-from hockney.samples.table import DIRECTIONS
+from hockney.records.keys import TRANSFERS
+from hockney.records.record import LOCALITIES
+from hockney.records.series import IDENTITY, Series
+from hockney.records.table import DIRECTIONS
 
 LOCALITY_WORDS = {
     "core": "SMT siblings of one core",

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from hockney.campaign.record import Record
 from hockney.machine import summary
 from hockney.machine.formula import formulas
 from hockney.machine.reservations import reservations
 from hockney.models.base import Fit, Parameter, preferred_model
+from hockney.records.record import Record
 from hockney.report.curves import Curve
 from hockney.report.marks import Peak, percent
 from hockney.units import format_rate, format_time

@@ -9,19 +9,20 @@ from typing import Any
 
 import pandas as pd
 
-from hockney.analyse.points import collectives_in, points
-from hockney.campaign.app_record import AppRecord
-from hockney.campaign.effect_record import EffectRecord
-from hockney.campaign.folder import Campaign, write_atomically
-from hockney.campaign.keys import POINT_TO_POINT
-from hockney.campaign.record import Record
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, load
 from hockney.machine.system import System
 from hockney.models.base import models, preferred_model
+from hockney.models.over_ranks.points import collectives_in, points
+from hockney.records import table
+from hockney.records.app_record import AppRecord
+from hockney.records.effect_record import EffectRecord
+from hockney.records.folder import Campaign, write_atomically
+from hockney.records.keys import POINT_TO_POINT
+from hockney.records.record import Record
 from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
-from hockney.report.apps.base import Basis, applications, page_id
+from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
@@ -32,7 +33,6 @@ from hockney.report.page import MEANING, Part, Section, render
 from hockney.report.places import Places
 from hockney.report.style import drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
-from hockney.samples import table
 
 DETAILED = 8
 """Up to so many curves of an operation are each drawn with all fits; of more, only what was measured."""

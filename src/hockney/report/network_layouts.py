@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 
-from hockney.machine.topologies.base import Network
+from hockney.network.topologies.base import Network
 
 MOST_NODES = 200
 """Drawn one by one; of more, those of a switch or a block are one bar."""

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from hockney.machine.network.measure import Measured
+from hockney.network.bisection.measure import Measured
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.network_layouts import MOST_NODES, Layout, lay_out
 from hockney.report.style import QUIET

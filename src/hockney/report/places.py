@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from hockney.analyse.boundaries import Boundary, Domains, boundaries, node_boundaries
-from hockney.analyse.points import Configuration
 from hockney.errors import RequestError
 from hockney.machine.placement import Placement, placement
 from hockney.machine.placement_of_launch import placement_of_launch
 from hockney.machine.system import System
+from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
+from hockney.models.over_ranks.points import Configuration
 
 
 class Places:
@@ -74,7 +74,7 @@ class Places:
 
 
 def domains(placed: Placement) -> Domains:
-    """By level, as `hockney.analyse.boundaries` takes them."""
+    """By level, as `hockney.models.over_ranks.boundaries` takes them."""
     return dict(zip(placed.levels, placed.domains(), strict=True))
 
 

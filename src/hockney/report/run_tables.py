@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hockney.campaign.app_record import AppRecord
+from hockney.records.app_record import AppRecord
 from hockney.report import axes
 from hockney.report.marks import percent
 from hockney.report.tables import NONE, Table

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from hockney.campaign.app_record import AppRecord
 from hockney.errors import RequestError
-from hockney.report.apps.base import Basis, Made, Runs, as_data, errors_in_words, page_id, readable
+from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import Basis, Made, Runs, as_data, errors_in_words, page_id, readable
 from hockney.report.page import Section
 from hockney.report.run_figures import figures
 from hockney.report.run_tables import Shown, name_series, runs_table

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
+from hockney.models.scaling.study import Study
 from hockney.report.axes import log_axis, plain
 from hockney.report.drawn import write_drawing
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import MEASURED, QUIET, styles
-from hockney.scaling.study import Study
 from hockney.units import format_time
 
 LEAST_RATIO = 1.4

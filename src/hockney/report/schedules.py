@@ -13,9 +13,9 @@ from matplotlib.patches import Patch, Rectangle
 
 from hockney import _core
 from hockney._core import Direction, Kind, Schedule
-from hockney.campaign.keys import COLLECTIVES
 from hockney.errors import RequestError
 from hockney.predict.costs import TERMS, Costs, value
+from hockney.records.keys import COLLECTIVES
 from hockney.report.style import QUIET, drawing_style
 from hockney.report.svg import html_file
 from hockney.schedule.catalogue import Asked

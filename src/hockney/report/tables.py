@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hockney.analyse.points import HEADINGS
 from hockney.machine.file import Point
 from hockney.machine.formula import domain, formulas, interval, quantity
 from hockney.machine.summary import latency
 from hockney.models.base import Parameter
+from hockney.models.over_ranks.points import HEADINGS
 from hockney.report.curves import Curve
 from hockney.report.facts import bandwidth, format_size
 from hockney.report.marks import percent

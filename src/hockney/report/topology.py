@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.network.bisection import Bisection
-from hockney.machine.network.measure import Measured, measure
-from hockney.machine.network.ports import ports
-from hockney.machine.topologies.base import parse_spec
+from hockney.network.bisection.bisection import Bisection
+from hockney.network.bisection.measure import Measured, measure
+from hockney.network.bisection.ports import ports
+from hockney.network.topologies.base import parse_spec
 from hockney.report.networks import draw
 from hockney.report.page import Section
 from hockney.report.tables import Table

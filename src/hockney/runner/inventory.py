@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hockney.campaign.record import LOCALITIES, Locality
+from hockney.records.record import LOCALITIES, Locality
 from hockney.runner.topology import localities
 
 ROOT = Path("/")

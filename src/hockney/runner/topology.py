@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from hockney.campaign.record import Locality
+from hockney.records.record import Locality
 
 Placement = Mapping[str, Any]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from hockney import _core
 from hockney._core import Algorithm, Problem, Schedule
-from hockney.campaign.keys import COLLECTIVES, ELEMENT_B
 from hockney.errors import RequestError
+from hockney.records.keys import COLLECTIVES, ELEMENT_B
 
 MOST_TRAFFIC_B = 2**57
 """Whole vector times ranks. An algorithm moves at most log₂ of the ranks (30) as much, and sums have 63 bits."""

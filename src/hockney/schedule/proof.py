@@ -8,7 +8,7 @@ from itertools import product
 
 from hockney import _core
 from hockney._core import Algorithm, Collective, Problem
-from hockney.campaign.keys import COLLECTIVES
+from hockney.records.keys import COLLECTIVES
 
 MOST_RANKS = 4096
 """A proof follows every block on every rank."""

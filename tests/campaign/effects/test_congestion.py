@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
-from hockney.campaign.record import Locality
+from hockney.records.record import Locality
 
 
 def here(hosts: str, **more: Any) -> Here:

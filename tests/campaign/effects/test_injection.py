@@ -9,7 +9,7 @@ from typing import Any
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
 from hockney.campaign.effects.injection import counts, pairs_at
 from hockney.campaign.pairs import choose
-from hockney.campaign.record import Locality
+from hockney.records.record import Locality
 
 Place = tuple[str, int, int, int]
 """Host, package, cache, core of a rank."""

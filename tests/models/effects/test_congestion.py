@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.effect_record import EffectRecord
 
 # A start-up of 5 % of a window, so that one forgotten is seen.
 ALPHA_S, BETA_S_PER_B = 2e-5, 1e-10

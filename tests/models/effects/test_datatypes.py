@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.effects.base import Here, Question, effects
 from hockney.errors import RequestError
 from hockney.models.effects._layouts import fit_way
 from hockney.models.effects._shapes import Shape, levels_of
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.effect_record import EffectRecord
 
 CACHES = [{"level": 1, "size_B": 2**15}, {"level": 2, "size_B": 2**20}, {"level": 3, "size_B": 2**25}]
 BLOCK_S = {"vector": 2e-9, "indexed": 3e-9, "irregular": 8e-9}

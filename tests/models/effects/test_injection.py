@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 from hockney.models.effects.injection import message_rates, saturation
 from hockney.models.views import VIEWS
+from hockney.records.effect_record import EffectRecord
 
 EAGER_B = 4096
 SIZES_B = (8, 64, 512, 4096, 2**16, 2**18, 2**20, 2**22)

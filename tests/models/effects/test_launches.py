@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import ArrayLike
 from tests.models.effects import test_congestion, test_datatypes, test_injection, test_matching
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.effect_record import EffectRecord
 
 FACTORS = (0.9, 1.0, 1.1)
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 from hockney.models.effects.matching import mean_search
+from hockney.records.effect_record import EffectRecord
 
 DEPTHS = (0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048, 4096)
 T0_S = 5e-7

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.effect_record import EffectRecord
 
 CLOCK_S = 3e-8
 EAGER_B = 4096

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.effect_record import EffectRecord
 
 TRANSFER_S = 1e-3
 AROUND = (0, 1, 64, 255, 256, 257, 1000, 1001, 2048, 4015, 4016, 4017, 8192)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from hockney.apps.ring.model import EXCHANGES
 from hockney.errors import RequestError
-from hockney.predict.apps.ring import EXCHANGES
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from hockney.apps.stencil.grids import Grid, factorisations
+from hockney.apps.stencil.loads import Size, loads
 from hockney.errors import RequestError
-from hockney.predict.apps.grids import Grid, factorisations
-from hockney.predict.apps.loads import Size, loads
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.campaign.effects.base import Here, Question, effects
 from hockney.errors import RequestError
 from hockney.models.effects.base import effect_models
+from hockney.records.effect_record import EffectRecord
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hockney.campaign.record import LOCALITIES, Locality
+from hockney.records.record import LOCALITIES, Locality
 from hockney.registry import Registry
 
 NO_BYTES = "a message without bytes has no bandwidth and no layout: measure with a larger --largest or --sizes"

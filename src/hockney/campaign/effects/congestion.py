@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
-from hockney.machine.topologies.base import Network, parse_spec
-from hockney.machine.traffic.base import Demand, Links
-from hockney.machine.traffic.demands.base import Allocated, traffics
-from hockney.machine.traffic.routings.base import routings
-from hockney.machine.traffic.study import default_routing, rounded
+from hockney.network.topologies.base import Network, parse_spec
+from hockney.network.traffic.base import Demand, Links
+from hockney.network.traffic.demands.base import Allocated, traffics
+from hockney.network.traffic.routings.base import routings
+from hockney.network.traffic.study import default_routing, rounded
 
 SIZE_B = 2**20
 WINDOW, SIMULATED_WINDOW = 8, 2

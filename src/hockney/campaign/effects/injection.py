@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
-from hockney.campaign.record import LOCALITIES, Locality
+from hockney.records.record import LOCALITIES, Locality
 
 SIZES_B = (8, 64, 512, 2048, 2**16, 2**18, 2**20)
 """None of 4 KiB: a library whose eager limit that is may count its header in, and the regime would be a guess."""

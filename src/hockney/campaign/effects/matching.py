@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
-from hockney.campaign.record import Locality
+from hockney.records.record import Locality
 
 DEPTHS = (0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048, 4096)
 POSITIONED = (256, 1024, 4096)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Any, Literal
 
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
-from hockney.campaign.record import Locality
+from hockney.records.record import Locality
 
 Receiver = Literal["present", "absent"]
 Verdict = Callable[[dict[str, Any]], bool]

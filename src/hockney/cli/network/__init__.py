@@ -13,9 +13,9 @@ from hockney.cli._words import wholes
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
-    from hockney.machine.network.bisection import Bisection
-    from hockney.machine.network.measure import Measured
-    from hockney.machine.topologies.base import Network
+    from hockney.network.bisection.bisection import Bisection
+    from hockney.network.bisection.measure import Measured
+    from hockney.network.topologies.base import Network
 
 network = group("network", help="Networks as exact graphs: hops, ports, bisection, traffic, maps of processes.")
 
@@ -45,8 +45,8 @@ def answer(
     json: bool,
 ) -> None:
     """Build a topology from its options (None or "": not given) and say all that is known about it."""
-    from hockney.machine.network.measure import measure
-    from hockney.machine.topologies.base import topologies
+    from hockney.network.bisection.measure import measure
+    from hockney.network.topologies.base import topologies
     from hockney.units import parse_time
 
     time_limit_s = parse_time(time_limit)
@@ -96,8 +96,8 @@ def counted(number: float, what: str, form: str = "", *, plural: str = "") -> st
 
 
 def _show(found: Measured) -> None:
-    from hockney.machine.network.measure import in_words
-    from hockney.machine.network.ports import ports
+    from hockney.network.bisection.measure import in_words
+    from hockney.network.bisection.ports import ports
 
     made = found.network
     out.print(f"{made.spec}", markup=False, soft_wrap=True)

@@ -38,9 +38,9 @@ def locality(
 
     Whether the hosts are where the topology has them is not checked by this: a line that does not fit says so.
     """
-    from hockney.campaign.folder import Campaign
-    from hockney.machine.topologies.base import parse_spec
-    from hockney.machine.traffic.measured import by_hops, measured_pairs, nodes_by_name, read_nodes
+    from hockney.network.topologies.base import parse_spec
+    from hockney.network.traffic.measured import by_hops, measured_pairs, nodes_by_name, read_nodes
+    from hockney.records.folder import Campaign
 
     of = parse_spec(topology)
     opened = Campaign.open(campaign)

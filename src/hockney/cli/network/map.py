@@ -15,7 +15,7 @@ from hockney.errors import RequestError
 from hockney.units import parse_bytes
 
 if TYPE_CHECKING:
-    from hockney.machine.traffic.mapping import Comparison
+    from hockney.network.traffic.mapping import Comparison
 
 
 @verb(
@@ -55,14 +55,14 @@ def map_(
     of load, not of time: a program also computes, and messages also have latencies.
     """
     from hockney.cli._progress import shown
-    from hockney.machine.topologies.base import parse_spec
-    from hockney.machine.topologies.torus import extents
-    from hockney.machine.traffic.base import Links, check_bytes
-    from hockney.machine.traffic.demands.base import Allocated
-    from hockney.machine.traffic.mapping import check_ranks, compare, read_map
-    from hockney.machine.traffic.patterns.base import Volumes, parse_pattern
-    from hockney.machine.traffic.placements.base import Situation
-    from hockney.machine.traffic.study import default_routing
+    from hockney.network.topologies.base import parse_spec
+    from hockney.network.topologies.torus import extents
+    from hockney.network.traffic.base import Links, check_bytes
+    from hockney.network.traffic.demands.base import Allocated
+    from hockney.network.traffic.mapping import check_ranks, compare, read_map
+    from hockney.network.traffic.patterns.base import Volumes, parse_pattern
+    from hockney.network.traffic.placements.base import Situation
+    from hockney.network.traffic.study import default_routing
 
     size_B = parse_bytes(size) if size else None
     if size_B == 0:

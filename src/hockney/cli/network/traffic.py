@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.units import format_bytes, format_rate, format_time, parse_bytes
 
 if TYPE_CHECKING:
-    from hockney.machine.traffic.study import TrafficStudy
+    from hockney.network.traffic.study import TrafficStudy
 
 TopologyOption = Annotated[
     str,
@@ -75,10 +75,10 @@ def traffic(
     Bounds are of links and routing alone: no protocol, no overhead, no contention for buffers.
     """
     from hockney.cli._progress import shown
-    from hockney.machine.topologies.base import parse_spec
-    from hockney.machine.traffic.base import Links, check_bytes
-    from hockney.machine.traffic.demands.base import Allocated
-    from hockney.machine.traffic.study import default_routing, spread_of_samples, study
+    from hockney.network.topologies.base import parse_spec
+    from hockney.network.traffic.base import Links, check_bytes
+    from hockney.network.traffic.demands.base import Allocated
+    from hockney.network.traffic.study import default_routing, spread_of_samples, study
 
     of = parse_spec(topology)
     size_B = parse_bytes(size)

@@ -15,13 +15,13 @@ from hockney.errors import RequestError
 from hockney.units import format_time, parse_time
 
 if TYPE_CHECKING:
-    from hockney.campaign.app_record import AppRecord
-    from hockney.predict.apps.choice import Growth, Predicted, Source
-    from hockney.predict.apps.grids import Grid
-    from hockney.predict.apps.measured import Computation
-    from hockney.predict.apps.steps import Step
+    from hockney.apps.stencil.choice import Growth, Predicted, Source
+    from hockney.apps.stencil.grids import Grid
+    from hockney.apps.stencil.measured import Computation
+    from hockney.apps.stencil.steps import Step
     from hockney.predict.machine_costs import MachineCosts
     from hockney.predict.scenario import Place
+    from hockney.records.app_record import AppRecord
 
 Cells = Annotated[
     str, typer.Option(help="Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks.")
@@ -78,7 +78,7 @@ class Asked:
 
 def predict_stencil(asked: Asked, *, as_json: bool) -> None:
     """Print every grid asked for, the fastest first, and where communication matters."""
-    from hockney.predict.apps.choice import SHARES, exceeds, growth, not_told_apart, rank_grids
+    from hockney.apps.stencil.choice import SHARES, exceeds, growth, not_told_apart, rank_grids
 
     grids = grids_of(asked.grids, asked.ranks)
     if sum(grid.ranks for grid in grids) > MOST_SIMULATED:
@@ -145,7 +145,7 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
 
 def grids_of(texts: Sequence[str], ranks: int | None) -> list[Grid]:
     """The grids asked for, each once; `all` are those of `ranks`."""
-    from hockney.predict.apps.grids import factorisations, parse_grid
+    from hockney.apps.stencil.grids import factorisations, parse_grid
 
     if ranks is not None and ranks < 1:
         raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 48")
@@ -175,8 +175,8 @@ def grids_of(texts: Sequence[str], ranks: int | None) -> list[Grid]:
 def _records(asked: Asked, warnings: list[str]) -> list[AppRecord]:
     if asked.runs is None:
         return []
-    from hockney.campaign.folder import Campaign
-    from hockney.predict.apps.measured import PROGRAMS, unusable
+    from hockney.apps.stencil.measured import PROGRAMS, unusable
+    from hockney.records.folder import Campaign
 
     campaign = Campaign.open(asked.runs)
     found = []
@@ -204,7 +204,7 @@ def _is_same(asked: Asked, record: AppRecord) -> bool:
 def _computation(asked: Asked, records: Sequence[AppRecord]) -> Computation | None:
     if asked.cell_time or not records:
         return None
-    from hockney.predict.apps.measured import computation
+    from hockney.apps.stencil.measured import computation
 
     return computation([one for one in records if _is_same(asked, one)])
 
@@ -212,10 +212,10 @@ def _computation(asked: Asked, records: Sequence[AppRecord]) -> Computation | No
 def _step(
     asked: Asked, grid: Grid, place: Callable[[int], Place | None], computation: Computation | None
 ) -> Step:
-    from hockney.apps.cg import parse_unknowns
-    from hockney.apps.jacobi import MOST_CELLS, USUAL_CELL_S, parse_cells
-    from hockney.predict.apps.stencil import EXCHANGES, Stencil
-    from hockney.predict.apps.steps import SUMS, VARIANTS, Step
+    from hockney.apps.cg.study import parse_unknowns
+    from hockney.apps.jacobi.study import MOST_CELLS, USUAL_CELL_S, parse_cells
+    from hockney.apps.stencil.stencil import EXCHANGES, Stencil
+    from hockney.apps.stencil.steps import SUMS, VARIANTS, Step
 
     is_cg = asked.operation == "cg"
     if asked.cells and asked.subdomain is not None:
@@ -287,11 +287,11 @@ def _source(
     as_json: bool,
 ) -> tuple[Source, int]:
     """Calibrated where enough runs communicate; how many were used."""
+    from hockney.apps.stencil.calibrate import calibrate
+    from hockney.apps.stencil.choice import Source
+    from hockney.apps.stencil.measured import runs_of
+    from hockney.apps.stencil.surroundings import Surroundings
     from hockney.cli._progress import shown
-    from hockney.predict.apps.calibrate import calibrate
-    from hockney.predict.apps.choice import Source
-    from hockney.predict.apps.measured import runs_of
-    from hockney.predict.apps.surroundings import Surroundings
 
     surroundings = Surroundings(costs, place)
     if records:
@@ -307,7 +307,7 @@ def _source(
 
 def _other_side(step: Step, computation: Computation) -> list[str]:
     """What a rank works on beside what the runs worked on: caches may hold one and not the other."""
-    from hockney.predict.apps.stencil import CELL_B
+    from hockney.apps.stencil.stencil import CELL_B
 
     rank_B = CELL_B * float(step.stencil.boxes().prod(axis=1).max())
     if computation.smallest_rank_B / 2 <= rank_B <= computation.largest_rank_B * 2:

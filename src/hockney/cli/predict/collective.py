@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hockney.campaign.keys import COLLECTIVES
 from hockney.cli import JsonOption, emit_json, err, out, verb
 from hockney.cli.predict import MACHINE, MachineFile, Sizes, predict
 from hockney.errors import RequestError
+from hockney.records.keys import COLLECTIVES
 from hockney.units import format_bytes, format_time, parse_bytes
 
 if TYPE_CHECKING:
@@ -216,12 +216,12 @@ def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
 
 def _calibrated(request: Request, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
     """From measured collectives: the estimator `simulated`, with intervals; calibrated once for all sizes."""
-    from hockney.campaign.keys import POINT_TO_POINT
     from hockney.machine.system import find_system
     from hockney.predict.estimators.base import Training, estimators
     from hockney.predict.points import limits, points
     from hockney.predict.scenario import MOST_STEPS
-    from hockney.samples import table
+    from hockney.records import table
+    from hockney.records.keys import POINT_TO_POINT
 
     if (request.ranks or 1) > MOST_STEPS:
         raise RequestError(

@@ -31,7 +31,7 @@ from hockney.errors import RequestError
 from hockney.units import format_time, parse_rate, parse_time
 
 if TYPE_CHECKING:
-    from hockney.predict.apps.jacobi.base import Case, Growth, Prediction
+    from hockney.apps.jacobi.printed import Case, Growth, Prediction
 
 EXAMPLE = (
     "hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 "
@@ -137,7 +137,7 @@ def jacobi(
 
 def _predict(request: Request, *, as_json: bool) -> None:
     """Print the fastest of the grids asked for, the others after it, and how communication grows."""
-    from hockney.predict.apps.jacobi.base import exceeds, jacobi_models, rank, weak_scaling
+    from hockney.apps.jacobi.printed import exceeds, jacobi_models, rank, weak_scaling
 
     known = ", ".join(jacobi_models.names())
     if request.model is None:
@@ -174,7 +174,7 @@ def _predict(request: Request, *, as_json: bool) -> None:
 
 
 def _case(request: Request) -> Case:
-    from hockney.predict.apps.jacobi.base import Case
+    from hockney.apps.jacobi.printed import Case
 
     needed = {
         "--serial-time": request.serial_time,

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from hockney.campaign.keys import POINT_TO_POINT
 from hockney.cli import JsonOption, emit_json, out, verb
 from hockney.cli.predict import MACHINE, MachineFile, Sizes, predict
 from hockney.errors import RequestError
+from hockney.records.keys import POINT_TO_POINT
 
 
 def _enter(operation: str) -> Callable[..., None]:
@@ -46,7 +46,7 @@ hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open
         from hockney.machine.file import load
         from hockney.machine.select import one, parse_where, title
         from hockney.predict.message import predict_message
-        from hockney.predict.text import as_data, as_text
+        from hockney.report.views.prediction import as_data, as_text
         from hockney.units import parse_bytes
 
         lengths = [parse_bytes(size) for size in sizes]

@@ -14,8 +14,8 @@ from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
-    from hockney.campaign.record import Locality
-    from hockney.predict.apps.ring import Link, MachineLinks, Predicted, Where
+    from hockney.apps.ring.model import Link, MachineLinks, Predicted, Where
+    from hockney.records.record import Locality
 
 MOST_PROCESSES = 2_000_000
 """Of all rings together: some seconds."""
@@ -92,7 +92,7 @@ def ring(
     From the messages of a machine file, PingPing where it was measured, for the neighbours that a placement
     makes; or from a latency and a bandwidth alone.
     """
-    from hockney.predict.apps.ring import MESSAGE_B, MOST_RANKS, model_of
+    from hockney.apps.ring.model import MESSAGE_B, MOST_RANKS, model_of
 
     if not ranks:
         raise RequestError("ring needs --ranks", "for example --ranks 1-24")
@@ -112,9 +112,9 @@ def ring(
                 raise RequestError(f"--{name} means nothing with --latency", "leave it out")
         answer = _of_numbers(numbers, counts, exchange, model)
     else:
+        from hockney.apps.ring.model import MachineLinks
         from hockney.machine.file import load
         from hockney.machine.select import parse_where
-        from hockney.predict.apps.ring import MachineLinks
 
         answer = _of_machine(
             MachineLinks(load(machine), parse_where(where or [])), place, counts, exchange, model
@@ -144,7 +144,7 @@ def ring(
 
 
 def _of_numbers(numbers: Numbers, counts: Sequence[int], exchange: str, model: str) -> Answer:
-    from hockney.predict.apps.ring import ACROSS, WITHIN, around_domains
+    from hockney.apps.ring.model import ACROSS, WITHIN, around_domains
 
     if not numbers.latency:
         raise RequestError("--bandwidth, --latency-across and --domain need --latency", "for example 0.34us")
@@ -163,7 +163,7 @@ def _of_numbers(numbers: Numbers, counts: Sequence[int], exchange: str, model: s
 
 
 def _link(latency: str, bandwidth: str) -> Link:
-    from hockney.predict.apps.ring import link
+    from hockney.apps.ring.model import link
     from hockney.units import LONGEST_S, parse_rate, parse_time
 
     rate_B_per_s = parse_rate(bandwidth) if bandwidth else None
@@ -174,7 +174,7 @@ def _link(latency: str, bandwidth: str) -> Link:
 
 
 def _of_machine(links: MachineLinks, place: Place, counts: Sequence[int], exchange: str, model: str) -> Answer:
-    from hockney.predict.apps.ring import around, locality_of
+    from hockney.apps.ring.model import around, locality_of
 
     if place.system:
         from hockney.machine.placement import placement
@@ -203,7 +203,7 @@ def _answer(
     notes: Sequence[str],
 ) -> Answer:
     """`notes` may still grow while links are looked up."""
-    from hockney.predict.apps.ring import predict as predict_ring
+    from hockney.apps.ring.model import predict as predict_ring
 
     used: dict[str, Link] = {}
     points = []

@@ -11,7 +11,7 @@ from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
-    from hockney.predict.apps.sum3d import Prediction
+    from hockney.apps.sum3d.model import Prediction
 
 Locality = Annotated[
     str, typer.Option(help="Of rank 0 and the others: core, cache … network. [default: the farthest measured]")
@@ -59,10 +59,10 @@ def sum3d(
     as_json: JsonOption = False,
 ) -> None:
     """Time of one cycle of `hockney run sum3d`, by part: two scatters, the sum, the gather, and packing."""
+    from hockney.apps.stencil.grids import parse_grid
+    from hockney.apps.stencil.loads import Size, as_lines, check_ranks, loads, usual_grid
+    from hockney.apps.sum3d.model import costs_of, predict_sum3d
     from hockney.machine.file import load
-    from hockney.predict.apps.grids import parse_grid
-    from hockney.predict.apps.loads import Size, as_lines, check_ranks, loads, usual_grid
-    from hockney.predict.apps.sum3d import costs_of, predict_sum3d
     from hockney.units import parse_rate
 
     if not memory_bandwidth:
@@ -116,7 +116,7 @@ def sum3d(
 
 def shares(predicted: Prediction) -> dict[str, float]:
     """Of the time, by part."""
-    from hockney.predict.apps.sum3d import PARTS
+    from hockney.apps.sum3d.model import PARTS
 
     return {name.removesuffix("_s"): getattr(predicted, name) / predicted.time_s for name in PARTS}
 

@@ -13,7 +13,7 @@ from hockney.cli._words import words
 
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
-    from hockney.campaign.app_record import AppRecord
+    from hockney.records.app_record import AppRecord
 
 run = group("run", help="Small applications on your MPI: ring, sum3d, jacobi, cg, pinning.")
 

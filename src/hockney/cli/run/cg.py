@@ -28,7 +28,7 @@ from hockney.cli.run import (
 
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
-    from hockney.campaign.app_record import AppRecord
+    from hockney.records.app_record import AppRecord
 
 
 USUAL_SIZE = "100x100x100"
@@ -116,19 +116,19 @@ def cg(
 
     The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and formulations are one launch.
     """
-    from hockney.apps.cg import Stores as KindOfStores
-    from hockney.apps.cg import Variant, Wanted, name_of, parse_unknowns, table, unconverged, wrong
-    from hockney.apps.cg_solution import description, part, require_place
-    from hockney.apps.jacobi import Faces, parse_ranks
+    from hockney.apps.cg.solution import description, part, require_place
+    from hockney.apps.cg.study import Stores as KindOfStores
+    from hockney.apps.cg.study import Variant, Wanted, name_of, parse_unknowns, table, unconverged, wrong
+    from hockney.apps.jacobi.study import Faces, parse_ranks
+    from hockney.apps.stencil.grids import parse_grid
+    from hockney.apps.stencil.stencil import Exchange
     from hockney.errors import RequestError
-    from hockney.predict.apps.grids import parse_grid
-    from hockney.predict.apps.stencil import Exchange
     from hockney.runner.inventory import inventory
     from hockney.units import parse_time
 
     for picture in (plot, convergence):
         if picture:
-            from hockney.report.cg import require_drawable
+            from hockney.apps.cg.picture import require_drawable
 
             require_drawable(picture)
     if plot and not solution:
@@ -212,7 +212,7 @@ def _explain(records: list[AppRecord], hosts: set[str]) -> None:
     """What the caches of this host make of several ranks; silent for other hosts and without such a study."""
     from socket import gethostname
 
-    from hockney.apps.cg import cache_line
+    from hockney.apps.cg.study import cache_line
     from hockney.runner.inventory import inventory
 
     caches = [one for one in inventory().caches if one.level >= 2 and one.type != "Instruction"]
@@ -226,16 +226,16 @@ def _explain(records: list[AppRecord], hosts: set[str]) -> None:
 
 def _draw(records: list[AppRecord], solution: Path | None, plot: Path | None, convergence: Path | None) -> None:
     if convergence:
-        from hockney.apps.cg import name_of
-        from hockney.report import cg as pictures
+        from hockney.apps.cg import picture as pictures
+        from hockney.apps.cg.study import name_of
 
         pictures.convergence(
             convergence,
             [(name_of(record), record.answer["residual_norms"]) for record in records],
         )
     if plot and solution:
-        from hockney.apps.cg_solution import read
-        from hockney.report import cg as pictures
+        from hockney.apps.cg import picture as pictures
+        from hockney.apps.cg.solution import read
 
         pictures.solution(
             plot, read(solution), 1 / (max(records[0].parameters[key] for key in ("nx", "ny", "nz")) + 1)

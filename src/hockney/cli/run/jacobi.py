@@ -97,7 +97,7 @@ def jacobi(
     json: JsonOption = False,
 ) -> None:
     """A 7-point Jacobi solver: halo exchange, lattice updates per second, and the bandwidth that bounds them."""
-    from hockney.apps.jacobi import (
+    from hockney.apps.jacobi.study import (
         Faces,
         Instructions,
         Stores,
@@ -109,9 +109,9 @@ def jacobi(
         table,
         wrong,
     )
+    from hockney.apps.stencil.grids import parse_grid
+    from hockney.apps.stencil.stencil import EXCHANGES, Exchange
     from hockney.machine.file import load
-    from hockney.predict.apps.grids import parse_grid
-    from hockney.predict.apps.stencil import EXCHANGES, Exchange
     from hockney.predict.machine_costs import of_machine
     from hockney.runner.inventory import inventory
     from hockney.units import parse_time

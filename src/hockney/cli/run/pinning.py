@@ -32,7 +32,7 @@ from hockney.errors import RequestError
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
     from hockney.apps.pinning.plan import Plan
-    from hockney.campaign.app_record import AppRecord
+    from hockney.records.app_record import AppRecord
 
 WORK_S = 0.01
 LOOKS = 20

@@ -29,10 +29,10 @@ from hockney.cli.run import (
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
-    from hockney.analyse.boundaries import Boundary
-    from hockney.analyse.segments import Segment
-    from hockney.apps.ring import Curve
-    from hockney.apps.ring_predicted import Comparison
+    from hockney.apps.ring.predicted import Comparison
+    from hockney.apps.ring.study import Curve
+    from hockney.models.over_ranks.boundaries import Boundary
+    from hockney.models.over_ranks.segments import Segment
 
 
 @verb(
@@ -82,9 +82,9 @@ def ring(
     Over several numbers of processes, lines are fitted between the places where the placement fills a cache, a
     package or a node; half the slope is the latency of a message.
     """
-    from hockney.apps.ring import FORMATS, Sweep, chosen
-    from hockney.apps.ring_predicted import compared
-    from hockney.predict.apps.ring import MachineLinks, model_of
+    from hockney.apps.ring.model import MachineLinks, model_of
+    from hockney.apps.ring.predicted import compared
+    from hockney.apps.ring.study import FORMATS, Sweep, chosen
     from hockney.runner.inventory import inventory
 
     counts = wholes(ranks, "--ranks", range(1, LARGEST + 1)) if ranks else [inventory().cores]
@@ -124,7 +124,7 @@ def ring(
     if csv is not None:
         _write_csv(csv, sweep.curves)
     if figure is not None:
-        from hockney.report.ring import write
+        from hockney.apps.ring.picture import write
 
         write(figure, {one.curve.title: one.drawn() for one in made}, model)
     if json:
@@ -167,8 +167,8 @@ def _check_files(csv: Path | None, figure: Path | None) -> None:
 
 
 def _write_csv(path: Path, curves: Sequence[Curve]) -> None:
-    from hockney.apps.ring import statistics_csv
-    from hockney.campaign.folder import write_atomically
+    from hockney.apps.ring.study import statistics_csv
+    from hockney.records.folder import write_atomically
 
     try:
         write_atomically(path, statistics_csv(curves))
@@ -177,7 +177,7 @@ def _write_csv(path: Path, curves: Sequence[Curve]) -> None:
 
 
 def _show(made: Sequence[Comparison], form: str, model: str) -> None:
-    from hockney.apps.ring import document
+    from hockney.apps.ring.study import document
 
     for one in made:
         if form != "table":
@@ -234,7 +234,7 @@ def _begins(boundary: Boundary) -> str:
 
 
 def _segment(segment: Segment) -> str:
-    from hockney.apps.ring_predicted import latency_s
+    from hockney.apps.ring.predicted import latency_s
 
     begins = f" (another {segment.begins} begins)" if segment.begins else ""
     where = f"  {segment.first} to {segment.last} processes{begins}: "

@@ -30,9 +30,9 @@ from hockney.errors import NegativeAnswer, RequestError
 
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
-    from hockney.apps.sum3d import Problem
-    from hockney.campaign.app_record import AppRecord
+    from hockney.apps.sum3d.study import Problem
     from hockney.predict.machine_costs import MachineCosts
+    from hockney.records.app_record import AppRecord
 
 SIMULATED_MEMORY = "10GB/s"
 FEW_RANKS = 8
@@ -104,9 +104,9 @@ def sum3d(
     Says what each rank gets, mean and 95 % interval over the repetitions, and the shares of scatter, sum, gather
     and packing. Every element of the result is checked bitwise.
     """
-    from hockney.apps.sum3d import Problem, summary
-    from hockney.predict.apps.grids import parse_grid
-    from hockney.predict.apps.loads import Size
+    from hockney.apps.stencil.grids import parse_grid
+    from hockney.apps.stencil.loads import Size
+    from hockney.apps.sum3d.study import Problem, summary
     from hockney.runner.inventory import inventory
     from hockney.units import parse_rate
 
@@ -161,8 +161,8 @@ def sum3d(
 
 
 def _costs(machine: Path | None, problem: Problem, locality: str, cache: str) -> MachineCosts | None:
+    from hockney.apps.sum3d.model import costs_of
     from hockney.machine.file import load
-    from hockney.predict.apps.sum3d import costs_of
 
     if machine is None:
         if locality or cache:
@@ -172,7 +172,7 @@ def _costs(machine: Path | None, problem: Problem, locality: str, cache: str) ->
 
 
 def _show_loads(problem: Problem, *, as_json: bool) -> None:
-    from hockney.predict.apps.loads import as_lines, loads
+    from hockney.apps.stencil.loads import as_lines, loads
 
     of_ranks = loads(problem.size, problem.grid, problem.split)
     if as_json:

@@ -8,10 +8,10 @@ from types import MappingProxyType
 import numpy as np
 from scipy.stats import t as student
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect, EffectModel
+from hockney.records.effect_record import EffectRecord
 
 LEVEL = 0.975
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.models.effects._least_squares import LEAST_SHARE, Array, relative_errors, solve, times_s
 from hockney.models.effects._shapes import LINE_B, PAGE_B, Shape, level_of
+from hockney.records.effect_record import EffectRecord
 
 STRIDED_TERM = "strided_block_s"
 LIST_TERMS = {"indexed": "indexed_block_s", "irregular": "irregular_block_s"}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from hockney.campaign.effect_record import EffectRecord
+from hockney.records.effect_record import EffectRecord
 
 Array = NDArray[np.float64]
 SCATTER = 0.05

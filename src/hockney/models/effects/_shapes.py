@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from hockney.campaign.effect_record import EffectRecord
+from hockney.records.effect_record import EffectRecord
 
 MEMORY = "memory"
 LINE_B = 64

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.models.base import Parameter
+from hockney.records.effect_record import EffectRecord
 
 Array = NDArray[np.float64]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hockney.campaign.effect_record import EffectRecord
-from hockney.campaign.record import Locality
 from hockney.models.base import Parameter
 from hockney.models.views import Views
+from hockney.records.effect_record import EffectRecord
+from hockney.records.record import Locality
 from hockney.registry import Registry
 
 Cell = float | int | str | bool | None

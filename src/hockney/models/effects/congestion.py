@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
@@ -28,6 +27,7 @@ from hockney.models.effects._streams import (
 from hockney.models.effects._wording import below
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
+from hockney.records.effect_record import EffectRecord
 from hockney.units import format_bytes, format_rate, format_time
 
 SOURCE = "document 003, equation (2)"

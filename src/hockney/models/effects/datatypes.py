@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
@@ -36,6 +35,7 @@ from hockney.models.effects._shapes import MEMORY, Shape, level_of, levels_of
 from hockney.models.effects._wording import time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Views
+from hockney.records.effect_record import EffectRecord
 from hockney.units import format_bytes
 
 WAYS = ("send", "hand", "receive", "pack", "unpack")

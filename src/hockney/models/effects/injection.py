@@ -8,7 +8,6 @@ from operator import attrgetter
 
 import numpy as np
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models._linear import nonnegative_line
 from hockney.models.base import Parameter
@@ -25,6 +24,7 @@ from hockney.models.effects._streams import (
 from hockney.models.effects._wording import above, below, times, times_latex
 from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
+from hockney.records.effect_record import EffectRecord
 from hockney.units import format_bytes, format_rate, format_time
 
 SOURCE = "Gropp, Olson, Samfass, EuroMPI 2016, max-rate model"

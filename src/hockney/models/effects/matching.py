@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
@@ -19,6 +18,7 @@ from hockney.models.effects._least_squares import Array, Line, is_disturbed, lin
 from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
+from hockney.records.effect_record import EffectRecord
 
 STENCIL = 26
 """Neighbours of a point in a 27-point stencil."""

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
+from hockney.records.effect_record import EffectRecord
 from hockney.units import format_bytes, format_time
 
 RESAMPLES = 400

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from scipy.stats import binomtest
 
-from hockney.campaign.effect_record import EffectRecord
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
+from hockney.records.effect_record import EffectRecord
 from hockney.units import format_bytes
 
 CERTAIN = 0.05

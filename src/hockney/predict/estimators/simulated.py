@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hockney.campaign.keys import sizes_are_blocks
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
@@ -34,6 +33,7 @@ from hockney.predict.point_to_point import message_times
 from hockney.predict.points import positions
 from hockney.predict.procedures.base import procedures
 from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
+from hockney.records.keys import sizes_are_blocks
 
 _MOST = 4000
 """Training points that are simulated at each step; more add time, not knowledge."""

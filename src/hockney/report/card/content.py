@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from hockney.campaign.keys import TRANSFERS
-from hockney.campaign.record import LOCALITIES
-from hockney.machine.collective_costs import costs_of
-from hockney.machine.collective_views import views_of_collective
 from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Entry, Machine
-from hockney.machine.fit_views import views_of
 from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, differences, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, latency, published
 from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.models.effects.base import Effect
 from hockney.models.views import VIEWS, Statement, View, Views
+from hockney.records.keys import TRANSFERS
+from hockney.records.record import LOCALITIES
 from hockney.report.curves import LOCALITY_WORDS
+from hockney.report.views.collective_costs import costs_of
+from hockney.report.views.collective_views import views_of_collective
+from hockney.report.views.fit_views import views_of
 from hockney.units import format_bytes
 
 NONE = "—"

@@ -1,0 +1,56 @@
+"""Conjugate gradients: time of an iteration, and the bandwidth that bounds it."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from hockney.apps.stencil.runs import ABOUT_PREDICTION, of_rank, sides, simulated_s
+from hockney.apps.stencil.steps import SUMS
+from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import Basis, Made, Runs, app_sections
+from hockney.report.run_tables import Shown
+from hockney.report.runs_section import Program, section
+
+
+class Cg(Program):
+    """Times are those of a whole solution over its iterations, as they are predicted."""
+
+    name = "cg"
+    title = "Conjugate gradients"
+    meaning = (
+        "Conjugate gradients for Poisson's equation; an iteration exchanges halos, applies the operator and adds "
+        "up over all ranks. Its time is that of the whole solution over the number of iterations."
+    )
+    unit = "an iteration"
+    rate = "iterations/s"
+    about = "Communication: halos and sums, of the time of all ranks."
+    about_bound = "The bound: memory bandwidth, measured in turns with solutions, over the bytes of an iteration."
+    about_prediction = f"{ABOUT_PREDICTION} Sums go by {SUMS.replace('_', ' ')}."
+
+    def shown(self, record: AppRecord) -> Shown:
+        """An iteration."""
+        asked, answer = record.parameters, record.answer
+        iterations = int(answer["iterations"])
+        parts_s = [sum(answer[key]) for key in ("compute_s", "halo_s", "allreduce_s")]
+        fractions = answer.get("fractions_of_bound")
+        return Shown(
+            record,
+            problem=sides(record, "n"),
+            count=iterations,
+            of_rank=of_rank(record),
+            grid=sides(record, "p"),
+            way=f"{asked['variant']}, {asked['halo']}, {asked['faces']}",
+            rate=iterations / record.time_s if record.time_s else None,
+            bound_share=median(fractions) if fractions else None,
+            communication=sum(parts_s[1:]) / sum(parts_s) if sum(parts_s) else None,
+        )
+
+    def predicted_s(self, record: AppRecord, basis: Basis) -> float | None:
+        """The mean of the iterations of a solution."""
+        return simulated_s(record, basis)
+
+
+@app_sections.register("cg")
+def cg(runs: Runs) -> Made:
+    """Its section."""
+    return section(Cg(), runs)

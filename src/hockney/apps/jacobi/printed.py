@@ -1,0 +1,148 @@
+"""What a model of Jacobi is, and what follows from it for grids and for growing numbers of ranks.
+
+Weak scaling (Hager and Wellein 2010, section 9.3): each of N ranks sweeps a cube of L³ cells in T_s and exchanges
+halos in T_c, so that P = L³N / (T_s + T_c) lattice updates are done per second.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hockney.apps.stencil.grids import Grid
+from hockney.errors import RequestError
+from hockney.registry import Registry
+
+LARGEST_SUBDOMAIN = 10**6
+"""Cells along a side: 8 EB for each copy of a rank's doubles."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a prediction starts from.
+
+    `subdomain`: L, cells along each side of a rank's cube. `serial_time_s`: T_s, what one rank takes for its cube
+    alone. `latency_s` and `bandwidth_B_per_s`: of the messages between ranks.
+    """
+
+    subdomain: int
+    serial_time_s: float
+    latency_s: float
+    bandwidth_B_per_s: float
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.subdomain <= LARGEST_SUBDOMAIN:
+            raise RequestError(
+                f"a subdomain has 1 to {LARGEST_SUBDOMAIN} cells along a side, not {self.subdomain}",
+                "for example 1200",
+            )
+        for what, value in (("serial time", self.serial_time_s), ("bandwidth", self.bandwidth_B_per_s)):
+            if not (value > 0 and math.isfinite(value)):
+                raise RequestError(f"the {what} must be positive and finite", "say what was measured")
+        if not (self.latency_s >= 0 and math.isfinite(self.latency_s)):
+            raise RequestError("the latency must be finite and not negative", "say what was measured")
+
+
+@dataclass(frozen=True)
+class Halo:
+    """What a rank exchanges in a sweep: the model's own count `k`, `size_B` bytes, in `time_s` seconds."""
+
+    k: int
+    size_B: int
+    time_s: float
+
+
+@dataclass(frozen=True)
+class Model:
+    """`formula` in words for people; `halo` the exchange of the rank with the most neighbours."""
+
+    formula: str
+    halo: Callable[[Case, Grid], Halo]
+
+
+jacobi_models: Registry[Model] = Registry("model of jacobi", "hockney.apps.jacobi")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Of one grid. `time_s` = T_s + `communication_s`; `mlups`: 10⁶ lattice updates per second of all ranks.
+
+    `efficiency` = P / (N P₁), P₁ that of one rank alone. `communication_share` = T_c / (T_s + T_c).
+    """
+
+    grid: Grid
+    k: int
+    halo_B: int
+    communication_s: float
+    time_s: float
+    mlups: float
+    efficiency: float
+    communication_share: float
+
+
+def predict(model: Model, case: Case, grid: Grid) -> Prediction:
+    """The sweep of `case` on `grid`; RequestError where the numbers leave the range of doubles."""
+    halo = model.halo(case, grid)
+    time_s = case.serial_time_s + halo.time_s
+    mlups = case.subdomain**3 * grid.ranks / time_s / 1e6
+    if not (math.isfinite(time_s) and math.isfinite(mlups)):
+        raise RequestError(
+            f"the performance on {grid} cannot be computed: times or rates are out of range",
+            "check the units of the serial time, the latency and the bandwidth",
+        )
+    return Prediction(
+        grid,
+        halo.k,
+        halo.size_B,
+        halo.time_s,
+        time_s,
+        mlups,
+        case.serial_time_s / time_s,
+        halo.time_s / time_s,
+    )
+
+
+def rank(model: Model, case: Case, grids: Sequence[Grid]) -> list[tuple[int, Prediction]]:
+    """Places and predictions of grids of the same number of ranks, fastest first.
+
+    Grids with exactly the same time share a place and keep their order; the next place counts them all: 1, 1, 3.
+    RequestError where the numbers of ranks differ: on more ranks more work is done in the same time.
+    """
+    ranks = sorted({grid.ranks for grid in grids})
+    if len(ranks) > 1:
+        raise RequestError(
+            f"grids of {ranks[0]} and {ranks[1]} ranks are not ranked together",
+            "ask for each number of ranks alone",
+        )
+    ordered = sorted((predict(model, case, grid) for grid in grids), key=lambda one: one.time_s)
+    times = [one.time_s for one in ordered]
+    return [(bisect_left(times, one.time_s) + 1, one) for one in ordered]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Weak scaling into one more direction.
+
+    From `ranks` on, 2 to the power of `directions`, halos can be exchanged in so many directions;
+    `communication_share` of the time is then theirs.
+    """
+
+    directions: int
+    ranks: int
+    communication_share: float
+
+
+def weak_scaling(model: Model, case: Case) -> list[Growth]:
+    """The three steps in which communication grows: of cubes only directions count, not ranks."""
+    steps = []
+    for grid in (Grid(2, 1, 1), Grid(2, 2, 1), Grid(2, 2, 2)):
+        share = predict(model, case, grid).communication_share
+        steps.append(Growth(grid.directions, grid.ranks, share))
+    return steps
+
+
+def exceeds(steps: Sequence[Growth], share: float) -> Growth | None:
+    """The first step with more than this share of the time in communication; None where there is none."""
+    return next((step for step in steps if step.communication_share > share), None)

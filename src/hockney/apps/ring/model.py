@@ -1,0 +1,231 @@
+"""How long a ring's messages take to come back, from the messages between neighbours (documents 000 and 001).
+
+In each of P hops every process sends a message to either neighbour and waits for one from either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, get_args
+
+from hockney.errors import RequestError
+from hockney.machine.file import Machine
+from hockney.machine.placement import Placement
+from hockney.machine.select import one
+from hockney.predict.machine_costs import of_machine as costs_of_machine
+from hockney.predict.message import predict_message
+from hockney.predict.scenario import LOCALITIES as OF_COSTS
+from hockney.records.record import LOCALITIES, Locality
+
+MESSAGE_B = 4
+"""One C int."""
+MOST_RANKS = 65536
+"""Of the program: beyond, P(P-1)/2 does not fit its messages."""
+WITHIN, ACROSS = "within", "across"
+"""Neighbours in one domain, and in two, where nothing but the size of a domain is known."""
+OURS = "slowest-link"
+DOCUMENT_001 = "document-001"
+OVERHEAD_SHARE = 0.35
+"""Of an empty message, at either processor, where nothing was measured: as `hockney.predict.machine_costs`."""
+BOTH_WAYS_AT_ONCE = ("nonblocking", "persistent")
+EXCHANGES = ("sendrecv", *BOTH_WAYS_AT_ONCE)
+
+Where = TypeVar("Where", bound=str)
+"""A word for how far neighbours are apart: a locality, or WITHIN and ACROSS."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A message of 4 B between two neighbours: PingPing's time with its 95 % interval, and of that `overhead_s`,
+    what sending and receiving keep a processor busy."""
+
+    time_s: float
+    low_s: float | None
+    high_s: float | None
+    overhead_s: float
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """`time_s` of a cycle with its 95 % interval, and how far apart the slowest neighbours are."""
+
+    ranks: int
+    time_s: float
+    low_s: float | None
+    high_s: float | None
+    slowest: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """`formula` for people. `hop`: (the links around the ring, exchange) → what a hop takes, shape of a Link."""
+
+    formula: Callable[[str], str]
+    hop: Callable[[Sequence[Link], str], Link]
+
+
+def _slowest_link(links: Sequence[Link], exchange: str) -> Link:
+    # Whoever sits at the slowest link waits for it in every hop, and so, hop by hop, does everybody. In turns
+    # (sendrecv), the neighbour's message cannot leave before mine has come: the link is waited for twice.
+    slowest = max(links, key=lambda link: link.time_s)
+    if exchange not in BOTH_WAYS_AT_ONCE:
+        return _scaled(slowest, 2.0)
+    overhead_s = min(slowest.overhead_s, slowest.time_s)
+    return _scaled(slowest, 1 + overhead_s / slowest.time_s if slowest.time_s > 0 else 1.0)
+
+
+def _document_001(links: Sequence[Link], exchange: str) -> Link:
+    # Its slowest process waits for one message over each of its two links, whatever the others do.
+    del exchange
+    pairs = [(links[index - 1], links[index]) for index in range(len(links))]
+    left, right = max(pairs, key=lambda pair: pair[0].time_s + pair[1].time_s)
+
+    def total(a: float | None, b: float | None) -> float | None:
+        return None if a is None or b is None else a + b
+
+    low_s, high_s = total(left.low_s, right.low_s), total(left.high_s, right.high_s)
+    return Link(left.time_s + right.time_s, low_s, high_s, left.overhead_s + right.overhead_s)
+
+
+def _formula(exchange: str) -> str:
+    if exchange in BOTH_WAYS_AT_ONCE:
+        return "t(P) = P (λ + n/b + o), λ and b of the slowest pair of neighbours, o of sending and receiving"
+    return "t(P) = 2P (λ + n/b), λ and b of the slowest pair of neighbours"
+
+
+MODELS: dict[str, Model] = {
+    OURS: Model(_formula, _slowest_link),
+    DOCUMENT_001: Model(
+        lambda _: "t(P) = P (λ + n/b of the left link + λ + n/b of the right link), of the process with the most",
+        _document_001,
+    ),
+}
+
+
+def model_of(name: str) -> Model:
+    """RequestError for an unknown one."""
+    if name not in MODELS:
+        raise RequestError(f"unknown model of the ring {name!r}", f"known: {', '.join(MODELS)}")
+    return MODELS[name]
+
+
+def predict(
+    localities: Sequence[Where], link_of: Callable[[Where], Link], exchange: str, model: str = OURS
+) -> Predicted | None:
+    """A ring of as many processes as `localities`, of each rank and its right neighbour.
+
+    None for one process: its messages go to itself. RequestError for an unknown exchange or model.
+    """
+    if exchange not in EXCHANGES:
+        raise RequestError(f"unknown exchange {exchange!r}", f"known: {', '.join(EXCHANGES)}")
+    used = model_of(model)
+    ranks = len(localities)
+    if ranks < 2:
+        return None
+    by_locality = {locality: link_of(locality) for locality in dict.fromkeys(localities)}
+    hop = _scaled(used.hop([by_locality[locality] for locality in localities], exchange), float(ranks))
+    slowest = max(by_locality, key=lambda locality: by_locality[locality].time_s)
+    return Predicted(ranks, hop.time_s, hop.low_s, hop.high_s, slowest)
+
+
+def around(placement: Placement, order: Sequence[int] | None = None) -> list[Locality]:
+    """Locality of each process and its right neighbour, empty for one process.
+
+    `order` lists the ranks around the ring where that is not 0, 1, …
+    """
+    ring = list(range(placement.ranks)) if order is None else list(order)
+    if len(ring) < 2:
+        return []
+    return [placement.locality(a, b) for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)]
+
+
+def around_domains(ranks: int, domain: int | None) -> list[str]:
+    """As `around`, of domains of so many consecutive ranks; None: all in one. RequestError for a size below 1."""
+    if domain is not None and domain < 1:
+        raise RequestError(f"a domain of {domain} ranks holds nothing", "for example the 12 cores of a socket")
+    if ranks < 2:
+        return []
+    of_rank = [0 if domain is None else rank // domain for rank in range(ranks)]
+    pairs = zip(of_rank, [*of_rank[1:], of_rank[0]], strict=True)
+    return [WITHIN if a == b else ACROSS for a, b in pairs]
+
+
+class MachineLinks:
+    """Links from a machine file: PingPing where measured, else PingPong. `notes`: what stood in for what."""
+
+    def __init__(self, machine: Machine, where: Mapping[str, str] | None = None) -> None:
+        """RequestError where the file has no message of a known locality."""
+        self.notes: list[str] = []
+        self._machine = machine
+        self._where = dict(where or {})
+        self._known = {
+            operation: {
+                entry.locality
+                for entry in machine.point_to_point
+                if entry.operation == operation and "piecewise" in entry.fits and entry.locality in LOCALITIES
+            }
+            for operation in ("pingping", "pingpong")
+        }
+        if not any(self._known.values()):
+            raise RequestError(
+                "the machine file has neither PingPing nor PingPong of a known locality",
+                "measure them: `hockney measure --operation pingping`, then `hockney fit`",
+            )
+        self._costs = costs_of_machine(machine, "machine") if self._known["pingpong"] else None
+        self._links: dict[Locality, Link] = {}
+
+    @property
+    def nearest(self) -> Locality:
+        """The nearest locality that was measured."""
+        return next(one for one in LOCALITIES if any(one in known for known in self._known.values()))
+
+    def __call__(self, locality: Locality) -> Link:
+        """Of that locality; else of the nearest measured one farther out, else farther in."""
+        if locality not in self._links:
+            self._links[locality] = self._made(locality)
+        return self._links[locality]
+
+    def _made(self, locality: Locality) -> Link:
+        operation = "pingping" if self._known["pingping"] else "pingpong"
+        if locality not in self._known[operation] and locality in self._known["pingpong"]:
+            operation = "pingpong"
+        if operation == "pingpong":
+            self._note(f"{locality}: PingPing was not measured, PingPong is taken")
+        wanted = LOCALITIES.index(locality)
+        at = {name: LOCALITIES.index(name) for name in LOCALITIES if name in self._known[operation]}
+        taken = min(at, key=lambda name: (at[name] < wanted, abs(at[name] - wanted)))
+        if taken != locality:
+            self._note(f"{locality}: not measured, {operation} of {taken} is taken")
+        entry = one(self._machine, {**self._where, "operation": operation, "locality": taken})
+        message = predict_message(entry, MESSAGE_B, "piecewise")
+        return Link(message.time_s, message.low_s, message.high_s, self._overhead_s(taken, message.time_s))
+
+    def _overhead_s(self, locality: Locality, time_s: float) -> float:
+        if self._costs is None or locality not in OF_COSTS:
+            return 2 * OVERHEAD_SHARE * time_s
+        messages = self._costs.messages[self._costs.nearest(OF_COSTS.index(locality))]
+        return messages.send_s + messages.receive_s
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+def link(latency_s: float, bandwidth_B_per_s: float | None) -> Link:
+    """λ + n/b, n = 4 B; without a bandwidth the second term, of the order of 1e-10 s, is left out."""
+    time_s = latency_s + (MESSAGE_B / bandwidth_B_per_s if bandwidth_B_per_s else 0.0)
+    return Link(time_s, None, None, 2 * OVERHEAD_SHARE * latency_s)
+
+
+def locality_of(word: str) -> Locality:
+    """RequestError for what is no locality."""
+    found: Locality | None = next((known for known in get_args(Locality) if known == word), None)
+    if found is None:
+        raise RequestError(f"unknown locality {word!r}", f"known: {', '.join(LOCALITIES)}")
+    return found
+
+
+def _scaled(link: Link, factor: float) -> Link:
+    low_s, high_s = (None if bound is None else factor * bound for bound in (link.low_s, link.high_s))
+    return Link(factor * link.time_s, low_s, high_s, factor * link.overhead_s)

@@ -1,0 +1,104 @@
+"""The ring's time against the number of processes: measured, the lines between breaks, and what was predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from hockney.models.over_ranks.boundaries import Boundary
+from hockney.models.over_ranks.segments import Segments
+from hockney.records.record import Locality
+from hockney.report.drawn import write_drawing
+from hockney.report.figures import WIDTH_IN, Drawing
+from hockney.report.style import QUIET, Style, styles
+
+Array = NDArray[np.float64]
+
+MOST_NAMED = 12
+"""Boundaries that are drawn wherever they are; the labels of more would touch."""
+
+
+@dataclass(frozen=True)
+class RingCurve:
+    """Arrays of shape (points,), seconds; NaN where there is no bound or no prediction."""
+
+    ranks: Array
+    time_s: Array
+    low_s: Array
+    high_s: Array
+    predicted_s: Array
+    fitted: Segments | None
+    boundaries: Sequence[Boundary]
+
+
+def ring(curves: Mapping[str, RingCurve], model: str) -> Drawing:
+    """One panel: dots with intervals measured, solid lines fitted, dotted ones predicted by `model`."""
+    figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
+    axes = figure.subplots()
+    looks = styles(list(curves))
+    for name, curve in curves.items():
+        _draw(axes, name, curve, looks[name], model)
+    for (before, after), level in _told(curves).items():
+        axes.axvline((before + after) / 2, color=QUIET, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+        axes.annotate(
+            f"another {level}", ((before + after) / 2, 1.0), xycoords=axes.get_xaxis_transform(),
+            xytext=(3, -2), textcoords="offset points", ha="left", va="top", fontsize=7, color=QUIET,
+        )  # fmt: skip
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("processes")
+    axes.set_ylabel("time of a cycle [µs]")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)))
+    most = max(float(curve.ranks.max()) for curve in curves.values())
+    title = f"Ring of up to {most:.0f} processes"
+    figure.suptitle(title, fontsize=9)
+    return Drawing(
+        "ring",
+        f"{title}.",
+        f"{title}: the time of a cycle against the number of processes, for {', '.join(curves)}.",
+        "Dots are medians with 95 % intervals, lines are fitted between breaks, dashed verticals are where the "
+        "placement fills something.",
+        figure,
+    )
+
+
+def _told(curves: Mapping[str, RingCurve]) -> dict[tuple[int, int], Locality]:
+    """The boundaries that are drawn: of more than `MOST_NAMED` those at which a line begins."""
+    found = {(one.before, one.after): one.level for curve in curves.values() for one in curve.boundaries}
+    if len(found) <= MOST_NAMED:
+        return found
+    begins = {segment.first for curve in curves.values() if curve.fitted for segment in curve.fitted.segments[1:]}
+    return {ends: level for ends, level in found.items() if ends[1] in begins}
+
+
+def _draw(axes: Axes, name: str, curve: RingCurve, look: Style, model: str) -> None:
+    known = np.isfinite(curve.low_s) & np.isfinite(curve.high_s)
+    spread = np.where(known, np.abs(np.vstack([curve.time_s - curve.low_s, curve.high_s - curve.time_s])), 0.0)
+    axes.errorbar(
+        curve.ranks, curve.time_s * 1e6, yerr=spread * 1e6, fmt=look.marker,
+        color=look.colour, markersize=3.6, elinewidth=1.0, capsize=2.0, label=f"{name}: measured", zorder=5,
+    )  # fmt: skip
+    for segment in [] if curve.fitted is None else curve.fitted.segments:
+        ends = np.array([segment.first, segment.last], dtype=np.float64)
+        line_s = segment.at(ends)
+        if line_s is not None:
+            axes.plot(ends, line_s * 1e6, color=look.colour, linewidth=1.3)
+    if np.any(np.isfinite(curve.predicted_s)):
+        axes.plot(
+            curve.ranks, curve.predicted_s * 1e6, color=look.colour, linestyle=":", linewidth=1.6,
+            label=f"{name}: predicted ({model})",
+        )  # fmt: skip
+
+
+def write(path: Path, curves: Mapping[str, RingCurve], model: str) -> None:
+    """Draw `ring` into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
+    write_drawing(path, lambda: ring(curves, model))

@@ -1,0 +1,159 @@
+"""Which grid: predicted times with intervals, what can be told apart, where communication matters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hockney.apps.stencil.calibrate import Calibrated
+from hockney.apps.stencil.grids import Grid, factorisations
+from hockney.apps.stencil.steps import Step, iteration
+from hockney.apps.stencil.surroundings import Surroundings
+from hockney.errors import RequestError
+
+UNCALIBRATED = 1.3
+"""Factor either way for communication that was simulated from ping-pongs alone: what evaluations of such
+predictions on published tables show for 95 % of the points that are not congested."""
+MOST_SCANNED = 4096
+SHARES = (0.1, 0.5)
+"""Of the time, from which communication is said to matter."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where predictions come from: simulated costs, and how well they are known (None: not calibrated)."""
+
+    surroundings: Surroundings
+    relative_error: float | None = None
+
+    @classmethod
+    def of(cls, calibrated: Calibrated) -> Source:
+        """That of a calibration."""
+        return cls(calibrated.surroundings, calibrated.relative_error)
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """One iteration on one grid, in seconds: `time_s` with its 95 % interval, computing and the rest of it.
+
+    `updates_per_s`: cells of all ranks.
+    """
+
+    grid: Grid
+    time_s: float
+    low_s: float
+    high_s: float
+    compute_s: float
+    updates_per_s: float
+
+    @property
+    def communication_s(self) -> float:
+        """What an iteration takes beyond the computation of the rank with the most cells."""
+        return max(self.time_s - self.compute_s, 0.0)
+
+    @property
+    def communication_share(self) -> float:
+        """Of the time."""
+        return self.communication_s / self.time_s
+
+
+def predict_step(step: Step, source: Source, iterations: int) -> Predicted:
+    """The mean of so many iterations in a row."""
+    made = iteration(step, source.surroundings)
+    time_s = made.mean_s(iterations)
+    compute_s = made.mean_compute_s(iterations)
+    communication_s = max(time_s - compute_s, 0.0)
+    if source.relative_error is None:
+        low_s, high_s = (
+            time_s - communication_s * (1 - 1 / UNCALIBRATED),
+            time_s + communication_s * (UNCALIBRATED - 1),
+        )
+    else:
+        # Of whole times, as the fit's residuals are.
+        low_s, high_s = (time_s * math.exp(sign * source.relative_error) for sign in (-1, 1))
+    return Predicted(step.stencil.grid, time_s, low_s, high_s, compute_s, math.prod(step.stencil.cells) / time_s)
+
+
+def rank_grids(
+    step_on: Callable[[Grid], Step], grids: Sequence[Grid], source: Source, iterations: int
+) -> tuple[list[Predicted], dict[str, str]]:
+    """Predictions, the fastest first, and why other grids are left out. RequestError where none is possible."""
+    made, refused = [], {}
+    for grid in grids:
+        try:
+            made.append(predict_step(step_on(grid), source, iterations))
+        except RequestError as error:
+            refused[str(grid)] = error.message
+            last = error
+    if not made:
+        raise last
+    return sorted(made, key=lambda one: one.time_s), refused
+
+
+def not_told_apart(ordered: Sequence[Predicted], source: Source) -> list[Predicted]:
+    """Those whose distance to the first is less than what both leave open.
+
+    Computation is common to all grids but for uneven parts, so that only the errors of communication count.
+    """
+    best = ordered[0]
+    return [
+        one
+        for one in ordered[1:]
+        if one.time_s - best.time_s <= math.hypot(_open_s(best, source), _open_s(one, source))
+    ]
+
+
+def _open_s(one: Predicted, source: Source) -> float:
+    """Half the width of the interval of communication, in seconds."""
+    if source.relative_error is None:
+        return one.communication_s * (UNCALIBRATED - 1)
+    return min(one.communication_s, one.time_s * source.relative_error)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """On `ranks` ranks, with the grid that cuts through the fewest cells."""
+
+    ranks: int
+    grid: Grid
+    communication_share: float
+
+
+def growth(
+    step_on: Callable[[Grid], Step], source: Source, iterations: int, most: int = MOST_SCANNED
+) -> list[Growth]:
+    """How communication grows with the ranks, by powers of two, as far as the cells and the system go."""
+    found = []
+    ranks = 1
+    while ranks <= most:
+        grid = compact(ranks, step_on)
+        if grid is None:
+            break
+        try:
+            one = predict_step(step_on(grid), source, iterations)
+        except RequestError:
+            break
+        found.append(Growth(ranks, grid, one.communication_share))
+        ranks *= 2
+    return found
+
+
+def compact(ranks: int, step_on: Callable[[Grid], Step]) -> Grid | None:
+    """The grid whose largest box has the fewest cells on faces that neighbours need; None where none has room."""
+    best: tuple[int, Grid] | None = None
+    for grid in factorisations(ranks):
+        try:
+            stencil = step_on(grid).stencil
+        except RequestError:
+            continue
+        box = [-(-cells // parts) for cells, parts in zip(stencil.cells, grid, strict=True)]
+        halo = sum(min(parts - 1, 2) * math.prod(box) // side for side, parts in zip(box, grid, strict=True))
+        if best is None or halo < best[0]:
+            best = halo, grid
+    return best[1] if best else None
+
+
+def exceeds(steps: Sequence[Growth], share: float) -> Growth | None:
+    """The first number of ranks with more than this share of the time in communication."""
+    return next((step for step in steps if step.communication_share > share), None)

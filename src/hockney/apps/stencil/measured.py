@@ -1,0 +1,131 @@
+"""Runs of `hockney run jacobi|cg` as what predictions start from: time of a cell, packing, times to fit to."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hockney.apps.stencil.calibrate import Run
+from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.stencil import CELL_B, EXCHANGES, Stencil
+from hockney.apps.stencil.steps import AROUND, SUMS, Step, Variant
+from hockney.errors import RequestError
+from hockney.records.app_record import AppRecord
+
+PROGRAMS = ("jacobi", "cg")
+SATURATED = 1.05
+"""Cells that take this much longer where more ranks share a memory: it is what limits them."""
+
+
+@dataclass(frozen=True)
+class Computation:
+    """Seconds for a cell and iteration by ranks on a node, `packing_s_per_B` for faces copied out or in.
+
+    The latter is None where no run tells.
+
+    `largest_rank_B`, `smallest_rank_B`: memory that the ranks of those runs worked on.
+    """
+
+    cell_s: dict[int, float]
+    packing_s_per_B: float | None
+    smallest_rank_B: float
+    largest_rank_B: float
+
+    def at(self, busy: int) -> float:
+        """With so many ranks on a node.
+
+        Measured, or between two that were; beyond the most it grows in proportion where the memory was already
+        what limits, else it stays (max-rate: Gropp, Olson and Samfass 2016).
+        """
+        known = sorted(self.cell_s)
+        if busy in self.cell_s:
+            return self.cell_s[busy]
+        below = [one for one in known if one < busy]
+        above = [one for one in known if one > busy]
+        if not below:
+            return self.cell_s[above[0]]
+        if above:
+            share = (busy - below[-1]) / (above[0] - below[-1])
+            return self.cell_s[below[-1]] * (1 - share) + self.cell_s[above[0]] * share
+        most = self.cell_s[below[-1]]
+        return most * busy / below[-1] if most > SATURATED * self.cell_s[known[0]] else most
+
+
+def stencil_of(record: AppRecord) -> Stencil:
+    """What a run computed on."""
+    p = record.parameters
+    cells = (int(p["nx"]), int(p["ny"]), int(p["nz"]))
+    return Stencil(cells, Grid(int(p["px"]), int(p["py"]), int(p["pz"])), p["halo"])
+
+
+def unusable(record: AppRecord) -> str:
+    """Why a run says nothing here (a damaged line, another version's program); empty where it does."""
+    try:
+        stencil = stencil_of(record)
+        if stencil.ranks != record.ranks or len(record.answer["compute_s"]) != record.ranks:
+            return f"its grid {stencil.grid} is not one of {record.ranks} ranks"
+        if stencil.exchange not in EXCHANGES or record.parameters["faces"] not in ("datatype", "packed"):
+            return "its exchange is not known here"
+        if not (cell_s_of(record) > 0 and record.time_s > 0 and sum(record.answer["halo_B"]) >= 0):
+            return "it took no time"
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        return f"what it says of itself is damaged ({type(error).__name__}: {error})"
+    except RequestError as error:
+        return error.message
+    return ""
+
+
+def _iterations(record: AppRecord) -> float:
+    return float(record.answer.get("iterations") or record.parameters["iterations"])
+
+
+def cell_s_of(record: AppRecord) -> float:
+    """Seconds for a cell and iteration of the run's slowest rank."""
+    cells = stencil_of(record).boxes().prod(axis=1)
+    variant: Variant | None = record.parameters.get("variant")
+    iterations = _iterations(record)
+    if variant:
+        # Replaced residuals and the first are in what was counted.
+        counted = record.answer.get("counted_bytes_per_unknown")
+        of_one = record.answer.get("bytes_per_unknown")
+        iterations = iterations * counted / of_one if counted and of_one else iterations + AROUND[variant]
+    return float(max(record.answer["compute_s"] / cells) / iterations)
+
+
+def computation(records: Sequence[AppRecord]) -> Computation:
+    """From runs of one program. RequestError where there are none."""
+    if not records:
+        raise RequestError(
+            "no run tells what a cell takes", "measure one with `hockney run`, or give --cell-time"
+        )
+    by_busy: dict[int, list[float]] = {}
+    packing, rank_B = [], []
+    for record in records:
+        busy = -(-record.ranks // (record.nodes or 1))
+        by_busy.setdefault(busy, []).append(cell_s_of(record))
+        halo_B = sum(record.answer["halo_B"])
+        if record.parameters["faces"] == "packed" and halo_B and "pack_s" in record.answer:
+            packing.append(sum(record.answer["pack_s"]) / (2 * halo_B * _iterations(record)))
+        rank_B.append(CELL_B * float(stencil_of(record).boxes().prod(axis=1).max()))
+    return Computation(
+        {busy: statistics.median(times) for busy, times in by_busy.items()},
+        statistics.median(packing) if packing else None,
+        min(rank_B),
+        max(rank_B),
+    )
+
+
+def runs_of(records: Sequence[AppRecord]) -> list[Run]:
+    """What calibration takes, of any of the programs: each run with the time that its own cells took."""
+    made = []
+    for record in records:
+        iterations = round(_iterations(record))
+        step = Step(
+            stencil_of(record),
+            cell_s_of(record),
+            sums=SUMS if record.operation == "cg" else None,
+            variant=record.parameters.get("variant", "single_sweep"),
+        )
+        made.append(Run(step, iterations, record.time_s / iterations))
+    return made

@@ -1,0 +1,51 @@
+"""What the sections on Jacobi and CG have in common: boxes on process grids, and their simulation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hockney.apps.stencil.measured import computation, runs_of
+from hockney.apps.stencil.steps import iteration
+from hockney.errors import RequestError
+from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import Basis
+
+MOST_RANKS = 4096
+"""Of a run that is predicted: more take seconds each."""
+MOST_COMPUTED = 10
+"""Times of the whole: a mean over repetitions may exceed their median, but no more than that."""
+ABOUT_PREDICTION = (
+    "only communication is predicted, simulated with the measured messages between two ranks; what a cell "
+    "takes, and packing where it is measured, is what each run says itself. On one rank there is nothing to "
+    "predict."
+)
+
+
+def sides(record: AppRecord, letter: str) -> str:
+    """`nx`, `ny` and `nz` of the request as 400x400x400, or of the grid with `p`."""
+    return "x".join(str(int(record.parameters[f"{letter}{axis}"])) for axis in "xyz")
+
+
+def of_rank(record: AppRecord) -> str:
+    """One rank's box where all have the same, else nothing."""
+    along = [(int(record.parameters[f"n{axis}"]), int(record.parameters[f"p{axis}"])) for axis in "xyz"]
+    return "" if any(n % p for n, p in along) else "x".join(str(n // p) for n, p in along)
+
+
+def simulated_s(record: AppRecord, basis: Basis) -> float | None:
+    """Seconds of an iteration in the mean of a repetition's; None on one rank, which sends nothing.
+
+    RequestError for a run too large to simulate, or one that contradicts itself.
+    """
+    if record.ranks == 1:
+        return None
+    if record.ranks > MOST_RANKS:
+        raise RequestError(f"more than {MOST_RANKS} ranks take too long to simulate", "")
+    if max(record.answer["compute_s"]) > MOST_COMPUTED * record.time_s:
+        raise RequestError("it says that it computed for longer than it ran", "")
+    (run,) = runs_of([record])
+    surroundings = basis.surroundings(record)
+    if "pack_s" in record.answer:
+        costs = surroundings.costs.replaced({"copy_s_per_B": computation([record]).packing_s_per_B})
+        surroundings = replace(surroundings, costs=costs)
+    return iteration(run.step, surroundings).mean_s(run.iterations)

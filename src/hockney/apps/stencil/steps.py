@@ -1,0 +1,169 @@
+"""Jacobi and CG as what is simulated: exchanges of halos, computation, sums over all ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney._core import Problem, Schedule
+from hockney.apps.stencil.stencil import Script, Stencil, exchange
+from hockney.apps.stencil.surroundings import Phase, Surroundings
+
+Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+SUMS = "recursive_doubling"
+"""The schedule that a sum over all ranks is taken for."""
+SUM_B = 8
+"""Of one inner product."""
+BEFORE_SUM: dict[Variant, float] = {
+    "reference": 40 / 120,
+    "fused": 24 / 96,
+    "joint": 24 / 88,
+    "single_sweep": 56 / 80,
+    "pipelined": 24 / 128,
+}
+"""Of an iteration's memory traffic, what passes before its first sum (docs/reference/cg.md)."""
+OVERLAPPED: dict[Variant, float] = {
+    "reference": 24 / 120,
+    "fused": 24 / 96,
+    "joint": 24 / 88,
+    "single_sweep": 0.0,
+    "pipelined": 24 / 128,
+}
+"""Likewise, what `overlap` may do while halos travel: the operator. That of `single_sweep` waits for them."""
+AROUND: dict[Variant, float] = {
+    "reference": 24 / 120,
+    "fused": 24 / 96,
+    "joint": 32 / 88,
+    "single_sweep": 48 / 80,
+    "pipelined": 72 / 128,
+}
+"""What a whole solution computes beside its iterations, in iterations: the first residual, less what the last
+iteration leaves out."""
+FOLLOWING = 3
+"""Iterations that are simulated after the first: what the ranks wait for each other has settled by then."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stencil program. `cell_s` is what a rank computes for one of its cells in an iteration, in seconds.
+
+    `sums` names the schedule of MPI_Allreduce, where the program is CG of this `variant`; None: Jacobi.
+    """
+
+    stencil: Stencil
+    cell_s: float
+    packed: bool = True
+    sums: str | None = None
+    variant: Variant = "single_sweep"
+
+    @property
+    def compute_s(self) -> float:
+        """Of the rank with the most cells, an iteration."""
+        return float(self.stencil.boxes().prod(axis=1).max()) * self.cell_s
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """Seconds of the first iteration after a common start, of each further one, and of computation in either.
+
+    `first_s` holds what CG does once besides, of which `around_s` is computation.
+    """
+
+    first_s: float
+    further_s: float
+    compute_s: float
+    around_s: float = 0.0
+
+    def mean_compute_s(self, iterations: int) -> float:
+        """Of so many in a row."""
+        return self.compute_s + self.around_s / iterations
+
+    def mean_s(self, iterations: int) -> float:
+        """Of so many in a row."""
+        return (self.first_s + (iterations - 1) * self.further_s) / iterations
+
+
+def iteration(step: Step, surroundings: Surroundings) -> Iteration:
+    """Simulated with these costs."""
+    factor = surroundings.tuned.compute
+    if step.stencil.ranks == 1:
+        alone_s = step.compute_s * factor
+        once_s = 0.0 if step.sums is None else alone_s * AROUND[step.variant]
+        return Iteration(alone_s + once_s, alone_s, alone_s, once_s)
+    build = _jacobi if step.sums is None else _pipelined if step.variant == "pipelined" else _cg
+    first_s, all_s = (build(step, surroundings, count) for count in (1, 1 + FOLLOWING))
+    compute_s, further_s = step.compute_s * factor, (all_s - first_s) / FOLLOWING
+    if step.sums is None:
+        return Iteration(first_s, further_s, compute_s)
+    return Iteration(
+        first_s + _around(step, surroundings), further_s, compute_s, compute_s * AROUND[step.variant]
+    )
+
+
+def _computed(step: Step, surroundings: Surroundings, share: float = 1.0) -> list[Array]:
+    """Seconds of each rank for the cells that need no neighbour, and for the others."""
+    inner = step.stencil.inner().astype(float)
+    every = step.stencil.boxes().prod(axis=1).astype(float)
+    cell_s = step.cell_s * surroundings.tuned.compute * share
+    return [inner * cell_s, (every - inner) * cell_s]
+
+
+def _before_sum(step: Step, surroundings: Surroundings) -> list[Array]:
+    """Of CG's computation before the first sum, what may overlap with the exchange and what follows it."""
+    inner = _computed(step, surroundings, OVERLAPPED[step.variant])[0]
+    every = sum(_computed(step, surroundings, BEFORE_SUM[step.variant]), np.zeros(step.stencil.ranks))
+    return [inner, every - inner]
+
+
+def _exchanged(step: Step, computed: Sequence[Array], iterations: int = 1) -> Schedule:
+    script = Script(step.stencil.ranks)
+    for _ in range(iterations):
+        exchange(script, step.stencil, computed, packed=step.packed)
+    return script.schedule()
+
+
+def _worked(ranks: int, seconds: Array) -> Schedule:
+    script = Script(ranks)
+    script.work(seconds)
+    return script.schedule()
+
+
+def _jacobi(step: Step, surroundings: Surroundings, iterations: int) -> float:
+    schedule = _exchanged(step, _computed(step, surroundings), iterations)
+    return surroundings.finish_s([schedule], step.stencil.ranks)[-1]
+
+
+def _cg(step: Step, surroundings: Surroundings, iterations: int) -> float:
+    """Exchange, operator, sum, updates, sum: in whichever sweeps they are done."""
+    ranks = step.stencil.ranks
+    before = _exchanged(step, _before_sum(step, surroundings))
+    after = _worked(ranks, sum(_computed(step, surroundings, 1 - BEFORE_SUM[step.variant]), np.zeros(ranks)))
+    total = _sum(step, ranks)
+    return surroundings.finish_s([before, total, after, total] * iterations, ranks)[-1]
+
+
+def _pipelined(step: Step, surroundings: Surroundings, iterations: int) -> float:
+    """The sum travels while halos are exchanged and the operator is applied (Ghysels and Vanroose 2014)."""
+    ranks = step.stencil.ranks
+    before = _exchanged(step, _before_sum(step, surroundings))
+    after = (1 - BEFORE_SUM[step.variant]) * step.compute_s * surroundings.tuned.compute
+    beside_s = max(surroundings.finish_s([one], ranks)[-1] for one in (before, _sum(step, ranks)))
+    return iterations * (beside_s + after)
+
+
+def _around(step: Step, surroundings: Surroundings) -> float:
+    """The first residual with its exchange and sum, and what the last iteration leaves out."""
+    schedule = _exchanged(step, _computed(step, surroundings, AROUND[step.variant]))
+    return surroundings.finish_s([schedule, _sum(step, step.stencil.ranks)], step.stencil.ranks)[-1]
+
+
+def _sum(step: Step, ranks: int) -> Phase:
+    size_B = 2 * SUM_B if step.variant == "pipelined" else SUM_B
+    return ("allreduce", step.sums or SUMS, Problem(ranks=ranks, bytes=size_B, element_B=8))

@@ -1,0 +1,87 @@
+"""Where an application runs and what messages cost there: what its steps are simulated with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hockney import _core
+from hockney._core import Network, Problem, Schedule
+from hockney.apps.stencil.stencil import WORK
+from hockney.predict.costs import NOTHING, TERMS, Costs, Curve, per_byte
+from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.scenario import LOCALITIES, Place
+
+FARTHEST = len(LOCALITIES) - 1
+Phase = tuple[str, str, Problem] | Schedule
+SCALED = ("send", "receive", "gap", "drain", "transfer", "handshake")
+"""Terms of messages that calibration stretches."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What measured runs change in the machine's costs: factors of them, and what no ping-pong shows.
+
+    `latency` stretches what an empty message takes, `per_byte` what its bytes take, `compute` the computation.
+    A message takes `network_s_per_B` of each link that it passes between the nodes; an empty one takes `hop_s`
+    from one to the next.
+    """
+
+    latency: float = 1.0
+    per_byte: float = 1.0
+    compute: float = 1.0
+    network_s_per_B: float = 0.0
+    hop_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """`place` gives where so many ranks are; None: all as far apart as was measured, sharing nothing."""
+
+    costs: MachineCosts
+    place: Callable[[int], Place | None]
+    tuned: Tuned = Tuned()
+
+    def finish_s(self, phases: Sequence[Phase], ranks: int) -> list[float]:
+        """When the last rank is through each phase, after a common start; each goes on by itself."""
+        place = self.place(ranks)
+        localities = [max(self.costs.messages)] if place is None else list(range(len(LOCALITIES)))
+        found = self.costs.at(localities)
+        messages = [[self._stretched(name, curve) for name, curve in _named(one)] for one in found.messages]
+        network = Network(node_of_rank=())
+        if place is not None and place.is_spread:
+            self._share(messages[FARTHEST], self.costs.messages[self.costs.nearest(FARTHEST)])
+            network = Network(
+                node_of_rank=place.node, torus=place.torus, below=place.below, uplinks=place.uplinks
+            )
+        result = _core.simulate(
+            phases,
+            Costs(messages, found.copy, WORK).curves(),
+            levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
+            network=network,
+        )
+        return [float(one) for one in result.finish_s.reshape(len(phases), -1).max(axis=1)]
+
+    def _stretched(self, name: str, curve: Curve) -> Curve:
+        sizes, seconds = curve
+        if name not in SCALED or not sizes or min(seconds) < 0:
+            return curve
+        at_zero_s = seconds[0] * self.tuned.latency
+        return sizes, [at_zero_s + (one - seconds[0]) * self.tuned.per_byte for one in seconds]
+
+    def _share(self, messages: list[Curve], measured: Messages) -> None:
+        """Let messages between nodes take their time of the links, and longer over more of them."""
+        if self.tuned.network_s_per_B:
+            messages[TERMS.index("network_link")] = per_byte(self.tuned.network_s_per_B)
+        if self.tuned.hop_s:
+            # A protocol that asks before it sends passes every hop more than once: so does that part of a
+            # message's time which does not occupy the port.
+            waits = np.maximum(measured.one_way_s - measured.between_s, 0.0)
+            hops = self.tuned.hop_s * waits / waits[0] if waits[0] > 0 else np.full(waits.size, self.tuned.hop_s)
+            messages[TERMS.index("hop")] = (SIZES_B.tolist(), hops.tolist())
+
+
+def _named(curves: Sequence[Curve]) -> list[tuple[str, Curve]]:
+    return list(zip(TERMS, curves or [NOTHING] * len(TERMS), strict=True))

@@ -1,0 +1,59 @@
+"""The three-dimensional sum: time of a cycle of scatters, sum and gather."""
+
+from __future__ import annotations
+
+from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.loads import Size
+from hockney.apps.sum3d.model import PARTS, costs_of
+from hockney.apps.sum3d.study import Problem, summary
+from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import Basis, Made, Runs, app_sections
+from hockney.report.run_tables import Shown
+from hockney.report.runs_section import Program, section
+
+
+class Sum3d(Program):
+    """Rank 0 holds the matrices."""
+
+    name = "sum3d"
+    title = "Sum of matrices"
+    meaning = "Rank 0 scatters two matrices, every rank adds its parts, rank 0 gathers the sum."
+    unit = "a cycle"
+    rate = "10⁶ sums/s"
+    about = "Communication: scatters and gather, which also wait for the slowest rank, of the time of all ranks."
+    about_prediction = (
+        "scatter and gather from messages of the farthest locality that was measured, the sum and copies from "
+        "the memory bandwidth that each run measured itself: in those parts nothing is foretold."
+    )
+
+    def shown(self, record: AppRecord) -> Shown:
+        """A cycle."""
+        problem = _problem(record)
+        parts_s = {name: sum(record.answer[name]) for name in PARTS}
+        total_s = sum(parts_s.values())
+        return Shown(
+            record,
+            problem=str(problem.size),
+            grid=str(problem.grid),
+            way=f"{problem.split}{', packed' if problem.packed else ''}",
+            rate=problem.size.elements / record.time_s / 1e6 if record.time_s else None,
+            communication=(parts_s["scatter_s"] + parts_s["gather_s"]) / total_s if total_s else None,
+        )
+
+    def predicted_s(self, record: AppRecord, basis: Basis) -> float | None:
+        """With linear scatter and gather, as `hockney run sum3d --machine` does."""
+        problem = _problem(record)
+        made = summary(problem, record, costs_of(basis.of(record), basis.origin, problem.size))
+        return float(made["predicted"]["parts"]["time_s"]["predicted_s"])
+
+
+def _problem(record: AppRecord) -> Problem:
+    asked = record.parameters
+    size, grid = (tuple(int(asked[f"{letter}{axis}"]) for axis in "xyz") for letter in "np")
+    return Problem(Size(*size), Grid(*grid), str(asked["split"]), bool(asked["packed"]))
+
+
+@app_sections.register("sum3d")
+def sum3d(runs: Runs) -> Made:
+    """Its section."""
+    return section(Sum3d(), runs)

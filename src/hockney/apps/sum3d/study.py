@@ -1,0 +1,153 @@
+"""The three-dimensional sum: its request, the document's statistics, shares and tables."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scipy import stats
+
+from hockney.apps.launched import repetitions as repeated
+from hockney.apps.stencil.grids import Grid, parse_grid
+from hockney.apps.stencil.loads import Size, as_lines, check, check_ranks, usual_grid
+from hockney.apps.sum3d.model import PARTS, predict_sum3d
+from hockney.errors import RequestError
+from hockney.predict.machine_costs import MachineCosts
+from hockney.records.app_record import AppRecord
+
+MOST_CYCLES = 10**6
+LARGEST_SEED = 2**62
+NORMAL = 1.96
+"""Equation (9)'s c, of a normal distribution; with few runs it promises too much."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is summed, on which grid, and how it is split."""
+
+    size: Size
+    grid: Grid
+    split: str
+    packed: bool
+
+    @classmethod
+    def asked(cls, size: Size, ranks: int, grid: str, split: str, *, packed: bool) -> Problem:
+        """RequestError for a grid of another number of ranks, or one on which a process would get nothing."""
+        if packed and split != "blocks":
+            raise RequestError(f"--pack means nothing for --split {split}", "pieces are contiguous there")
+        made = parse_grid(grid) if grid else usual_grid(size, ranks, split)
+        check_ranks(made, ranks)
+        check(size, made, split)
+        return cls(size, made, split, packed)
+
+    def parameters(
+        self, *, seed: int, cycles: int, repetitions: int | None, bandwidth_B_per_s: float
+    ) -> dict[str, Any]:
+        """The keys of cpp/runner/apps/sum3d.cpp. RequestError for a number that it does not take."""
+        if not 1 <= cycles <= MOST_CYCLES:
+            raise RequestError(
+                f"a run has from 1 to {MOST_CYCLES} cycles, not {cycles}", "for example --cycles 50"
+            )
+        if not 0 <= seed <= LARGEST_SEED:
+            raise RequestError(f"a seed is from 0 to 2^62, not {seed}", "for example --seed 1")
+        if not bandwidth_B_per_s > 0:
+            raise RequestError("a memory without bandwidth holds nothing", "for example 10GB/s")
+        return {
+            **{f"n{name}": count for name, count in zip("xyz", self.size, strict=True)},
+            **{f"p{name}": count for name, count in zip("xyz", self.grid, strict=True)},
+            "split": self.split,
+            "packed": int(self.packed),
+            "seed": seed,
+            "cycles": cycles,
+            "memory_bandwidth_B_per_s": bandwidth_B_per_s,
+            **repeated(repetitions),
+        }
+
+
+def run_statistics(samples_s: Sequence[float]) -> dict[str, float | int | None]:
+    """Document 000, equation (9), in seconds: mean of the runs, S, and the mean's 95 % interval by two factors.
+
+    `normal`: c = 1.96. `student`: c of Student's t with runs − 1 degrees of freedom, right for few runs too.
+    None with a single run.
+    """
+    runs, mean_s = len(samples_s), statistics.fmean(samples_s)
+    made: dict[str, float | int | None] = {"runs": runs, "mean_s": mean_s}
+    names = [f"{kind}_{end}_s" for kind in ("normal", "student") for end in ("low", "high")]
+    if runs < 2:
+        return {**made, "standard_deviation_s": None, **dict.fromkeys(names)}
+    deviation_s = statistics.stdev(samples_s, mean_s)
+    each_s = deviation_s / math.sqrt(runs)
+    student = float(stats.t.ppf(0.975, runs - 1))
+    bounds = [mean_s + sign * factor * each_s for factor in (NORMAL, student) for sign in (-1, 1)]
+    return {**made, "standard_deviation_s": deviation_s, **dict(zip(names, bounds, strict=True))}
+
+
+def shares(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Of each rank's time: what scattering, computing, gathering and packing take; they add up to 1.
+
+    `slowest` is the rank that spends the most.
+    """
+    seconds = [
+        dict(zip(PARTS, of_rank, strict=True)) for of_rank in zip(*(answer[p] for p in PARTS), strict=True)
+    ]
+    totals = [sum(of_rank.values()) for of_rank in seconds]
+    by_rank = [
+        {name.removesuffix("_s"): part_s / total_s if total_s else 0.0 for name, part_s in of_rank.items()}
+        for of_rank, total_s in zip(seconds, totals, strict=True)
+    ]
+    return {"slowest": max(range(len(totals)), key=totals.__getitem__), "by_rank": by_rank}
+
+
+def summary(
+    problem: Problem,
+    record: AppRecord,
+    costs: MachineCosts | None,
+    *,
+    write_allocate: bool = False,
+    algorithm: str = "linear",
+) -> dict[str, Any]:
+    """What a record says: loads, statistics, shares, and with `costs` predictions beside what was measured.
+
+    That is what rank 0 measured, but for the sum, which is the slowest rank's: rank 0 waits for it in its gather.
+    """
+    predicted = None
+    if costs is not None:
+        made = predict_sum3d(
+            problem.size,
+            problem.grid,
+            problem.split,
+            costs,
+            # Each rank measured its own while all did: rank 0 copies, and the slowest holds up the gather.
+            record.answer["memory_bandwidth_B_per_s"][0],
+            sum_bandwidth_B_per_s=min(record.answer["sum_bandwidth_B_per_s"]),
+            write_allocate=write_allocate,
+            algorithm=algorithm,
+        )
+        measured_s = {name: record.answer[name][0] for name in PARTS}
+        sums_s = record.answer["compute_s"]
+        # Rank 0 waits in its gather for the slowest sum.
+        gather_s = max(measured_s["gather_s"] - (max(sums_s) - sums_s[0]), 0.0)
+        measured_s |= {"compute_s": max(sums_s), "gather_s": gather_s, "time_s": record.time_s}
+        parts = {name: _beside(getattr(made, name), value_s) for name, value_s in measured_s.items()}
+        predicted = {
+            "algorithm": algorithm,
+            "origin": made.origin,
+            "parts": parts,
+            "warnings": list(made.warnings),
+        }
+    return {
+        "grid": str(problem.grid),
+        "loads": as_lines(record.answer["elements"]),
+        "statistics": run_statistics(record.samples_s),
+        "shares": shares(record.answer),
+        "predicted": predicted,
+    }
+
+
+def _beside(predicted_s: float, measured_s: float) -> dict[str, float | None]:
+    """`error` is relative to what was measured, None where that is nothing."""
+    error = predicted_s / measured_s - 1 if measured_s else None
+    return {"predicted_s": predicted_s, "measured_s": measured_s, "error": error}

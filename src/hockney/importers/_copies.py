@@ -1,0 +1,42 @@
+"""The same measurements in two files: a table made from results that lie beside it, or a table twice."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from hockney.importers._labels import identity
+from hockney.records.record import Record
+
+SAME_SHARE = 0.9
+"""Of the points that two files share, so many values are equal if one is a copy. Independent runs agree in fewer,
+though they print few digits."""
+SAME_VALUE = 1e-9
+"""Relative. Conversions of units change the last of sixteen digits."""
+
+Point = tuple[object, ...]
+
+
+def copied(records: Sequence[Record], others: Iterable[Record]) -> list[Record]:
+    """Those of `records` that are in `others` too, with the same value; none where the files only resemble.
+
+    The program that measured is left aside: a table need not tell it. Each of `others` stands for one copy.
+    """
+    known: dict[Point, list[float]] = defaultdict(list)
+    for other in others:
+        known[_point(other)].append(other.value)
+    points = set(known)
+    shared, found = 0, []
+    for record in records:
+        point = _point(record)
+        shared += point in points
+        same = [value for value in known.get(point, ()) if math.isclose(value, record.value, rel_tol=SAME_VALUE)]
+        if same:
+            known[point].remove(same[0])
+            found.append(record)
+    return found if found and len(found) >= SAME_SHARE * shared else []
+
+
+def _point(record: Record) -> Point:
+    return identity(record.model_copy(update={"source": ""}))

@@ -1,0 +1,105 @@
+"""What an importer is: it recognises a file by its text and turns it into records in SI units."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hockney.errors import RequestError
+from hockney.records.record import Locality, Record
+from hockney.registry import Registry
+
+PARQUET_MAGIC = b"PAR1"
+_GZIP_MAGIC = b"\x1f\x8b"
+_HEAD_B = 8192
+_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+"""Byte order marks; a Windows shell redirects text as UTF-16."""
+IDLE = re.compile(r"\b\d+ of \d+ ranks$")
+"""A variant of this ending says that the other ranks of the job waited: `2 of 64 ranks`."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user says of files whose text does not; it fills empty fields and overrides nothing."""
+
+    system: str = ""
+    mpi: str = ""
+    nodes: int | None = None
+    ppn: int | None = None
+    ranks: int | None = None
+    mapping: str = ""
+    algorithm: str = ""
+    variant: str = ""
+    locality: Locality | None = None
+
+
+@dataclass
+class Imported:
+    """What one file held.
+
+    A record's `algorithm` is "" where the text could not say it. Its `variant` carries only what the text itself
+    says beyond the other fields (a datatype, idle ranks); `repetition` counts inside a tidy table and is 0
+    otherwise. `metadata` is what the header says. `warnings` name file and line of what was left out;
+    `not_imported` are whole tables left out.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    tool: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    not_imported: list[str] = field(default_factory=list)
+
+    def left_out(self) -> list[str]:
+        """Everything the user has to be told, whole tables first."""
+        return [*self.not_imported, *self.warnings]
+
+
+@dataclass(frozen=True)
+class Importer:
+    """One format. `read` raises RequestError where nothing of the file can be trusted."""
+
+    title: str
+    recognises: Callable[[Path, str], bool]
+    read: Callable[[Path, str, Given], Imported]
+
+
+importers: Registry[Importer] = Registry("importer", "hockney.importers")
+
+
+def load_text(path: Path) -> str:
+    """A file's text, unpacked where it is gzip; "" for Parquet, which only its own importer can read.
+
+    RequestError where it is missing, unreadable, empty, damaged or binary.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_HEAD_B)
+            # A large binary file met in a folder is not read to its end.
+            data += b"" if _is_binary(data) else file.read()
+    except FileNotFoundError:
+        raise RequestError(
+            f"{path} does not exist", "give results of a benchmark, a tidy table, or a folder"
+        ) from None
+    except OSError as error:
+        raise RequestError(f"cannot read {path}: {error.strerror}", "check the name and its rights") from error
+    if data.startswith(PARQUET_MAGIC):
+        return ""
+    if data.startswith(_GZIP_MAGIC):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise RequestError(f"{path} is damaged gzip: {error}", "restore the file from a copy") from error
+    if not data.strip():
+        raise RequestError(f"{path} is empty", "run the benchmark again, or leave the file out")
+    if _is_binary(data):
+        raise RequestError(f"{path} is a binary file", "give results of a benchmark, or a tidy table")
+    return data.decode(_MARKS.get(data[:2], "utf-8-sig"), errors="replace")
+
+
+def _is_binary(data: bytes) -> bool:
+    return b"\0" in data and not data.startswith((PARQUET_MAGIC, _GZIP_MAGIC, *_MARKS))

@@ -1,0 +1,321 @@
+"""PICO (github.com/HLC-Lab/pico): its per-iteration files, its aggregated summary, and summaries of several runs.
+
+A time is that of the slowest rank of an iteration, in ns, after a barrier (pico_core.c). A size is the whole
+vector of `array_dim` elements; where the project counts a rank's block, that is ⌊array_dim / ranks⌋ elements,
+as in the program's own calls. What the names of the algorithms become is on the page of the importers.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from hockney.errors import RequestError
+from hockney.importers._csv import LONGEST_S, count, header, rows, time_s
+from hockney.importers._lines import is_size
+from hockney.importers.base import Given, Imported, Importer, importers, load_text
+from hockney.records.keys import COLLECTIVES, sizes_are_blocks
+from hockney.records.record import Record
+
+_COLLECTIVES = sorted(name for name, collective in COLLECTIVES.items() if collective.has_size)
+_LIBRARIES = {"OMPI": "Open MPI", "FJMPI": "Fujitsu MPI", "CRAY_MPICH": "Cray MPICH"}
+_ELEMENT_B = {
+    "int8": 1,
+    "char": 1,
+    "unsigned_char": 1,
+    "int16": 2,
+    "int32": 4,
+    "int": 4,
+    "float": 4,
+    "int64": 8,
+    "double": 8,
+}
+_PLAIN_TYPE = "int32"
+_RAW_NAME = re.compile(rf"(\d{{1,15}})_(.+?)(?:_({'|'.join(_ELEMENT_B)}))?\.csv")
+_SHAPE = re.compile(r"\d{1,6}(?:x\d{1,6}){0,2}", re.ASCII)
+_FOOTER = "Average runtime"
+"""Last line of the files from Fugaku, whose program warms up before it begins to count."""
+_WARM_UP = 0.2
+"""Share of the iterations that PICO's own summary sets aside everywhere else (plot/summarize_data.py)."""
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Where a kind of summary keeps things; `quantiles` are column → quantile."""
+
+    operation: str
+    label: str
+    bytes: str
+    nodes: str
+    ppn: str
+    median: str
+    quantiles: dict[str, str]
+
+    def needed(self) -> list[str]:
+        names = [self.operation, self.label, "array_dim", self.bytes, self.nodes, self.ppn, self.median]
+        return [*names, *self.quantiles]
+
+
+_SUMMARY = _Columns(
+    *("collective", "algorithm_label", "buffer_bytes", "nodes", "ppn", "median_ns"),
+    {"min_ns": "0", "p10_ns": "0.1", "p25_ns": "0.25", "p75_ns": "0.75", "p90_ns": "0.9", "max_ns": "1"},
+)
+_AGGREGATED = _Columns(
+    *("collective_type", "algo_name", "buffer_size", "nnodes", "tasks_per_node", "median"),
+    {
+        "min": "0",
+        "percentile_10": "0.1",
+        "percentile_25": "0.25",
+        "percentile_75": "0.75",
+        "percentile_90": "0.9",
+        "max": "1",
+    },
+)
+_METADATA = ("timestamp", "test_id", "nnodes", "tasks_per_node", "collective_type")
+_ALLOCATION = ("MPI_Rank", "allocation")
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What the ranks of one test have in common."""
+
+    ranks: int
+    nodes: int
+    ppn: int
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "ranks": self.ranks,
+            "nodes": self.nodes,
+            "ppn": self.ppn,
+            "mapping": "node" if self.ppn == 1 else "",
+        }
+
+
+def recognises(path: Path, text: str) -> bool:
+    """By the header: one of the three tables, or what belongs to them."""
+    names = header(text)
+    first = tuple(names[:2])
+    return (names[:1] == ["highest"] and path.suffix == ".csv") or first in (
+        *(("collective", "algorithm_label"), ("collective_type", "array_dim")),
+        *(_METADATA[:2], _ALLOCATION),
+    )
+
+
+def read(path: Path, text: str, given: Given) -> Imported:
+    """Records of a table. RequestError names the line that is wrong: a summary is taken whole or not at all."""
+    imported = Imported(tool="PICO")
+    first = header(text)[:1]
+    if first == ["highest"]:
+        _raw(path, text, imported)
+    elif first == ["collective"]:
+        _summary(path, text, _SUMMARY, given, imported)
+    elif first == ["collective_type"]:
+        _summary(path, text, _AGGREGATED, given, imported)
+    else:
+        imported.not_imported.append(f"{path} is read together with the results it belongs to")
+    return imported
+
+
+def _summary(path: Path, text: str, columns: _Columns, given: Given, imported: Imported) -> None:
+    beside = 0
+    shapes: set[str] = set()
+    raw = {str(file.relative_to(path.parent)) for file in path.parent.glob("*/*_*.csv")}
+    for where, row in rows(path, text, columns.needed()):
+        if columns is _AGGREGATED and _raw_names(row) & raw:
+            beside += 1
+            continue
+        label, array_dim = row[columns.label], count(row, "array_dim", where)
+        element_B, rest = divmod(count(row, columns.bytes, where), array_dim)
+        if rest:
+            raise RequestError(
+                f"{where}: {columns.bytes} {row[columns.bytes]} is no multiple of array_dim {array_dim}",
+                "correct or remove that row",
+            )
+        nodes, ppn = _product(row, columns.nodes, where), count(row, columns.ppn, where)
+        ranks = count(row, "ranks", where) if "ranks" in row else nodes * ppn
+        job = _allocation(path.parent) if columns is _AGGREGATED else None
+        quantiles = {quantile: time_s(row, name, where, 1e-9) for name, quantile in columns.quantiles.items()}
+        value = time_s(row, columns.median, where, 1e-9)
+        if (
+            list(quantiles.values()) != sorted(quantiles.values())
+            or not quantiles["0"] <= value <= quantiles["1"]
+        ):
+            raise RequestError(f"{where}: the quantiles of this row do not rise", "correct or remove that row")
+        shapes |= {row.get("torus_shape", row[columns.nodes])} - {str(nodes), ""}
+        _add(
+            imported,
+            (row[columns.operation], label, array_dim, element_B),
+            job or _Job(ranks, nodes, ppn),
+            {
+                "system": row.get("system") or given.system or path.name.partition(".")[0],
+                "mpi": row["mpi"] if "mpi" in row else _library(row),
+                "variant": _variant(row, row.get("datatype", "")),
+                "value": value,
+                "quantiles": quantiles,
+                "origin": where,
+            },
+        )
+    if beside:
+        imported.not_imported.append(
+            f"{path}: {beside} rows summarise files in the folders beside it: import the folder instead"
+        )
+    imported.metadata |= {"node_shapes": sorted(shapes)} if shapes else {}
+
+
+def _raw_names(row: dict[str, str]) -> set[str]:
+    """Where PICO writes the per-iteration file of an aggregated row; the type is missing in older names."""
+    stem = f"{row.get('test_id', '')}/{row['array_dim']}_{row['algo_name']}"
+    return {f"{stem}_{row.get('datatype', _PLAIN_TYPE)}.csv", f"{stem}.csv"}
+
+
+def _raw(path: Path, text: str, imported: Imported) -> None:
+    name = _RAW_NAME.fullmatch(path.name)
+    if name is None:
+        raise RequestError(
+            f"{path}: PICO names its files <count>_<algorithm>_<type>.csv, not so",
+            "give the file its name: size and algorithm are not in the text",
+        )
+    names = header(text)
+    if len(names) > 1:
+        imported.warnings.append(f"{path}: the columns of single ranks are not kept, the slowest rank's is")
+    values, warmed = _iterations(path, text, len(names), imported)
+    if not values:
+        return
+    where, row, system = _metadata(path)
+    nodes, ppn = _product(row, "nnodes", where), count(row, "tasks_per_node", where)
+    warm_up = 0 if warmed else int(len(values) * _WARM_UP)
+    kept = [value for value in values[warm_up:] if value > 0]
+    if zeros := len(values) - warm_up - len(kept):
+        imported.warnings.append(f"{path}: {zeros} times of 0 ns are set aside")
+    if not kept:
+        imported.warnings.append(f"{path}: no time is left, so nothing is imported")
+        return
+    set_aside = [index for index, value in enumerate(values) if index < warm_up or value == 0]
+    folder = path.resolve().parent
+    _add(
+        imported,
+        (row["collective_type"], name[2], int(name[1]), _ELEMENT_B[name[3] or _PLAIN_TYPE]),
+        _allocation(folder.parent) or _allocation(folder) or _Job(nodes * ppn, nodes, ppn),
+        {
+            "system": system,
+            "mpi": _library(row),
+            "variant": _variant(row, name[3] or ""),
+            "value": median(kept) * 1e-9,
+            "samples": [value * 1e-9 for value in values],
+            # PICO runs no warm-up of its own: its first iterations are that.
+            "disturbed": len(set_aside),
+            "disturbed_at": set_aside,
+            "batch": 1,
+            "origin": f"{path}:2",
+        },
+    )
+
+
+def _iterations(path: Path, text: str, columns: int, imported: Imported) -> tuple[list[int], bool]:
+    """Times in ns, and whether the program says that it warmed up before."""
+    values: list[int] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines[1:], 2):
+        content = line.strip()
+        if content.startswith(_FOOTER):
+            return values, True
+        if not content:
+            continue
+        fields = content.split(",")
+        if number == len(lines):
+            imported.warnings.append(f"{path}:{number}: the last line may be cut short, left out: {content[:80]}")
+        elif len(fields) != columns or not all(map(is_size, fields)) or int(fields[0]) * 1e-9 > LONGEST_S:
+            raise RequestError(
+                f"{path}:{number}: {content[:80]!r} is no time in ns of each column",
+                "correct or remove that line",
+            )
+        else:
+            values.append(int(fields[0]))
+    return values, False
+
+
+def _metadata(path: Path) -> tuple[str, dict[str, str], str]:
+    """Of the test a per-iteration file belongs to, from `<system>_metadata.csv` above it: place, row, system."""
+    folder = path.resolve().parent
+    test_id, timestamp = folder.name, folder.parent.name
+    for above in folder.parents[:4]:
+        for file in sorted(above.glob("*_metadata.csv")):
+            for where, row in rows(file, load_text(file), _METADATA):
+                if (row["timestamp"], row["test_id"]) == (timestamp, test_id):
+                    return where, row, file.name.removesuffix("_metadata.csv")
+    raise RequestError(
+        f"{path}: no <system>_metadata.csv above it has a line for {timestamp}, test {test_id}",
+        "keep PICO's folders (results/<system>/<time>/<test>/): only that file has operation and ranks",
+    )
+
+
+def _allocation(folder: Path) -> _Job | None:
+    """Ranks and nodes of `alloc.csv`: the job may have fewer ranks than nodes × tasks a node."""
+    file = folder / "alloc.csv"
+    if not file.is_file():
+        return None
+    hosts = Counter(row["allocation"] for _, row in rows(file, load_text(file), _ALLOCATION))
+    return _Job(hosts.total(), len(hosts), max(hosts.values())) if hosts else None
+
+
+def _product(row: dict[str, str], name: str, where: str) -> int:
+    """Nodes, also of a shape: `4x4x4` → 64."""
+    value = math.prod(map(int, row[name].split("x"))) if _SHAPE.fullmatch(row[name]) else 0
+    if value < 1:
+        raise RequestError(f"{where}: {name} {row[name]!r} is no number of nodes", "correct or remove that row")
+    return value
+
+
+def _library(row: dict[str, str]) -> str:
+    name = row.get("mpi_lib", "")
+    return " ".join(filter(None, [_LIBRARIES.get(name, name), row.get("mpi_lib_version", "")]))
+
+
+def _variant(row: dict[str, str], datatype: str) -> str:
+    """What the test says beyond its algorithm: buffers on a device, another type, the user's note."""
+    device = f"{row.get('gpu_lib', 'GPU')} buffers" if row.get("gpu_awareness") == "yes" else ""
+    notes = row.get("notes", "")
+    return ", ".join(
+        filter(None, [device, datatype if datatype != _PLAIN_TYPE else "", notes if notes != "null" else ""])
+    )
+
+
+def _algorithm(label: str) -> str:
+    """Names of the library's algorithms without PICO's marks; the authors' own keep theirs."""
+    if label.startswith("default-"):
+        label = label.removeprefix("default-").replace("-", "_")
+    return re.sub(r"_(ompi|mpich)$", "", label)
+
+
+def _add(imported: Imported, point: tuple[str, str, int, int], job: _Job, fields: dict[str, Any]) -> None:
+    name, label, array_dim, element_B = point
+    operation = name.lower()
+    if operation not in _COLLECTIVES:
+        known = ", ".join(_COLLECTIVES)
+        raise RequestError(f"{fields['origin']}: unknown collective {name!r}", f"known: {known}")
+    size = element_B * (array_dim // job.ranks if sizes_are_blocks(operation) else array_dim)
+    if size == 0:
+        imported.warnings.append(
+            f"{fields['origin']}: left out: {array_dim} elements are no block for each of {job.ranks} ranks"
+        )
+        return
+    imported.records.append(
+        Record(
+            source="pico",
+            operation=operation,
+            algorithm=_algorithm(label),
+            bytes=size,
+            statistic="max_over_ranks",
+            **job.fields(),
+            **fields,
+        )
+    )
+
+
+importers.register("pico")(Importer("PICO csv", recognises, read))

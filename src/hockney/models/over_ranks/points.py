@@ -1,0 +1,125 @@
+"""The measured points of a collective, kept apart by everything that was held fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from hockney.records.keys import COLLECTIVES
+from hockney.records.series import default_statistic
+
+CONFIGURATION = ("system", "mpi", "variant", "cache", "root", "mapping")
+"""What two times must share to be compared or joined by a line."""
+PLACED = (*CONFIGURATION, "nodes", "ppn")
+"""What two times at one rank count must share besides."""
+HELD = (*PLACED, "algorithm", "segment_bytes", "radix", "ranks", "bytes")
+"""What tells one point from another; what is unknown is empty."""
+
+
+def collectives_in(frame: pd.DataFrame) -> list[str]:
+    """The collectives of a tidy table, in the usual order."""
+    present = set(frame["operation"])
+    return [name for name in COLLECTIVES if name in present]
+
+
+def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataFrame:
+    """Columns of `HELD`, `time_s`, `low_s`, `high_s`, `label`; sorted by ranks and size.
+
+    Repetitions are pooled: the median, and the hull of their intervals and values. `statistic` empty: the one
+    that says most (completion, then the slowest rank, then the mean). `label` names the algorithm with its
+    segment and radix. RequestError where the table has no such operation.
+    """
+    chosen = statistic or default_statistic(frame, operation)
+    rows = frame[(frame["operation"] == operation) & (frame["statistic"] == chosen)].copy()
+    for name in HELD:
+        if name not in rows.columns:
+            rows[name] = pd.NA
+    for bound in ("low_us", "high_us"):
+        rows[bound] = rows[bound].fillna(rows["time_us"]) if bound in rows.columns else rows["time_us"]
+    grouped = rows.groupby(list(HELD), dropna=False, sort=False)
+    pooled = grouped.agg(
+        time_s=("time_us", "median"),
+        low_s=("low_us", "min"),
+        high_s=("high_us", "max"),
+    ).reset_index()
+    for name in ("time_s", "low_s", "high_s"):
+        pooled[name] = pooled[name] / 1e6
+    pooled["label"] = [
+        _label(str(algorithm), segment, radix)
+        for algorithm, segment, radix in zip(
+            pooled["algorithm"], pooled["segment_bytes"], pooled["radix"], strict=True
+        )
+    ]
+    return pooled.sort_values(["ranks", "bytes", "label"], ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Values of some columns that rows share, as text; what is unknown is empty."""
+
+    held: tuple[tuple[str, str], ...]
+
+    def __getitem__(self, name: str) -> str:
+        return dict(self.held).get(name, "")
+
+    def words(self, names: Sequence[str]) -> str:
+        """`system a, mapping core`: the values of `names` that are known, mapping as `allocation`."""
+        shown = [(name, self[name]) for name in names if self[name]]
+        return ", ".join(f"{HEADINGS.get(name, name)} {value}" for name, value in shown)
+
+
+HEADINGS = {"mpi": "MPI", "mapping": "allocation", "ppn": "ranks per node"}
+"""Columns of the table whose name in a report is another."""
+
+
+def groups(measured: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Configuration, pd.DataFrame]]:
+    """Rows that share the values of `names`, each once, in the order of those values."""
+    for _, rows in measured.groupby(list(names), dropna=False, sort=True):
+        values = (rows[name].iloc[0] for name in names)
+        told = ("" if pd.isna(value) else str(value) for value in values)
+        yield Configuration(tuple(zip(names, told, strict=True))), rows
+
+
+def telling(measured: pd.DataFrame) -> list[str]:
+    """Columns of `CONFIGURATION` with more than one value, and always `mapping`."""
+    several = [name for name in CONFIGURATION if len(measured[name].unique()) > 1]
+    return several if "mapping" in several else [*several, "mapping"]
+
+
+def telling_placed(measured: pd.DataFrame) -> list[str]:
+    """As `telling`, with nodes and ranks per node where the number of ranks and the mapping do not tell them."""
+    by_ranks = measured.groupby([*CONFIGURATION, "ranks"], dropna=False)
+    several = [name for name in ("nodes", "ppn") if by_ranks[name].nunique(dropna=False).max() > 1]
+    return [*telling(measured), *several]
+
+
+def curves(measured: pd.DataFrame, size_B: int) -> dict[tuple[Configuration, str], pd.DataFrame]:
+    """Times against ranks at one size, by configuration and label: columns `ranks`, `time_s`, `nodes`, `ppn`.
+
+    Every curve was measured as it stands: one configuration, and at each rank count one point. Where one rank
+    count was measured on several numbers of nodes, each number of nodes is a curve of its own; where that does
+    not tell them apart, so is each number of ranks per node.
+    """
+    found: dict[tuple[Configuration, str], pd.DataFrame] = {}
+    of_size = measured[(measured["bytes"] == size_B) & measured["ranks"].notna()]
+    for _, alike in groups(of_size, CONFIGURATION):
+        names = list(CONFIGURATION)
+        for name in ("nodes", "ppn"):
+            if alike.groupby([*names, "label", "ranks"], dropna=False).size().max() > 1:
+                names.append(name)
+        for configuration, rows in groups(alike, names):
+            for label, curve in rows.groupby("label", sort=True):
+                found[configuration, str(label)] = curve[["ranks", "time_s", "nodes", "ppn"]].sort_values("ranks")
+    return found
+
+
+def _label(algorithm: str, segment: Any, radix: Any) -> str:
+    words = [algorithm]
+    if not pd.isna(segment) and segment:
+        words.append(f"segment {int(segment)} B")
+    if not pd.isna(radix) and radix:
+        words.append(f"radix {int(radix)}")
+    return ", ".join(words)

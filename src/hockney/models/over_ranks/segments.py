@@ -1,0 +1,85 @@
+"""Straight lines of time against ranks between the places where a cache, a socket or a node is full.
+
+Document 000 (section 1A) fits a ring's time by such lines by hand; here the breaks are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from hockney.models.over_ranks.boundaries import Boundary
+from hockney.models.over_ranks.jumps import Examined, at_boundaries, jumps
+from hockney.models.over_ranks.regression import Regression, regressions
+from hockney.records.record import Locality
+
+Array = NDArray[np.float64]
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Segment:
+    """T(P) ≈ c₀ + c₁P for `first` ≤ P ≤ `last`, by least squares of relative residuals; no fit: too few points.
+
+    `begins`: what begins to be used at `first`, None at the start of the curve and at a break where nothing does.
+    """
+
+    first: int
+    last: int
+    points: int
+    begins: Locality | None
+    fit: Regression | None
+
+    def slope_s(self) -> tuple[float, float, float] | None:
+        """Seconds per further rank and its 95 % interval (Student's t)."""
+        if self.fit is None:
+            return None
+        slope_s = self.fit.coefficients[1]
+        wide_s = float(stats.t.ppf((1 + LEVEL) / 2, self.points - 2)) * self.fit.standard_errors[1]
+        return slope_s, slope_s - wide_s, slope_s + wide_s
+
+    def at(self, ranks: Array) -> Array | None:
+        """The line, shape of `ranks`, in seconds."""
+        return None if self.fit is None else self.fit.coefficients[0] + self.fit.coefficients[1] * ranks
+
+
+@dataclass(frozen=True)
+class Segments:
+    """`segments` in the order of P. `examined`: each boundary inside the curve and whether time breaks there."""
+
+    segments: list[Segment]
+    examined: list[Examined]
+
+
+def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segments:
+    """Lines of T(P), shape (points,), between the breaks that `hockney.models.over_ranks.jumps` finds.
+
+    At `expected` boundaries smaller breaks count than elsewhere. Fewer than five points have no line.
+    """
+    order = np.argsort(ranks)
+    at, time = ranks[order], time_s[order]
+    examined = at_boundaries(at, time, expected)
+    breaks = jumps(at, time, examined)
+    splits = [0, *(int(np.searchsorted(at, one.after)) for one in breaks), at.size]
+    found = []
+    for index, (start, end) in enumerate(pairwise(splits)):
+        if end == start:
+            continue
+        fits = regressions(at[start:end], time[start:end])
+        line = next((one for one in fits if one.degree == 1 and one.weights == "relative"), None)
+        found.append(
+            Segment(
+                int(at[start]),
+                int(at[end - 1]),
+                end - start,
+                breaks[index - 1].boundary if index else None,
+                line,
+            )
+        )
+    return Segments(found, examined)

@@ -1,0 +1,200 @@
+"""Laws of scaling fitted to measured times: parameters with intervals, and which law the times support."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+from scipy import optimize, stats
+
+from hockney.errors import RequestError
+from hockney.models.base import Parameter
+from hockney.models.scaling.laws.base import Law, laws
+from hockney.models.scaling.times import Times
+
+Array = NDArray[np.float64]
+
+STARTS = (1e-6, 1e-4, 1e-2, 0.5)
+"""Of each parameter: they span what programs have, and the residuals are smooth between."""
+CONFIDENCE = 0.95
+RESOLUTION = 1e-9
+"""Relative scatter below which times are exact: they were calculated, not measured."""
+TELLING = 2.0
+"""Difference of AICc from which the better law is preferred (Burnham and Anderson 2002, section 2.6)."""
+MISFIT = 0.05
+"""Level of the test for lack of fit."""
+
+
+class LawFit(BaseModel):
+    """One law's parameters; T(p) = serial_time_s/S(p), times p with weak scaling."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    law: str
+    serial_time_s: Parameter
+    parameters: dict[str, Parameter]
+    limits: dict[str, float | None] = Field(description="what follows from the estimates, see the law")
+    relative_scatter: float | None = Field(description="of the times about the law; None without freedom")
+    degrees_of_freedom: int
+    lack_of_fit_p: float | None = Field(
+        description="probability of this misfit by chance; None without repetitions"
+    )
+    aicc: float | None = Field(description="None where there are too few times for it")
+    notes: list[str]
+
+    @property
+    def theta(self) -> list[float]:
+        """The parameters' values in the law's order."""
+        return [one.value for one in self.parameters.values()]
+
+    def speedup(self, processes: Array) -> Array:
+        """The law's speed-up, same shape."""
+        return np.asarray(laws.get(self.law).speedup(processes, self.theta), dtype=np.float64)
+
+
+def fit_law(name: str, times: Times) -> LawFit:
+    """Least squares of ln T with physical parameters; the time of one process is a parameter like the others.
+
+    Intervals are from the Jacobian's covariance with Student's t, cut at the physical bounds: a scaling study
+    has five to ten numbers of processes, of which a bootstrap would draw sets that cannot be fitted, and its
+    quantiles are too narrow. Where repetitions show that the law itself is off, the misfit between numbers of
+    processes is the noise, with as many degrees of freedom as they allow. RequestError with fewer numbers of
+    processes than parameters.
+    """
+    law = laws.get(name)
+    upper = np.array(list(law.upper.values()))
+    unknowns = 1 + upper.size
+    counts = times.counts
+    if counts.size < unknowns:
+        raise RequestError(
+            f"{law.title} has {unknowns} parameters with the time of one process, and the times are of "
+            f"{counts.size} number{'s' if counts.size > 1 else ''} of processes: they cannot be identified",
+            f"measure at least {unknowns} different numbers of processes",
+        )
+    estimate, jacobian, residual = _least_squares(law, upper, times)
+    points = residual.size
+    squares = max(float(residual @ residual), points * RESOLUTION**2)
+    misfit_p, noise, freedom = _noise(times, residual, squares, unknowns)
+    width = np.full(unknowns, np.nan)
+    if freedom > 0:
+        # Columns of one length: κ may be a million times smaller than σ.
+        length = np.linalg.norm(jacobian, axis=0)
+        scaled = jacobian / length
+        covariance = np.linalg.pinv(scaled.T @ scaled) / np.outer(length, length)
+        width = stats.t.ppf(0.5 + CONFIDENCE / 2, freedom) * noise * np.sqrt(np.diag(covariance))
+    theta = estimate[1:]
+    serial = math.exp(estimate[0])
+    limits = law.limits([float(one) for one in theta])
+    return LawFit(
+        law=name,
+        serial_time_s=Parameter(
+            value=serial,
+            low=_finite(serial * math.exp(-width[0])),
+            high=_finite(serial * math.exp(min(width[0], 700.0))),
+            unit="s",
+        ),
+        parameters={
+            key: Parameter(
+                value=float(value),
+                low=_finite(float(np.maximum(value - half, 0.0))),
+                high=_finite(float(np.minimum(value + half, top))),
+                unit="1",
+            )
+            for key, value, half, top in zip(law.upper, theta, width[1:], upper, strict=True)
+        },
+        limits=limits,
+        relative_scatter=math.sqrt(squares / (points - unknowns)) if points > unknowns else None,
+        degrees_of_freedom=freedom,
+        lack_of_fit_p=misfit_p,
+        aicc=_aicc(squares, points, unknowns + 1),
+        notes=_notes(law, theta, width[1:], upper, misfit_p, freedom, limits, float(counts[-1])),
+    )
+
+
+def _least_squares(law: Law, upper: Array, times: Times) -> tuple[Array, Array, Array]:
+    """(ln T(1) and the parameters, Jacobian (N, K), residuals ln model − ln measured (N,))."""
+    work = times.processes if law.is_weak else np.ones_like(times.processes)
+    measured = np.log(times.time_s / work)
+
+    def residuals(x: Array) -> Array:
+        return np.asarray(x[0] - np.log(law.speedup(times.processes, list(x[1:]))) - measured)
+
+    bounds = (np.array([-np.inf, *np.zeros(upper.size)]), np.array([np.inf, *upper]))
+    best = None
+    for start in itertools.product(STARTS, repeat=upper.size):
+        first = float(np.mean(measured + np.log(law.speedup(times.processes, start))))
+        found = optimize.least_squares(
+            residuals, [first, *start], bounds=bounds, method="dogbox", jac="3-point", x_scale="jac",
+            ftol=1e-14, xtol=1e-12, gtol=1e-14,
+        )  # fmt: skip
+        if best is None or found.cost < best.cost:
+            best = found
+    assert best is not None
+    return np.asarray(best.x), np.asarray(best.jac), np.asarray(best.fun)
+
+
+def _noise(times: Times, residual: Array, squares: float, unknowns: int) -> tuple[float | None, float, int]:
+    """(p of the test for lack of fit, deviation of ln T, its degrees of freedom); Draper and Smith 1998, 2.1."""
+    points, groups = residual.size, times.counts.size
+    within = sum(
+        float(np.sum((one - one.mean()) ** 2))
+        for one in (residual[times.processes == count] for count in times.counts)
+    )
+    between, repeated = groups - unknowns, points - groups
+    misfit_p = None
+    if between > 0 and repeated > 0:
+        misfit = max(squares - within, 0.0) / between
+        pure = max(within, points * RESOLUTION**2) / repeated
+        misfit_p = float(stats.f.sf(misfit / pure, between, repeated))
+        if misfit_p < MISFIT:
+            return misfit_p, math.sqrt(misfit), between
+    freedom = points - unknowns
+    return misfit_p, math.sqrt(squares / freedom) if freedom > 0 else math.nan, freedom
+
+
+def _aicc(squares: float, points: int, parameters: int) -> float | None:
+    """Akaike's criterion with the small-sample correction; `parameters` counts the variance too."""
+    spare = points - parameters - 1
+    if spare <= 0:
+        return None
+    return points * math.log(squares / points) + 2 * parameters * (1 + (parameters + 1) / spare)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _notes(
+    law: Law,
+    theta: Array,
+    width: Array,
+    upper: Array,
+    misfit_p: float | None,
+    freedom: int,
+    limits: dict[str, float | None],
+    most: float,
+) -> list[str]:
+    notes = []
+    if freedom == 0:
+        notes.append("as many parameters as times: the law passes through them, and nothing supports an interval")
+    if misfit_p is not None and misfit_p < MISFIT:
+        notes.append(
+            "the law is off by more than repetitions scatter: intervals are from the misfit between numbers of "
+            "processes"
+        )
+    for key, value, half, top in zip(law.upper, theta, width, upper, strict=True):
+        if value == 0:
+            notes.append(f"{key} is at its bound 0")
+        elif value == top:
+            notes.append(f"{key} is at its bound {top:g}")
+        elif value - half <= 0:
+            notes.append(f"{key} cannot be told from 0")
+        if value - half <= 0 and value + half >= top:
+            notes.append(f"the times do not identify {key}: every value from 0 to {top:g} is in its interval")
+    peak = limits.get("peak_processes")
+    if peak is not None and peak > most:
+        notes.append(f"the peak at {peak:.0f} processes is beyond the times, which end at {most:.0f}")
+    return notes

@@ -1,0 +1,138 @@
+"""A scaling study: speed-up and efficiency of measured times, and the laws beside one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.models.scaling.fit import MISFIT, TELLING, LawFit, fit_law
+from hockney.models.scaling.laws.base import laws
+from hockney.models.scaling.times import Times
+
+
+@dataclass(frozen=True)
+class Study:
+    """`fits` by law, `skipped` the laws that cannot be fitted and why, `preferred` None where none stands out.
+
+    `baseline_s` is the time of one process: the median of those measured, or the best fit's where there is none.
+    """
+
+    times: Times
+    is_weak: bool
+    fits: dict[str, LawFit]
+    skipped: dict[str, str]
+    baseline_s: float
+    is_extrapolated: bool
+    preferred: str | None
+    comparison: str
+    notes: list[str]
+
+    def speedups(self, processes: NDArray[np.float64], time_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """T(1)/T(p), with weak scaling p·T(1)/T(p); shapes (N,)."""
+        return self.baseline_s / time_s * (processes if self.is_weak else 1.0)
+
+    def law_speedups(self, law: str, processes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What `speedups` would be of the times that a fitted law says; same shape. Its T(1) need not be ours."""
+        one = self.fits[law]
+        return self.baseline_s / one.serial_time_s.value * one.speedup(processes)
+
+    def as_data(self) -> dict[str, Any]:
+        """All of it as JSON."""
+        counts, medians_s = self.times.counts, self.times.medians_s()
+        rows = zip(counts, medians_s, self.speedups(counts, medians_s), strict=True)
+        return {
+            "scaling": "weak" if self.is_weak else "strong",
+            "baseline_s": self.baseline_s,
+            "baseline": "extrapolated" if self.is_extrapolated else "measured",
+            "points": [
+                {
+                    "processes": int(count),
+                    "repetitions": int(np.count_nonzero(self.times.processes == count)),
+                    "median_time_s": float(time_s),
+                    "speedup": float(speedup),
+                    "efficiency": float(speedup / count),
+                    "karp_flatt": None if self.is_weak or count == 1 else _karp_flatt(count, speedup),
+                    "law_speedup": {name: float(self.law_speedups(name, count)) for name in self.fits},
+                }
+                for count, time_s, speedup in rows
+            ],
+            "laws": {name: one.model_dump(exclude={"law"}) for name, one in self.fits.items()}
+            | {name: {"skipped": why} for name, why in self.skipped.items()},
+            "preferred": self.preferred,
+            "comparison": self.comparison,
+            "notes": self.notes,
+        }
+
+
+def _karp_flatt(count: float, speedup: float) -> float:
+    """The serial fraction that one time by itself would have by Amdahl's law (Karp and Flatt, CACM 1990)."""
+    return float((1 / speedup - 1 / count) / (1 - 1 / count))
+
+
+def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate: bool = False) -> Study:
+    """Fit one law, or all that are for this kind of scaling.
+
+    `extrapolate`: without a time of one process the fits say what it would be. RequestError where a law is for
+    the other kind of scaling, where there is no baseline, and where no law can be identified.
+    """
+    known = [name for name, one in laws if one.is_weak == is_weak]
+    if law != "all" and law not in known:
+        title = laws.get(law).title
+        kind, hint = ("strong", "leave out --weak") if is_weak else ("weak", "add --weak if the work grew too")
+        raise RequestError(f"{title} is for {kind} scaling", f"{hint}, or choose {', '.join(known)}")
+    counts = times.counts
+    if counts.size < 2:
+        raise RequestError(
+            f"all times are of {counts[0]:.0f} process{'es' if counts[0] > 1 else ''}: that is no scaling",
+            "measure other numbers of processes too",
+        )
+    measured = counts[0] == 1
+    if not measured and not extrapolate:
+        raise RequestError(
+            f"there is no time of 1 process, the fewest are {counts[0]:.0f}: speed-up has no baseline",
+            "measure 1 process, or let the laws say what it would take: --extrapolate-baseline",
+        )
+    fits: dict[str, LawFit] = {}
+    skipped: dict[str, str] = {}
+    for name in known if law == "all" else [law]:
+        try:
+            fits[name] = fit_law(name, times)
+        except RequestError as error:
+            if law != "all":
+                raise
+            skipped[name] = error.message
+    preferred, comparison = _prefer(fits, skipped)
+    best = preferred or next(iter(fits))
+    medians_s = times.medians_s()
+    baseline_s = float(medians_s[0]) if measured else fits[best].serial_time_s.value
+    notes = [] if measured else [f"no time of 1 process was measured: speed-ups are against what {best} says"]
+    speedup = baseline_s / medians_s * (counts if is_weak else 1.0)
+    if beyond := [f"{count:.0f}" for count, one in zip(counts, speedup, strict=True) if one > 1.02 * count]:
+        notes.append(
+            f"more than the ideal speed-up at {', '.join(beyond)} processes (more cache?): no law here has that"
+        )
+    return Study(times, is_weak, fits, skipped, baseline_s, not measured, preferred, comparison, notes)
+
+
+def _prefer(fits: dict[str, LawFit], skipped: dict[str, str]) -> tuple[str | None, str]:
+    if len(fits) == 1:
+        name = next(iter(fits))
+        if skipped:
+            return None, f"only {name} could be fitted: there is nothing to compare it with"
+        return name, f"{name} is the only law that was fitted"
+    scores = {name: one.aicc for name, one in fits.items() if one.aicc is not None}
+    if len(scores) < len(fits):
+        return None, "too few times to compare the laws (AICc): they cannot be told apart"
+    first, second = sorted(scores, key=lambda name: scores[name])[:2]
+    difference = scores[second] - scores[first]
+    told = f"AICc of {second} is {difference:.3g} above that of {first}"
+    if difference < TELLING:
+        return None, f"{told}: they cannot be told apart"
+    poor = fits[first].lack_of_fit_p
+    return first, f"{told}: {first} is preferred" + (
+        ", although repetitions show that it is off too" if poor is not None and poor < MISFIT else ""
+    )

@@ -1,0 +1,112 @@
+"""The bisection of a network or of an allocation: the least cut that leaves half of the nodes on either side."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.network.bisection.bounds import lower_bound
+from hockney.network.bisection.closed_forms import known_bisection
+from hockney.network.bisection.optimal import split_optimally
+from hockney.network.bisection.reduced import Reduced, reduce
+from hockney.network.bisection.search import cut_off, edge_cut, orders, search
+from hockney.network.bisection.tree import is_tree, split_tree
+from hockney.network.topologies.base import Network
+
+STARTS = 8
+"""Local searches from random places, as far as the time goes."""
+MOST_VERTICES = 2**15
+"""Of a graph that is neither a tree nor known: even one search takes minutes in larger ones."""
+
+
+@dataclass(frozen=True)
+class Bisection:
+    """The least sum of weights that a balanced split cuts lies in [low, high]; `side` cuts `high`.
+
+    A split is balanced if ⌊n/2⌋ of the n allocated nodes are on one side; all other vertices are where they cost
+    least. Links of nodes can be among those cut.
+    """
+
+    low: float
+    high: float
+    side: NDArray[np.bool_]
+    """(vertices,)"""
+    method: str
+    """What proves it: `tree`, `closed form`, `integer programme`, `bounds meet`; `bounds` where nothing does."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the least cut is known."""
+        return self.low == self.high
+
+
+def cut(network: Network, side: NDArray[np.bool_], weight: NDArray[np.float64]) -> float:
+    """The sum of `weight` (links,) over the bundles between the two sides (vertices,)."""
+    a, b = network.ends.T
+    return float(weight[side[a] != side[b]].sum())
+
+
+def bisection(
+    network: Network,
+    allocation: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    *,
+    time_limit_s: float = 20.0,
+    seed: int = 0,
+) -> Bisection:
+    """The least cut of `allocation` by `weight` (links,): parallel links for the width, rates for bandwidth.
+
+    Exact for trees (also fat trees: their equal switches act as one), whole tori and hypercubes; else an integer
+    programme proves the best of several local searches. Both have `time_limit_s`, and where that is too short,
+    `low` and `high` are what is proven and what was found.
+    RequestError where the graph is too large even for that.
+    """
+    if len(allocation) < 2:
+        return Bisection(0.0, 0.0, np.zeros(network.vertices, bool), "tree")
+    uniform = np.unique(weight)
+    known = known_bisection(network) if len(allocation) == network.nodes and len(uniform) == 1 else None
+    if known is not None:
+        links, side = known
+        return Bisection(links * float(uniform[0]), cut(network, side, weight), side, "closed form")
+    graph = reduce(network, allocation, weight)
+    if is_tree(graph):
+        _, vertex_side, off = split_tree(graph)
+        side = graph.sides(vertex_side, off)
+        value = cut(network, side, weight)
+        return Bisection(value, value, side, "tree")
+    if graph.vertices > MOST_VERTICES:
+        raise RequestError(
+            f"the bisection of these nodes is no theorem's, and {graph.vertices} vertices are too many to search",
+            f"ask about all nodes, or describe a network of up to {MOST_VERTICES} vertices",
+        )
+    # Weights are whole numbers of this unit, and so is every cut.
+    unit = float(np.gcd.reduce(weight.astype(np.int64))) if (weight == np.floor(weight)).all() else 0.0
+    low, order = lower_bound(graph)
+    starts = orders(graph, seed, STARTS)
+    found, vertex_side = search(graph, starts if order is None else [order, *starts], time_limit_s)
+    method = "bounds meet"
+    if _up(low, unit) < found:
+        proven, better = split_optimally(graph, time_limit_s, found)
+        low = max(low, proven)
+        if better is not None and (value := _value(graph, better)) < found:
+            found, vertex_side = value, better
+        method = "integer programme" if _up(low, unit) >= found else "bounds"
+    balanced = cut_off(graph, vertex_side)
+    assert balanced is not None
+    side = graph.sides(vertex_side, balanced[1])
+    high = cut(network, side, weight)
+    return Bisection(min(high, _up(low, unit)), high, side, method)
+
+
+def _value(graph: Reduced, side: NDArray[np.bool_]) -> float:
+    balanced = cut_off(graph, side)
+    return math.inf if balanced is None else edge_cut(graph, side) + balanced[0]
+
+
+def _up(low: float, unit: float) -> float:
+    """The least possible cut that is not below `low`, which rounding may have lifted a little."""
+    return math.ceil(low * (1 - 1e-7) / unit) * unit if unit else low * (1 - 1e-7)

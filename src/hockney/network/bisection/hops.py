@@ -1,0 +1,109 @@
+"""Distances between nodes: links on a shortest path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from hockney.errors import RequestError
+from hockney.network.topologies.base import Network
+
+_BLOCK = 2**24
+"""Distances held at once."""
+
+
+@dataclass(frozen=True)
+class Hops:
+    """Of all unordered pairs of different nodes, by the links between the two on a shortest path."""
+
+    pairs: dict[int, int]
+    """Hops → how many pairs have them."""
+
+    @property
+    def diameter(self) -> int:
+        """The longest shortest path; 0 for a single node."""
+        return max(self.pairs, default=0)
+
+    @property
+    def average(self) -> float | None:
+        """Over the pairs; None where there is none."""
+        count = sum(self.pairs.values())
+        return sum(hops * pairs for hops, pairs in self.pairs.items()) / count if count else None
+
+
+def hops(network: Network, allocation: NDArray[np.int64]) -> Hops:
+    """Distances among the nodes `allocation`. Paths may lead through nodes and switches outside of it.
+
+    In a network with switches, nodes pass nothing on, as in `hockney network traffic`: RequestError where two
+    have no other way. In one without (torus, hypercube, edges between nodes alone) every node is a router.
+
+    Nodes that hang on one switch alone are counted at their switch. In a torus or hypercube a distance depends on
+    the difference of two nodes alone.
+    """
+    graph = network.matrix(np.ones(len(network.ends)))
+    if network.kind in ("torus", "hypercube"):
+        return _by_difference(network, graph, allocation)
+    # An end of the line is no way to anywhere, unless its neighbour is one too.
+    neighbour = graph.indices[graph.indptr[:-1]] if network.vertices > 1 else np.zeros(1, np.int64)
+    degree = np.diff(graph.indptr)
+    forwards = np.arange(network.vertices) >= (network.nodes if network.switches else 0)
+    hangs = (degree == 1) & (degree[neighbour] > 1) & forwards[neighbour]
+    at = np.where(hangs, neighbour, np.arange(network.vertices))[allocation]
+    places, index = np.unique(np.stack([at, hangs[allocation]], -1), axis=0, return_inverse=True)
+    count = np.bincount(index.ravel()).astype(np.int64)
+    kept = np.flatnonzero(~hangs)
+    inner, begin = _ways(graph[kept][:, kept], forwards[kept])
+    place, away = np.searchsorted(kept, places[:, 0]), places[:, 1]
+    total: NDArray[np.int64] = np.zeros(0, np.int64)
+    step = max(1, _BLOCK // len(kept))
+    for start in range(0, len(places), step):
+        chosen = np.arange(start, min(start + step, len(places)))
+        found = dijkstra(inner, indices=begin[place[chosen]], unweighted=True)[:, place]
+        found[np.arange(len(chosen)), chosen] = 0
+        if (apart_for_good := np.argwhere(np.isinf(found))).size:
+            a, b = (network.names[places[one, 0]] for one in (chosen[apart_for_good[0, 0]], apart_for_good[0, 1]))
+            raise RequestError(
+                f"there is no way from {a} to {b} but through nodes, and in a network with switches they pass "
+                "nothing on",
+                "declare those that do as `switch`",
+            )
+        apart = found.astype(np.int64) + away[chosen][:, None] + away
+        weight = count[chosen][:, None] * count
+        # A node has no way to itself; others of its switch are two links away.
+        weight[np.arange(len(chosen)), chosen] -= count[chosen]
+        binned = np.bincount(apart.ravel(), weight.ravel()).astype(np.int64)
+        total = np.pad(total, (0, max(0, len(binned) - len(total))))
+        total[: len(binned)] += binned
+    return _unordered(total)
+
+
+def _ways(graph: csr_array, forwards: NDArray[np.bool_]) -> tuple[csr_array, NDArray[np.int64]]:
+    """Directed links, and the vertex where the ways out of each one begin.
+
+    What does not forward is twice there: its ways begin at a second vertex, and none leads on from the first.
+    """
+    begin = np.arange(len(forwards))
+    begin[~forwards] = len(forwards) + np.arange(np.count_nonzero(~forwards))
+    links = coo_array(graph)
+    size = len(forwards) + np.count_nonzero(~forwards)
+    return csr_array((links.data, (begin[links.row], links.col)), shape=(size, size)), begin
+
+
+def _by_difference(network: Network, graph: csr_array, allocation: NDArray[np.int64]) -> Hops:
+    """How often each difference of two nodes occurs is the autocorrelation of the allocation."""
+    shape = network.shape or (2,) * int(network.attributes["dimension"])
+    is_allocated = np.zeros(network.nodes)
+    is_allocated[allocation] = 1
+    spectrum = np.fft.fftn(is_allocated.reshape(shape))
+    often = np.rint(np.fft.ifftn(np.abs(spectrum) ** 2).real).astype(np.int64).ravel()
+    far = dijkstra(graph, directed=False, indices=np.zeros(1, np.int64), unweighted=True)[0].astype(np.int64)
+    often[0] = 0
+    return _unordered(np.bincount(far, often).astype(np.int64))
+
+
+def _unordered(ordered: NDArray[np.int64]) -> Hops:
+    return Hops({hop: int(pairs) // 2 for hop, pairs in enumerate(ordered) if pairs})

@@ -1,0 +1,36 @@
+"""Ports of switches: how many there are, how many links use them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hockney.network.topologies.base import Network
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Of all switches of one kind; used and free ones also as the least and the most of one switch."""
+
+    kind: str
+    switches: int
+    radix: int
+    """Ports of one switch."""
+    used: int
+    free: int
+    used_by_one: tuple[int, int]
+
+
+def ports(network: Network) -> list[Ports]:
+    """Of every kind of switches whose number of ports is known."""
+    used = np.bincount(network.ends.ravel(), np.repeat(network.parallel, 2), minlength=network.vertices).astype(
+        np.int64
+    )
+    found = []
+    for kind in network.switch_kinds:
+        of = used[kind.first : kind.first + kind.count]
+        total = int(of.sum())
+        free = kind.ports * kind.count - total
+        found.append(Ports(kind.name, kind.count, kind.ports, total, free, (int(of.min()), int(of.max()))))
+    return found

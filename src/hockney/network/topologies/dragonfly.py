@@ -1,0 +1,123 @@
+"""A dragonfly (Kim, Dally, Scott, Abts 2008): groups of fully connected routers, any two of them linked."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hockney.errors import RequestError
+from hockney.network.topologies.base import (
+    Network,
+    SwitchKind,
+    Topology,
+    check_size,
+    link_rate,
+    topologies,
+    whole,
+)
+
+ARRANGEMENTS = ("absolute", "relative")
+"""Which router holds which global link, as Hastings et al. (Cluster 2015) name them."""
+
+
+def arrangement_name(text: str) -> str:
+    """One of `ARRANGEMENTS`."""
+    if text.strip() not in ARRANGEMENTS:
+        raise RequestError(f"unknown arrangement {text!r}", f"known: {', '.join(ARRANGEMENTS)}")
+    return text.strip()
+
+
+def dragonfly(
+    routers: int,
+    nodes_per_router: int,
+    global_links: int,
+    groups: int | None = None,
+    arrangement: str = "absolute",
+    link: float = math.nan,
+    global_link: float = math.nan,
+) -> Network:
+    """`routers` (a) in a group, `nodes_per_router` (p), `global_links` of a router (h), `groups` (g).
+
+    At most, and by default, there are a·h + 1 groups, with one link between any two. With fewer, any two have
+    ⌊a·h / (g − 1)⌋, and ports that are left over stay free. Port k of a group's a·h belongs to its router ⌊k/h⌋
+    and leads, with `absolute`, to group k (leaving out its own), with `relative` to the k-th one after its own.
+    `link` and `global_link` (default: `link`) in bit/s.
+    """
+    most = routers * global_links + 1
+    count = most if groups is None else groups
+    if count > most:
+        raise RequestError(
+            f"groups: {count} groups are too many: {routers} routers × {global_links} global links reach "
+            f"{most - 1} others, so {most} groups at most",
+            "give fewer groups, or groups more routers or global links",
+        )
+    nodes, switches = count * routers * nodes_per_router, count * routers
+    check_size(nodes + switches, "dragonfly")
+    router = nodes + np.arange(switches, dtype=np.int64).reshape(count, routers)
+    node = np.arange(nodes, dtype=np.int64)
+    parts = [np.stack([node, nodes + node // nodes_per_router], -1)]
+    here, there = np.triu_indices(routers, 1)
+    parts.append(np.stack([router[:, here], router[:, there]], -1).reshape(-1, 2))
+    each = routers * global_links // (count - 1) if count > 1 else 0
+    one, other = np.triu_indices(count, 1)
+    for turn in range(each):
+        ports = [turn * (count - 1) + _port(i, j, count, arrangement) for i, j in ((one, other), (other, one))]
+        held = [router[i, port // global_links] for i, port in zip((one, other), ports, strict=True)]
+        parts.append(np.stack(held, -1))
+    local = sum(map(len, parts[:2]))
+    far, parallel = np.unique(
+        np.concatenate([np.zeros((0, 2), np.int64), *parts[2:]]), axis=0, return_counts=True
+    )
+    ends = np.concatenate([*parts[:2], far])
+    return Network(
+        kind="dragonfly",
+        nodes=nodes,
+        switches=switches,
+        ends=ends,
+        parallel=np.concatenate([np.ones(local, np.int64), parallel]),
+        bandwidth_bit_per_s=np.repeat(
+            [link, link if math.isnan(global_link) else global_link], [local, len(far)]
+        ),
+        names=(
+            *(f"node {i}" for i in range(nodes)),
+            *(f"router {group}.{i}" for group in range(count) for i in range(routers)),
+        ),
+        level=np.repeat(np.array([0, 1], np.int64), [nodes, switches]),
+        attributes={
+            "groups": count,
+            "most_groups": most,
+            "routers_per_group": routers,
+            "nodes_per_router": nodes_per_router,
+            "global_links_between_groups": each,
+            "global_ports_free_per_group": routers * global_links - each * (count - 1),
+            "arrangement": arrangement,
+        },
+        switch_kinds=(SwitchKind("router", nodes, switches, nodes_per_router + routers - 1 + global_links),),
+    )
+
+
+def _port(
+    group: np.typing.NDArray[np.int64], to: np.typing.NDArray[np.int64], groups: int, arrangement: str
+) -> np.typing.NDArray[np.int64]:
+    if arrangement == "absolute":
+        return to - (to > group)
+    return (to - group - 1) % groups
+
+
+topologies.register("dragonfly")(
+    Topology(
+        "dragonfly",
+        dragonfly,
+        {
+            "routers": whole,
+            "nodes-per-router": whole,
+            "global-links": whole,
+            "groups": whole,
+            "arrangement": arrangement_name,
+            "link": link_rate,
+            "global-link": link_rate,
+        },
+        required=("routers", "nodes-per-router", "global-links"),
+    )
+)

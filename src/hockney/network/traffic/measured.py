@@ -1,0 +1,169 @@
+"""Measured latencies between nodes, put onto a topology: how they grow with hops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import linregress, t
+
+from hockney.errors import RequestError
+from hockney.network.topologies.base import Network
+from hockney.network.traffic.base import Links
+from hockney.network.traffic.patterns.base import rank_number, read_lines
+from hockney.network.traffic.walk import hops
+from hockney.records.folder import Campaign
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two hosts and the median one-way time between them in seconds."""
+
+    hosts: tuple[str, str]
+    latency_s: float
+
+
+def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tuple[int, list[Pair]]:
+    """Ping-pongs between nodes of one size (None: the smallest measured), one for each pair of hosts.
+
+    RequestError where there are none, or where a launch does not tell the hosts of its ranks.
+    """
+    found = [
+        one
+        for one in campaign.records()
+        if (one.operation, one.statistic, one.locality) == ("pingpong", "one_way", "network")
+        and (one.variant or "default") == variant
+    ]
+    sizes = sorted({one.bytes for one in found})
+    if not sizes or (size_B is not None and size_B not in sizes):
+        what = "between nodes" if size_B is None else f"of {size_B} B between nodes"
+        raise RequestError(
+            f"{campaign.path} has no ping-pong {what} with the variant {variant!r}",
+            f"there are: {', '.join(map(str, sizes))} B"
+            if sizes
+            else "measure some: `hockney measure --operations pingpong --localities network --pairs 20 …`",
+        )
+    size = sizes[0] if size_B is None else size_B
+    launches = {str(one.get("id", "")): one for one in campaign.launches()}
+    times: dict[tuple[str, str], list[float]] = {}
+    for one in found:
+        if one.bytes == size:
+            names = _hosts(launches.get(one.launch, {}), one.pair)
+            times.setdefault((min(names), max(names)), []).append(one.value)
+    return size, [Pair(pair, float(np.median(values))) for pair, values in sorted(times.items())]
+
+
+def _hosts(launch: Mapping[str, Any], pair: str) -> tuple[str, str]:
+    told = launch.get("ranks")
+    host = {str(one.get("rank")): str(one.get("host", "")) for one in told} if isinstance(told, list) else {}
+    ends = pair.split("-")
+    if len(ends) != 2 or not all(host.get(end) for end in ends):
+        raise RequestError(
+            f"launch {launch.get('id', '')!r} does not tell where the ranks {pair!r} were",
+            "only campaigns of `hockney measure` do; imported tables name no hosts",
+        )
+    return host[ends[0]], host[ends[1]]
+
+
+def nodes_by_name(pairs: Sequence[Pair], network: Network) -> dict[str, int]:
+    """Hosts in the order of their names, numbers in them as numbers, as nodes 0, 1, …"""
+    hosts = {host for pair in pairs for host in pair.hosts}
+    if len(hosts) > network.nodes:
+        raise RequestError(
+            f"{len(hosts)} hosts were measured, and the topology has {network.nodes} nodes", "give a larger one"
+        )
+
+    def key(host: str) -> list[tuple[int, str]]:
+        return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split("([0-9]+)", host)]
+
+    return {host: node for node, host in enumerate(sorted(hosts, key=key))}
+
+
+def read_nodes(path: Path, pairs: Sequence[Pair], network: Network) -> dict[str, int]:
+    """Lines `host node`. RequestError where a measured host is missing, or a node is not in the network."""
+    found: dict[str, int] = {}
+    for line, (host, node_text) in read_lines(path, ("host", "node")):
+        node = rank_number(node_text, path, line)
+        if node >= network.nodes:
+            raise RequestError(
+                f"{path}, line {line}: node {node} of {network.nodes}", f"nodes are 0 to {network.nodes - 1}"
+            )
+        found[host] = node
+    if missing := sorted({host for pair in pairs for host in pair.hosts} - set(found)):
+        raise RequestError(f"{path}: the measured host {missing[0]!r} has no node", "one line for each host")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ByHops:
+    """Latencies (pairs,) in seconds against hops (pairs,)."""
+
+    pairs: Sequence[Pair]
+    hops: NDArray[np.int64]
+
+    @property
+    def latency_s(self) -> Floats:
+        """(pairs,)."""
+        return np.array([pair.latency_s for pair in self.pairs])
+
+    def classes(self) -> list[dict[str, float]]:
+        """For each number of hops how many pairs there are, and their least, median and largest latency."""
+        told = []
+        for one in np.unique(self.hops):
+            mine = self.latency_s[self.hops == one]
+            told.append(
+                {
+                    "hops": int(one),
+                    "pairs": len(mine),
+                    "least_s": float(mine.min()),
+                    "median_s": float(np.median(mine)),
+                    "largest_s": float(mine.max()),
+                }
+            )
+        return told
+
+    def fit(self) -> dict[str, Any]:
+        """latency = base + per_hop · hops by least squares, with 95 % intervals where the pairs support any.
+
+        All times are of one size, of one magnitude: absolute residuals. Where only one number of hops was
+        measured, nothing is fitted and the reason is told.
+        """
+        if len(np.unique(self.hops)) < 2:
+            return {
+                "identifiable": False,
+                "reason": f"all {len(self.pairs)} pairs are {int(self.hops[0])} hops apart: "
+                "measure pairs at another distance",
+            }
+        line = linregress(self.hops, self.latency_s)
+        freedom = len(self.pairs) - 2
+        told: dict[str, Any] = {"identifiable": True}
+        for name, value, error in (
+            ("base_s", line.intercept, line.intercept_stderr),
+            ("per_hop_s", line.slope, line.stderr),
+        ):
+            half = float(t.ppf(0.975, freedom) * error) if freedom else None
+            told[name] = {
+                "value": float(value),
+                "low": None if half is None else float(value) - half,
+                "high": None if half is None else float(value) + half,
+            }
+        if not freedom:
+            told["reason"] = "two pairs make a line and no interval"
+        elif told["per_hop_s"]["low"] <= 0 <= told["per_hop_s"]["high"]:
+            told["reason"] = "the latency of a hop cannot be told from 0"
+        return told
+
+
+def by_hops(network: Network, pairs: Sequence[Pair], node: Mapping[str, int]) -> ByHops:
+    """Pairs with the links between their nodes."""
+    nodes = np.unique(list(node.values()))
+    apart = hops(Links.of(network), nodes)
+    at = {host: int(np.searchsorted(nodes, one)) for host, one in node.items()}
+    return ByHops(pairs, np.array([apart[at[a], at[b]] for a, b in (pair.hosts for pair in pairs)], np.int64))

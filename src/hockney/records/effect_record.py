@@ -1,0 +1,45 @@
+"""One answer about an effect as it is stored: a line of `effects.jsonl`, read back by the models of effects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hockney.records.record import Locality
+
+
+class EffectRecord(BaseModel):
+    """One question to the runner about an effect (overlap, matching, …) and its answer, SI units.
+
+    Where `not_measurable` says why, nothing was asked and there is no answer; where `refused` does, the runner
+    declined. The keys of `parameters` and `answer` are those of cpp/runner/effects/<effect>.cpp.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    effect: str = Field(description="synchronisation, overlap, matching, …")
+    locality: Locality | None = Field(
+        default=None, description="of the pairs that communicate, where they have one"
+    )
+    members: list[int] = Field(
+        default_factory=list, description="ranks that took part, in the order of the request"
+    )
+    parameters: dict[str, Any] = Field(default_factory=dict, description="what was asked, by key of the request")
+    answer: dict[str, Any] = Field(default_factory=dict)
+    not_measurable: str = ""
+    refused: str = ""
+    about: dict[str, Any] = Field(
+        default_factory=dict, description="what else a model must know: eager_limit_B, cores, simulated …"
+    )
+    system: str = ""
+    mpi: str = ""
+    mapping: str = ""
+    variant: str = ""
+    ranks: int | None = Field(default=None, description="of the launch")
+    nodes: int | None = None
+    ppn: int | None = None
+    oversubscribed: bool | None = None
+    repetition: int = Field(default=0, description="launch, from 0")
+    launch: str = Field(default="", description="id of the launch in launches.jsonl")
+    time: str = Field(default="", description="UTC, ISO 8601")

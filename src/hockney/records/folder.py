@@ -1,0 +1,206 @@
+"""The campaign folder: plan, launches, append-only records and one tidy table.
+
+    plan.json        what was asked for
+    launches.jsonl   provenance, one line per launch (or per imported file)
+    records.jsonl    one measurement a line, written and synced as it completes
+    apps.jsonl       one run of an application a line
+    effects.jsonl    one answer about an effect a line
+    failures.jsonl   points that could not be measured, with the reason
+    samples.csv      the tidy table, made anew from the records
+
+Only whole lines are appended, so a process killed at any instant loses at most the line in flight. A damaged
+line is reported and left where it is; all others are read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from hockney.errors import RequestError
+from hockney.records.app_record import AppRecord
+from hockney.records.effect_record import EffectRecord
+from hockney.records.record import Record
+
+PLAN = "plan.json"
+LAUNCHES = "launches.jsonl"
+RECORDS = "records.jsonl"
+APPS = "apps.jsonl"
+EFFECTS = "effects.jsonl"
+FAILURES = "failures.jsonl"
+TABLE = "samples.csv"
+LOCK = ".lock"
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Campaign:
+    """A campaign folder that exists. `warnings` collects what was found damaged while reading."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.warnings: list[str] = []
+
+    @property
+    def table(self) -> Path:
+        """The tidy table of this campaign."""
+        return self.path / TABLE
+
+    @classmethod
+    def create(cls, path: Path, plan: Mapping[str, Any]) -> Campaign:
+        """Make the folder and write its plan; RequestError where something measured is already there.
+
+        A plan without records or launches, left by a request that was refused, is replaced.
+        """
+        if any((path / name).exists() for name in (RECORDS, APPS, EFFECTS, LAUNCHES)):
+            raise RequestError(
+                f"{path} already holds a campaign",
+                "add --resume to go on with it, or choose another folder; nothing in it was changed",
+            )
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            write_atomically(path / PLAN, json.dumps(plan, indent=2, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise RequestError(
+                f"cannot create campaign {path}: {error.strerror}", "choose another folder"
+            ) from error
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> Campaign:
+        """RequestError where `path` is no campaign folder."""
+        if not any((path / name).is_file() for name in (RECORDS, APPS, EFFECTS, PLAN)):
+            raise RequestError(
+                f"{path} is not a campaign folder (no {RECORDS})",
+                "make one with `hockney measure -o FOLDER` or `hockney import FILE… -o FOLDER`",
+            )
+        return cls(path)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """While one process measures, no other may; RequestError for the second."""
+        with (self.path / LOCK).open("w", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RequestError(
+                    f"another process is measuring into {self.path}", "wait for it, or choose another folder"
+                ) from error
+            except OSError:
+                # A file system without locks keeps nobody apart, and nobody out.
+                pass
+            yield
+
+    def plan(self) -> dict[str, Any]:
+        """What was asked for; RequestError where the file is damaged."""
+        try:
+            plan = json.loads((self.path / PLAN).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise RequestError(f"{self.path / PLAN} is damaged: {error}", "restore it from a copy") from error
+        if not isinstance(plan, dict):
+            raise RequestError(f"{self.path / PLAN} is damaged: not an object", "restore it from a copy")
+        return plan
+
+    def append(self, record: Record) -> None:
+        """Write one record to disk before returning."""
+        self.append_all([record])
+
+    def append_all(self, records: Iterable[Record]) -> None:
+        """Write many records to disk before returning, synced once (an import, a merge)."""
+        self._append(RECORDS, *(record.model_dump_json(exclude_defaults=True) for record in records))
+
+    def append_app(self, record: AppRecord) -> None:
+        """Write one run of an application to disk before returning."""
+        self._append(APPS, record.model_dump_json(exclude_defaults=True))
+
+    def append_effect(self, record: EffectRecord) -> None:
+        """Write one answer about an effect to disk before returning."""
+        self._append(EFFECTS, record.model_dump_json(exclude_defaults=True))
+
+    def append_launch(self, launch: Mapping[str, Any]) -> None:
+        """Write the provenance of one launch to disk before returning; its `id` is what records refer to."""
+        self._append(LAUNCHES, json.dumps(launch, ensure_ascii=False))
+
+    def append_failure(self, failure: Mapping[str, Any]) -> None:
+        """Write why a point or a launch was not measured."""
+        self._append(FAILURES, json.dumps(failure, ensure_ascii=False))
+
+    def _append(self, name: str, *lines: str) -> None:
+        path = self.path / name
+        with path.open("ab+") as file:
+            # A line cut short by a kill must not swallow the next one.
+            if file.tell() > 0:
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")
+            file.writelines(line.encode() + b"\n" for line in lines)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def records(self) -> list[Record]:
+        """All whole records in the order measured; each damaged line becomes a warning."""
+        return self._models(RECORDS, Record)
+
+    def apps(self) -> list[AppRecord]:
+        """All whole runs of applications in the order made; each damaged line becomes a warning."""
+        return self._models(APPS, AppRecord)
+
+    def effects(self) -> list[EffectRecord]:
+        """All whole answers about effects in the order given; each damaged line becomes a warning."""
+        return self._models(EFFECTS, EffectRecord)
+
+    def _models(self, name: str, kind: type[Model]) -> list[Model]:
+        found = []
+        for number, line in self._lines(name):
+            try:
+                found.append(kind.model_validate_json(line))
+            except ValidationError as error:
+                first = error.errors()[0]
+                where = ".".join(str(part) for part in first["loc"])
+                what = f"{where}: {first['msg']}" if where else first["msg"]
+                self.warnings.append(f"{self.path / name}:{number}: damaged line skipped ({what})")
+        return found
+
+    def launches(self) -> list[dict[str, Any]]:
+        """Provenance of all launches, oldest first."""
+        return self._objects(LAUNCHES)
+
+    def failures(self) -> list[dict[str, Any]]:
+        """Points and launches that failed, oldest first."""
+        return self._objects(FAILURES)
+
+    def _objects(self, name: str) -> list[dict[str, Any]]:
+        objects = []
+        for number, line in self._lines(name):
+            try:
+                value = json.loads(line)
+            except ValueError:
+                value = None
+            if isinstance(value, dict):
+                objects.append(value)
+            else:
+                self.warnings.append(f"{self.path / name}:{number}: damaged line skipped")
+        return objects
+
+    def _lines(self, name: str) -> list[tuple[int, str]]:
+        try:
+            text = (self.path / name).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return []
+        return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file's content so that a reader, or a kill, sees the old or the new one, never a part."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)

@@ -1,0 +1,107 @@
+"""What is held fixed while the message size varies: between a pair of ranks, or in a collective."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hockney import _core
+from hockney.records.record import Cache, Locality, Record, Start
+
+TRANSFERS = ("pingpong", "pingping", "bandwidth", "bidirectional")
+"""Operations between two ranks that time messages, the most telling first: the entries of a machine file."""
+OVERHEADS = ("send_overhead", "receive_overhead")
+"""Operations between two ranks that time the processor's part; a `pingpong` entry holds what they gave."""
+POINT_TO_POINT = (*TRANSFERS, *OVERHEADS)
+COLLECTIVES = {collective.name: collective for collective in _core.collectives()}
+"""What each collective is, by name, in the usual order; cpp/schedule/collective.cpp declares it."""
+ELEMENT_B = 4
+"""Reductions add single-precision numbers."""
+
+
+def sizes_are_blocks(operation: str) -> bool:
+    """Whether `bytes` is one rank's block; False where it is the whole vector, and between two ranks."""
+    return operation in COLLECTIVES and COLLECTIVES[operation].sizes_are_blocks
+
+
+@dataclass(frozen=True)
+class PairKey:
+    """A point-to-point operation between two ranks."""
+
+    operation: str
+    locality: Locality
+    leader: int
+    follower: int
+    cache: Cache
+
+    @property
+    def pair(self) -> str:
+        """As in `Record.pair`."""
+        return f"{self.leader}-{self.follower}"
+
+    @property
+    def where(self) -> str:
+        """For messages."""
+        return f"{self.operation} {self.locality}"
+
+    def sizes(self, given_B: list[int]) -> list[int]:
+        """The sizes that make sense, in bytes."""
+        return given_B
+
+
+@dataclass(frozen=True)
+class CollectiveKey:
+    """A collective on the first `ranks` ranks. `root` None: it moves on with each repetition, or is none."""
+
+    operation: str
+    algorithm: str
+    ranks: int
+    segment_B: int
+    radix: int
+    root: int | None
+    cache: Cache
+    start: Start
+
+    @property
+    def where(self) -> str:
+        """For messages."""
+        segment = f", segment {self.segment_B} B" if self.segment_B else ""
+        return f"{self.operation} {self.algorithm} on {self.ranks} ranks{segment}"
+
+    def sizes(self, given_B: list[int]) -> list[int]:
+        """The sizes that make sense: one for a barrier, whole elements for a reduction, none empty."""
+        collective = COLLECTIVES[self.operation]
+        if not collective.has_size:
+            return [0]
+        unit = ELEMENT_B if collective.reduces else 1
+        return sorted({-(-size // unit) * unit for size in given_B if size > 0})
+
+
+Key = PairKey | CollectiveKey
+
+
+def key_of(record: Record) -> Key:
+    """The series a record of ours belongs to."""
+    if not record.cache:
+        raise ValueError(f"no record of ours: {record.origin or record.operation}")
+    if record.locality is not None:
+        leader, _, follower = record.pair.partition("-")
+        return PairKey(record.operation, record.locality, int(leader), int(follower), record.cache)
+    if record.ranks is None or not record.start:
+        raise ValueError(f"no record of ours: {record.origin or record.operation}")
+    return CollectiveKey(
+        record.operation,
+        record.algorithm,
+        record.ranks,
+        record.segment_bytes or 0,
+        record.radix or 0,
+        record.root,
+        record.cache,
+        record.start,
+    )
+
+
+def stored_key(series: Mapping[str, Any]) -> Key:
+    """From a failure as it was written down."""
+    return CollectiveKey(**series) if "algorithm" in series else PairKey(**series)

@@ -1,0 +1,96 @@
+"""Join campaigns into a new one: every record is kept, repeats of a point become further repetitions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+
+from hockney.errors import RequestError
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
+
+
+def merge(sources: Sequence[Path], target: Path) -> Campaign:
+    """A new campaign with all that the sources hold, which stay as they are.
+
+    A record that two sources share (one was made from the other) is taken once. Where two sources measured the
+    same point, or the same effect, the later one's repetitions are numbered on from the earlier one's.
+    RequestError for a source that is no campaign or holds nothing, or a target that holds something.
+    """
+    opened = [Campaign.open(path) for path in sources]
+    if len({path.resolve() for path in sources}) < len(sources):
+        raise RequestError("a campaign is named twice", "name each source once")
+    contents = [(campaign, campaign.records()) for campaign in opened]
+    for campaign, records in contents:
+        if not records and not campaign.apps() and not campaign.effects():
+            raise RequestError(f"{campaign.path} holds no records", "leave it out")
+    target_campaign = Campaign.create(
+        target, {"merged": [{"from": str(c.path), "plan": c.plan()} for c in opened]}
+    )
+    taken: set[str] = set()
+    launches: set[str] = set()
+    highest: dict[Hashable, int] = {}
+    merged: list[Record] = []
+    for campaign, records in contents:
+        target_campaign.warnings += campaign.warnings
+        offsets = dict(highest)
+        for record in records:
+            text = record.model_dump_json()
+            if text in taken:
+                continue
+            taken.add(text)
+            point = _point(record)
+            repetition = record.repetition + offsets.get(point, -1) + 1
+            highest[point] = max(highest.get(point, -1), repetition)
+            merged.append(record.model_copy(update={"repetition": repetition}))
+        for launch in campaign.launches():
+            if str(launch.get("id")) not in launches:
+                launches.add(str(launch.get("id")))
+                target_campaign.append_launch(launch)
+        for failure in campaign.failures():
+            target_campaign.append_failure(failure)
+    if merged:
+        target_campaign.append_all(merged)
+    _merge_runs(opened, target_campaign)
+    return target_campaign
+
+
+def _merge_runs(sources: Sequence[Campaign], target: Campaign) -> None:
+    """Runs of applications and answers about effects."""
+    taken: set[str] = set()
+    highest = -1
+    for campaign in sources:
+        for run in campaign.apps():
+            if (text := run.model_dump_json()) not in taken:
+                taken.add(text)
+                target.append_app(run)
+        offset = highest + 1
+        for answer in campaign.effects():
+            if (text := answer.model_dump_json(exclude={"repetition"})) not in taken:
+                taken.add(text)
+                repetition = answer.repetition + offset
+                highest = max(highest, repetition)
+                target.append_effect(answer.model_copy(update={"repetition": repetition}))
+
+
+def _point(record: Record) -> Hashable:
+    """What two records share that measure the same thing."""
+    return (
+        record.source,
+        record.system,
+        record.mpi,
+        record.operation,
+        record.algorithm,
+        record.mapping,
+        record.variant,
+        record.locality,
+        record.cache,
+        record.nodes,
+        record.ppn,
+        record.ranks,
+        record.bytes,
+        record.statistic,
+        record.pair,
+        record.pairs,
+        record.window,
+    )

@@ -1,0 +1,195 @@
+"""A series: one quantity against message size, everything else held fixed. What the models are fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.errors import RequestError
+from hockney.records.keys import POINT_TO_POINT
+from hockney.records.table import RATES, STATISTICS, operations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+IDENTITY = (
+    "source",
+    "system",
+    "mpi",
+    "mapping",
+    "locality",
+    "variant",
+    "cache",
+    "nodes",
+    "ppn",
+    "ranks",
+    "pair",
+)
+"""What measurements of different operations share when they were made on the same ranks."""
+
+KEY = (*IDENTITY, "operation", "algorithm", "pairs", "window", "segment_bytes", "radix", "root", "repetition")
+"""What one series holds fixed; a value that is unknown, or no part of the identity, is ""."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """`time_s[i]` is the time of a message of `size_B[i]` bytes; sizes strictly increase.
+
+    `low_s` and `high_s` bound the median at 95 % (equal to `time_s` where the source gave no interval).
+    `key` says what was held fixed (system, operation, locality, variant, pair, …). `eager_limit_B` is what the
+    library says of itself, None where it says nothing.
+    """
+
+    key: Mapping[str, str]
+    size_B: NDArray[np.float64]
+    time_s: NDArray[np.float64]
+    low_s: NDArray[np.float64]
+    high_s: NDArray[np.float64]
+    eager_limit_B: float | None = None
+    related: Mapping[str, Series] = field(default_factory=dict)
+    """Dedicated measurements of the same ranks, by operation (`send_overhead`, `bandwidth`, …)."""
+
+    def __post_init__(self) -> None:
+        if self.size_B.size == 0:
+            raise RequestError(f"empty series {dict(self.key)}", "measure or import at least one size")
+        if np.any(np.diff(self.size_B) <= 0):
+            raise ValueError("sizes of a series strictly increase")
+        if not np.all(np.isfinite(self.time_s)) or np.any(self.time_s <= 0):
+            raise RequestError(f"series {dict(self.key)} has times that are not positive", "remove those rows")
+
+    def take(self, mask: NDArray[np.bool_]) -> Series:
+        """The points where `mask` holds, same key and related series."""
+        return Series(
+            self.key,
+            self.size_B[mask],
+            self.time_s[mask],
+            self.low_s[mask],
+            self.high_s[mask],
+            self.eager_limit_B,
+            self.related,
+        )
+
+    def name(self) -> str:
+        """What tells this series from others, for messages: the known values of its key."""
+        return " ".join(value for value in self.key.values() if value)
+
+
+def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> list[Series]:
+    """All series of one operation in a tidy table, in the table's order, sizes in bytes, times in seconds.
+
+    A series holds `KEY` fixed. Rows of one size are repetitions: the value is their median, the interval the
+    hull of their values and intervals, so the spread between launches is part of it. In a point-to-point table
+    that names no `pair`, `repetition` takes its place: there each repetition is a series of its own. `related`
+    holds the other point-to-point operations measured on the same ranks.
+
+    RequestError where the table has no such operation or statistic (the message lists what there is).
+    """
+    if statistic in RATES:
+        raise RequestError(f"a series is made of times, not of {statistic}", "ask for one_way or completion")
+    known = _times(frame, operation)
+    if statistic not in known:
+        listed = ", ".join(known) or "only rates"
+        raise RequestError(f"no statistic {statistic!r} of {operation} in this table", f"it holds {listed}")
+    found = _grouped(frame, operation, statistic)
+    if operation not in POINT_TO_POINT or statistic != "one_way":
+        return found
+    others: dict[tuple[str, ...], dict[str, Series]] = {}
+    for name in POINT_TO_POINT:
+        if name == operation:
+            continue
+        # Of several windows the longest fills the pipe best; it comes last.
+        for other in sorted(_grouped(frame, name, statistic), key=_concurrency):
+            others.setdefault(_identity(other), {})[name] = other
+    return [replace(one, related=others.get(_identity(one), {})) for one in found]
+
+
+def default_statistic(frame: pd.DataFrame, operation: str) -> str:
+    """The time that says most about an operation, of those in the table; RequestError without the operation."""
+    known = _times(frame, operation)
+    return next((name for name in STATISTICS if name in known), STATISTICS[0])
+
+
+def _times(frame: pd.DataFrame, operation: str) -> list[str]:
+    rows = frame[frame["operation"] == operation]
+    if rows.empty:
+        held = ", ".join(operations(frame)) or "nothing"
+        raise RequestError(f"no {operation!r} in this table", f"it holds {held}")
+    return sorted(set(rows["statistic"].astype(str)) - set(RATES))
+
+
+def _concurrency(one: Series) -> tuple[float, float]:
+    return -float(one.key["pairs"] or 1), float(one.key["window"] or 0)
+
+
+def _identity(one: Series) -> tuple[str, ...]:
+    return tuple(one.key[name] for name in (*IDENTITY, "repetition"))
+
+
+def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series]:
+    rows = frame[(frame["operation"] == operation) & (frame["statistic"] == statistic)]
+    if rows.empty:
+        return []
+    columns = {name: _words(rows, name) for name in KEY}
+    if statistic == "one_way":
+        named = columns["pair"] != ""
+        columns["repetition"] = np.where(named, "", columns["repetition"])
+    else:
+        columns["repetition"] = np.full(len(rows), "", dtype=object)
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for index, key in enumerate(zip(*columns.values(), strict=True)):
+        groups.setdefault(key, []).append(index)
+    size = rows["bytes"].to_numpy(dtype=np.float64)
+    time = rows["time_us"].to_numpy(dtype=np.float64) / 1e6
+    low = _seconds(rows, "low_us", time)
+    high = _seconds(rows, "high_us", time)
+    limit = _seconds(rows, "eager_limit_B", np.full(len(rows), np.nan), scale=1.0)
+    return [
+        _one(
+            dict(zip(columns, key, strict=True)),
+            *(values[index] for values in (size, time, low, high, limit)),
+        )
+        for key, index in ((key, np.array(index)) for key, index in groups.items())
+    ]
+
+
+def _words(rows: pd.DataFrame, name: str) -> NDArray[np.object_]:
+    if name not in rows.columns:
+        return np.full(len(rows), "", dtype=object)
+    column = rows[name]
+    return column.astype(object).where(column.notna(), "").astype(str).to_numpy(dtype=object)
+
+
+def _seconds(
+    rows: pd.DataFrame, name: str, unknown: NDArray[np.float64], scale: float = 1e6
+) -> NDArray[np.float64]:
+    if name not in rows.columns:
+        return unknown
+    values = rows[name].to_numpy(dtype=np.float64) / scale
+    return np.where(np.isnan(values), unknown, values)
+
+
+def _one(
+    key: Mapping[str, str],
+    size: NDArray[np.float64],
+    time: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    limit: NDArray[np.float64],
+) -> Series:
+    sizes, place = np.unique(size, return_inverse=True)
+    members = [np.flatnonzero(place == number) for number in range(sizes.size)]
+    limits = set(limit[~np.isnan(limit)].tolist())
+    return Series(
+        key,
+        sizes,
+        np.array([np.median(time[rows]) for rows in members]),
+        np.array([min(low[rows].min(), time[rows].min()) for rows in members]),
+        np.array([max(high[rows].max(), time[rows].max()) for rows in members]),
+        # Launches that disagree say nothing about their median.
+        limits.pop() if len(limits) == 1 else None,
+    )

@@ -1,0 +1,281 @@
+"""The tidy table: one row per measured value, from records, CSV or Parquet (columns as in DESIGN.md)."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from hockney.errors import RequestError
+from hockney.records.folder import Campaign
+from hockney.records.record import Record, Statistic
+
+COLUMNS = (
+    "system",
+    "mpi",
+    "operation",
+    "algorithm",
+    "mapping",
+    "nodes",
+    "ppn",
+    "ranks",
+    "bytes",
+    "statistic",
+    "time_us",
+    "repetition",
+)
+"""Required, in this order."""
+
+OPTIONAL = (
+    "source",
+    "variant",
+    "segment_bytes",
+    "radix",
+    "root",
+    "pairs",
+    "window",
+    "cache",
+    "oversubscribed",
+    "samples",
+    "low_us",
+    "high_us",
+    "locality",
+    "pair",
+    "eager_limit_B",
+    "bandwidth_B_per_s",
+    "message_rate_per_s",
+)
+"""Written where a row knows them."""
+
+STATISTICS: tuple[str, ...] = get_args(Statistic)
+RATES = ("bandwidth_B_per_s", "message_rate_per_s")
+"""Statistics that are no times: their rows leave `time_us` empty and fill the column of that name."""
+
+DIRECTIONS: Mapping[str, int] = {"bandwidth": 1, "bidirectional": 2}
+"""Windowed operations: messages that pass in one window slot."""
+
+_TEXT = (
+    *("system", "mpi", "operation", "algorithm", "mapping", "statistic"),
+    *("source", "variant", "cache", "locality", "pair"),
+)
+_COUNT = ("nodes", "ppn", "ranks", "segment_bytes", "radix", "root", "pairs", "window", "samples")
+_REAL = ("time_us", "low_us", "high_us", "eager_limit_B", *RATES)
+_COPIED = tuple(name for name in (*COLUMNS, *OPTIONAL) if name in Record.model_fields)
+"""Columns that a record holds under the same name."""
+_TRUTH = {"true": True, "false": False, "1": True, "0": False, "": None}
+
+
+def from_records(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
+    """Tidy rows of `records`, times in µs.
+
+    A windowed operation of ours (`bandwidth`, `bidirectional`) gets rows for its two rates beside the time
+    per message. Of the visits of one point in one launch the quietest counts, as it did while measuring: what
+    disturbs a whole visit only ever lengthens it.
+    `launches` (the lines of launches.jsonl) gives `eager_limit_B`, as far as the library tells it.
+    """
+    limits = {str(launch.get("id", "")): launch.get("eager_limit_B") or {} for launch in launches}
+    rows: list[dict[str, Any]] = []
+    # What came out wrong has no time.
+    for record in quietest(record for record in records if record.verified is not False):
+        channel = "network" if record.locality == "network" else "shared_memory"
+        limit = limits.get(record.launch, {}).get(channel) if record.locality else None
+        rows.extend(_rows(record, limit))
+    return _typed(pd.DataFrame(rows, columns=[*COLUMNS, *OPTIONAL]))
+
+
+def quietest(records: Iterable[Record]) -> list[Record]:
+    """Of our visits of one point in one launch the one with the smallest median; everything else as it is.
+
+    The statistics of a collective come from the same samples: they stay with the visit whose completion counts.
+    """
+    chosen: dict[object, Record] = {}
+    followers: dict[str, list[Record]] = {}
+    for number, record in enumerate(records):
+        if record.visit and record.statistic != "completion":
+            followers.setdefault(record.visit, []).append(record)
+            continue
+        point = _point(record) if record.source == "hockney" else number
+        before = chosen.setdefault(point, record)
+        if record.value < before.value:
+            chosen[point] = record
+    return [one for record in chosen.values() for one in (record, *followers.get(record.visit, ()))]
+
+
+def _point(record: Record) -> tuple[object, ...]:
+    return (
+        *(record.system, record.mpi, record.operation, record.algorithm, record.mapping, record.variant),
+        *(record.locality, record.cache, record.nodes, record.ppn, record.ranks, record.pair, record.pairs),
+        *(record.segment_bytes, record.radix, record.root, record.start),
+        *(record.window, record.bytes, record.statistic, record.repetition),
+    )
+
+
+def _rows(record: Record, eager_limit_B: float | None) -> list[dict[str, Any]]:
+    row = {name: getattr(record, name) for name in _COPIED}
+    row |= {"samples": len(record.samples) or None, "eager_limit_B": eager_limit_B}
+    if record.statistic in RATES:
+        return [row | {record.statistic: record.value}]
+    row |= {
+        "time_us": record.value * 1e6,
+        "low_us": None if record.low is None else record.low * 1e6,
+        "high_us": None if record.high is None else record.high * 1e6,
+    }
+    if record.operation not in DIRECTIONS or record.statistic != "one_way":
+        return [row]
+    messages_per_s = DIRECTIONS[record.operation] / record.value
+    bare = row | {"time_us": None, "low_us": None, "high_us": None}
+    rates = {"bandwidth_B_per_s": record.bytes * messages_per_s, "message_rate_per_s": messages_per_s}
+    # An empty message has a rate but no bandwidth.
+    return [row, *(bare | {"statistic": name, name: rate} for name, rate in rates.items() if rate > 0)]
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Every column in its type: text with "" for unknown, nullable integers and truth values, float64."""
+    typed = frame.copy()
+    for name in typed.columns:
+        if name in _TEXT:
+            typed[name] = typed[name].astype(object).fillna("").astype(str)
+        elif name in _COUNT:
+            typed[name] = typed[name].astype("Float64").astype("Int64")
+        elif name in _REAL:
+            typed[name] = typed[name].astype("float64")
+        elif name in ("bytes", "repetition"):
+            typed[name] = typed[name].astype("int64")
+        elif name == "oversubscribed":
+            typed[name] = typed[name].astype("boolean")
+    return typed
+
+
+def write(frame: pd.DataFrame, path: Path) -> None:
+    """Write `.csv`, `.csv.gz` or `.parquet`, all or nothing; optional columns without any value are left out.
+
+    RequestError for another ending or a folder that cannot be written.
+    """
+    filled = [name for name in OPTIONAL if name in frame.columns and _filled(frame[name])]
+    extra = [name for name in frame.columns if name not in COLUMNS and name not in OPTIONAL]
+    tidy = frame[[*COLUMNS, *filled, *extra]]
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if path.name.endswith(".parquet"):
+            tidy.to_parquet(temporary, index=False)
+        elif path.name.endswith(".csv.gz"):
+            text = tidy.to_csv(index=False, float_format="%.12g")
+            # Neither name nor time inside: the same table gives the same bytes.
+            temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
+        elif path.name.endswith(".csv"):
+            tidy.to_csv(temporary, index=False, float_format="%.12g", compression=None)
+        else:
+            raise RequestError(
+                f"cannot write a table as {path.name!r}", "end the name in .csv, .csv.gz or .parquet"
+            )
+        temporary.replace(path)
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _filled(column: pd.Series[Any]) -> bool:
+    return bool((column.notna() & (column.astype(str) != "")).any())
+
+
+def load(path: Path) -> pd.DataFrame:
+    """A tidy table (`.csv`, `.csv.gz`, `.parquet`) or a campaign folder, checked; duplicate rows are kept.
+
+    Columns come back in their types (unknown text is ""); what a campaign had to skip is in
+    `frame.attrs["warnings"]`. RequestError names the file and the row: a missing column, a time that is not
+    a positive number, an unknown statistic, a line that is cut short.
+    """
+    if path.is_dir():
+        campaign = Campaign.open(path)
+        frame = from_records(campaign.records(), campaign.launches())
+        frame.attrs["warnings"] = list(campaign.warnings)
+        return frame
+    if not path.exists():
+        raise RequestError(f"{path} does not exist", "give a tidy CSV or Parquet table, or a campaign folder")
+    raw, first_line = read_text(path)
+    missing = [name for name in COLUMNS if name not in raw.columns]
+    if missing:
+        raise RequestError(
+            f"{path} is not a tidy table: column {', '.join(missing)} is missing",
+            f"its header needs {','.join(COLUMNS)}; OSU and IMB text is read by `hockney import`",
+        )
+    return _checked(raw, path, first_line)
+
+
+def read_text(path: Path) -> tuple[pd.DataFrame, int]:
+    """All values as text, and the number a person gives the first row."""
+    try:
+        if path.name.endswith((".parquet", ".pq")):
+            frame = pd.read_parquet(path)
+            for name in frame.columns:
+                frame[name] = frame[name].astype(object).where(frame[name].notna(), "").astype(str)
+            return frame, 1
+        text = (gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()).decode(
+            "utf-8-sig"
+        )
+        if not text.strip():
+            raise pd.errors.EmptyDataError
+        frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, skip_blank_lines=False)
+    except pd.errors.EmptyDataError as error:
+        raise RequestError(f"{path} is empty", "give a tidy table with a header line") from error
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        what = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise RequestError(f"{path} cannot be read: {what}", "restore the file, or import it again") from error
+    last = text.rstrip().splitlines()[-1]
+    if '"' not in last and last.count(",") < len(frame.columns) - 1:
+        raise RequestError(
+            f"{path}: its last line is cut short: {last!r}", "restore the file, or remove that line"
+        )
+    return frame[(frame != "").any(axis="columns")], 2
+
+
+def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
+    def refuse(bad: pd.Series[bool], name: str, what: str, hint: str) -> None:
+        if bad.any():
+            index = bad.index[int(np.argmax(bad.to_numpy()))]
+            value = raw.loc[index, name]
+            count = f" (and {int(bad.sum()) - 1} more rows)" if bad.sum() > 1 else ""
+            shown = f"{name} {value!r} {what}" if str(value) else f"{name} is missing"
+            raise RequestError(f"{path}, row {int(index) + first_row}: {shown}{count}", hint)
+
+    frame = raw.copy()
+    statistic = raw["statistic"]
+    refuse(~statistic.isin(STATISTICS), "statistic", "is unknown", f"known: {', '.join(STATISTICS)}")
+    for name in (*_COUNT, *_REAL, "bytes", "repetition"):
+        if name not in raw.columns:
+            continue
+        text = raw[name].str.strip()
+        number = pd.to_numeric(text.where(text != "", None), errors="coerce").astype("float64")
+        refuse((text != "") & ~np.isfinite(number), name, "is not a number", "correct or remove that row")
+        frame[name] = number
+        if name in _COUNT or name in ("bytes", "repetition"):
+            refuse(number.notna() & (number != number.round()), name, "is not a whole number", "correct that row")
+    refuse(~(frame["bytes"] >= 0), "bytes", "is not a size", "correct or remove that row")
+    frame["repetition"] = frame["repetition"].fillna(0)
+    positive = "correct or remove that row: a measured value is a positive number"
+    refuse(~statistic.isin(RATES) & ~(frame["time_us"] > 0), "time_us", "is not a positive time", positive)
+    for name in RATES:
+        if name in frame.columns:
+            refuse((statistic == name) & ~(frame[name] > 0), name, "is not a positive rate", positive)
+        elif (statistic == name).any():
+            raise RequestError(
+                f"{path} has rows with statistic {name} but no column of that name", "add the column"
+            )
+    if "oversubscribed" in frame.columns:
+        truth = raw["oversubscribed"].str.strip().str.lower()
+        refuse(~truth.isin(list(_TRUTH)), "oversubscribed", "is neither true nor false", "correct that row")
+        frame["oversubscribed"] = truth.map(_TRUTH)
+    return _typed(frame.reset_index(drop=True))
+
+
+def operations(frame: pd.DataFrame) -> list[str]:
+    """The operations of a table, sorted."""
+    return sorted(str(name) for name in frame["operation"].unique())

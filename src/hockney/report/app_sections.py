@@ -1,0 +1,229 @@
+"""Sections on applications: the registry, the runs that one is made of, and what their predictions stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import median
+from typing import Any, TypeVar
+
+from hockney.apps.stencil.surroundings import Surroundings
+from hockney.machine.file import Machine
+from hockney.machine.placement import Placement
+from hockney.machine.placement_of_launch import placement_of_launch
+from hockney.predict.machine_costs import of_machine
+from hockney.predict.scenario import place_of
+from hockney.records.app_record import AppRecord
+from hockney.registry import Registry
+from hockney.report.marks import percent
+from hockney.report.page import Section
+from hockney.report.run_tables import plain
+
+T = TypeVar("T")
+
+WIDE = 0.1
+"""Half the width of an interval over the median, from which a run is told."""
+
+USUAL = ("", "default")
+"""The variant of a launch without settings of its own."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A machine file and how it is called, and the launches of the runs by their id."""
+
+    machine: Machine
+    origin: str
+    launches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def refused(self, record: AppRecord) -> str:
+        """Why the file says nothing of this run: it is of another MPI, system or variant; empty where it does."""
+        libraries = [one.name for one in self.machine.mpi if one.name]
+        if libraries and record.mpi and record.mpi not in libraries:
+            return f"{self.origin} is of {', '.join(libraries)}, not of {record.mpi}"
+        system = self.machine.system.name
+        if system and record.system and record.system != system:
+            return f"{self.origin} is of {system}, not of {record.system}"
+        if not self._entries(record.variant):
+            return f"{self.origin} has no messages of variant {record.variant or 'default'}"
+        return ""
+
+    def _entries(self, variant: str) -> list[Any]:
+        same = USUAL if variant in USUAL else (variant,)
+        return [entry for entry in self.machine.point_to_point if entry.variant in same]
+
+    def of(self, record: AppRecord) -> Machine:
+        """The file with the messages of this run's variant alone."""
+        return self.machine.model_copy(update={"point_to_point": self._entries(record.variant)})
+
+    def placement(self, record: AppRecord) -> Placement:
+        """Where the run's ranks were. RequestError where its launch does not tell."""
+        return placement_of_launch(self.launches.get(record.launch, {"id": record.launch}), record.ranks)
+
+    @cached_property
+    def _surroundings(self) -> dict[tuple[str, str], Surroundings]:
+        return {}
+
+    def surroundings(self, record: AppRecord) -> Surroundings:
+        """What steps of a program are simulated with. RequestError for a file without ping-pongs."""
+        key = record.variant, record.launch
+        if key not in self._surroundings:
+            costs = of_machine(self.of(record), self.origin, both_ways=True)
+            launch = self.launches.get(record.launch)
+            known = launch is not None and bool(launch.get("ranks"))
+            self._surroundings[key] = Surroundings(
+                costs,
+                lambda ranks: place_of(placement_of_launch(launch, ranks)) if launch and known else None,
+            )
+        return self._surroundings[key]
+
+
+@dataclass
+class Runs:
+    """All runs of one application; `basis` is None without a machine file."""
+
+    records: Sequence[AppRecord]
+    basis: Basis | None = None
+
+
+@dataclass
+class Made:
+    """Sections, what must be told before them, and each run as data (SI units) for `--json`.
+
+    `timed`: the runs whose times are shown.
+    """
+
+    sections: list[Section] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    runs: list[dict[str, Any]] = field(default_factory=list)
+    timed: list[AppRecord] = field(default_factory=list)
+
+
+app_sections: Registry[Callable[[Runs], Made]] = Registry("section on an application", "hockney.report.apps")
+"""By the name of the application."""
+
+
+def applications(records: Sequence[AppRecord], basis: Basis | None, progress: Callable[[str], None]) -> Made:
+    """A section for each application in the order of its first run.
+
+    What a newer version may have run is listed as far as every record tells it.
+    """
+    every = Made()
+    for name in dict.fromkeys(record.operation for record in records):
+        progress(f"drawing {name}")
+        draw = app_sections.get(name) if name in app_sections.names() else _unknown
+        made = draw(Runs([record for record in records if record.operation == name], basis))
+        every.sections += made.sections
+        every.warnings += made.warnings
+        every.runs += made.runs
+        every.timed += made.timed
+    every.warnings[:0] = [*_about_runs(records), *_about_times(every.timed)]
+    return every
+
+
+UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError)
+"""What reading an answer of another version may come to."""
+
+
+def readable(records: Sequence[AppRecord], read: Callable[[AppRecord], T], page: Section, made: Made) -> list[T]:
+    """What `read` makes of each run; those of which it makes nothing are told, and listed on the page."""
+    found: list[T] = []
+    other: list[AppRecord] = []
+    for record in records:
+        try:
+            found.append(read(record))
+        except UNREADABLE:
+            other.append(record)
+    if other:
+        page.tables.append(plain(other))
+        made.warnings.append(
+            f"{records[0].operation}: {len(other)} of {len(records)} runs answer otherwise than this version of "
+            "hockney expects; they are only listed."
+        )
+        made.runs += as_data(other)
+        made.timed += other
+    return found
+
+
+def _unknown(runs: Runs) -> Made:
+    name = runs.records[0].operation
+    made = Section(
+        page_id(name),
+        name,
+        "An application that this version of hockney does not know.",
+        tables=[plain(runs.records)],
+        is_application=True,
+    )
+    told = f"{name}: this version of hockney does not know the application; its runs are only listed."
+    return Made([made], [told], as_data(runs.records), list(runs.records))
+
+
+def spoken(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each application: how many runs, on how many ranks, and how far predictions were off."""
+    lines = []
+    for name in dict.fromkeys(str(run["operation"]) for run in runs):
+        mine = [run for run in runs if run["operation"] == name]
+        ranks = sorted({int(run["ranks"]) for run in mine})
+        where = f"{ranks[0]} to {ranks[-1]} ranks" if len(ranks) > 1 else f"{ranks[0]} ranks"
+        told = errors_in_words([run["error"] for run in mine if run.get("error") is not None])
+        lines.append(f"{name}: {len(mine)} runs on {where}{'; ' + told if told else ''}")
+    return lines
+
+
+def errors_in_words(errors: Sequence[float]) -> str:
+    """Of predictions, relative to what was measured; empty without any."""
+    if not errors:
+        return ""
+    sizes = [abs(error) for error in errors]
+    return f"{len(sizes)} predicted, |error| median {percent(median(sizes))}, largest {percent(max(sizes))}"
+
+
+def page_id(name: str) -> str:
+    """Of an application's section and file; an unknown one's name may hold anything."""
+    return "app-" + "".join(letter if letter.isalnum() else "-" for letter in name)
+
+
+def as_data(records: Sequence[AppRecord]) -> list[dict[str, Any]]:
+    """What every run tells, whatever its program."""
+    names = ("operation", "ranks", "mapping", "variant", "mpi", "time_s", "low_s", "high_s")
+    return [{name: getattr(record, name) for name in names} for record in records]
+
+
+def _about_runs(records: Sequence[AppRecord]) -> list[str]:
+    """What a reader must know before trusting any run, worst first."""
+    total = len(records)
+    told = []
+    if wrong := [record for record in records if record.answer.get("verified") is False]:
+        told.append(f"Wrong results in {len(wrong)} of {total} runs of applications ({_names(wrong)}).")
+    if crowded := [record for record in records if record.oversubscribed]:
+        told.append(
+            "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
+            f"({len(crowded)} of {total} runs of applications: {_names(crowded)})."
+        )
+    return told
+
+
+def _about_times(records: Sequence[AppRecord]) -> list[str]:
+    """How uncertain times are."""
+    total = len(records)
+    told = []
+    widths = {
+        index: (record.high_s - record.low_s) / 2 / record.time_s
+        for index, record in enumerate(records)
+        if record.low_s is not None and record.high_s is not None and record.time_s > 0
+    }
+    if wide := [index for index, width in widths.items() if width > WIDE]:
+        worst = max(wide, key=lambda index: widths[index])
+        told.append(
+            f"{len(wide)} of {total} runs of applications have an interval wider than ±{percent(WIDE)}; widest: "
+            f"±{percent(widths[worst])} ({records[worst].operation} on {records[worst].ranks} ranks). The "
+            "machine was not quiet, or the runs were few."
+        )
+    if bare := [record for record in records if record.low_s is None]:
+        told.append(f"No interval of {len(bare)} of {total} runs of applications: fewer than six repetitions.")
+    return told
+
+
+def _names(records: Sequence[AppRecord]) -> str:
+    return ", ".join(dict.fromkeys(record.operation for record in records))

@@ -1,1 +1,0 @@
-"""A section of the report for each application, one file each."""

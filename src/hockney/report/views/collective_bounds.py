@@ -1,0 +1,195 @@
+"""What the time of a collective lies between: optimum, best and worst mapping, the links of a torus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hockney.machine.congestion import Congestion
+from hockney.machine.formula import latex_quantity, quantity
+from hockney.models.base import Fit
+from hockney.models.collectives._forms import ClosedForm
+from hockney.models.collectives._torus import congestion_as_printed
+from hockney.models.collectives._written import Term, latex, total, written
+from hockney.models.collectives.base import Optimum
+from hockney.models.views import Statement
+from hockney.network.traffic.study import alltoall_congestion
+from hockney.report.views.collective_costs import GAMMA, Costs, numbers
+from hockney.units import format_rate
+
+_TORUS = "document 003, section 4, with C exact"
+_PRINTED = "as printed, C = ∛P(∛P/2 + 1)³: an upper bound on C, which bounds no time from below"
+_LOGGP = "Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995"
+
+
+def _least(fits: Sequence[Fit]) -> tuple[float, float]:
+    """What no message is faster than, in s, and no byte of one, in s/B: least T(m) and least T(m)/m of all fits.
+
+    A line's least is at one of its ends. T(m) is at least either; α and β of single regimes may both be zero.
+    """
+    ends = [
+        (one, size) for fit in fits for one in fit.regimes for size in (one.min_B, one.max_B) if size is not None
+    ]
+    times = [(one.alpha_s.value + one.beta_s_per_B.value * size, size) for one, size in ends]
+    rates = [time / size for time, size in times if size > 0]
+    return min(time for time, _ in times), min([*rates, *(fit.regimes[-1].beta_s_per_B.value for fit in fits)])
+
+
+def _most(fits: Sequence[Fit]) -> tuple[float, float]:
+    """α and β that no regime of any fit exceeds."""
+    regimes = [one for fit in fits for one in fit.regimes]
+    return max(one.alpha_s.value for one in regimes), max(one.beta_s_per_B.value for one in regimes)
+
+
+def _pairs(costs: Costs) -> str:
+    """Whose fits a bound is of."""
+    near, far = costs.localities
+    return f"pairs from {near} to {far}, whichever take least or most" if near != far else f"every pair at {near}"
+
+
+def bounds(
+    form: ClosedForm, optimum: Optimum, costs: Costs | None, congestion: Congestion | None
+) -> list[Statement]:
+    """The optimum and this algorithm's best and worst mapping; LogGP's bound of a rank that serves all others."""
+    made = [_optimum(optimum, None)]
+    if form.bytes != "0":
+        made.append(_mappings(form, None, congestion))
+    if costs is not None:
+        made += [_optimum(optimum, costs), _mappings(form, costs, congestion)]
+        if form.serves_all and costs.loggp is not None and "g" in costs.loggp.parameters:
+            made.append(_served(form, costs.loggp, costs.localities[1]))
+    return made
+
+
+def _optimum(optimum: Optimum, costs: Costs | None) -> Statement:
+    """T ≥ max(…): each term by itself."""
+    terms = [
+        Term(optimum.alpha, " α", r" \alpha"),
+        Term(optimum.bytes, " β", r" \beta"),
+        GAMMA._replace(times=optimum.reduced),
+    ]
+    where = "any algorithm, one message of a rank at a time"
+    if costs is not None:
+        terms = numbers(optimum.alpha, optimum.bytes, *_least(costs.every))
+        where = f"any algorithm, one message of a rank at a time, {_pairs(costs)}"
+    text, mathematics = _largest(terms)
+    return Statement(
+        text=f"T(P, n) ≥ {text}", latex=rf"T(P, n) \ge {mathematics}", where=where, source=optimum.source
+    )
+
+
+def _largest(terms: list[Term]) -> tuple[str, str]:
+    """max(…) of the terms that count anything, as text and as LaTeX."""
+    parts = [total([term]) for term in terms if term.times not in ("", "0")]
+    text, mathematics = ", ".join(part[0] for part in parts), ", ".join(part[1] for part in parts)
+    if len(parts) > 1:
+        return f"max({text})", rf"\max\left({mathematics}\right)"
+    return text, mathematics
+
+
+def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | None) -> Statement:
+    """Count α + bytes β ≤ T ≤ count α + C bytes β, after equation (2).
+
+    Messages of a rank that serves all overlap: of all their α one at least is left, and all their bytes.
+    """
+    alphas = "1" if form.serves_all else form.alpha
+    reduced = GAMMA._replace(times=form.reduced)
+    crowded = "" if form.bytes == "0" else f"C·{form.bytes}"
+    if costs is None:
+        low = [Term(alphas, " α", r" \alpha"), Term(form.bytes, " β", r" \beta"), reduced]
+        high = [Term(form.alpha, " α", r" \alpha"), Term(crowded, " β", r" \beta"), reduced]
+        where = "best and worst mapping; C messages share the busiest link"
+    else:
+        alpha_s, beta_s_per_B = _least(costs.every)
+        if form.serves_all and costs.loggp is not None:
+            # Back to back a byte may take less than in a message by itself, whose copies nothing hides.
+            beta_s_per_B = min(beta_s_per_B, costs.loggp.parameters["G"].value)
+        low = [*numbers(alphas, form.bytes, alpha_s, beta_s_per_B), reduced]
+        high = [*numbers(form.alpha, crowded, *_most(costs.every)), reduced]
+        where = _pairs(costs)
+    tail, tail_latex = "", ""
+    source = "document 003, equation (2)"
+    if congestion is not None and crowded:
+        tail, tail_latex = f", {congestion.definition.text}", rf",\quad {congestion.definition.latex}"
+        source += f"; {congestion.definition.source}"
+    elif costs is not None and crowded:
+        where += "; C is not known: measure the effect congestion, or give --topology"
+    # Least time and least time per byte each bound a message from below, not their sum; reductions of a rank that
+    # serves all overlap its messages.
+    below, below_latex = total(low) if costs is None and not form.serves_all else _largest(low)
+    above, above_latex = total(high)
+    relation, relation_latex = " ≤", r" \le"
+    if congestion is not None and crowded and not congestion.is_bound:
+        relation, relation_latex = "; not a bound:", r";\ \text{not a bound: }"
+    return Statement(
+        text=f"{below} ≤ T(P, n){relation} {above}{tail}",
+        latex=rf"{below_latex} \le T(P, n){relation_latex} {above_latex}{tail_latex}",
+        where=where,
+        source=source,
+    )
+
+
+def _served(form: ClosedForm, loggp: Fit, locality: str) -> Statement:
+    """One rank sends or receives P − 1 messages: P − 2 gaps between them, and one message's own time.
+
+    That time is L + o_s + o_r + (n − 1)G: a further gap at least, unless g is longer than an empty message.
+    """
+    gap_s, per_byte_s = loggp.parameters["g"].value, loggp.parameters["G"].value
+    gap, per_byte = quantity(gap_s, "s"), quantity(per_byte_s, "s/B")
+    # The line's α is L + o_s + o_r − G.
+    gaps = "(P − 1)" if gap_s <= loggp.regimes[0].alpha_s.value + per_byte_s else "(P − 2)"
+    if loggp.gap_is_larger:
+        text, mathematics = f"{gaps}·max(g, (n − 1)·G)", rf"{latex(gaps)} \max(g, (n - 1) G)"
+    else:
+        text, mathematics = f"{gaps}·g + {gaps}·(n − 1)·G", f"{latex(gaps)} g + {latex(gaps)}(n - 1) G"
+    return Statement(
+        text=f"T(P, n) ≥ {text}, g = {gap}, G = {per_byte}",
+        latex=rf"T(P, n) \ge {mathematics},\quad g = {latex_quantity(gap)},\ G = {latex_quantity(per_byte)}",
+        where=f"n ≥ 1, every pair at {locality}, where the rank that serves needs g and G, not its partners",
+        source=f"{_LOGGP}; one rank's {written(form.alpha)} messages",
+    )
+
+
+def torus_bound(costs: Costs | None, congestion: Congestion | None) -> Statement:
+    """T ≥ g(P − 1) + n G max((P − 1)/6, C): injection by six links, or the links of a cubic torus.
+
+    On a torus that is given, P is the number of its nodes, and C is that of its extents.
+    """
+    network = congestion.network if congestion is not None else None
+    loggp = costs.loggp if costs is not None else None
+    is_larger = loggp is not None and loggp.gap_is_larger
+    if network is None or not network.shape:
+        gaps, carried = "g·(P − 1)", "n·G·max((P − 1)/6, C)"
+        gaps_latex, carried_latex = "g (P - 1)", r"n G \max\left(\frac{P - 1}{6}, C\right)"
+        text, mathematics = f"{gaps} + {carried}", f"{gaps_latex} + {carried_latex}"
+        if is_larger:
+            text = f"max({gaps}, {carried})"
+            mathematics = rf"\max\left({gaps_latex}, {carried_latex}\right)"
+        return Statement(
+            text=f"T(P, n) ≥ {text}, C = k²·(k² − 1)/8 for odd k, k⁴/8 for even k",
+            latex=rf"T(P, n) \ge {mathematics},\quad "
+            r"C = \frac{k^2 (k^2 - 1)}{8} \text{ for odd } k,\ \frac{k^4}{8} \text{ for even } k",
+            where=f"a torus of k × k × k = P nodes, one rank each, ideal routing; {_PRINTED}",
+            source=_TORUS,
+        )
+    nodes, exact = network.nodes, float(alltoall_congestion(network.shape))
+    ports = sum(2 if extent > 2 else 1 for extent in network.shape if extent > 1)
+    blocks = max((nodes - 1) / ports, exact)
+    where = f"{network.spec}, one rank on each of {nodes} nodes, ideal routing"
+    if len(set(network.shape)) == 1 and len(network.shape) == 3:
+        where += f"; C = {exact:.6g}; {_PRINTED}: {congestion_as_printed(nodes):.6g}"
+    text, mathematics = f"g·{nodes - 1} + {blocks:.6g}·n·G", latex(f"g·{nodes - 1} + {blocks:.6g}·n·G")
+    if costs is not None:
+        # Without g of its own, only bytes count; G is 1/bandwidth.
+        beta = loggp.parameters["G"].value if loggp else _least([costs.farthest])[1]
+        gap = loggp.parameters["g"].value if loggp else 0.0
+        fixed, rate = quantity(gap * (nodes - 1), "s"), format_rate(1 / (beta * blocks)) if beta else ""
+        terms = ([fixed] if gap else []) + ([f"n / {rate}"] if rate else [])
+        parts = ([latex_quantity(fixed)] if gap else []) + (
+            [rf"\frac{{n}}{{{latex_quantity(rate)}}}"] if rate else []
+        )
+        text, mathematics = " + ".join(terms) or "0", " + ".join(parts) or "0"
+        if is_larger and len(terms) > 1:
+            text, mathematics = f"max({', '.join(terms)})", rf"\max\left({', '.join(parts)}\right)"
+    return Statement(
+        text=f"T({nodes}, n) ≥ {text}", latex=rf"T({nodes}, n) \ge {mathematics}", where=where, source=_TORUS
+    )

@@ -1,0 +1,76 @@
+"""What a collective's closed form takes from a machine: α, β of nearest and farthest ranks, and LogGP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hockney.machine.file import Entry, Machine
+from hockney.machine.formula import latex_quantity, quantity
+from hockney.models.base import Fit
+from hockney.models.collectives._written import Term
+from hockney.records.record import LOCALITIES
+from hockney.units import format_rate
+
+GAMMA = Term("", " γ", r" \gamma")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Piecewise fits of ping-pongs between the nearest and the farthest ranks measured; LogGP of the farthest.
+
+    The nearest need not be the fastest, nor in everything: `between` are the other fits, for bounds.
+    """
+
+    nearest: Fit
+    farthest: Fit
+    loggp: Fit | None
+    localities: tuple[str, str]
+    between: tuple[Fit, ...] = ()
+
+    @property
+    def every(self) -> tuple[Fit, ...]:
+        """All fits, whatever the locality."""
+        return self.nearest, *self.between, self.farthest
+
+
+def costs_of(machine: Machine) -> Costs | None:
+    """None where there is no piecewise fit of a ping-pong with the default variant and a warm cache.
+
+    Ping-pongs of ranks that shared a core are left out: their times are the scheduler's.
+    """
+    usual = sorted(
+        (
+            entry
+            for entry in machine.point_to_point
+            if entry.operation == "pingpong"
+            and "piecewise" in entry.fits
+            and entry.variant in ("", "default")
+            and entry.cache in ("", "warm")
+            and not entry.oversubscribed
+        ),
+        key=_distance,
+    )
+    if not usual:
+        return None
+    near, far = usual[0], usual[-1]
+    return Costs(
+        near.fits["piecewise"],
+        far.fits["piecewise"],
+        far.fits.get("loggp"),
+        (near.locality or "unknown", far.locality or "unknown"),
+        tuple(entry.fits["piecewise"] for entry in usual[1:-1]),
+    )
+
+
+def _distance(entry: Entry) -> int:
+    return LOCALITIES.index(entry.locality) if entry.locality else len(LOCALITIES)
+
+
+def numbers(alpha: str, size: str, alpha_s: float, beta_s_per_B: float) -> list[Term]:
+    """The terms of α and β with their values in place of the symbols."""
+    constant = quantity(alpha_s, "s")
+    terms = [Term(alpha, f" · {constant}", rf" \cdot {latex_quantity(constant)}")]
+    if beta_s_per_B > 0:
+        rate = format_rate(1 / beta_s_per_B)
+        terms.append(Term(size, f" / {rate}", rf" / {latex_quantity(rate)}"))
+    return terms

@@ -1,0 +1,186 @@
+"""The four views of a collective algorithm's closed form, symbolic and with the machine's parameters put in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from hockney import _core
+from hockney.errors import RequestError
+from hockney.machine.congestion import Congestion
+from hockney.machine.formula import domain, latex_quantity, quantity
+from hockney.models.base import Fit
+from hockney.models.collectives._forms import ClosedForm
+from hockney.models.collectives._written import Term, latex, meanings, total
+from hockney.models.collectives.base import collective_models
+from hockney.models.views import VIEWS, Statement, Views
+from hockney.report.views.collective_bounds import bounds, torus_bound
+from hockney.report.views.collective_costs import GAMMA, Costs, numbers
+from hockney.report.views.message_shares import by_size, shares_of
+from hockney.units import format_rate
+
+
+@dataclass(frozen=True)
+class CollectiveViews:
+    """The views of one algorithm, and what they leave out, in words."""
+
+    operation: str
+    algorithm: str
+    views: Views
+    notes: list[str] = field(default_factory=list)
+
+
+def views_of_collective(
+    operation: str,
+    algorithm: str = "",
+    *,
+    costs: Costs | None = None,
+    congestion: Congestion | None = None,
+    ranks: int | None = None,
+) -> list[CollectiveViews]:
+    """T(P, n) of one algorithm, or of all; n is the whole vector or one rank's block, as in the tidy table.
+
+    With `costs` the machine's numbers follow the symbols; with `ranks` too, the exact view is T(n) for so many
+    ranks, by the sizes of the messages in the algorithm's schedule. RequestError for unknown words.
+    """
+    forms = collective_models.get(operation).forms
+    if algorithm and algorithm not in forms:
+        if any((one.collective, one.name) == (operation, algorithm) for one in _core.algorithms()):
+            raise RequestError(
+                f"{operation} {algorithm} has no closed form",
+                f"`hockney schedule count {operation} --algorithm {algorithm}` counts its messages",
+            )
+        raise RequestError(f"unknown algorithm of {operation}: {algorithm!r}", f"known: {', '.join(forms)}")
+    return [_views(operation, name, costs, congestion, ranks) for name in forms if algorithm in ("", name)]
+
+
+def _views(
+    operation: str, algorithm: str, costs: Costs | None, congestion: Congestion | None, ranks: int | None
+) -> CollectiveViews:
+    collective = collective_models.get(operation)
+    form = collective.forms[algorithm]
+    views = Views(
+        asymptotic=[_asymptotic(form)],
+        dominant=_dominant(form, costs),
+        bounded=bounds(form, collective.optimum, costs, congestion),
+        exact=[_statement(form, _symbols(form), meanings(form), form.source)],
+    )
+    if operation == "alltoall":
+        views.bounded.append(torus_bound(costs, congestion))
+    notes = []
+    if form.reduced:
+        notes.append("γ, the time to reduce a byte, is no parameter of a machine file")
+    if costs is not None and ranks is None:
+        views.exact += _by_regime(form, costs.farthest)
+    elif costs is not None and ranks is not None:
+        found, why = _at(operation, algorithm, ranks, costs.farthest)
+        views.exact += found
+        notes += why
+    if form.bytes == "0":
+        views = _without_n(views)
+    return CollectiveViews(operation, algorithm, views, notes)
+
+
+def _without_n(views: Views) -> Views:
+    """Of a barrier, which has no bytes: T(P) for T(P, n)."""
+    pattern = re.compile(r"T\((\w+), n\)")
+
+    def plain(one: Statement) -> Statement:
+        return one.model_copy(
+            update={"text": pattern.sub(r"T(\1)", one.text), "latex": pattern.sub(r"T(\1)", one.latex)}
+        )
+
+    return Views(**{name: [plain(one) for one in views.of(name)] for name in VIEWS})
+
+
+def _asymptotic(form: ClosedForm) -> Statement:
+    orders = [order for order in form.orders if order != "1"]
+    text = f"T(P, n) = Θ({' + '.join(orders) or '1'})"
+    return Statement(text=text, latex=latex(text), source=form.source)
+
+
+def _symbols(form: ClosedForm) -> list[Term]:
+    return [
+        Term(form.alpha, " α", r" \alpha"),
+        Term(form.bytes, " β", r" \beta"),
+        GAMMA._replace(times=form.reduced),
+    ]
+
+
+def _relation(is_exact: bool) -> tuple[str, str]:
+    """As text and as LaTeX."""
+    return ("=", "=") if is_exact else ("≤", r"\le")
+
+
+def _statement(form: ClosedForm, terms: list[Term], where: str, source: str = "") -> Statement:
+    """T = Σ terms; ≤ where messages of a rank overlap."""
+    text, mathematics = total(terms)
+    plain, relation = _relation(not form.serves_all)
+    return Statement(
+        text=f"T(P, n) {plain} {text}", latex=f"T(P, n) {relation} {mathematics}", where=where, source=source
+    )
+
+
+def _dominant(form: ClosedForm, costs: Costs | None) -> list[Statement]:
+    """Small data: messages count; large data: bytes do."""
+    few, many = _symbols(form)[:1], _symbols(form)[1:]
+    if costs is not None:
+        first, last = costs.farthest.regimes[0], costs.farthest.regimes[-1]
+        few = numbers(form.alpha, form.bytes, first.alpha_s.value, first.beta_s_per_B.value)[:1]
+        many = [*numbers(form.alpha, form.bytes, last.alpha_s.value, last.beta_s_per_B.value)[1:], many[-1]]
+    if form.bytes == "0":
+        return [_statement(form, few, "")]
+    return [_leading(form, few, form.orders[1], "small n"), _leading(form, many, form.orders[0], "large n")]
+
+
+def _leading(form: ClosedForm, terms: list[Term], rest: str, where: str) -> Statement:
+    text, mathematics = total(terms)
+    plain, relation = _relation(not form.serves_all)
+    return Statement(
+        text=f"T(P, n) {plain} {text} + Θ({rest})",
+        latex=f"T(P, n) {relation} {mathematics} + {latex(f'Θ({rest})')}",
+        where=where,
+    )
+
+
+def _by_regime(form: ClosedForm, fit: Fit) -> list[Statement]:
+    """One statement for each regime that all messages of the algorithm fall into."""
+    made = []
+    # Messages of a barrier are empty.
+    for index, regime in enumerate(fit.regimes if form.bytes != "0" else fit.regimes[:1]):
+        terms = numbers(form.alpha, form.bytes, regime.alpha_s.value, regime.beta_s_per_B.value)
+        several = len(fit.regimes) > 1 and form.bytes != "0"
+        where = f"messages of m bytes, {domain(fit, index).replace('n', 'm', 1)}" if several else ""
+        made.append(_statement(form, [*terms, GAMMA._replace(times=form.reduced)], where))
+    return made
+
+
+def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Statement], list[str]]:
+    """T(n) for so many ranks, every round with the α and β of the size of its message; or why not."""
+    shares = shares_of(operation, algorithm, ranks)
+    if isinstance(shares, str):
+        return [], [f"on {ranks} ranks: {shares}"]
+    is_exact = shares.is_exact and not collective_models.get(operation).forms[algorithm].serves_all
+    relation, latex_relation = _relation(is_exact)
+    made = []
+    for piece in by_size(shares, fit):
+        constant = quantity(piece.alpha_s, "s")
+        terms, parts = (
+            ([constant], [latex_quantity(constant)]) if piece.alpha_s or not piece.beta_s_per_B else ([], [])
+        )
+        if piece.beta_s_per_B > 0:
+            rate = format_rate(1 / piece.beta_s_per_B)
+            terms.append(f"n / {rate}")
+            parts.append(rf"\frac{{n}}{{{latex_quantity(rate)}}}")
+        if shares.reduced:
+            terms.append(f"{shares.reduced:.6g}·n γ")
+            parts.append(rf"{shares.reduced:.6g} n \gamma")
+        made.append(
+            Statement(
+                text=f"T({ranks}, n) {relation} {' + '.join(terms)}",
+                latex=f"T({ranks}, n) {latex_relation} {' + '.join(parts)}",
+                where=piece.domain,
+                source="the messages of its schedule, round by round",
+            )
+        )
+    return made, []

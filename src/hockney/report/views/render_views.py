@@ -1,0 +1,146 @@
+"""Sections of `hockney show` as text, tables, LaTeX and data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from hockney.machine.formula import interval, latex_text, stated
+from hockney.models.views import VIEWS, Statement, View
+from hockney.report.views.render import add_row, new_table
+from hockney.report.views.sections import Section, parameter_line
+
+_SYMBOLS = {
+    "α": r"\alpha",
+    "β": r"\beta",
+    "γ": r"\gamma",
+    "Θ": r"\Theta",
+    "≤": r"\le",
+    "≥": r"\ge",
+    "→": r"\to",
+    "∞": r"\infty",
+    "×": r"\times",
+    "·": r"\cdot",
+    "−": "-",
+    "µ": r"\mu",
+    "⌈": r"\lceil",
+    "⌉": r"\rceil",
+    "⌊": r"\lfloor",
+    "⌋": r"\rfloor",
+    "∛": r"\sqrt[3]{\;}",
+    "½": r"\tfrac{1}{2}",
+    "₁": "_1",
+    "₂": "_2",
+    "²": "^2",
+    "³": "^3",
+    "⁴": "^4",
+    "ₙ": "_n",
+    "∈": r"\in",
+    "≈": r"\approx",
+    "λ": r"\lambda",
+    "Σ": r"\Sigma",
+    "σ": r"\sigma",
+    "±": r"\pm",
+    "÷": r"\div",
+}
+_DASHES = {"—": "---", "–": "--", "…": r"\dots{}", "’": "'"}
+
+
+def latex_words(text: str) -> str:
+    """`text` for a LaTeX document of plain `article`: symbols become mathematics, unknown letters `?`."""
+    parts = []
+    for character in text:
+        if character in _SYMBOLS:
+            parts.append(rf"\ensuremath{{{_SYMBOLS[character]}}}")
+        elif character in _DASHES:
+            parts.append(_DASHES[character])
+        elif ord(character) < 0x180:
+            parts.append(latex_text(character))
+        else:
+            parts.append("?")
+    return "".join(parts)
+
+
+def sections_text(sections: Sequence[Section], views: Sequence[View], whole: bool) -> str:
+    """Blocks with a heading each. `whole`: parameters too, and the views are not named where there is one."""
+    blocks = []
+    for section in sections:
+        lines = [section.heading]
+        if whole:
+            lines += [f"  {parameter_line(name, one)}" for name, one in section.parameters.items()]
+        lines += [f"  {view}: {_said(one)}" for view in views for one in section.views.of(view)]
+        # Nothing is said of a section without any statement: its lines say why.
+        if not whole and section.missing and any(section.views.of(view) for view in VIEWS):
+            lines += [f"  {view}: {section.missing}" for view in views if not section.views.of(view)]
+        lines += [f"  as printed: {_said(one)}" for one in section.as_printed]
+        lines += [f"  {line}" for line in section.lines]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _said(one: Statement) -> str:
+    return f"{one.text} — {one.where}" if one.where else one.text
+
+
+def sections_latex(sections: Sequence[Section], views: Sequence[View]) -> list[str]:
+    """Lines of a LaTeX document with amsmath: one displayed equation for each statement."""
+    lines = []
+    for section in sections:
+        lines += ["", rf"\paragraph{{{latex_words(section.heading)}}}"]
+        if section.parameters:
+            listed = "; ".join(parameter_line(name, one) for name, one in section.parameters.items())
+            lines.append(latex_words(listed) + r"\par")
+        said = [(str(view), one) for view in views for one in section.views.of(view)]
+        for view, one in [*said, *(("as printed", one) for one in section.as_printed)]:
+            where = f": {one.where}" if one.where else ""
+            lines += [rf"\noindent {latex_words(f'{view}{where}')}", rf"\[ {one.latex} \]"]
+        lines += [rf"\noindent {latex_words(line)}\par" for line in section.lines]
+    return lines
+
+
+def sections_tables(sections: Sequence[Section], views: Sequence[View]) -> Iterator[Table]:
+    """For each section its parameters, its statements and its points."""
+    for section in sections:
+        heading = section.heading
+        if section.parameters:
+            made = new_table(heading, "parameter", "value", "95 % interval")
+            for name, known in section.parameters.items():
+                add_row(made, name, stated(known), interval(known))
+            yield made
+            heading = ""
+        said = [(str(view), one) for view in views for one in section.views.of(view)]
+        said += [("as printed", one) for one in section.as_printed]
+        if said or section.lines or heading:
+            made = new_table(heading, "view", "statement", "where", "source")
+            for column in made.columns[1:]:
+                column.justify = "left"
+            for view, one in said:
+                add_row(made, view, one.text, one.where, one.source)
+            for line in section.lines:
+                add_row(made, "", line, "", "")
+            yield made
+        if section.points:
+            names = list(dict.fromkeys(name for point in section.points for name in point))
+            made = new_table("", *names)
+            for point in section.points:
+                add_row(made, *(_cell(point.get(name)) for name in names))
+            yield made
+
+
+def _cell(value: float | int | str | bool | None) -> str:
+    if value is None:
+        return "—"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def sections_data(sections: Sequence[Section], views: Sequence[View]) -> list[dict[str, Any]]:
+    """What `--json` has: everything, with the views asked for."""
+    return [
+        {
+            **section.data,
+            "views": {view: [one.model_dump(mode="json") for one in section.views.of(view)] for view in views},
+        }
+        for section in sections
+    ]

@@ -1,0 +1,187 @@
+"""What `hockney show` prints beside the formulas of point-to-point fits: a heading, lines and four views each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hockney.errors import RequestError
+from hockney.machine.congestion import Congestion, Congestions
+from hockney.machine.file import Machine
+from hockney.machine.formula import interval, stated
+from hockney.machine.select import UNKNOWN, title
+from hockney.machine.summary import OVERSUBSCRIBED
+from hockney.models.base import Fit, Parameter
+from hockney.models.collectives.base import CollectiveModel, collective_models
+from hockney.models.effects.base import Cell, Effect, effect_models
+from hockney.models.views import Statement, View, Views
+from hockney.report.views.collective_costs import costs_of
+from hockney.report.views.collective_views import views_of_collective
+from hockney.report.views.fit_views import views_of
+
+COLLECTIVES = "collectives"
+"""Word for all of them where an operation is asked for."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """`data` is what `--json` has of it; `lines` say what no view does: why there is no model, notes."""
+
+    heading: str
+    views: Views
+    data: dict[str, Any]
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    as_printed: list[Statement] = field(default_factory=list)
+    points: list[dict[str, Cell]] = field(default_factory=list)
+    missing: str = ""
+    """Why a view has no statement, where one has none."""
+
+
+def of_fits(machine: Machine, congestions: Congestions | None) -> list[Section]:
+    """Every fit of every entry. The data are its views."""
+    found = []
+    for entry in machine.point_to_point:
+        for name, fit in entry.fits.items():
+            views = views_of(entry, fit, congestions.at(entry) if congestions else None)
+            lines = ["not physical: a parameter is negative"] if fit.nonphysical else []
+            if entry.oversubscribed:
+                lines.append(OVERSUBSCRIBED)
+            heading = f"{title(entry, machine.point_to_point)} — {name}"
+            found.append(
+                Section(heading, views, views.model_dump(mode="json"), lines=lines, missing=_no_bounds(fit))
+            )
+    return found
+
+
+def _no_bounds(fit: Fit) -> str:
+    """The other views every fit has."""
+    if fit.nonphysical:
+        return "no bounds: a parameter is negative"
+    return "no bounds: no C and no error of points left out is known; measure congestion, or give --topology"
+
+
+def of_effects(
+    machine: Machine, name: str | None = None, locality: str | None = None, variant: str | None = None
+) -> list[Section]:
+    """The effects of the file, or those asked for. RequestError where one is asked for that was not measured."""
+    there = [one for one in machine.effects if name in (None, one.effect)]
+    if name is not None and not there:
+        known = ", ".join(sorted({one.effect for one in machine.effects})) or "none"
+        raise RequestError(
+            f"no effect {name!r} in the machine file",
+            f"there: {known}; measure it: `hockney measure --operations {name}`, then `hockney fit`",
+        )
+    return [
+        _of_effect(one, machine.effects)
+        for one in there
+        if locality in (None, one.locality or UNKNOWN) and variant in (None, one.variant)
+    ]
+
+
+def _of_effect(effect: Effect, among: Sequence[Effect]) -> Section:
+    alike = [one for one in among if one.effect == effect.effect]
+    # Systems and placements are told where there are several.
+    differing = [name for name in ("system", "placement") if len({getattr(one, name) for one in alike}) > 1]
+    words = {
+        "locality": effect.locality,
+        "variant": effect.variant if effect.variant != "default" else "",
+        "mapping": effect.mapping,
+        "mpi": effect.mpi,
+        **{name: str(getattr(effect, name)) for name in differing},
+    }
+    heading = ", ".join([effect.effect, *(f"{name} {word}" for name, word in words.items() if word)])
+    lines = [OVERSUBSCRIBED] if effect.oversubscribed and not effect.not_measurable else []
+    if effect.not_measurable:
+        lines.append(f"not measurable: {effect.not_measurable}")
+    lines += [f"{name} is not identified: {settles}" for name, settles in effect.not_identified.items()]
+    lines += effect.notes
+    if effect.source:
+        lines.append(f"published: {effect.source}")
+    data = effect.model_dump(mode="json")
+    return Section(
+        heading,
+        effect.views,
+        data,
+        effect.parameters,
+        lines,
+        points=effect.points,
+        missing=_unstated(effect.source),
+    )
+
+
+def of_collectives(
+    machine: Machine,
+    operation: str | None,
+    *,
+    algorithm: str = "",
+    ranks: int | None = None,
+    congestion: Congestion | None = None,
+) -> list[Section]:
+    """Published or fitted models of the file, and of an operation that is asked for the closed forms too.
+
+    RequestError for an unknown operation or algorithm.
+    """
+    published = [
+        _of_published(one, ranks)
+        for one in machine.collectives
+        if operation in (None, COLLECTIVES, one.operation)
+    ]
+    if operation is None:
+        return published
+    costs = costs_of(machine)
+    operations = collective_models.names() if operation == COLLECTIVES else [operation]
+    found = list(published) if not algorithm else []
+    for name in operations:
+        for one in views_of_collective(name, algorithm, costs=costs, congestion=congestion, ranks=ranks):
+            lines = [*one.notes]
+            if costs is None:
+                lines.append("no ping-pong of this machine gives α and β: symbols only")
+            data = {
+                "operation": name,
+                "algorithm": one.algorithm,
+                "ranks": ranks,
+                "views": one.views.model_dump(mode="json"),
+                "notes": lines,
+            }
+            found.append(Section(f"{name} — {one.algorithm}", one.views, data, lines=lines))
+    return found
+
+
+def _of_published(model: CollectiveModel, ranks: int | None) -> Section:
+    heading = f"{model.operation} — {model.algorithm or 'the library'}"
+    lines = list(model.notes)
+    if model.source:
+        lines.append(f"published: {model.source}")
+    return Section(
+        heading,
+        model.views,
+        {**model.model_dump(mode="json"), "ranks": ranks},
+        model.parameters,
+        lines,
+        model.as_printed,
+        model.points,
+        _unstated(model.source),
+    )
+
+
+def _unstated(source: str) -> str:
+    return "its source states none" if source else "none was fitted"
+
+
+def effects_known(machine: Machine) -> list[str]:
+    """Names of effects that a question may be about."""
+    return sorted({*effect_models.names(), *(one.effect for one in machine.effects)})
+
+
+def restricted(views: Views, asked: Sequence[View]) -> Views:
+    """Only the views asked for."""
+    return Views(**{name: views.of(name) for name in asked})
+
+
+def parameter_line(name: str, parameter: Parameter) -> str:
+    """`o_s = 0.3 µs (0.28 to 0.31 µs)`."""
+    value = f"{name} = {stated(parameter)}"
+    bounds = interval(parameter)
+    return value if bounds == "—" else f"{value} ({bounds})"

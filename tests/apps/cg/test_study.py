@@ -1,0 +1,157 @@
+"""What `hockney run cg` asks for, refuses, and makes of its answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.apps.cg.study import (
+    Wanted,
+    cache_line,
+    parse_unknowns,
+    speedups,
+    table,
+    unconverged,
+    vectors_B,
+    wrong,
+)
+from hockney.apps.jacobi.study import Cells
+from hockney.apps.stencil.grids import Grid
+from hockney.errors import RequestError
+from hockney.records.app_record import AppRecord
+
+FLAT = (2, Cells(12, 8, 1))
+
+
+def record(ranks: int, iteration_s: float, size: Cells = FLAT[1], **asked: Any) -> AppRecord:
+    wanted = Wanted(ranks=(ranks,), sizes=((3, size),))
+    grid = wanted.grids(ranks, size)[0]
+    answer = {
+        "iteration_s": iteration_s,
+        "iterations": 10,
+        "converged": True,
+        "residual_norms": [1.0, 0.5],
+        "counted_bytes_per_unknown": 80.0,
+        "bytes_per_unknown": 80.0,
+        "unknowns": float(size.x * size.y * size.z),
+        **{key: [iteration_s / 3] * ranks for key in ("compute_s", "halo_s", "allreduce_s")},
+    }
+    parameters = wanted.parameters(3, size, grid, "single_sweep", is_simulated=False) | asked
+    return AppRecord(
+        operation="cg", ranks=ranks, parameters=parameters, time_s=10 * iteration_s, answer=answer, nodes=1
+    )
+
+
+def test_sizes() -> None:
+    assert parse_unknowns("12x8") == FLAT
+    assert parse_unknowns(" 5x6x7 ") == (3, Cells(5, 6, 7))
+    for text in ("", "5", "5x", "axb", "5x6x7x8", "-5x6", "5.5x6", "9" * 400 + "x5"):
+        with pytest.raises(RequestError, match="not a grid"):
+            parse_unknowns(text)
+    with pytest.raises(RequestError, match="without unknowns"):
+        parse_unknowns("5x0")
+    with pytest.raises(RequestError, match="at most"):
+        parse_unknowns("99999999x5")
+
+
+@pytest.mark.parametrize(
+    ("choices", "text"),
+    [
+        ({"variants": ("fast",)}, "--variant"),
+        ({"halo": "fast"}, "--halo"),
+        ({"faces": "fast"}, "--faces"),
+        ({"stores": "fast"}, "--stores"),
+        ({"eps": 1.0}, "--eps"),
+        ({"eps": float("nan")}, "--eps"),
+        ({"iterations": 0}, "--iterations"),
+        ({"replace_every": -1}, "--replace-every"),
+        ({"cell_s": float("inf")}, "--cell-time"),
+        ({"grid": Grid(3, 1, 1)}, "3 processes"),
+        ({"ranks": (2, 4), "solution": Path("u")}, "same file"),
+        ({"launches": 2, "solution": Path("u")}, "same file"),
+        ({"ranks": (13,)}, "more ranks than unknowns"),
+        ({"compute": False}, "without computing"),
+    ],
+)
+def test_what_no_launch_could_do_is_refused_before(choices: dict[str, Any], text: str) -> None:
+    with pytest.raises(RequestError, match=text):
+        Wanted(**({"ranks": (4,), "sizes": (FLAT,)} | choices))
+
+
+def test_every_grid_that_fits() -> None:
+    wanted = Wanted(ranks=(12,), sizes=(FLAT,), every_grid=True)
+    # 1 × 12 has more processes than the 8 unknowns along y, and z has one.
+    assert wanted.grids(12, FLAT[1]) == [
+        Grid(12, 1, 1),
+        Grid(6, 2, 1),
+        Grid(4, 3, 1),
+        Grid(3, 4, 1),
+        Grid(2, 6, 1),
+    ]
+    # 2 × 2 cuts 8 + 12 connections, 4 × 1 cuts 24, 1 × 4 cuts 36.
+    assert Wanted(ranks=(4,), sizes=(FLAT,)).grids(4, FLAT[1]) == [Grid(2, 2, 1)]
+
+
+def test_a_path_with_blanks_stays_one_word() -> None:
+    wanted = Wanted(ranks=(1,), sizes=(FLAT,), solution=Path("/a b/ü=1.dat"))
+    asked = wanted.parameters(*FLAT, Grid(1, 1, 1), "joint", is_simulated=False)
+    assert asked["file"] == "/a%20b/%C3%BC%3D1.dat"
+
+
+def test_nothing_bounds_a_simulation() -> None:
+    wanted = Wanted(ranks=(1,), sizes=(FLAT,), bound=True)
+    streams = [
+        wanted.parameters(*FLAT, Grid(1, 1, 1), "joint", simulated)["stream"] for simulated in (False, True)
+    ]
+    assert streams[0] > 0
+    assert streams[1] == 0
+
+
+def test_speedup_is_over_the_fewest_ranks() -> None:
+    records = [record(2, 4.0), record(4, 1.6), record(2, 5.0), record(2, 1.0, Cells(6, 5, 4))]
+    base, fast, slow, alone = speedups(records)
+    assert base == (1.0, 1.0)
+    assert fast == pytest.approx((2.5, 1.25))
+    assert slow == pytest.approx((0.8, 0.8))
+    assert alone is None
+
+
+def test_launches_are_not_compared_with_each_other() -> None:
+    records = [record(1, 4.0), record(2, 2.0), record(1, 9.0), record(2, 3.0)]
+    for one, launch in zip(records, ("plain", "plain", "tuned", "tuned"), strict=True):
+        one.variant = launch
+    assert speedups(records) == [(1.0, 1.0), (2.0, 1.0), (1.0, 1.0), (3.0, 1.5)]
+    names = [column.header for column in table(records).columns]
+    assert names[0] == "launch"
+    assert list(table(records).columns[0].cells) == ["plain", "plain", "tuned", "tuned"]
+    assert "launch" not in [column.header for column in table([record(1, 4.0)]).columns]
+
+
+def test_the_cache_model_says_what_fits() -> None:
+    # Four vectors of 100³ doubles are 32 MB.
+    size = Cells(100, 100, 100)
+    one, four = record(1, 1.0, size), record(4, 0.1, size)
+    assert vectors_B(one) == 32e6
+    assert vectors_B(record(1, 1.0, size, variant="pipelined")) == 56e6
+    assert "do not fit" in cache_line(one, 20e6, ranks_of_cache=1)
+    assert " fit its" in cache_line(four, 20e6, ranks_of_cache=1)
+    assert "do not fit" in cache_line(four, 20e6, ranks_of_cache=4)
+
+
+def test_what_was_to_converge() -> None:
+    late = record(1, 1.0)
+    late.answer["converged"] = False
+    fixed = record(1, 1.0, eps=0.0)
+    fixed.answer["converged"] = False
+    assert unconverged([record(1, 1.0), late, fixed]) == [late]
+    assert table([late, fixed]).row_count == 2
+
+
+def test_what_is_wrong() -> None:
+    right, bad, unchecked = record(1, 1.0), record(1, 1.0), record(1, 1.0)
+    right.answer["verified"] = True
+    bad.answer.update(verified=False, residual_norms=[1.0, None])
+    assert wrong([right, bad, unchecked]) == [bad]
+    assert table([right, bad]).row_count == 2

@@ -1,0 +1,106 @@
+"""Jacobi's section: sweeps, shares, and communication simulated beside the run's own computation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hockney.apps.jacobi.section import Jacobi, jacobi
+from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import Basis, Runs
+
+MESSAGE_S = 2e-6 + 8 * 8 * 8 / 1e9
+"""A face of 8 × 8 doubles on the machine of the tests."""
+
+
+def test_times_and_shares_are_those_of_a_sweep(jacobi_run: Callable[..., AppRecord]) -> None:
+    answer = {"pack_s": [1e-4, 1e-4], "wait_s": [4e-4, 6e-4], "fraction_of_bound": 0.4}
+    shown = Jacobi().shown(jacobi_run(2, time_s=1e-3, compute_s=4e-4, answer=answer))
+    assert (shown.time_s, shown.low_s, shown.high_s) == pytest.approx((1e-4, 0.98e-4, 1.02e-4))
+    assert shown.communication == pytest.approx(12 / 20)  # packing and waiting of both ranks, of all
+    assert shown.bound_share == 0.4
+    assert shown.rate == pytest.approx(5.12)  # 512 updates in 0.1 ms
+    assert (shown.problem, shown.of_rank, shown.grid) == ("8x8x8", "8x8x4", "1x1x2")
+
+
+def test_messages_are_predicted_and_cells_are_the_runs_own(
+    jacobi_run: Callable[..., AppRecord], basis: Basis
+) -> None:
+    made = Jacobi().predicted_s(jacobi_run(2, compute_s=4e-4), basis)
+    slower = Jacobi().predicted_s(jacobi_run(2, compute_s=9e-4), basis)
+    assert made is not None
+    assert slower is not None
+    # Ten sweeps of 40 µs and a face each way: no less than one message, no more than one after the other.
+    assert MESSAGE_S * 0.99 < made - 40e-6 < 2 * MESSAGE_S
+    assert slower - made == pytest.approx(50e-6, rel=1e-6)
+
+
+def test_packing_is_the_runs_own(jacobi_run: Callable[..., AppRecord], basis: Basis) -> None:
+    plain = {"parameters": {"faces": "packed"}}
+    without = Jacobi().predicted_s(jacobi_run(2, **plain), basis)
+    # Of both ranks together; faces of 512 B are copied out and in again in each of ten sweeps.
+    with_it = Jacobi().predicted_s(jacobi_run(2, **plain, answer={"pack_s": [2e-5, 2e-5]}), basis)
+    assert without is not None
+    assert with_it is not None
+    assert with_it - without == pytest.approx(2e-6, rel=0.01)  # one sweep of one rank
+
+
+def test_one_rank_has_nothing_to_predict(jacobi_run: Callable[..., AppRecord], basis: Basis) -> None:
+    assert Jacobi().predicted_s(jacobi_run(1), basis) is None
+
+
+def test_more_ranks_than_the_launch_told_are_not_predicted(
+    jacobi_run: Callable[..., AppRecord], basis: Basis
+) -> None:
+    made = jacobi(Runs([jacobi_run(2), jacobi_run(4)], basis))
+    assert [one["predicted_s"] is None for one in made.runs] == [False, True]
+    assert "Not predicted, 1 of 2 runs: 4 ranks asked for; launch 'a' has 2." in made.sections[0].note
+
+
+def test_strong_and_weak_scaling_are_told_apart(jacobi_run: Callable[..., AppRecord]) -> None:
+    strong = [jacobi_run(ranks) for ranks in (1, 2, 4)]
+    weak = [
+        jacobi_run(ranks, parameters={"nx": 50, "ny": 50, "nz": 50 * ranks, "pz": ranks}) for ranks in (1, 2, 4)
+    ]
+    made = jacobi(Runs([*strong, *weak]))
+    words = made.sections[0].figures[0].figure.legends[0].get_texts()
+    assert [text.get_text() for text in words] == ["8x8x8", "50x50x50 each"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"parameters": {"px": 77}},
+        {"answer": {"compute_s": []}},
+        {"answer": {"compute_s": [1e308, 1e308]}},
+        {"parameters": {"nx": 0}},
+    ],
+)
+def test_what_cannot_be_predicted_is_still_shown(
+    jacobi_run: Callable[..., AppRecord], basis: Basis, wrong: Any
+) -> None:
+    made = jacobi(Runs([jacobi_run(2, **wrong)], basis))
+    assert made.runs[0]["predicted_s"] is None
+    assert made.runs[0]["time_s"] == pytest.approx(1e-4)
+    assert "Not predicted, 1 of 1 runs" in made.sections[0].note
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"answer": {"compute_s": None}},
+        {"answer": {"compute_s": [float("nan"), 1.0]}},
+        {"answer": {"mlups": "fast"}},
+        {"parameters": {"iterations": 0}},
+        {"parameters": {"px": "many"}},
+        {"parameters": {"px": 0}},
+    ],
+)
+def test_a_record_of_another_version_is_listed(jacobi_run: Callable[..., AppRecord], wrong: Any) -> None:
+    other = jacobi_run(2, **wrong)
+    made = jacobi(Runs([jacobi_run(1), other]))
+    assert [table.caption for table in made.sections[0].tables] == ["Runs (1): nonblocking, datatype", "Runs"]
+    assert "1 of 2 runs answer otherwise" in made.warnings[0]
+    assert len(made.runs) == 2

@@ -1,0 +1,109 @@
+"""Jacobi's requests are checked before anything is launched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hockney.apps.jacobi.study import Cells, Wanted, fastest_grid, parse_cells, parse_ranks, smallest_surface
+from hockney.apps.stencil.grids import Grid, factorisations
+from hockney.errors import RequestError
+from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+
+
+def test_a_size_is_a_cube_or_a_box() -> None:
+    assert parse_cells("400") == Cells(400, 400, 400)
+    assert parse_cells(" 2000x1000x64 ") == Cells(2000, 1000, 64)
+    assert parse_cells("0010") == Cells(10, 10, 10)
+
+
+@pytest.mark.parametrize("text", ["", "0", "-4", "4x4", "4x4x0", "4x4x4x4", "1e3", "4.5", "9" * 5000, "1000001"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(RequestError):
+        parse_cells(text)
+
+
+def test_ranks_are_one_or_several() -> None:
+    assert parse_ranks("4") == [4]
+    assert parse_ranks("1, 2,4") == [1, 2, 4]
+    for text in ("", "0", "1,,2", "-1", "x", "9" * 5000):
+        with pytest.raises(RequestError):
+            parse_ranks(text)
+
+
+def test_the_chosen_grid_cuts_through_the_fewest_cells() -> None:
+    assert smallest_surface(8, Cells(100, 100, 100)) == Grid(2, 2, 2)
+    assert smallest_surface(8, None) == Grid(2, 2, 2)
+    # A cut across z has 4 million cells, one across x or y 128,000; two of those instead of three.
+    assert smallest_surface(4, Cells(2000, 2000, 64)) == Grid(2, 2, 1)
+    # Ties: planes stay whole before rows do.
+    assert smallest_surface(2, Cells(100, 100, 100)) == Grid(1, 1, 2)
+    assert smallest_surface(7, Cells(3, 3, 7)) == Grid(1, 1, 7)
+    with pytest.raises(RequestError, match="no grid of 7"):
+        smallest_surface(7, Cells(3, 3, 3))
+
+
+@pytest.mark.parametrize("cells", [Cells(64, 48, 40), Cells(10, 1000, 7)])
+@pytest.mark.parametrize("ranks", [6, 12, 16])
+def test_no_other_grid_cuts_through_fewer(cells: Cells, ranks: int) -> None:
+    def cut(grid: Grid) -> int:
+        planes = (cells.y * cells.z, cells.x * cells.z, cells.x * cells.y)
+        return sum((p - 1) * plane for p, plane in zip(grid, planes, strict=True))
+
+    fitting = [one for one in factorisations(ranks) if all(p <= n for p, n in zip(one, cells, strict=True))]
+    assert cut(smallest_surface(ranks, cells)) == min(map(cut, fitting))
+
+
+def test_strong_and_weak_scaling() -> None:
+    strong = Wanted(ranks=(1, 2, 4), cells=Cells(100, 100, 100))
+    assert strong.scaling == "strong"
+    assert [strong.problem(ranks)[0] for ranks in strong.ranks] == [Cells(100, 100, 100)] * 3
+    weak = Wanted(ranks=(1, 2, 8), subdomain=50)
+    assert weak.scaling == "weak"
+    assert [weak.problem(ranks)[0] for ranks in weak.ranks] == [
+        Cells(50, 50, 50),
+        Cells(50, 50, 100),
+        Cells(100, 100, 100),
+    ]
+
+
+def test_nothing_bounds_the_bandwidth_of_a_simulated_host() -> None:
+    wanted = Wanted(ranks=(2,), cells=Cells(8, 8, 8))
+    assert wanted.parameters(2, is_simulated=False)["bound"] == 1
+    assert wanted.parameters(2, is_simulated=True)["bound"] == 0
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({}, "either as --cells or as --subdomain"),
+        ({"cells": Cells(8, 8, 8), "subdomain": 8}, "either as --cells or as --subdomain"),
+        ({"cells": Cells(8, 8, 8), "halo": "pigeon"}, "unknown --halo"),
+        ({"cells": Cells(8, 8, 8), "faces": "long"}, "unknown --faces"),
+        ({"cells": Cells(8, 8, 8), "stores": "none"}, "unknown --stores"),
+        ({"cells": Cells(8, 8, 8), "instructions": "mmx"}, "unknown --instructions"),
+        ({"cells": Cells(8, 8, 8), "grid": Grid(3, 1, 1)}, "has 3 processes, not 2"),
+        ({"cells": Cells(1, 8, 8), "grid": Grid(2, 1, 1)}, "more processes"),
+        ({"cells": Cells(8, 8, 8), "compute": False, "faces": "datatype"}, "no fields"),
+        ({"cells": Cells(8, 8, 8), "cell_s": float("nan")}, "cell-time"),
+        ({"subdomain": 10**6}, "at most"),
+    ],
+)
+def test_what_no_launch_could_do_is_refused(choices: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        Wanted(ranks=(2,), **choices)
+
+
+def test_a_machine_chooses_the_grid_that_is_predicted_fastest() -> None:
+    """Flat boxes are cut where it saves most; messages between ranks that are as far apart all cost the same."""
+    size_B = SIZES_B
+    message = Messages(1e-6 + size_B / 10e9, 1e-7, 1e-7, 1e-7 + size_B / 10e9)
+    costs = MachineCosts({0: message}, "made up")
+    assert fastest_grid(8, Cells(400, 400, 400), 0, "nonblocking", costs) == Grid(2, 2, 2)
+    # One layer of cells: cuts along z have no cells, cuts along x and y one row each.
+    flat = fastest_grid(16, Cells(4000, 4000, 1), 0, "nonblocking", costs)
+    assert sorted(flat) == [1, 4, 4]
+    assert flat.z == 1
+    chosen = Wanted(ranks=(16,), cells=Cells(4000, 4000, 1), grids={16: flat}).problem(16)
+    assert chosen == (Cells(4000, 4000, 1), flat)

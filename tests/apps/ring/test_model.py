@@ -1,0 +1,184 @@
+"""The ring's models against what follows by hand, and document 001's forms at P ≤ 12, 13 and more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hockney.apps.ring.model import (
+    ACROSS,
+    DOCUMENT_001,
+    OURS,
+    WITHIN,
+    Link,
+    MachineLinks,
+    Predicted,
+    around,
+    around_domains,
+    link,
+    locality_of,
+    predict,
+)
+from hockney.errors import RequestError
+from hockney.machine.file import Machine, load
+from hockney.machine.placement import Placement, placement
+from hockney.machine.system import find_system
+
+MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
+CORES = 12
+"""Of a socket of document 001's nodes."""
+CORE_S, SOCKET_S = 0.34e-6 + 4 / 6372.991e6, 0.57e-6 + 4 / 5530.801e6
+"""λ + 4 B/b: its printed bandwidths, with the latencies of document 000 (it prints none of PingPing)."""
+LINKS = {WITHIN: link(0.34e-6, 6372.991e6), ACROSS: link(0.57e-6, 5530.801e6)}
+
+
+def of_socket(ranks: int, model: str, exchange: str = "nonblocking") -> Predicted:
+    made = predict(around_domains(ranks, CORES), LINKS.__getitem__, exchange, model)
+    assert made is not None
+    assert made.ranks == ranks
+    return made
+
+
+@pytest.mark.parametrize("ranks", [2, 5, 12])
+def test_document_001_within_a_socket(ranks: int) -> None:
+    made = of_socket(ranks, DOCUMENT_001)
+    assert made.time_s == pytest.approx(2 * ranks * CORE_S, rel=1e-12)
+    assert made.slowest == WITHIN
+
+
+def test_document_001_with_one_process_in_the_other_socket() -> None:
+    # Both neighbours of process 12 are in the other socket.
+    assert of_socket(13, DOCUMENT_001).time_s == pytest.approx(2 * 13 * SOCKET_S, rel=1e-12)
+
+
+@pytest.mark.parametrize("ranks", [14, 18, 24])
+def test_document_001_with_more_than_one_there(ranks: int) -> None:
+    made = of_socket(ranks, DOCUMENT_001)
+    assert made.time_s == pytest.approx(ranks * CORE_S + ranks * SOCKET_S, rel=1e-12)
+    assert made.slowest == ACROSS
+
+
+@pytest.mark.parametrize("exchange", ["sendrecv", "nonblocking", "persistent"])
+def test_document_001_knows_no_exchange(exchange: str) -> None:
+    assert of_socket(14, DOCUMENT_001, exchange) == of_socket(14, DOCUMENT_001)
+
+
+@pytest.mark.parametrize(("ranks", "one_s"), [(2, CORE_S), (12, CORE_S), (13, SOCKET_S), (24, SOCKET_S)])
+def test_in_turns_the_slowest_link_is_waited_for_twice(ranks: int, one_s: float) -> None:
+    assert of_socket(ranks, OURS, "sendrecv").time_s == pytest.approx(2 * ranks * one_s, rel=1e-12)
+
+
+@pytest.mark.parametrize("exchange", ["nonblocking", "persistent"])
+def test_both_ways_at_once_waits_once_and_serves_the_other(exchange: str) -> None:
+    links = {WITHIN: Link(1e-6, 0.9e-6, 1.2e-6, 0.4e-6), ACROSS: Link(3e-6, 2.7e-6, 3.3e-6, 1.5e-6)}
+    made = predict(around_domains(4, 2), links.__getitem__, exchange)
+    assert made is not None
+    # P (λ + n/b + o), with bounds in proportion.
+    assert (made.time_s, made.low_s, made.high_s) == pytest.approx((18e-6, 16.2e-6, 19.8e-6))
+
+
+def test_an_overhead_is_never_more_than_the_message() -> None:
+    made = predict(around_domains(3, None), lambda _: Link(1e-6, None, None, 5e-6), "nonblocking")
+    assert made is not None
+    # Then it is as in turns.
+    assert made.time_s == pytest.approx(6e-6)
+    assert (made.low_s, made.high_s) == (None, None)
+
+
+def test_a_process_alone_has_no_neighbours() -> None:
+    assert predict(around_domains(1, None), LINKS.__getitem__, "sendrecv") is None
+
+
+@pytest.mark.parametrize(
+    ("ranks", "domain", "expected"),
+    [
+        (1, None, []),
+        (2, None, [WITHIN] * 2),
+        (3, 1, [ACROSS] * 3),
+        (3, 2, [WITHIN, ACROSS, ACROSS]),
+        (4, 2, [WITHIN, ACROSS] * 2),
+        (4, 9, [WITHIN] * 4),
+    ],
+)
+def test_neighbours_of_domains(ranks: int, domain: int | None, expected: list[str]) -> None:
+    assert around_domains(ranks, domain) == expected
+
+
+def ids(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    return np.array(values, dtype=np.int32)
+
+
+def test_neighbours_of_a_placement_in_any_order() -> None:
+    cores = ids(0, 1, 2, 3)
+    place = Placement(core=cores, cache=cores, numa=cores, package=ids(0, 0, 1, 1), node=ids(0, 0, 0, 0))
+    assert around(place) == ["package", "node", "package", "node"]
+    assert around(place, [0, 2, 1, 3]) == ["node"] * 4
+    alone = ids(0)
+    assert around(Placement(core=alone, cache=alone, numa=alone, package=alone, node=alone)) == []
+
+
+def test_a_ring_over_two_nodes_crosses_the_network_twice() -> None:
+    # ORFEO's EPYC nodes have 128 cores.
+    localities = around(placement(find_system("orfeo-epyc"), "core", 130))
+    assert [rank for rank, one in enumerate(localities) if one == "network"] == [127, 129]
+
+
+def test_without_a_bandwidth_a_message_is_its_latency() -> None:
+    assert link(1e-6, None).time_s == 1e-6
+    assert link(1e-6, 4e6).time_s == pytest.approx(2e-6)
+
+
+def test_links_of_a_machine_without_pingping() -> None:
+    links = MachineLinks(load(MACHINE))
+    # The file's 0.2 µs and 10 GB/s of ping-pong.
+    assert links("package").time_s == pytest.approx(0.2e-6 + 4 / 10e9)
+    assert links.notes == ["package: PingPing was not measured, PingPong is taken"]
+    assert links.nearest == "package"
+
+
+def with_pingping(locality: str) -> Machine:
+    machine = load(MACHINE)
+    network = next(
+        one for one in machine.point_to_point if one.locality == "network" and one.variant == "default"
+    )
+    entry = network.model_copy(update={"operation": "pingping", "locality": locality})
+    return machine.model_copy(update={"point_to_point": [*machine.point_to_point, entry]})
+
+
+def test_pingping_is_preferred_where_it_was_measured() -> None:
+    links = MachineLinks(with_pingping("package"))
+    # 1.5 µs are the network's ping-pong, which stands in for the package's PingPing.
+    assert links("package").time_s == pytest.approx(1.5e-6 + 4 / 10e9)
+    assert links.notes == []
+    assert links("network").time_s == pytest.approx(1.5e-6 + 4 / 10e9)
+    assert links.notes == ["network: PingPing was not measured, PingPong is taken"]
+
+
+@pytest.mark.parametrize(("asked", "taken"), [("core", "package"), ("node", "network")])
+def test_the_next_locality_farther_out_stands_in(asked: str, taken: str) -> None:
+    links = MachineLinks(load(MACHINE))
+    assert links(locality_of(asked)).time_s == links(locality_of(taken)).time_s
+    assert f"{asked}: not measured, pingpong of {taken} is taken" in links.notes
+
+
+def test_nothing_farther_out_takes_the_nearest_farther_in() -> None:
+    machine = load(MACHINE)
+    near = [one for one in machine.point_to_point if one.locality == "package"]
+    links = MachineLinks(machine.model_copy(update={"point_to_point": near}))
+    assert links("network").time_s == links("package").time_s
+    assert "network: not measured, pingpong of package is taken" in links.notes
+
+
+def test_what_cannot_be_predicted_is_refused() -> None:
+    with pytest.raises(RequestError, match="unknown exchange 'smoke'"):
+        predict([WITHIN], LINKS.__getitem__, "smoke")
+    with pytest.raises(RequestError, match="unknown model of the ring 'guess'"):
+        predict([WITHIN] * 2, LINKS.__getitem__, "sendrecv", "guess")
+    with pytest.raises(RequestError, match="unknown locality 'rack'"):
+        locality_of("rack")
+    with pytest.raises(RequestError, match="domain of 0 ranks"):
+        around_domains(4, 0)
+    with pytest.raises(RequestError, match="neither PingPing nor PingPong"):
+        MachineLinks(load(MACHINE).model_copy(update={"point_to_point": []}))

@@ -1,0 +1,52 @@
+"""The section on the sum of matrices: cycles, shares, and the model with each run's own bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from hockney.apps.sum3d.section import Sum3d, sum3d
+from hockney.records.app_record import AppRecord
+from hockney.report.app_sections import Basis, Runs
+
+COPY_B_PER_S, SUM_B_PER_S = 1e10, 2e10
+
+
+def _run(run: Callable[..., AppRecord], ranks: int, time_s: float = 1e-3) -> AppRecord:
+    asked = {
+        "nx": 10, "ny": 100, "nz": 100, "px": ranks, "py": 1, "pz": 1, "split": "balanced", "packed": 0,
+        "seed": 1, "cycles": 1,
+    }  # fmt: skip
+    answer = {
+        "scatter_s": [2e-4] * ranks, "compute_s": [5e-5] * ranks, "gather_s": [1e-4] * ranks,
+        "pack_s": [5e-5] * ranks, "memory_bandwidth_B_per_s": [COPY_B_PER_S] * ranks,
+        "sum_bandwidth_B_per_s": [SUM_B_PER_S] * ranks, "elements": [100_000 // ranks] * ranks, "verified": True,
+    }  # fmt: skip
+    return run("sum3d", ranks, time_s, parameters=asked, answer=answer)
+
+
+def test_one_rank_copies_and_adds(run: Callable[..., AppRecord], basis: Basis) -> None:
+    made = Sum3d().predicted_s(_run(run, 1), basis)
+    # Two matrices scattered and one gathered, read and written; the sum reads two and writes one.
+    assert made == pytest.approx(1e5 * (3 * 16 / COPY_B_PER_S + 24 / SUM_B_PER_S))
+
+
+def test_two_ranks_send_halves(run: Callable[..., AppRecord], basis: Basis) -> None:
+    made = Sum3d().predicted_s(_run(run, 2), basis)
+    assert made is not None
+    message_s = 2e-6 + 8 * 50_000 / 1e9
+    own_s = 5e4 * (3 * 16 / COPY_B_PER_S + 24 / SUM_B_PER_S)
+    # Three messages of half a matrix; what overlaps is less than a latency of each.
+    assert made == pytest.approx(own_s + 3 * message_s, abs=3 * 2e-6)
+
+
+def test_a_run_has_its_row(run: Callable[..., AppRecord]) -> None:
+    made = sum3d(Runs([_run(run, 1), _run(run, 2)]))
+    (table,) = made.sections[0].tables
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (row["problem"], row["grid"]) == ("10x100x100", "1x1x1")
+    assert table.caption == "Runs (2): balanced"
+    assert row["10⁶ sums/s"] == "100"  # 1e5 in 1 ms
+    assert row["communication"].replace("\N{NO-BREAK SPACE}", " ") == "75 %"  # 0.3 of 0.4 ms
+    assert "predicted" not in row

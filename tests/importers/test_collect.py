@@ -1,0 +1,352 @@
+"""From files to a campaign: which configuration, which repetition, what is left out, nothing half done."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given as for_all
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from hockney.errors import HockneyError, RequestError
+from hockney.importers import _collect
+from hockney.importers.base import Given, importers
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
+
+DATA = Path(__file__).parent / "data"
+NOTHING = Given()
+
+
+def latency(folder: Path, name: str, value: str = "1.50", size: int = 8) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n{size}    {value}\n")
+    return path
+
+
+def allreduce(folder: Path, name: str, value: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"# OSU MPI Allreduce Latency Test v5.9\n# Size       Avg Latency(us)\n8    {value}\n")
+    return path
+
+
+def series(paths: list[Path], given: Given = NOTHING) -> dict[tuple[str, int], list[float]]:
+    """(variant, repetition) → values in µs."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for file in _collect.collect(paths, given).files:
+        for record in file.content.records:
+            found.setdefault((record.variant, record.repetition), []).append(round(record.value * 1e6, 2))
+    return found
+
+
+def test_folders_are_configurations(tmp_path: Path) -> None:
+    latency(tmp_path, "x/tcp/osu/latency/out.txt", "9.00")
+    latency(tmp_path, "x/shm-xpmem/osu/latency/out.txt", "1.00")
+    assert series([tmp_path]) == {("tcp", 0): [9.0], ("shm-xpmem", 0): [1.0]}
+
+
+def test_names_that_differ_by_numbers_are_repetitions(tmp_path: Path) -> None:
+    latency(tmp_path, "imb/IMB_PingPong_2/job.out", "1.00")
+    latency(tmp_path, "imb/IMB_PingPong__1/job.out", "2.00")
+    assert series([tmp_path]) == {("", 0): [1.0], ("", 1): [2.0]}
+
+
+def test_names_that_differ_by_words_are_configurations(tmp_path: Path) -> None:
+    paths = [latency(tmp_path, "latency_tcp.txt", "9.00"), latency(tmp_path, "latency_shm.txt", "1.00")]
+    assert series(paths) == {("tcp", 0): [9.0], ("shm", 0): [1.0]}
+
+
+def test_words_that_are_not_needed_are_left_out(tmp_path: Path) -> None:
+    paths = [latency(tmp_path, "small.txt"), latency(tmp_path, "large.txt", size=65536)]
+    assert set(series(paths)) == {("", 0)}
+
+
+def test_numbers_count_where_ranks_are_unknown(tmp_path: Path) -> None:
+    paths = [
+        allreduce(tmp_path, "osu_allreduce_64.txt", "5.00"),
+        allreduce(tmp_path, "osu_allreduce_128.txt", "7.00"),
+    ]
+    assert series(paths) == {("osu_allreduce_64", 0): [5.0], ("osu_allreduce_128", 0): [7.0]}
+    assert series(paths, Given(ranks=64)) == {("", 0): [5.0], ("", 1): [7.0]}
+
+
+def test_a_given_variant_wins(tmp_path: Path) -> None:
+    paths = [latency(tmp_path, "tcp/a.txt", "1.00"), latency(tmp_path, "shm/a.txt", "2.00")]
+    assert series(paths, Given(variant="v")) == {("v", 0): [1.0], ("v", 1): [2.0]}
+
+
+def test_runs_in_one_file_are_repetitions(tmp_path: Path) -> None:
+    path = latency(tmp_path, "a.txt", "1.00")
+    path.write_text(path.read_text() + path.read_text().replace("1.00", "2.00"))
+    assert series([path]) == {("", 0): [1.0], ("", 1): [2.0]}
+
+
+def test_osu_and_imb_in_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "both.txt"
+    path.write_text((DATA / "osu_latency_5.txt").read_text() + (DATA / "imb_rates.txt").read_text())
+    collection = _collect.collect([path], Given())
+    # 4 rows of OSU; IMB has 7 values as counted in test_imb.
+    assert {file.format: len(file.content.records) for file in collection.files} == {"osu": 4, "imb": 7}
+    assert [file.content.left_out() for file in collection.files] == [[], []]
+
+
+def test_a_table_left_out_beside_another_program_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "both.txt"
+    path.write_text((DATA / "osu_put_latency_5.txt").read_text() + (DATA / "imb_rates.txt").read_text())
+    (file,) = _collect.collect([path], Given()).files
+    assert file.format == "imb"
+    assert ["one-sided" in text for text in file.content.left_out()] == [True]
+
+
+def test_what_is_given_fills_but_never_overrides(tmp_path: Path) -> None:
+    given = Given(system="s", mpi="m", nodes=2, ppn=4, ranks=99, mapping="core")
+    (record,) = _collect.collect([latency(tmp_path, "a.txt")], given).files[0].content.records
+    assert (record.system, record.mpi, record.mapping) == ("s", "m", "core")
+    assert (record.nodes, record.ppn, record.ranks, record.locality) == (2, 4, 2, "network")
+
+
+def test_a_forced_algorithm_is_of_the_collectives(tmp_path: Path) -> None:
+    paths = [latency(tmp_path, "a.txt"), allreduce(tmp_path, "b.txt", "5.00")]
+    table = tmp_path / "t.csv"
+    head = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
+    table.write_text(f"{head}\ns,m,bcast,default,core,1,2,2,8,mean_over_ranks,1.0,0\n")
+    for algorithm, expected in (("tuned:ring", "tuned:ring"), ("", "default")):
+        collection = _collect.collect([*paths, table], Given(algorithm=algorithm))
+        found = {r.operation: r.algorithm for file in collection.files for r in file.content.records}
+        # What a table says is not filled in.
+        assert found == {"pingpong": "default", "allreduce": expected, "bcast": "default"}
+
+
+def test_nodes_of_idle_ranks_are_not_guessed() -> None:
+    records = _collect.collect([DATA / "imb_rates.txt"], Given(nodes=2, ppn=4)).files[0].content.records
+    assert {(r.ranks, r.nodes, r.ppn) for r in records} == {(2, None, None), (8, 2, 4)}
+
+
+def test_a_copy_is_no_repetition(tmp_path: Path) -> None:
+    latency(tmp_path, "a/latency.txt")
+    latency(tmp_path, "b/latency.txt")
+    collection = _collect.collect([tmp_path], Given())
+    assert len(collection.files) == 1
+    assert "same content" in collection.skipped[0][1]
+
+
+def test_rows_repeated_in_a_table_are_kept_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    head = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
+    path.write_text(
+        f"{head}\ns,m,bcast,a,core,1,2,2,8,mean_over_ranks,1.0,0\ns,m,bcast,a,core,1,2,2,8,mean_over_ranks,2.0,0\n"
+    )
+    (file,) = _collect.collect([path], Given()).files
+    assert [(r.repetition, r.variant) for r in file.content.records] == [(0, ""), (1, "")]
+    assert "1 rows repeat" in file.content.warnings[0]
+
+
+def bad_files(folder: Path) -> dict[str, str]:
+    """Name → a word of its reason."""
+    (folder / "empty.txt").write_text("")
+    (folder / "blank.txt").write_text(" \n\n")
+    (folder / "nul.txt").write_bytes(b"# OSU MPI Latency Test v5\0\1\2")
+    (folder / "header.txt").write_text("# OSU MPI Latency Test v5.9\n# Size          Latency (us)\n")
+    (folder / "words.txt").write_text(
+        "# Benchmarking PingPong\n# #processes = 2\n#bytes #repetitions t[usec]\n8 out-of-mem.\n"
+    )
+    (folder / "other.md").write_text("# OSU\nsee there\n")
+    (folder / "damaged.csv.gz").write_bytes(b"\x1f\x8b\x08 no more")
+    (folder / "table.csv").write_text("bytes,time\n1,2\n")
+    shutil.copy(DATA / "osu_put_latency_5.txt", folder / "put.txt")
+    return {
+        "empty.txt": "empty",
+        "blank.txt": "empty",
+        "nul.txt": "binary",
+        "header.txt": "no result",
+        "words.txt": "words.txt:4",
+        "other.md": "no benchmark result",
+        "damaged.csv.gz": "damaged",
+        "table.csv": "not a tidy table",
+        "put.txt": "one-sided",
+    }
+
+
+@pytest.mark.parametrize("name", ["empty.txt", "nul.txt", "header.txt", "words.txt", "damaged.csv.gz", "put.txt"])
+def test_one_bad_file_is_an_error(tmp_path: Path, name: str) -> None:
+    reasons = bad_files(tmp_path)
+    with pytest.raises(RequestError, match=reasons[name]) as caught:
+        _collect.collect([tmp_path / name], Given())
+    assert name in caught.value.message
+    assert caught.value.hint
+    assert "\n" not in caught.value.message
+
+
+def test_bad_files_beside_a_good_one_are_skipped(tmp_path: Path) -> None:
+    reasons = bad_files(tmp_path)
+    good = latency(tmp_path, "good.txt")
+    (tmp_path / ".hidden").write_text("x")
+    (tmp_path / "void").mkdir()
+    missing = tmp_path / "missing.txt"
+    collection = _collect.collect([tmp_path, missing, tmp_path / "void"], Given())
+    assert [file.path for file in collection.files] == [good]
+    found = {Path(file).name: reason for file, reason in collection.skipped}
+    expected = reasons | {"missing.txt": "does not exist", "void": "without files", ".hidden": "hidden"}
+    assert set(found) == set(expected)
+    for name, word in expected.items():
+        assert word in found[name]
+
+
+def test_nothing_at_all(tmp_path: Path) -> None:
+    (tmp_path / "void").mkdir()
+    with pytest.raises(RequestError, match="without files"):
+        _collect.collect([tmp_path / "void"], Given())
+    with pytest.raises(RequestError, match="does not exist"):
+        _collect.collect([tmp_path / "a", tmp_path / "b"], Given())
+
+
+def test_a_campaign_is_not_imported(tmp_path: Path) -> None:
+    collection = _collect.collect([latency(tmp_path, "a.txt")], Given())
+    _collect.write(collection, tmp_path / "c", Given())
+    with pytest.raises(RequestError, match="hockney merge"):
+        _collect.collect([tmp_path / "c"], Given())
+
+
+def test_written_campaign(tmp_path: Path) -> None:
+    given = Given(system="s")
+    collection = _collect.collect([DATA / "imb_pingpong.txt", DATA / "osu_bw_7.1.txt"], given)
+    campaign = Campaign.open(_collect.write(collection, tmp_path / "c", given).path)
+    assert campaign.records() == [r for file in collection.files for r in file.content.records]
+    assert campaign.warnings == []
+    launches = campaign.launches()
+    assert [(x["tool"], x["records"]) for x in launches] == [("IMB 2021.3", 4), ("OSU 7.1", 2)]
+    assert {r.launch for r in campaign.records()} == {x["id"] for x in launches}
+    assert campaign.plan()["given"] == {"system": "s"}
+    assert len((tmp_path / "c" / "samples.csv").read_text().splitlines()) == 1 + 6
+    with pytest.raises(RequestError, match="already holds a campaign"):
+        _collect.write(collection, tmp_path / "c", given)
+    assert len(Campaign.open(tmp_path / "c").records()) == 6
+
+
+@pytest.mark.parametrize("there_before", [False, True])
+def test_a_failed_write_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there_before: bool
+) -> None:
+    target = tmp_path / "c"
+    if there_before:
+        target.mkdir()
+        (target / "notes.txt").write_text("mine")
+    collection = _collect.collect([DATA / "osu_bw_7.1.txt"], Given())
+
+    def full(self: Campaign, _records: list[Record]) -> None:
+        (self.path / "records.jsonl").write_text("{")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Campaign, "append_all", full)
+    with pytest.raises(HockneyError, match="No space left"):
+        _collect.write(collection, target, Given())
+    assert [p.name for p in target.iterdir()] == ["notes.txt"] if there_before else not target.exists()
+
+
+def test_utf16_of_a_windows_shell(tmp_path: Path) -> None:
+    path = latency(tmp_path, "a.txt")
+    path.write_text(path.read_text(), encoding="utf-16")
+    assert series([path]) == {("", 0): [1.5]}
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        *("# OSU MPI Latency Test v7.4", "# OSU MPI", "# Size       Avg Latency(us)", "# Size  MB/s  Messages/s"),
+        *(
+            "# [ pairs: 2 ] [ window size: 64 ]",
+            "# Avg Latency(us)",
+            "# Datatype: MPI_INT.",
+            "0: ",
+            "[1,0]<stdout>:",
+        ),
+        *("# Benchmarking PingPong", "# Benchmarking Multi-Uniband", "# #processes = 2", "# #processes = 0"),
+        *("#bytes #repetitions t[usec] Mbytes/sec", "Group #bytes #repetitions t[usec]", "#repetitions", "Group"),
+        *(
+            "# ( 2 groups of 2 processes each",
+            "# Group 0: 0 1",
+            "# ( 3 additional processes waiting",
+            "#----------",
+        ),
+        *(
+            "8 1.50",
+            "8 10 1.50 5.30",
+            "0 8 10 1.50",
+            "1e9",
+            "1e999",
+            "99999999999999999999999",
+            "8 nan",
+            "8 1e999",
+            "8 " + "9" * 5000,
+            "9" * 5000 + " 1.00",
+        ),
+    ]
+)
+
+
+@for_all(st.lists(st.tuples(st.one_of(FRAGMENTS, st.text(max_size=8)), st.sampled_from(["\n", " ", "\r\n"]))))
+@settings(deadline=None, max_examples=300)
+def test_no_text_is_a_defect(pieces: list[tuple[str, str]]) -> None:
+    text = "".join(piece + end for piece, end in pieces)
+    for name in ("osu", "imb"):
+        for record in importers.get(name).read(Path("f"), text, Given()).records:
+            assert record.value > 0
+
+
+def tidy(path: Path, times_us: list[float], **other: object) -> Path:
+    """A table of allreduces on 4 ranks, one size for each time."""
+    fields = {
+        "system": "s", "mpi": "m", "operation": "allreduce", "algorithm": "default", "mapping": "core",
+        "nodes": 1, "ppn": 4, "ranks": 4, "statistic": "completion", "repetition": 0,
+    }  # fmt: skip
+    rows = [fields | other | {"bytes": 8 * (i + 1), "time_us": time} for i, time in enumerate(times_us)]
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+TIMES = [1.0 + i / 7 for i in range(20)]
+
+
+def test_the_same_points_in_two_tables_count_once(tmp_path: Path) -> None:
+    first = tidy(tmp_path / "a.csv", TIMES)
+    # Another program wrote it: more digits, a column more, two points more.
+    second = tidy(tmp_path / "b.csv", [time * (1 + 1e-15) for time in TIMES] + [7.0, 8.0], source="imb")
+    collection = _collect.collect([first, second], NOTHING)
+    assert [len(file.content.records) for file in collection.files] == [20, 2]
+    (warning,) = collection.files[1].content.warnings
+    assert "20 of 22 points are in other files too" in warning
+    assert {record.repetition for file in collection.files for record in file.content.records} == {0}
+
+
+def test_a_table_that_holds_nothing_else_is_skipped(tmp_path: Path) -> None:
+    collection = _collect.collect(
+        [tidy(tmp_path / "a.csv", TIMES), tidy(tmp_path / "b.csv", TIMES[:10], variant="")], NOTHING
+    )
+    assert [file.path.name for file in collection.files] == ["a.csv"]
+    ((path, reason),) = collection.skipped
+    assert path.endswith("b.csv")
+    assert "10 of 10 points" in reason
+
+
+def test_repetitions_that_agree_now_and_then_are_kept(tmp_path: Path) -> None:
+    again = [time if i % 2 else time * 1.01 for i, time in enumerate(TIMES)]
+    collection = _collect.collect([tidy(tmp_path / "a.csv", TIMES), tidy(tmp_path / "b.csv", again)], NOTHING)
+    assert [len(file.content.records) for file in collection.files] == [20, 20]
+    assert {record.repetition for record in collection.files[1].content.records} == {1}
+
+
+def test_other_segments_are_other_points(tmp_path: Path) -> None:
+    path = tidy(tmp_path / "a.csv", TIMES, segment_bytes=64, radix=2, root=1)
+    other = tidy(tmp_path / "b.csv", TIMES, segment_bytes=128, radix=2, root=1)
+    collection = _collect.collect([path, other], NOTHING)
+    assert collection.skipped == []
+    records = [record for file in collection.files for record in file.content.records]
+    assert {(one.segment_bytes, one.radix, one.root, one.repetition) for one in records} == {
+        (64, 2, 1, 0),
+        (128, 2, 1, 0),
+    }
+    assert [file.content.left_out() for file in collection.files] == [[], []]

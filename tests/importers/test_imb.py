@@ -1,0 +1,295 @@
+"""IMB text: every table kind, idle ranks, groups, defects, rows of words, cut ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given as for_all
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from hockney.importers import imb as module
+from hockney.importers.base import Given, Imported, load_text
+
+# Printed decimals times a power of ten: equal up to one rounding.
+EXACT = 1e-14
+DATA = Path(__file__).parent / "data"
+
+
+def read_text(text: str, given: Given | None = None, path: Path = Path("f")) -> Imported:
+    assert module.recognises(path, text)
+    return module.read(path, text, given or Given())
+
+
+def read_file(path: Path, given: Given | None = None) -> Imported:
+    return read_text(load_text(path), given, path)
+
+
+def columns(imported: Imported, *names: str) -> list[Any]:
+    """One tuple of those fields per record."""
+    return [tuple(getattr(record, name) for name in names) for record in imported.records]
+
+
+def test_pingpong_and_pingping() -> None:
+    path = DATA / "imb_pingpong.txt"
+    imported = read_file(path)
+    assert columns(imported, "operation", "bytes", "value", "batch") == [
+        ("pingpong", 0, pytest.approx(1.12e-6, rel=EXACT), 1000),
+        ("pingpong", 8, pytest.approx(1.13e-6, rel=EXACT), 1000),
+        ("pingpong", 4194304, pytest.approx(672.03e-6, rel=EXACT), 10),
+        ("pingping", 8, pytest.approx(1.53e-6, rel=EXACT), 1000),
+    ]
+    assert {(r.statistic, r.ranks, r.pairs, r.pair, r.source) for r in imported.records} == {
+        ("one_way", 2, 1, "0-1", "imb")
+    }
+    line = next(n for n, text in enumerate(path.read_text().split("\n"), 1) if "672.03" in text)
+    assert imported.records[2].origin == f"{path}:{line}"
+
+
+def test_idle_ranks_make_another_placement() -> None:
+    records = read_file(DATA / "imb_pingpong.txt").records
+    assert [r.variant for r in records] == ["2 of 64 ranks"] * 3 + [""]
+
+
+def test_zero_time_is_named() -> None:
+    (warning,) = read_file(DATA / "imb_pingpong.txt").warnings
+    assert "PingPing" in warning
+    assert "t[usec] 0.00 at 0 B" in warning
+
+
+def test_header_block() -> None:
+    imported = read_file(DATA / "imb_pingpong.txt")
+    assert imported.tool == "IMB 2021.3"
+    assert imported.metadata["Date"] == "Fri Sep 11 15:04:18 2020"
+    assert imported.metadata["MPI Version"] == "3.1"
+    assert imported.metadata["Version"] == "#1 SMP Tue May 12 16:57:42 UTC 2020"
+    assert imported.metadata["command"] == "IMB-MPI1 -npmin 2 PingPong"
+    assert {r.mpi for r in imported.records} == {""}
+
+
+def test_three_times_per_row_and_defects() -> None:
+    imported = read_file(DATA / "imb_parallel.txt")
+    of_1KiB: dict[Any, Any] = {
+        (r.operation, r.statistic): (r.value, r.verified) for r in imported.records if r.bytes == 1024
+    }
+    assert of_1KiB == {
+        ("sendrecv", "min_over_ranks"): (pytest.approx(2.01e-6, rel=EXACT), True),
+        ("sendrecv", "max_over_ranks"): (pytest.approx(2.20e-6, rel=EXACT), True),
+        ("sendrecv", "mean_over_ranks"): (pytest.approx(2.10e-6, rel=EXACT), True),
+        ("exchange", "min_over_ranks"): (pytest.approx(3.01e-6, rel=EXACT), True),
+        ("exchange", "max_over_ranks"): (pytest.approx(3.20e-6, rel=EXACT), True),
+        ("exchange", "mean_over_ranks"): (pytest.approx(3.10e-6, rel=EXACT), True),
+    }
+    assert {r.verified for r in imported.records if r.bytes == 1048576} == {False}
+    assert {r.ranks for r in imported.records} == {4}
+    assert any("defects" in warning for warning in imported.warnings)
+
+
+def test_rows_of_words_are_named() -> None:
+    path = DATA / "imb_parallel.txt"
+    imported = read_file(path)
+    assert {r.bytes for r in imported.records if r.operation == "exchange"} == {1024}
+    lines = path.read_text().split("\n")
+    for word in ("time-out.", "out-of-mem."):
+        number = next(n for n, text in enumerate(lines, 1) if word in text)
+        assert any(w.startswith(f"{path}:{number}: ") and word in w for w in imported.warnings)
+
+
+def test_rates() -> None:
+    imported = read_file(DATA / "imb_rates.txt")
+    assert columns(imported, "operation", "ranks", "pairs", "bytes", "statistic", "value") == [
+        ("bandwidth", 2, 1, 0, "message_rate_per_s", 4390299),
+        ("bandwidth", 2, 1, 8, "bandwidth_B_per_s", pytest.approx(35.12e6, rel=EXACT)),
+        ("bandwidth", 2, 1, 8, "message_rate_per_s", 4390299),
+        ("bandwidth", 8, 4, 8, "bandwidth_B_per_s", pytest.approx(105.36e6, rel=EXACT)),
+        ("bandwidth", 8, 4, 8, "message_rate_per_s", 13170897),
+        ("bidirectional", 8, 4, 8, "bandwidth_B_per_s", pytest.approx(200.0e6, rel=EXACT)),
+        ("bidirectional", 8, 4, 8, "message_rate_per_s", 25000000),
+    ]
+    assert imported.warnings == []
+
+
+def test_groups_at_once() -> None:
+    imported = read_file(DATA / "imb_multi.txt")
+    assert [(r.bytes, r.pair, r.ranks, r.pairs) for r in imported.records] == [
+        (8, "0-1", 2, 2),
+        (8, "2-3", 2, 2),
+        (16, "0-1", 2, 2),
+        (16, "2-3", 2, 2),
+    ]
+    assert {r.variant for r in imported.records} == {"2 groups at once, 4 of 5 ranks"}
+    assert imported.tool == "IMB 3.2"
+
+
+def test_collectives_and_what_is_not_imported() -> None:
+    imported = read_file(DATA / "imb_collectives.txt")
+    assert columns(imported, "operation", "bytes", "statistic", "value") == [
+        ("bcast", 8, "max_over_ranks", pytest.approx(0.97e-6, rel=EXACT)),
+        ("bcast", 8, "mean_over_ranks", pytest.approx(0.32e-6, rel=EXACT)),
+        ("bcast", 8, "min_over_ranks", pytest.approx(0.07e-6, rel=EXACT)),
+        ("barrier", 0, "max_over_ranks", pytest.approx(1.97e-6, rel=EXACT)),
+        ("barrier", 0, "mean_over_ranks", pytest.approx(1.32e-6, rel=EXACT)),
+        ("barrier", 0, "min_over_ranks", pytest.approx(1.07e-6, rel=EXACT)),
+        ("reduce_scatter", 8, "max_over_ranks", pytest.approx(0.97e-6, rel=EXACT)),
+        ("reduce_scatter", 8, "mean_over_ranks", pytest.approx(0.32e-6, rel=EXACT)),
+        ("reduce_scatter", 8, "min_over_ranks", pytest.approx(0.07e-6, rel=EXACT)),
+    ]
+    (left_out,) = imported.not_imported
+    assert "non-blocking" in left_out
+
+
+@pytest.mark.parametrize(
+    ("title", "size_B"),
+    [
+        # Read in the sources of these releases: the older ones divide the bytes among the ranks.
+        ("Intel(R) MPI Benchmarks 2019 Update 1, MPI-1 part", 4096),
+        ("Intel(R) MPI Benchmarks 2021.11, MPI-1 part (GPU)", 4096),
+        ("Intel (R) MPI Benchmarks 2019, MPI-1 part", 1024),
+        ("Intel (R) MPI Benchmarks 2018 Update 1, MPI-1 part", 1024),
+        ("Intel (R) MPI Benchmark Suite V3.2, MPI-1 part", 1024),
+    ],
+)
+def test_reduce_scatter_changed_its_bytes(title: str, size_B: int) -> None:
+    imported = read_text(
+        f"#    {title}\n{collective('Reduce_scatter', 4096)}{collective('Reduce_scatter_block', 8)}"
+    )
+    assert {(r.operation, r.bytes, r.variant) for r in imported.records} == {
+        ("reduce_scatter", size_B, ""),
+        ("reduce_scatter", 8, "reduce_scatter_block"),
+    }
+    assert imported.left_out() == []
+
+
+def collective(name: str, size_B: int, ranks: int = 4) -> str:
+    return (
+        f"# Benchmarking {name} \n# #processes = {ranks} \n"
+        "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+        f"            {size_B}         1000         8.00        11.00         9.50\n"
+    )
+
+
+def test_reduce_scatter_that_cannot_be_converted() -> None:
+    (warning,) = read_text(collective("Reduce_scatter", 4096)).warnings
+    assert "f:4: Reduce_scatter left out: it does not say its release" in warning
+    text = "#    Intel (R) MPI Benchmarks 2018, MPI-1 part\n" + collective("Reduce_scatter", 4, 64)
+    (warning,) = read_text(text).warnings
+    assert warning == "f:5: Reduce_scatter left out: 4 B are no block for each of 64 ranks"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Bcast", "Allreduce", "Reduce", "Allgather", "Alltoall", "Gather", "Scatter", "Sendrecv", "Exchange"],
+)
+def test_sizes_as_printed(name: str) -> None:
+    """In IMB's sources these are the bytes of one call's buffer, or of one block: what the tidy table wants."""
+    imported = read_text(collective(name, 4096))
+    assert {r.statistic: r.value * 1e6 for r in imported.records} == pytest.approx(
+        {"min_over_ranks": 8.0, "max_over_ranks": 11.0, "mean_over_ranks": 9.5}, rel=EXACT
+    )
+    assert {(r.operation, r.bytes) for r in imported.records} == {(name.lower(), 4096)}
+
+
+def test_a_table_of_an_unknown_kind_is_named() -> None:
+    imported = read_text(
+        "# Benchmarking Barrier \n# #processes = 2 \n #repetitions      t[usec]\n   1000    1.50\n"
+    )
+    assert imported.records == []
+    assert "t[usec]" in imported.warnings[0]
+
+
+def test_last_integer_column_cannot_be_trusted_without_line_end() -> None:
+    text = (DATA / "imb_rates.txt").read_text().rstrip("\n")
+    imported = read_text(text)
+    assert {r.operation for r in imported.records} == {"bandwidth"}
+    assert "cut short" in imported.warnings[0]
+
+
+TABLES = st.lists(
+    st.tuples(
+        st.sampled_from(["PingPong", "Uniband", "Sendrecv"]),
+        st.integers(1, 64).map(lambda pairs: 2 * pairs),
+        st.lists(
+            st.tuples(st.integers(0, 2**33), st.tuples(*[st.integers(1, 10**9)] * 4)), min_size=1, max_size=8
+        ),
+    ),
+    min_size=1,
+    max_size=3,
+)
+HEADERS = {
+    "PingPong": "t[usec] Mbytes/sec",
+    "Uniband": "Mbytes/sec Msg/sec",
+    "Sendrecv": "t_min[usec] t_max[usec] t_avg[usec] Mbytes/sec",
+}
+NOISE = st.sampled_from(["", "", "srun: job 17 queued", "[n1:3] 2 more processes", "WARNING: 8 10 1.00 2.00"])
+Tables = list[tuple[str, int, list[tuple[int, tuple[int, ...]]]]]
+Expected = list[tuple[int, int, str, int]]
+
+
+@st.composite
+def rendered(draw: st.DrawFn) -> tuple[str, Expected]:
+    """IMB text with noise between its lines, and (ranks, size, statistic, hundredths) of each value in it."""
+    tables: Tables = draw(TABLES)
+    prefix = draw(st.sampled_from(["", "0: ", "[1,0]<stdout>:"]))
+    lines, expected = [], []
+    for name, ranks, rows in tables:
+        names = HEADERS[name].split()
+        lines += [
+            "#------------------",
+            f"# Benchmarking {name} ",
+            f"# #processes = {ranks} ",
+            "#------------------",
+        ]
+        lines.append(f"{'#bytes':>13}{'#repetitions':>13}" + "".join(f"{n:>13}" for n in names))
+        for size, numbers in rows:
+            cells = [
+                f"{n}" if c == "Msg/sec" else f"{n // 100}.{n % 100:02}"
+                for c, n in zip(names, numbers, strict=False)
+            ]
+            lines.append(f"{size:>13}{1000:>13}" + "".join(f" {cell:>12}" for cell in cells))
+            of = dict(zip(names, numbers, strict=False))
+            expected += [
+                (ranks, size, statistic, of[column] * (100 if column == "Msg/sec" else 1))
+                for column, statistic in WANTED[name]
+            ]
+    text = ""
+    for line in lines:
+        noise = draw(NOISE)
+        text += (noise + "\n" if noise else "") + prefix + line + "\n"
+    return text, expected
+
+
+WANTED = {
+    "PingPong": [("t[usec]", "one_way")],
+    "Uniband": [("Mbytes/sec", "bandwidth_B_per_s"), ("Msg/sec", "message_rate_per_s")],
+    "Sendrecv": [
+        ("t_max[usec]", "max_over_ranks"),
+        ("t_avg[usec]", "mean_over_ranks"),
+        ("t_min[usec]", "min_over_ranks"),
+    ],
+}
+
+
+def printed(text: str) -> Expected:
+    """What the importer reads, in hundredths of the printed unit."""
+    unit = {"bandwidth_B_per_s": 1e6, "message_rate_per_s": 1.0}
+    records = module.read(Path("f"), text, Given()).records
+    return [
+        (r.ranks or 0, r.bytes, r.statistic, round(r.value / unit.get(r.statistic, 1e-6) * 100)) for r in records
+    ]
+
+
+@for_all(rendered())
+@settings(deadline=None)
+def test_what_is_rendered_is_read_back(case: tuple[str, Expected]) -> None:
+    text, expected = case
+    assert printed(text) == expected
+
+
+@for_all(rendered(), st.data())
+@settings(deadline=None)
+def test_truncation_invents_nothing(case: tuple[str, Expected], choice: st.DataObject) -> None:
+    text, expected = case
+    found = printed(text[: choice.draw(st.integers(0, len(text)))])
+    assert found == expected[: len(found)]

@@ -1,0 +1,155 @@
+"""The tidy table as input: round trip, and each way it can be wrong."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from hockney.errors import RequestError
+from hockney.importers import tidy as module
+from hockney.importers.base import Given, Imported, load_text
+from hockney.records import table
+from hockney.records.record import Record
+
+HEADER = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
+ROW = "s,Open MPI 4.1.5,bcast,binomial,core,2,128,206,1,mean_over_ranks,5.24,0"
+
+
+def read(path: Path) -> Imported:
+    text = load_text(path)
+    assert module.recognises(path, text)
+    return module.read(path, text, Given())
+
+
+def written(tmp_path: Path, *lines: str, name: str = "t.csv") -> Path:
+    path = tmp_path / name
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_row_becomes_a_record(tmp_path: Path) -> None:
+    path = written(tmp_path, HEADER, ROW)
+    (record,) = read(path).records
+    # 5.24 µs in seconds, up to rounding of one multiplication.
+    assert record.value == pytest.approx(5.24e-6, rel=1e-15)
+    expected = Record(
+        source="",
+        operation="bcast",
+        bytes=1,
+        statistic="mean_over_ranks",
+        value=record.value,
+        system="s",
+        mpi="Open MPI 4.1.5",
+        algorithm="binomial",
+        mapping="core",
+        nodes=2,
+        ppn=128,
+        ranks=206,
+        origin=f"{path}:2",
+    )
+    assert record == expected
+
+
+def test_whole_numbers_written_as_decimals(tmp_path: Path) -> None:
+    path = written(tmp_path, HEADER, ROW.replace(",206,1,", ",206.0,1.0,"))
+    (record,) = read(path).records
+    assert (record.ranks, record.bytes) == (206, 1)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
+def test_round_trip_of_our_own_records(tmp_path: Path, name: str) -> None:
+    point: dict[str, Any] = {
+        "operation": "pingpong",
+        "statistic": "one_way",
+        "ranks": 2,
+        "pair": "0-1",
+        "locality": "numa",
+    }
+    records = [
+        Record(source="hockney", bytes=8, value=2.5e-7, low=2.4e-7, high=2.6e-7, repetition=1, **point),
+        Record(source="hockney", bytes=8, value=2e-7, **(point | {"operation": "bandwidth", "window": 64})),
+        Record(source="imb", bytes=8, value=1e9, **(point | {"statistic": "bandwidth_B_per_s"})),
+        Record(source="imb", bytes=0, value=1e6, **(point | {"statistic": "message_rate_per_s"})),
+    ]
+    frame = table.from_records(records)
+    # The bandwidth record has two more rows, its rates.
+    assert len(frame) == len(records) + 2
+    table.write(frame, tmp_path / name)
+    back = read(tmp_path / name).records
+    assert len(back) == len(records)
+    # CSV keeps twelve digits.
+    pd.testing.assert_frame_equal(table.from_records(back), frame, rtol=1e-11)
+
+
+def test_eager_limits_survive(tmp_path: Path) -> None:
+    record = Record(
+        source="hockney",
+        operation="pingpong",
+        bytes=8,
+        statistic="one_way",
+        value=1e-6,
+        locality="numa",
+        launch="a",
+    )
+    frame = table.from_records([record], [{"id": "a", "eager_limit_B": {"shared_memory": 4096}}])
+    table.write(frame, tmp_path / "t.csv")
+    assert read(tmp_path / "t.csv").metadata == {"eager_limit_B": {"shared_memory": 4096.0}}
+
+
+def test_columns_without_a_field_are_named(tmp_path: Path) -> None:
+    imported = read(written(tmp_path, HEADER + ",segment_bytes,radix,samples", ROW + ",1024,,20"))
+    (record,) = imported.records
+    assert (record.segment_bytes, record.radix) == (1024, None)
+    (warning,) = imported.warnings
+    assert "samples" in warning
+    assert "segment_bytes" not in warning
+
+
+@pytest.mark.parametrize(
+    ("row", "word"),
+    [
+        (ROW.replace("5.24", "nan"), "time_us"),
+        (ROW.replace("5.24", "0"), "time_us"),
+        (ROW.replace("5.24", "-1"), "time_us"),
+        (ROW.replace("mean_over_ranks", "median"), "statistic"),
+        (ROW.replace(",206,1,", ",206,1.5,"), "bytes"),
+    ],
+)
+def test_bad_values_name_the_row(tmp_path: Path, row: str, word: str) -> None:
+    with pytest.raises(RequestError, match=rf"row 3.*{word}") as caught:
+        read(written(tmp_path, HEADER, ROW, row))
+    assert caught.value.hint
+
+
+def test_a_field_the_record_refuses(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"t\.csv:2: locality"):
+        read(written(tmp_path, HEADER + ",locality", ROW + ",nearby"))
+
+
+def test_missing_columns(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="time_us"):
+        read(written(tmp_path, HEADER.replace("time_us", "time"), ROW))
+
+
+def test_no_rows(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="no rows"):
+        read(written(tmp_path, HEADER))
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(f"{HEADER}\n{ROW}\n".encode())[:-9])
+    with pytest.raises(RequestError, match="damaged gzip"):
+        read(path)
+
+
+def test_damaged_parquet(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1]}).to_parquet(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(RequestError, match=r"t\.parquet"):
+        read(path)

@@ -1,0 +1,55 @@
+"""Points and curves are what was measured: nothing is pooled that differs in what was held fixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from hockney.models.over_ranks.points import curves, points, telling, telling_placed
+
+
+def row(ranks: int, time_us: float, **other: Any) -> dict[str, Any]:
+    fields = {
+        "system": "s", "mpi": "m", "variant": "", "cache": "warm", "root": 0, "operation": "bcast",
+        "algorithm": "linear", "mapping": "core", "nodes": 1, "ppn": ranks, "ranks": ranks, "bytes": 8,
+        "statistic": "completion", "repetition": 0, "time_us": time_us,
+    }  # fmt: skip
+    return fields | other
+
+
+@pytest.mark.parametrize(
+    ("column", "other"),
+    [("system", "t"), ("mpi", "n"), ("variant", "tcp"), ("cache", "off"), ("root", 1), ("mapping", "node")],
+)
+def test_a_curve_holds_its_configuration(column: str, other: object) -> None:
+    rows = [row(ranks, 1.0 * ranks) for ranks in (2, 4, 8)]
+    rows += [row(ranks, 100.0 * ranks, **{column: other}) for ranks in (2, 4, 8)]
+    measured = points(pd.DataFrame(rows), "bcast")
+    found = curves(measured, 8)
+    # A median over both would be a third curve that was never measured.
+    assert sorted(tuple(curve["time_s"] * 1e6) for curve in found.values()) == [
+        pytest.approx((2, 4, 8)),
+        pytest.approx((200, 400, 800)),
+    ]
+    assert set(telling(measured)) == {column, "mapping"}
+    assert {configuration[column] for configuration, _ in found} == {str(rows[0][column]), str(other)}
+
+
+def test_nodes_split_a_curve_only_where_ranks_do_not_tell_them() -> None:
+    filled = [row(ranks, ranks, nodes=(ranks + 3) // 4, ppn=4) for ranks in (4, 8, 12)]
+    measured = points(pd.DataFrame(filled), "bcast")
+    assert [len(curve) for curve in curves(measured, 8).values()] == [3]
+    assert "nodes" not in telling_placed(measured)
+    both = points(pd.DataFrame([*filled, row(4, 9.0, nodes=4, ppn=1), row(8, 19.0, nodes=4, ppn=2)]), "bcast")
+    assert "nodes" in telling_placed(both)
+    found = {one["nodes"]: list(curve["time_s"] * 1e6) for (one, _), curve in curves(both, 8).items()}
+    assert found["4"] == pytest.approx([9, 19])
+    assert found["1"] == pytest.approx([4])
+
+
+def test_repetitions_are_pooled_and_unknown_columns_allowed() -> None:
+    frame = pd.DataFrame([row(4, time, repetition=number) for number, time in enumerate((1.0, 2.0, 9.0))])
+    (one,) = points(frame.drop(columns=["variant", "cache", "root"]), "bcast").to_dict("records")
+    assert (one["time_s"], one["low_s"], one["high_s"]) == pytest.approx((2e-6, 1e-6, 9e-6))

@@ -1,0 +1,93 @@
+"""The campaign folder: what is appended stays, what is damaged is named, nothing is overwritten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hockney.errors import RequestError
+from hockney.records.folder import LAUNCHES, PLAN, RECORDS, Campaign
+from hockney.records.record import Record
+
+
+def a_record(size_B: int = 8, value: float = 1e-6) -> Record:
+    return Record(source="hockney", operation="pingpong", bytes=size_B, statistic="one_way", value=value)
+
+
+def test_records_come_back_as_they_went(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path / "c", {"ranks": 2})
+    records = [a_record(size) for size in (0, 8, 64)]
+    for record in records:
+        campaign.append(record)
+    campaign.append_launch({"id": "x"})
+    again = Campaign.open(tmp_path / "c")
+    assert again.records() == records
+    assert again.launches() == [{"id": "x"}]
+    assert again.plan() == {"ranks": 2}
+    assert again.warnings == []
+
+
+def test_an_existing_campaign_is_not_overwritten(tmp_path: Path) -> None:
+    Campaign.create(tmp_path, {"ranks": 2}).append(a_record())
+    with pytest.raises(RequestError, match="already holds a campaign"):
+        Campaign.create(tmp_path, {"ranks": 4})
+    assert len(Campaign.open(tmp_path).records()) == 1
+    assert Campaign.open(tmp_path).plan() == {"ranks": 2}
+
+
+def test_a_folder_without_a_campaign_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="not a campaign folder"):
+        Campaign.open(tmp_path)
+
+
+@given(cut=st.integers(1, 80))
+def test_a_line_cut_by_a_kill_loses_only_itself(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+    campaign = Campaign.create(tmp_path_factory.mktemp("c") / "c", {})
+    campaign.append(a_record(1))
+    campaign.append(a_record(2))
+    path = campaign.path / RECORDS
+    path.write_bytes(path.read_bytes()[:-cut])
+    campaign.append(a_record(3))
+    again = Campaign.open(campaign.path)
+    sizes = [record.bytes for record in again.records()]
+    assert sizes[0] == 1
+    assert sizes[-1] == 3
+    # Cutting only the line end loses nothing; more than that loses record 2 and says where.
+    assert sizes == ([1, 2, 3] if cut == 1 else [1, 3])
+    assert len(again.warnings) == (0 if cut == 1 else 1)
+    if cut > 1:
+        assert f"{RECORDS}:2" in again.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        "nonsense",
+        '{"source": "hockney"',
+        '{"source":"x","operation":"y","bytes":1,"statistic":"one_way","value":-1}',
+    ],
+)
+def test_a_damaged_line_is_named_and_the_rest_is_read(tmp_path: Path, line: str) -> None:
+    campaign = Campaign.create(tmp_path, {})
+    campaign.append(a_record(1))
+    with (tmp_path / RECORDS).open("a") as file:
+        file.write(line + "\n")
+    campaign.append(a_record(2))
+    assert [record.bytes for record in campaign.records()] == [1, 2]
+    assert len(campaign.warnings) == 1
+    assert f"{RECORDS}:2: damaged line skipped" in campaign.warnings[0]
+
+
+def test_a_damaged_plan_or_launch_is_an_error_in_words(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, {})
+    (tmp_path / PLAN).write_text("{")
+    with pytest.raises(RequestError, match="damaged"):
+        campaign.plan()
+    (tmp_path / LAUNCHES).write_text(json.dumps({"id": "a"}) + "\n[1]\n")
+    assert campaign.launches() == [{"id": "a"}]
+    assert LAUNCHES in campaign.warnings[0]

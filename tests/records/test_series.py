@@ -1,0 +1,138 @@
+"""Series: what one holds fixed, how repetitions combine, and what belongs to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hockney.errors import RequestError
+from hockney.records.record import Record
+from hockney.records.series import Series, default_statistic, series
+from hockney.records.table import from_records
+
+
+def record(size_B: int, time_s: float, **more: Any) -> Record:
+    fixed: dict[str, Any] = {
+        "source": "hockney",
+        "operation": "pingpong",
+        "bytes": size_B,
+        "statistic": "one_way",
+        "pair": "0-1",
+    }
+    return Record(**fixed | {"value": time_s} | more)
+
+
+def test_sizes_are_sorted_and_everything_else_is_held_fixed() -> None:
+    records = [
+        *(record(size, 1e-6 * (size + 1), variant=variant) for variant in ("default", "tcp") for size in (8, 0)),
+        record(0, 9e-6, pair="0-2"),
+        record(0, 9e-6, cache="off"),
+    ]
+    found = series(from_records(records), "pingpong")
+    assert [(one.key["variant"], one.key["pair"], one.key["cache"]) for one in found] == [
+        ("default", "0-1", ""),
+        ("tcp", "0-1", ""),
+        ("", "0-2", ""),
+        ("", "0-1", "off"),
+    ]
+    assert found[0].size_B.tolist() == [0, 8]
+    assert found[0].time_s == pytest.approx([1e-6, 9e-6])
+
+
+def test_launches_of_a_pair_become_a_median_with_the_spread_between_them() -> None:
+    values = [(1.0e-6, 0.9e-6, 1.1e-6), (1.3e-6, 1.2e-6, 1.4e-6), (2.0e-6, 1.9e-6, 2.1e-6)]
+    records = [
+        record(8, value, low=low, high=high, repetition=number)
+        for number, (value, low, high) in enumerate(values)
+    ]
+    (one,) = series(from_records(records), "pingpong")
+    assert (one.time_s[0], one.low_s[0], one.high_s[0]) == pytest.approx((1.3e-6, 0.9e-6, 2.1e-6))
+
+
+def test_without_intervals_the_spread_is_all_there_is() -> None:
+    (one,) = series(from_records([record(8, 1e-6), record(8, 3e-6, repetition=1)]), "pingpong")
+    assert (one.time_s[0], one.low_s[0], one.high_s[0]) == pytest.approx((2e-6, 1e-6, 3e-6))
+
+
+def test_without_a_pair_each_repetition_is_a_series() -> None:
+    records = [record(size, 1e-6, pair="", repetition=core) for core in (4, 7) for size in (1, 2)]
+    found = series(from_records(records), "pingpong")
+    assert [one.key["repetition"] for one in found] == ["4", "7"]
+
+
+def test_repetitions_of_a_collective_are_combined() -> None:
+    records = [
+        record(8, value, operation="bcast", statistic="completion", pair="", repetition=number, ranks=ranks)
+        for ranks in (4, 8)
+        for number, value in enumerate((1e-6, 3e-6))
+    ]
+    found = series(from_records(records), "bcast", "completion")
+    assert [one.time_s.tolist() for one in found] == [pytest.approx([2e-6])] * 2
+
+
+def test_the_eager_limit_is_kept_where_launches_agree() -> None:
+    records = [record(8, 1e-6, locality="cache", launch=launch, repetition=n) for n, launch in enumerate("ab")]
+    for other, expected in ((4096, 4096), (8192, None)):
+        launches = [{"id": "a", "eager_limit_B": {"shared_memory": 4096}}]
+        launches.append({"id": "b", "eager_limit_B": {"shared_memory": other}})
+        (one,) = series(from_records(records, launches), "pingpong")
+        assert one.eager_limit_B == expected
+
+
+def test_dedicated_measurements_of_the_same_pair_are_related() -> None:
+    records = [
+        record(8, 1e-6),
+        record(8, 2e-7, operation="send_overhead"),
+        record(8, 3e-7, operation="receive_overhead", pair="0-2"),
+        record(8, 5e-7, operation="bandwidth", window=1),
+        record(8, 4e-7, operation="bandwidth", window=64),
+        record(8, 6e-7, operation="bandwidth", window=64, pairs=4),
+    ]
+    (one,) = series(from_records(records), "pingpong")
+    assert set(one.related) == {"send_overhead", "bandwidth"}
+    # The longest window of the fewest pairs: neither starved nor contended.
+    assert one.related["bandwidth"].time_s == pytest.approx([4e-7])
+
+
+def test_an_unknown_operation_lists_those_there_are() -> None:
+    frame = from_records([record(8, 1e-6), record(8, 1e-6, operation="pingping")])
+    for ask in (lambda: series(frame, "pingpng"), lambda: default_statistic(frame, "pingpng")):
+        with pytest.raises(RequestError, match="no 'pingpng'") as caught:
+            ask()
+        assert "pingping, pingpong" in caught.value.hint
+
+
+def test_an_unknown_statistic_lists_those_there_are() -> None:
+    frame = from_records([record(8, 1e-6)])
+    with pytest.raises(RequestError, match="completion") as caught:
+        series(frame, "pingpong", "completion")
+    assert "one_way" in caught.value.hint
+    with pytest.raises(RequestError, match="made of times"):
+        series(frame, "pingpong", "bandwidth_B_per_s")
+
+
+def test_the_default_statistic_is_one_the_table_has() -> None:
+    collective = record(8, 1e-6, operation="bcast", statistic="max_over_ranks", pair="")
+    frame = from_records([record(8, 1e-6), collective])
+    assert default_statistic(frame, "pingpong") == "one_way"
+    assert default_statistic(frame, "bcast") == "max_over_ranks"
+
+
+def test_a_series_refuses_what_is_none() -> None:
+    one = np.array([1.0, 2.0])
+    with pytest.raises(RequestError, match="not positive"):
+        Series({}, one, np.array([1.0, 0.0]), one, one)
+    with pytest.raises(RequestError, match="empty series"):
+        Series({}, one[:0], one[:0], one[:0], one[:0])
+    with pytest.raises(ValueError, match="increase"):
+        Series({}, one[::-1], one, one, one)
+
+
+def test_take_keeps_what_belongs_to_the_series() -> None:
+    one = np.array([1.0, 2.0, 4.0])
+    whole = Series({"pair": "0-1"}, one, one, one, one, 4096.0)
+    part = whole.take(np.array([True, False, True]))
+    assert part.size_B.tolist() == [1, 4]
+    assert (part.eager_limit_B, part.key) == (4096.0, whole.key)

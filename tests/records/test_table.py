@@ -1,0 +1,227 @@
+"""The tidy table: what is written comes back, and what is wrong is named with its row."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hockney.errors import RequestError
+from hockney.records import table
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
+
+SHARED = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[3] / "shared"))
+HEADER = ",".join(table.COLUMNS)
+ROW = "sys,Open MPI,pingpong,default,core,1,2,2,8,one_way,1.5,0"
+
+
+def record(**more: Any) -> Record:
+    fixed: dict[str, Any] = {
+        "source": "hockney",
+        "operation": "pingpong",
+        "bytes": 8,
+        "statistic": "one_way",
+        "value": 1.5e-6,
+    }
+    return Record(**fixed | more)
+
+
+def file(folder: Path, *lines: str, name: str = "table.csv") -> Path:
+    path = folder / name
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_times_are_microseconds_and_unknown_is_empty() -> None:
+    frame = table.from_records([record(low=1e-6, high=2e-6, pair="0-1", oversubscribed=True, samples=[1.0, 2.0])])
+    row = frame.iloc[0]
+    assert (row["time_us"], row["low_us"], row["high_us"]) == pytest.approx((1.5, 1, 2))
+    assert (row["pair"], row["mpi"], row["samples"]) == ("0-1", "", 2)
+    assert bool(row["oversubscribed"])
+    assert frame["ranks"].isna().all()
+
+
+@pytest.mark.parametrize(("operation", "messages"), [("bandwidth", 1), ("bidirectional", 2)])
+def test_windowed_operations_get_their_rates(operation: str, messages: int) -> None:
+    frame = table.from_records([record(operation=operation, bytes=1000, value=1e-6, window=64)])
+    rates = frame.set_index("statistic")
+    assert rates.loc["bandwidth_B_per_s", "bandwidth_B_per_s"] == pytest.approx(messages * 1e9)
+    assert rates.loc["message_rate_per_s", "message_rate_per_s"] == pytest.approx(messages * 1e6)
+    assert rates["time_us"].notna().tolist() == [True, False, False]
+    assert rates.loc["one_way", "time_us"] == pytest.approx(1)
+
+
+def test_an_empty_message_has_a_rate_but_no_bandwidth() -> None:
+    frame = table.from_records([record(operation="bandwidth", bytes=0)])
+    assert frame["statistic"].tolist() == ["one_way", "message_rate_per_s"]
+
+
+def test_of_the_visits_of_a_point_the_quietest_counts() -> None:
+    again = [
+        record(value=2e-6),
+        record(value=1e-6),
+        record(value=1.5e-6),
+        record(value=3e-6, repetition=1),
+        record(value=4e-6, variant="tcp"),
+    ]
+    assert table.from_records(again)["time_us"].tolist() == pytest.approx([1, 3, 4])
+
+
+def test_imported_duplicates_are_kept() -> None:
+    assert len(table.from_records([record(source="osu"), record(source="osu")])) == 2
+
+
+def test_the_eager_limit_follows_the_launch_and_the_channel() -> None:
+    launches: list[dict[str, Any]] = [
+        {"id": "a", "eager_limit_B": {"shared_memory": 4096, "network": 65536}},
+        {"id": "b"},
+    ]
+    frame = table.from_records(
+        [
+            record(launch="a", locality="cache"),
+            record(launch="a", locality="network"),
+            record(launch="b", locality="cache", repetition=1),
+        ],
+        launches,
+    )
+    assert frame["eager_limit_B"].fillna(-1).tolist() == [4096, 65536, -1]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
+def test_what_is_written_comes_back(tmp_path: Path, ending: str) -> None:
+    frame = table.from_records(
+        [
+            record(low=1e-6, high=2e-6, pair="0-1", locality="cache", ranks=2, oversubscribed=False),
+            record(operation="bandwidth", bytes=4096, window=64, mpi='MPI, "5"', mapping="α"),
+        ]
+    )
+    table.write(frame, tmp_path / f"t{ending}")
+    back = table.load(tmp_path / f"t{ending}")
+    shared = [name for name in frame.columns if name in back.columns]
+    pd.testing.assert_frame_equal(back[shared], frame[shared])
+    assert list(back.columns[: len(table.COLUMNS)]) == list(table.COLUMNS)
+    assert "radix" not in back.columns
+    assert [path.name for path in tmp_path.iterdir()] == [f"t{ending}"]
+
+
+def test_a_compressed_table_has_the_same_bytes_each_time(tmp_path: Path) -> None:
+    frame = table.from_records([record()])
+    for name in ("a.csv.gz", "b.csv.gz"):
+        table.write(frame, tmp_path / name)
+    assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
+
+
+def test_a_campaign_is_a_table(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path / "c", {})
+    campaign.append(record())
+    with (campaign.path / "records.jsonl").open("a") as records:
+        records.write("{damaged\n")
+    frame = table.load(campaign.path)
+    assert frame["time_us"].tolist() == pytest.approx([1.5])
+    assert "damaged" in frame.attrs["warnings"][0]
+
+
+def test_duplicates_and_foreign_columns_are_kept_and_blank_lines_are_not(tmp_path: Path) -> None:
+    frame = table.load(file(tmp_path, HEADER + ",remark", ROW + ",x", "", ROW + ",y", ""))
+    assert frame["remark"].tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("time_us", "nan", "time_us 'nan'"),
+        ("time_us", "inf", "time_us 'inf'"),
+        ("time_us", "", "time_us is missing"),
+        ("time_us", "0", "not a positive time"),
+        ("time_us", "-1.5", "not a positive time"),
+        ("time_us", "out-of-mem", "not a number"),
+        ("statistic", "best", "statistic 'best' is unknown"),
+        ("statistic", "bandwidth_B_per_s", "no column of that name"),
+        ("bytes", "-8", "not a size"),
+        ("bytes", "1.5", "not a whole number"),
+        ("bytes", "", "bytes is missing"),
+        ("ranks", "two", "not a number"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_row(tmp_path: Path, column: str, value: str, message: str) -> None:
+    cells = ROW.split(",")
+    cells[table.COLUMNS.index(column)] = value
+    with pytest.raises(RequestError) as caught:
+        table.load(file(tmp_path, HEADER, ROW, ",".join(cells), ROW))
+    assert message in caught.value.message
+    assert caught.value.hint
+    if "column" not in message:
+        assert "row 3" in caught.value.message
+
+
+def test_a_rate_row_needs_its_value(tmp_path: Path) -> None:
+    cells = ROW.split(",")
+    cells[table.COLUMNS.index("statistic")], cells[table.COLUMNS.index("time_us")] = "message_rate_per_s", ""
+    path = file(tmp_path, HEADER + ",message_rate_per_s", ",".join(cells) + ",0")
+    with pytest.raises(RequestError, match="row 2: message_rate_per_s '0' is not a positive rate"):
+        table.load(path)
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="column time_us, repetition is missing"):
+        table.load(file(tmp_path, ",".join(table.COLUMNS[:-2]), ROW))
+
+
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
+    whole = gzip.compress(f"{HEADER}\n{ROW}\n".encode())
+    cases = {
+        "cut.csv.gz": whole[:-12],
+        "plain.csv.gz": b"not compressed",
+        "binary.csv": b"\xff\xfe\x00",
+        "empty.csv": b"",
+        "bad.parquet": b"PAR1 nothing",
+        "cut.csv": f"{HEADER}\n{ROW}\n{ROW[:30]}".encode(),
+        "long.csv": f"{HEADER}\n{ROW}\n{ROW},1,2,3\n".encode(),
+    }
+    for name, content in cases.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(RequestError, match=re.escape(name)):
+            table.load(tmp_path / name)
+    with pytest.raises(RequestError, match="does not exist"):
+        table.load(tmp_path / "nowhere.csv")
+
+
+def test_an_unknown_ending_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"table\.xlsx"):
+        table.write(table.from_records([record()]), tmp_path / "table.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_is_a_table_or_a_request_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("any") / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(RequestError):
+        table.load(path)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([*ROW, "\n", ",", '"', "nan", "\r"]), max_size=40).map("".join))
+def test_any_row_under_a_header_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("any") / "t.csv"
+    path.write_text(f"{HEADER}\n{ROW}\n{text}\n", encoding="utf-8")
+    try:
+        times = table.load(path)["time_us"]
+    except RequestError:
+        return
+    assert (times > 0).all()
+
+
+@pytest.mark.skipif(not (SHARED / "data/pico").is_dir(), reason="the shared data are not here")
+@pytest.mark.parametrize(("name", "rows"), [("orfeo-epyc", 184_925), ("pico", 5_256)])
+def test_published_tables_are_read_whole(name: str, rows: int) -> None:
+    assert len(table.load(SHARED / f"data/{name}/tidy.csv.gz")) == rows

@@ -1,0 +1,54 @@
+"""Predictions as text and as data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from hockney.machine.file import load
+from hockney.machine.select import one
+from hockney.predict.message import predict_message
+from hockney.report.views.prediction import as_data, as_text
+
+MACHINE = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+
+
+def test_text() -> None:
+    entry = one(MACHINE, {"operation": "pingpong"})
+    found = [predict_message(entry, size, "piecewise") for size in (1000, 2 * 1048576)]
+    assert as_text("heading", entry, found).splitlines() == [
+        "heading",
+        # 0.3 µs; 0.3/1.1 = 0.27272…, 0.3 · 1.1 = 0.33; 1000 B / 0.3 µs = 3.33 GB/s
+        "1000 B: 0.3 µs, 95 % interval 0.273 µs to 0.33 µs, 3.33 GB/s",
+        "  T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)",
+        # 1 + 167.77216 = 168.77 µs; half a step of 4 beyond: 1.1^1.5 = 1.1537, 146.3 and 194.7; 12.43 GB/s
+        "2 MiB: 169 µs, 95 % interval 146 µs to 195 µs, 12.4 GB/s, 2 × beyond the largest measured size",
+        "  T(n) = 1 µs + n / 12.5 GB/s for n > 4 KiB (rendezvous)",
+    ]
+
+
+def test_an_empty_message_has_no_bandwidth_to_print() -> None:
+    entry = one(MACHINE, {"operation": "pingpong"})
+    assert "B/s" not in as_text("", entry, [predict_message(entry, 0, "piecewise")]).splitlines()[1]
+
+
+def test_oversubscribed_measurements_are_said_to_be_no_latency() -> None:
+    entry = one(MACHINE, {"operation": "pingpong", "variant": "tcp"})
+    found = [predict_message(entry, 8, "piecewise")]
+    sentence = "measured with more ranks than cores: not a latency"
+    assert as_text("heading", entry, found).splitlines()[1] == sentence
+    data = as_data(entry, "piecewise", found)
+    assert data["oversubscribed"] is True
+    assert data["warnings"] == [sentence]
+
+
+def test_data_holds_what_a_program_needs() -> None:
+    entry = one(MACHINE, {"operation": "pingpong", "locality": "network", "variant": "default"})
+    data = as_data(entry, "hockney", [predict_message(entry, 3 * 1048576, "hockney")])
+    json.dumps(data, allow_nan=False)
+    assert (data["operation"], data["locality"], data["model"]) == ("pingpong", "network", "hockney")
+    (prediction,) = data["predictions"]
+    assert prediction["extrapolated"] is True
+    assert prediction["factor"] == 3
+    assert prediction["regime"]["min_B"] == 0
+    assert data["warnings"] == ["3 MiB: 3 × beyond the largest measured size"]

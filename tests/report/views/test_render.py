@@ -1,0 +1,148 @@
+"""A machine as text, tables, LaTeX and data; expected strings are worked out from the numbers of the fixture."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from hockney.errors import RequestError
+from hockney.machine.file import Machine, load
+from hockney.machine.select import matching
+from hockney.report.views.render import (
+    as_formulas,
+    as_latex,
+    as_tables,
+    chosen,
+    oversubscription,
+    overview,
+    preferred,
+)
+
+
+@pytest.fixture
+def machine() -> Machine:
+    return load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+
+
+def part(machine: Machine, **asked: str) -> Machine:
+    return machine.model_copy(update={"point_to_point": matching(machine, asked)})
+
+
+def printed(machine: Machine) -> str:
+    console = Console(file=io.StringIO(), width=100)
+    for table in as_tables(machine):
+        console.print(table)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_formulas_with_their_heading(machine: Machine) -> None:
+    text = as_formulas(chosen(part(machine, operation="pingpong", locality="network"), "piecewise"))
+    assert text.split("\n\n") == [
+        "twin: Open MPI 5.0.11",
+        "pingpong, locality network, variant default, cache warm — piecewise\n"
+        "  T(n) = 1.5 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)\n"
+        "  T(n) = 1 µs + n / 12.5 GB/s for n > 4 KiB (rendezvous)",
+        "pingpong, locality network, variant tcp, cache warm — piecewise "
+        "(measured with more ranks than cores: not a latency)\n"
+        "  T(n) = 12 µs + n / 1 GB/s for 0 ≤ n ≤ 4 KiB (eager)\n"
+        "  T(n) = 20 µs + n / 2.5 GB/s for n > 4 KiB (rendezvous)",
+    ]
+
+
+def test_figures_follow_the_formulas_on_request(machine: Machine) -> None:
+    text = as_formulas(preferred(part(machine, cache="off")), figures=True)
+    assert text.splitlines()[-1] == (
+        "  latency 0.4 µs, bandwidth 12.5 GB/s, n½ 8 KiB, median error 1.2 %, of points left out 2.1 %"
+    )
+
+
+def test_bidirectional_bandwidth_counts_both_directions(machine: Machine) -> None:
+    text = as_formulas(preferred(part(machine, operation="bidirectional")), figures=True)
+    assert "bandwidth 25 GB/s" in text
+
+
+def test_a_model_with_a_negative_parameter_is_flagged(machine: Machine) -> None:
+    text = as_formulas(chosen(part(machine, cache="off"), "least_squares"))
+    assert "T(n) = −113 µs + n / 12.5 GB/s for n ≥ 0\n  not physical" in text
+
+
+def test_an_entry_without_any_fit_says_why(machine: Machine) -> None:
+    machine.point_to_point = [machine.point_to_point[0].model_copy(update={"fits": {}})]
+    assert "not fitted\n  loggp: no send_overhead was measured" in as_formulas(preferred(machine))
+
+
+def test_the_models_stand_side_by_side_with_their_errors(machine: Machine) -> None:
+    lines = [" ".join(line.split()) for line in printed(part(machine, cache="off")).splitlines()]
+    assert "hockney least_squares (not physical) piecewise" in lines
+    assert "median error 1.2 % 1.2 % 1.2 %" in lines
+    assert "median left out 2.1 % 2.1 % 2.1 %" in lines
+    assert "adjusted R² 0.9987 0.9987 0.9987" in lines
+    # α = 0.4 µs ± 5 %; β = 1 / (10 GB/s) ± 5 %, so that 1/β lies within 10/1.05 and 10/0.95 GB/s.
+    assert "piecewise 0 B … 4 KiB α 0.4 µs 0.38 to 0.42 µs" in lines
+    assert "1/β 10 GB/s 9.52 to 10.5 GB/s" in lines
+
+
+def test_brackets_in_a_variant_are_printed(machine: Machine) -> None:
+    machine.point_to_point = [machine.point_to_point[0].model_copy(update={"variant": "tcp [eth0]"})]
+    assert "tcp [eth0]" in printed(machine)
+
+
+def test_latex_is_a_document_with_an_equation_for_each_fit(machine: Machine) -> None:
+    machine.point_to_point[0].variant = "a_b & 50%"
+    text = as_latex(chosen(machine, "piecewise"))
+    assert text.startswith("\\documentclass")
+    assert "\\usepackage{amsmath}" in text, "cases comes from there"
+    assert text.count("\\begin{cases}") == text.count("\\end{cases}") == len(machine.point_to_point)
+    assert text.count(r"\[") == text.count(r"\]") == len(machine.point_to_point)
+    assert text.count("{") == text.count("}")
+    assert r"a\_b \& 50\%" in text
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+def test_the_latex_document_compiles(machine: Machine, tmp_path: Path) -> None:
+    machine.point_to_point[0].variant = r"a_b & 50% {x} ~^ \\c $ #1"
+    (tmp_path / "model.tex").write_text(as_latex(machine), encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "model.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_an_unknown_model_lists_the_fitted(machine: Machine) -> None:
+    with pytest.raises(RequestError, match="'cubic'") as caught:
+        chosen(machine, "cubic")
+    assert caught.value.hint == "fitted: hockney, least_squares, piecewise"
+
+
+def test_all_models_is_the_machine_itself(machine: Machine) -> None:
+    assert chosen(machine, "all") is machine
+
+
+def test_overview_is_json_with_units_in_its_names(machine: Machine) -> None:
+    data = json.loads(json.dumps(overview(machine), allow_nan=False))
+    entry = data["entries"][0]
+    assert (entry["operation"], entry["locality"], entry["smallest_B"], entry["largest_B"]) == (
+        "pingpong",
+        "package",
+        0,
+        1048576,
+    )
+    fit = entry["models"]["piecewise"]
+    assert fit["latency_s"]["value"] == 2e-7
+    assert fit["bandwidth_B_per_s"]["value"] == pytest.approx(12.5e9)
+    assert fit["formula"][0] == "T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)"
+    assert data["warnings"] == oversubscription(machine)
+    assert len(data["warnings"]) == 1

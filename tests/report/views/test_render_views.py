@@ -1,0 +1,132 @@
+"""Sections as text, tables, LaTeX and data."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from hockney.machine.file import Machine, load
+from hockney.models.base import Parameter
+from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
+from hockney.models.effects.base import Effect
+from hockney.models.views import VIEWS, Statement, Views
+from hockney.report.views.render import as_latex
+from hockney.report.views.render_views import (
+    latex_words,
+    sections_data,
+    sections_latex,
+    sections_tables,
+    sections_text,
+)
+from hockney.report.views.sections import COLLECTIVES, Section, of_collectives, of_effects, of_fits
+
+
+@pytest.fixture
+def machine() -> Machine:
+    made = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+    made.effects = [
+        Effect(
+            effect="overlap",
+            locality="package",
+            mpi="Open MPI 5.0.11",
+            parameters={"o_s": Parameter(value=3e-7, low=2.8e-7, high=3.1e-7, unit="s")},
+            views=Views(
+                asymptotic=[Statement(text="o(n) = Θ(1)", latex=r"o(n) = \Theta(1)")],
+                exact=[Statement(text="o(n) = 0.3 µs", latex=r"o(n) = 0.3\,\mu\mathrm{s}", where="n ≤ 4 KiB")],
+            ),
+            points=[{"size_B": 1024, "overlap": 0.91234, "mode": "test", "low": None}],
+            not_identified={"O": "measure larger messages"},
+            notes=["one pair"],
+        ),
+        Effect(effect="injection", locality="network", not_measurable="there is no second node"),
+    ]
+    made.collectives = [
+        CollectiveModel(
+            operation="barrier",
+            parameters={"T": Parameter(value=0.95e-6, unit="s")},
+            regimes=[CollectiveRegime(terms=[Term(parameter="T")])],
+            views=Views(exact=[Statement(text="T = 0.95 µs", latex=r"T = 0.95\,\mu\mathrm{s}")]),
+            as_printed=[Statement(text="T = 0.95 ms", latex=r"T = 0.95\,\mathrm{ms}")],
+            source="a paper",
+        )
+    ]
+    return made
+
+
+def everything(machine: Machine) -> list[Section]:
+    return [*of_effects(machine), *of_collectives(machine, None)]
+
+
+def test_text_has_parameters_the_view_and_what_is_missing(machine: Machine) -> None:
+    assert sections_text(everything(machine), ["exact"], whole=True).split("\n\n") == [
+        "overlap, locality package, mpi Open MPI 5.0.11\n"
+        "  o_s = 0.3 µs (0.28 to 0.31 µs)\n"
+        "  exact: o(n) = 0.3 µs — n ≤ 4 KiB\n"
+        "  O is not identified: measure larger messages\n"
+        "  one pair",
+        "injection, locality network\n  not measurable: there is no second node",
+        "barrier — the library\n"
+        "  T = 0.95 µs\n"
+        "  exact: T = 0.95 µs\n"
+        "  as printed: T = 0.95 ms\n"
+        "  published: a paper",
+    ]
+
+
+def test_views_alone_have_no_parameters(machine: Machine) -> None:
+    text = sections_text(of_effects(machine), VIEWS, whole=False)
+    assert "o_s" not in text
+    assert "  asymptotic: o(n) = Θ(1)\n  exact:" in text
+
+
+def test_tables_have_statements_parameters_and_points(machine: Machine) -> None:
+    console = Console(file=io.StringIO(), width=120)
+    for piece in sections_tables(everything(machine), ["exact"]):
+        console.print(piece)
+    assert isinstance(console.file, io.StringIO)
+    lines = [" ".join(line.split()) for line in console.file.getvalue().splitlines()]
+    assert "o_s 0.3 µs 0.28 to 0.31 µs" in lines
+    assert "exact o(n) = 0.3 µs n ≤ 4 KiB" in lines
+    assert "1024 0.9123 test —" in lines
+    assert "not measurable: there is no second node" in lines
+    assert "as printed T = 0.95 ms" in lines
+
+
+def test_data_have_everything_and_only_the_views_asked_for(machine: Machine) -> None:
+    effects = json.loads(json.dumps(sections_data(of_effects(machine), ["exact"]), allow_nan=False))
+    assert effects[0]["views"] == {
+        "exact": [
+            {"text": "o(n) = 0.3 µs", "latex": r"o(n) = 0.3\,\mu\mathrm{s}", "where": "n ≤ 4 KiB", "source": ""}
+        ]
+    }
+    assert effects[0]["parameters"]["o_s"]["low"] == 2.8e-7
+    assert effects[1]["not_measurable"] == "there is no second node"
+
+
+def test_words_for_latex() -> None:
+    assert latex_words("n ≤ 4 KiB") == r"n \ensuremath{\le} 4 KiB"
+    assert latex_words("a_b — 50% 漢") == r"a\_b --- 50\% ?"
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+def test_the_document_of_all_models_compiles(machine: Machine, tmp_path: Path) -> None:
+    machine.effects[0].notes.append(r"a_b & 50% {x} ~^ \c $ #1 ≤ ≥ → × ⌈⌉ α ∛ ² 漢")
+    sections = [*of_fits(machine, None), *of_effects(machine), *of_collectives(machine, COLLECTIVES, ranks=8)]
+    text = as_latex(machine, sections_latex(sections, VIEWS))
+    (tmp_path / "model.tex").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "model.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
