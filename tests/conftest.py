@@ -19,7 +19,7 @@ from hockney.errors import HockneyError
 from hockney.runner.find import find, find_all
 from hockney.runner.mpi import KINDS, Mpi
 
-pytest_plugins = ["tests.two_hosts"]
+pytest_plugins = ["tests.known_campaign", "tests.two_hosts"]
 
 # As the command line has it; numpy is not imported yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -21,7 +21,7 @@ Algorithm bcast(const char* name, Generator generate) {
 // The root sends to everybody, all at once (Open MPI coll/base bcast_intra_basic_linear).
 const Register linear(bcast("linear", down<flat_tree>).grows(Growth::per_rank));
 
-// One chain through all ranks; S segments take P − 2 + S rounds (document 002's "buffer"; Open MPI coll/base
+// One chain through all ranks; S segments take P − 2 + S rounds (Open MPI coll/base
 // bcast_intra_pipeline).
 const Register pipeline(bcast("pipeline", down<path_tree>).segmented().grows(Growth::per_rank));
 
@@ -40,12 +40,10 @@ const Register binomial(bcast("binomial", down<binomial_tree>).segmented().grows
 // coll/base bcast_intra_knomial).
 const Register knomial(bcast("knomial", down<knomial_tree>).segmented().radix(4, 2));
 
-// The owner of a range of ranks hands the second half to its first rank; ⌈log₂P⌉ rounds (document 002,
-// section 4, "tree topology").
+// The owner of a range of ranks hands the second half to its first rank; ⌈log₂P⌉ rounds.
 const Register halved(bcast("halving_tree", down<halving_tree>).grows(Growth::per_doubling));
 
-// The same with the message cut into segments, so that a rank passes a segment on while the next one arrives:
-// what document 002 calls hyper mode and left undone.
+// The same with the message cut into segments, so that a rank passes a segment on while the next one arrives.
 const Register pipelined(bcast("pipelined_tree", down<halving_tree>).segmented().grows(Growth::per_doubling));
 
 }  // namespace

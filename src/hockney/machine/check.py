@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from hockney.models.base import Fit, Parameter
 from hockney.models.effects.base import Cell
 
-if TYPE_CHECKING:
-    from hockney.machine.file import Machine, Point
-
-_COUNTS = ("bytes", "blocks", "block_B", "stride_B", "lines", "extent_B")
-"""Columns of the points of an effect that are whole numbers."""
-_LEAST = {"blocks": 1}
-"""Of the others it is 0."""
+_COUNTS = {"bytes": 0, "blocks": 1, "block_B": 0, "stride_B": 0, "lines": 0, "extent_B": 0}
+"""Columns of an effect's points that are whole numbers, and the least of each."""
 MOST_COUNT = 2**63 - 1
 SHORTEST_S, LONGEST_S = 1e-15, 1e10
 """No median is shorter than light needs for a third of a micrometre, nor longer than three centuries."""
@@ -24,26 +19,8 @@ Fault = tuple[str, str]
 """The path of a field and what is wrong with it."""
 
 
-def faults(machine: Machine) -> Iterator[Fault]:
-    """Every field that no fit writes, in the order of the file."""
-    for index, entry in enumerate(machine.point_to_point):
-        where = f"point_to_point.{index}"
-        for name, fit in entry.fits.items():
-            yield from _of_fit(fit, f"{where}.fits.{name}")
-        measured = entry.measurements
-        for name, points in {"points": measured.points, **measured.overheads}.items():
-            inside = name if name == "points" else f"overheads.{name}"
-            for place, point in enumerate(points):
-                yield from _of_point(point, f"{where}.measurements.{inside}.{place}")
-    for index, effect in enumerate(machine.effects):
-        yield from _intervals(effect.parameters, f"effects.{index}.parameters")
-        for place, row in enumerate(effect.points):
-            yield from _of_row(row, f"effects.{index}.points.{place}")
-    for index, model in enumerate(machine.collectives):
-        yield from _intervals(model.parameters, f"collectives.{index}.parameters")
-
-
-def _of_fit(fit: Fit, where: str) -> Iterator[Fault]:
+def fit_faults(fit: Fit, where: str) -> Iterator[Fault]:
+    """Faults of a fit's regimes, parameters and quality; `where` is the fit's path in the file."""
     if not fit.regimes:
         yield f"{where}.regimes", "empty; a fit has at least one regime"
     end: float | None = 0.0
@@ -65,7 +42,7 @@ def _of_fit(fit: Fit, where: str) -> Iterator[Fault]:
             yield here, "a message of any size takes a negative time"
     if fit.regimes and end is not None:
         yield f"{where}.regimes.{len(fit.regimes) - 1}.max_B", f"{end:g}; the last regime has no end (null)"
-    yield from _intervals(fit.parameters, f"{where}.parameters")
+    yield from interval_faults(fit.parameters, f"{where}.parameters")
     if fit.n_half_B is not None:
         yield from _interval(fit.n_half_B, f"{where}.n_half_B")
     factor = None if fit.quality is None else fit.quality.prediction_factor
@@ -77,7 +54,8 @@ def _where_before_ends(end: float | None) -> str:
     return "after a regime that has an end" if end is None else f"{end:g}, where the regime before ends"
 
 
-def _intervals(parameters: Mapping[str, Parameter], where: str) -> Iterator[Fault]:
+def interval_faults(parameters: Mapping[str, Parameter], where: str) -> Iterator[Fault]:
+    """Parameters whose interval is upside down."""
     for name, parameter in parameters.items():
         yield from _interval(parameter, f"{where}.{name}")
 
@@ -91,20 +69,15 @@ def _interval(parameter: Parameter, where: str, *, holds_value: bool = False) ->
         yield where, f"the value {value:g} is not between low and high"
 
 
-def _of_point(point: Point, where: str) -> Iterator[Fault]:
-    low_s, high_s = point.low_s, point.high_s
-    if low_s is not None and high_s is not None and low_s > high_s:
-        yield where, f"low_s {low_s:g} is above high_s {high_s:g}"
-
-
-def _of_row(row: Mapping[str, Cell], where: str) -> Iterator[Fault]:
+def row_faults(row: Mapping[str, Cell], where: str) -> Iterator[Fault]:
+    """Faults of one point of an effect: its times and counts."""
     if "time_s" in row and not _is_between(row["time_s"], SHORTEST_S, LONGEST_S):
         yield f"{where}.time_s", f"{row['time_s']!r} is no time of {SHORTEST_S:g} to {LONGEST_S:g} s"
     for name in ("low_s", "high_s"):
         if row.get(name) is not None and not _is_between(row[name], 0, LONGEST_S):
             yield f"{where}.{name}", f"{row[name]!r} is no time of 0 to {LONGEST_S:g} s"
-    for name in _COUNTS:
-        least, cell = _LEAST.get(name, 0), row.get(name, _LEAST.get(name, 0))
+    for name, least in _COUNTS.items():
+        cell = row.get(name, least)
         if not _is_between(cell, least, MOST_COUNT) or cell != int(cell):
             yield f"{where}.{name}", f"{cell!r} is no whole number of {least} to 2^63 - 1"
 

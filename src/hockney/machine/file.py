@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney.errors import RequestError
-from hockney.machine.check import faults
+from hockney.machine.check import Fault, fit_faults, interval_faults, row_faults
 from hockney.machine.shipped import located
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
@@ -168,6 +168,27 @@ class Machine(_Part):
     provenance: Provenance
 
 
+def _faults(machine: Machine) -> Iterator[Fault]:
+    """Every field that no fit writes, in the order of the file."""
+    for index, entry in enumerate(machine.point_to_point):
+        where = f"point_to_point.{index}"
+        for name, fit in entry.fits.items():
+            yield from fit_faults(fit, f"{where}.fits.{name}")
+        measured = entry.measurements
+        overheads = {f"overheads.{name}": points for name, points in measured.overheads.items()}
+        for name, points in {"points": measured.points, **overheads}.items():
+            for place, point in enumerate(points):
+                if point.low_s is not None and point.high_s is not None and point.low_s > point.high_s:
+                    what = f"low_s {point.low_s:g} is above high_s {point.high_s:g}"
+                    yield f"{where}.measurements.{name}.{place}", what
+    for index, effect in enumerate(machine.effects):
+        yield from interval_faults(effect.parameters, f"effects.{index}.parameters")
+        for place, row in enumerate(effect.points):
+            yield from row_faults(row, f"effects.{index}.points.{place}")
+    for index, model in enumerate(machine.collectives):
+        yield from interval_faults(model.parameters, f"collectives.{index}.parameters")
+
+
 def save(machine: Machine, path: Path) -> None:
     """Write atomically; RequestError where the folder cannot be written or a file there is no machine file."""
     check_writable(path)
@@ -240,7 +261,7 @@ def loads(text: str, path: Path) -> Machine:
         what = f"unknown field {where}" if unknown else f"{where}: {first['msg']}"
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         raise RequestError(f"{path}: {what}{more}", _restore(path)) from error
-    wrong = list(faults(machine))
+    wrong = list(_faults(machine))
     if wrong:
         where, what = wrong[0]
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from statistics import median
 from typing import Any, TypeVar
 
-from hockney.apps.stencil.surroundings import Surroundings
 from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
-from hockney.predict.machine_costs import of_machine
-from hockney.predict.scenario import place_of
 from hockney.records.app_record import AppRecord
 from hockney.registry import Registry
 from hockney.report.marks import percent
@@ -36,6 +32,8 @@ class Basis:
     machine: Machine
     origin: str
     launches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    kept: dict[object, Any] = field(default_factory=dict, compare=False)
+    """What a section computed from the file and needs again for its next run, by a key of the section's own."""
 
     def refused(self, record: AppRecord) -> str:
         """Why the file says nothing of this run: it is of another MPI, system or variant; empty where it does."""
@@ -61,23 +59,6 @@ class Basis:
         """Where the run's ranks were. RequestError where its launch does not tell."""
         return placement_of_launch(self.launches.get(record.launch, {"id": record.launch}), record.ranks)
 
-    @cached_property
-    def _surroundings(self) -> dict[tuple[str, str], Surroundings]:
-        return {}
-
-    def surroundings(self, record: AppRecord) -> Surroundings:
-        """What steps of a program are simulated with. RequestError for a file without ping-pongs."""
-        key = record.variant, record.launch
-        if key not in self._surroundings:
-            costs = of_machine(self.of(record), self.origin, both_ways=True)
-            launch = self.launches.get(record.launch)
-            known = launch is not None and bool(launch.get("ranks"))
-            self._surroundings[key] = Surroundings(
-                costs,
-                lambda ranks: place_of(placement_of_launch(launch, ranks)) if launch and known else None,
-            )
-        return self._surroundings[key]
-
 
 @dataclass
 class Runs:
@@ -100,7 +81,9 @@ class Made:
     timed: list[AppRecord] = field(default_factory=list)
 
 
-app_sections: Registry[Callable[[Runs], Made]] = Registry("section on an application", "hockney.report.apps")
+app_sections: Registry[Callable[[Runs], Made]] = Registry(
+    "section on an application", "hockney.apps", "reference/report.md", "section"
+)
 """By the name of the application."""
 
 

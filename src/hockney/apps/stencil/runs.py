@@ -6,7 +6,11 @@ from dataclasses import replace
 
 from hockney.apps.stencil.measured import computation, runs_of
 from hockney.apps.stencil.steps import iteration
+from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
+from hockney.machine.placement_of_launch import placement_of_launch
+from hockney.predict.machine_costs import of_machine
+from hockney.predict.scenario import place_of
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis
 
@@ -32,20 +36,36 @@ def of_rank(record: AppRecord) -> str:
     return "" if any(n % p for n, p in along) else "x".join(str(n // p) for n, p in along)
 
 
-def simulated_s(record: AppRecord, basis: Basis) -> float | None:
-    """Seconds of an iteration in the mean of a repetition's; None on one rank, which sends nothing.
+def simulated_s(record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
+    """Seconds of an iteration in the mean of a repetition's (None on one rank, which sends nothing), and what is
+    assumed.
 
     RequestError for a run too large to simulate, or one that contradicts itself.
     """
     if record.ranks == 1:
-        return None
+        return None, []
     if record.ranks > MOST_RANKS:
         raise RequestError(f"more than {MOST_RANKS} ranks take too long to simulate", "")
     if max(record.answer["compute_s"]) > MOST_COMPUTED * record.time_s:
         raise RequestError("it says that it computed for longer than it ran", "")
     (run,) = runs_of([record])
-    surroundings = basis.surroundings(record)
+    surroundings = _surroundings(basis, record)
     if "pack_s" in record.answer:
         costs = surroundings.costs.replaced({"copy_s_per_B": computation([record]).packing_s_per_B})
         surroundings = replace(surroundings, costs=costs)
-    return iteration(run.step, surroundings).mean_s(run.iterations)
+    assumptions = surroundings.costs.assumptions(surroundings.place(record.ranks), record.ranks)
+    return iteration(run.step, surroundings).mean_s(run.iterations), assumptions
+
+
+def _surroundings(basis: Basis, record: AppRecord) -> Surroundings:
+    """Costs and placement with which the run is simulated. RequestError for a file without ping-pongs."""
+    key = Surroundings, record.variant, record.launch, record.nodes
+    if key not in basis.kept:
+        launch = basis.launches.get(record.launch)
+        known = launch is not None and bool(launch.get("ranks"))
+        basis.kept[key] = Surroundings(
+            of_machine(basis.of(record), basis.origin, both_ways=True).on_nodes(record.nodes),
+            lambda ranks: place_of(placement_of_launch(launch, ranks)) if launch and known else None,
+        )
+    surroundings: Surroundings = basis.kept[key]
+    return surroundings
