@@ -1,4 +1,4 @@
-"""One unit, one file: a registry finds the units of a package by importing its modules."""
+"""A registry finds the units of a kind by importing their package: a module for each, or one with them all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Units of one kind, each registered by the module that bears its name.
+    """Units of one kind, each registered by the module that bears its name, or all by one module.
 
     `kind` is the word for error messages ("model"), `package` the dotted package whose modules register
     themselves when they are imported. Where a unit is a folder of that package, `module` names the file in it
@@ -44,7 +44,7 @@ class Registry(Generic[T]):
     def _load(self) -> dict[str, T]:
         if not self._loaded:
             package = importlib.import_module(self.package)
-            for unit in pkgutil.iter_modules(package.__path__):
+            for unit in pkgutil.iter_modules(getattr(package, "__path__", [])):
                 name = ".".join(filter(None, (self.package, unit.name, self.module)))
                 if not self.module or (unit.ispkg and importlib.util.find_spec(name)):
                     importlib.import_module(name)

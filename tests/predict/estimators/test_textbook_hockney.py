@@ -11,8 +11,8 @@ import pytest
 from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
-from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import closed_form
+from hockney.models.collectives.expression import Case
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.textbook_hockney import fit, parameters
 from hockney.predict.points import points
