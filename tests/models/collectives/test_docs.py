@@ -35,10 +35,7 @@ def test_every_operation_has_its_table(hooks: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("operation", "text"),
     [
-        (
-            "bcast",
-            "| `binary` | 2·(d + S − 1) | 2·(d + S − 1)·n/S | S + log P + n + n log P/S | P = 2^h − 1; else at most |",
-        ),
+        ("bcast", "| `pipeline` | (P − 2 + S) | (P − 2 + S)·n/S | S + P + n + n P/S | every P |"),
         ("bcast", "| `scatter_allgather` | 2·q | 2·(P − 1)/P·n | log P + n | P = 2^q; else near it |"),
         ("allgather", "| `neighbor_exchange` | P/2 | (P − 1)·n | P + n P | even P, no other |"),
         ("allreduce", "| `linear` | 2·(P − 1) | 2·(P − 1)·n | (P − 1)·n | P + n P | it has no schedule |"),

@@ -45,10 +45,9 @@ def counts(points: pd.DataFrame) -> Array:
     """How often α, β and γ count in the closed form of each point, shape (n, 3); NaN without a closed form."""
     columns = ["ranks", "bytes", "segment_bytes", "radix"]
     numbers = points[columns].astype(np.float64).fillna(0).to_numpy()
-    algorithms = points[["operation", "algorithm"]].astype(str)
     table = np.full((len(points), 3), np.nan)
-    for (operation, algorithm), index in algorithms.groupby(["operation", "algorithm"]).indices.items():
-        form = closed_form(operation, algorithm)
+    for name, index in positions(points, ["operation", "algorithm"]).items():
+        form = closed_form(*map(str, name)) if isinstance(name, tuple) else None
         if form is not None:
             several = index[numbers[index, 0] > 1]
             table[several] = np.column_stack(np.broadcast_arrays(*form.counts(Case(*numbers[several].T))))
