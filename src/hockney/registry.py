@@ -7,7 +7,7 @@ import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from hockney.errors import RequestError
 
@@ -18,15 +18,21 @@ class Registry(Generic[T]):
     """Units of one kind, each registered by the module that bears its name, or all by one module.
 
     `kind` is the word for error messages ("model"), `package` the dotted package whose modules register
-    themselves when they are imported. Where a unit is a folder of that package, `module` names the file in it
-    that registers (`section`); folders without that file hold no unit. Importing is put off until the first
-    look-up.
+    themselves when they are imported, or the dotted module of units that are a few lines each. Where a unit is a
+    folder of that package, `module` names the file in it that registers (`section`); folders without that file
+    hold no unit. Importing is put off until the first look-up. `page` (below docs/) speaks of every unit; tests
+    stand in tests/, in the place that mirrors the package.
     """
 
-    def __init__(self, kind: str, package: str, module: str = "") -> None:
+    every: ClassVar[list[Registry[Any]]] = []
+    """All registries of the modules that were imported."""
+
+    def __init__(self, kind: str, package: str, page: str, module: str = "") -> None:
         self.kind = kind
         self.package = package
+        self.page = page
         self.module = module
+        Registry.every.append(self)
         self._units: dict[str, T] = {}
         self._loaded = False
 
