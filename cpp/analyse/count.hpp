@@ -9,8 +9,7 @@
 namespace hockney {
 
 // One-ported counts: a rank sends at most one message and receives at most one at a time (both at once are
-// fine), each in the order listed; copies and reductions take no time (Träff, arXiv 2407.18004; document 002,
-// table 1).
+// fine), each in the order listed; copies and reductions take no time (Träff, arXiv 2407.18004).
 struct Counts {
     Bytes rounds = 0;    // when every message takes one round
     Bytes messages = 0;  // in all

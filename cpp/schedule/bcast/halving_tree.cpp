@@ -1,5 +1,4 @@
-// bcast halving_tree: the owner of a range of ranks hands the second half to its first rank; ⌈log₂P⌉ rounds
-// (document 002, section 4, "tree topology").
+// bcast halving_tree: the owner of a range of ranks hands the second half to its first rank; ⌈log₂P⌉ rounds.
 #include "bcast.hpp"
 
 namespace hockney {

@@ -1,5 +1,5 @@
-// bcast pipeline: one chain through all ranks; S segments take P − 2 + S rounds (document 002's "buffer";
-// Open MPI coll/base bcast_intra_pipeline).
+// bcast pipeline: one chain through all ranks; S segments take P − 2 + S rounds
+// (Open MPI coll/base bcast_intra_pipeline).
 #include "bcast.hpp"
 
 namespace hockney {

@@ -1,5 +1,5 @@
 // bcast pipelined_tree: the halving tree with the message cut into segments, so that a rank passes a segment
-// on while the next one arrives: what document 002 calls hyper mode and left undone.
+// on while the next one arrives.
 #include "bcast.hpp"
 
 namespace hockney {

@@ -300,7 +300,7 @@ def export(
     json: JsonOption = False,
 ) -> None:
     """Write the schedule for another program."""
-    from hockney.schedule.formats.base import formats
+    from hockney.schedule.formats import formats
 
     asked = _asked(collective, algorithm, ranks, size, root, pieces, radix)
     _tell_rounding(asked)

@@ -75,7 +75,7 @@ class Fit(BaseModel):
 FitFunction = Callable[[Series], Fit]
 """A model is one function from a series to a fit; RequestError where the series cannot support it."""
 
-models: Registry[FitFunction] = Registry("model", "hockney.models")
+models: Registry[FitFunction] = Registry("model", "hockney.models", "reference/models.md")
 
 
 def predict(fit: Fit, size_B: ArrayLike) -> NDArray[np.float64]:

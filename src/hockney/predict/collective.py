@@ -99,8 +99,13 @@ class Row:
 
 
 def predict_one(asked: Asked, costs: MachineCosts, place: Place | None) -> Row:
-    """One algorithm under these costs. `place` None: all ranks are equally far apart, as far as was measured."""
+    """One algorithm under these costs. `place` None: all ranks are equally far apart, as far as was measured.
+
+    RequestError where messages go between nodes and their costs are not known.
+    """
     p, name, collective = asked.problem, asked.algorithm.name, asked.algorithm.collective
+    costs.check_network(place, p.ranks)
+    costs = costs.alike(p.ranks) if place is None else costs
     asymptotic = growth(asked)
     messages, steps = expected_messages(asked), _steps_of_one(asked)
     if place is None:

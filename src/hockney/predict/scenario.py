@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
 from hockney.predict.decisions.base import Choice, decisions_for
-from hockney.predict.procedures.base import Phase, Run, procedures
+from hockney.predict.procedures import Phase, Run, procedures
 
 Array = NDArray[np.float64]
 
@@ -48,6 +49,13 @@ class Place:
     def is_spread(self) -> bool:
         """Whether messages go over the network."""
         return len(set(self.node)) > 1
+
+    @property
+    def localities(self) -> list[int]:
+        """Indices into `LOCALITIES` of those that some pair of ranks has, innermost first."""
+        groups = [self.levels.shape[1], *(np.unique(ids).size for ids in self.levels), 1]
+        # Two groups of the level inside meet at a level that has fewer; the innermost groups are the ranks.
+        return [level for level, (inner, outer) in enumerate(pairwise(groups)) if outer < inner]
 
     @property
     def shares_links(self) -> bool:

@@ -130,7 +130,7 @@ def make(
             progress(f"judging predictions of {operation}")
             tried = judged(frame, operation, places.system)
             section.figures += [tried.drawing] if tried.drawing else []
-            section.note = tried.note
+            section.note = " ".join(filter(None, [section.note, tried.note]))
             results |= {operation: tried.result} if tried.result else {}
             sections.append(section)
         progress("drawing effects")

@@ -25,7 +25,9 @@ class Collective:
     forms: Mapping[str, ClosedForm]
 
 
-collective_models: Registry[Collective] = Registry("model of a collective", "hockney.models.collectives.forms")
+collective_models: Registry[Collective] = Registry(
+    "model of a collective", "hockney.models.collectives.forms", "reference/collective-models.md"
+)
 """By the name of the operation."""
 
 _ALIASES = {

@@ -11,7 +11,7 @@ def total_bytes(operation: str, ranks: int, size_B: int) -> int:
 
 
 def algorithm_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float) -> float:
-    """Whole vector over time: document 002's B = size / time; `algbw` of nccl-tests."""
+    """Whole vector over time, B = size / time: `algbw` of nccl-tests."""
     return total_bytes(operation, ranks, size_B) / time_s
 
 
@@ -30,7 +30,7 @@ def bus_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float
 
 
 def network_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float) -> float:
-    """All bytes that must move, summed over the ranks, over time: document 002's collective network bandwidth."""
+    """All bytes that must move, summed over the ranks, over time: what the network carries."""
     moved = {
         "bcast": (ranks - 1) * size_B,
         "reduce": (ranks - 1) * size_B,

@@ -12,13 +12,22 @@ from hockney.models.over_ranks.points import PLACED, Configuration, groups
 
 DEFAULT = "default"
 TIE = 0.02
-"""Algorithms this near to the fastest, or whose interval reaches its own, share the place."""
+"""Times that are nearer to each other than this share are not told apart, however narrow their intervals."""
+UNKNOWN = 0.1
+"""Half the width, as a share, that the interval of a time gets where the table has none for it."""
+CRITERION = (
+    "An algorithm, the default among them, is called faster than another only where their 95 % intervals do not "
+    "overlap and their times differ by more than 2 %. A time without an interval is taken as ±10 %."
+)
+"""For people: `TIE` and `UNKNOWN`."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One configuration, rank count and size. `ties`: others that cannot be told from the best. `default_s`: None
-    where the library's own choice was not measured; `penalty` is its time over the best.
+    """One configuration, rank count and size. `best` has the smallest median of all `candidates`.
+
+    The library's own choice is among them: `default` is its name, None where it was not measured. `ties` are the
+    others that cannot be told from the best.
     """
 
     configuration: Configuration
@@ -28,16 +37,24 @@ class Choice:
     best_s: float
     ties: tuple[str, ...]
     candidates: int
+    default: str | None
     default_s: float | None
 
     @property
+    def is_default_slower(self) -> bool:
+        """Whether the default can be told from what is faster."""
+        return self.default is not None and self.default not in (self.best, *self.ties)
+
+    @property
     def penalty(self) -> float | None:
-        """Time of the default over that of the best."""
-        return None if self.default_s is None else self.default_s / self.best_s
+        """Time of the default over that of the best; 1 where they are not told apart, None without a default."""
+        if self.default_s is None:
+            return None
+        return self.default_s / self.best_s if self.is_default_slower else 1.0
 
 
 def choices(points: pd.DataFrame) -> list[Choice]:
-    """One for each (configuration with nodes, ranks, size) with two candidates or more, in that order.
+    """One for each (configuration with nodes, ranks, size) with two algorithms beside the default, in order.
 
     `points` as `points.points` makes them; ranks that are unknown are 0.
     """
@@ -46,29 +63,32 @@ def choices(points: pd.DataFrame) -> list[Choice]:
 
 def _choices(points: pd.DataFrame) -> Iterator[Choice]:
     known = points.assign(ranks=points["ranks"].fillna(0).astype(int))
+    bare = known["low_s"] >= known["high_s"]
+    known["low_s"] = known["low_s"].where(~bare, known["time_s"] * (1 - UNKNOWN))
+    known["high_s"] = known["high_s"].where(~bare, known["time_s"] * (1 + UNKNOWN))
     for configuration, rows in groups(known, (*PLACED, "ranks", "bytes")):
         ordered = rows.sort_values("time_s")
-        named = ordered[ordered["algorithm"] != DEFAULT]
-        if len(named) < 2:
-            continue
-        best = named.iloc[0]
-        near = (named["time_s"] <= best["time_s"] * (1 + TIE)) | (named["low_s"] <= best["high_s"])
         default = ordered[ordered["algorithm"] == DEFAULT]
+        if len(ordered) - len(default) < 2:
+            continue
+        best = ordered.iloc[0]
+        near = (ordered["time_s"] <= best["time_s"] * (1 + TIE)) | (ordered["low_s"] <= best["high_s"])
         yield Choice(
             configuration,
             int(best["ranks"]),
             int(best["bytes"]),
             str(best["label"]),
             float(best["time_s"]),
-            tuple(str(name) for name in named[near]["label"].iloc[1:]),
-            len(named),
+            tuple(str(name) for name in ordered[near]["label"].iloc[1:]),
+            len(ordered),
+            str(default["label"].iloc[0]) if len(default) else None,
             float(default["time_s"].iloc[0]) if len(default) else None,
         )
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """How far the library's default is from the best, over many points: 1 is never worse."""
+    """How far the library's default is from the best, over many points: 1 where nothing is told to be faster."""
 
     points: int
     median: float

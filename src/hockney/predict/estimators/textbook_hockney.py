@@ -19,12 +19,12 @@ from scipy.optimize import nnls
 from hockney.errors import RequestError
 from hockney.models.collectives.base import closed_form
 from hockney.models.collectives.expression import Case
+from hockney.models.statistics import CONFIDENCE
 from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
 from hockney.predict.points import CHOICE, GROWING, POINT, positions
 
 GROUP = tuple(name for name in POINT if name not in (*GROWING, *CHOICE, "bytes"))
 """What shares its parameters: a mapping of one operation, system and library."""
-COVERED = 0.95
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ def counts(points: pd.DataFrame) -> Array:
     columns = ["ranks", "bytes", "segment_bytes", "radix"]
     numbers = points[columns].astype(np.float64).fillna(0).to_numpy()
     table = np.full((len(points), 3), np.nan)
-    for name, index in positions(points, ["operation", "algorithm"]).items():
-        form = closed_form(*map(str, name)) if isinstance(name, tuple) else None
+    for index in positions(points, ["operation", "algorithm"]).values():
+        first = points.iloc[index[0]]
+        form = closed_form(str(first["operation"]), str(first["algorithm"]))
         if form is not None:
             several = index[numbers[index, 0] > 1]
             table[several] = np.column_stack(np.broadcast_arrays(*form.counts(Case(*numbers[several].T))))
@@ -79,7 +80,7 @@ def parameters(counts: Array, time_s: Array, ranks: Array) -> Parameters:
             ratios.append(np.abs(np.log(predicted / time_s[out])))
     left_out = np.sort(np.concatenate(ratios)) if ratios else np.array([])
     # The quantile of n left-out points that a further one stays below with 95 %.
-    place = math.ceil(COVERED * (left_out.size + 1)) - 1
+    place = math.ceil(CONFIDENCE * (left_out.size + 1)) - 1
     factor = float(np.exp(left_out[place])) if place < left_out.size else float("nan")
     alpha, beta, gamma = (float(value) for value in whole)
     return Parameters(alpha, beta, gamma, factor)
