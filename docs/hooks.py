@@ -11,6 +11,7 @@ from typer.cli import get_docs_for_click
 
 from hockney import _core
 from hockney.cli import application
+from hockney.models.collectives._written import symbols
 from hockney.models.collectives.base import collective_models
 from hockney.models.collectives.closed_form import ClosedForm, Counted
 
@@ -45,8 +46,7 @@ def closed_forms(operation: str) -> str:
 
 
 def _counts(counted: Counted) -> dict[str, str]:
-    counts = {"α": counted.alpha, "β": counted.bytes, "γ": counted.reduced}
-    return {symbol: count.text(spelled=False) for symbol, count in counts.items()}
+    return {term.symbol.strip(): term.times.text(spelled=False) for term in symbols(counted)}
 
 
 def _exact(operation: str, algorithm: str, form: ClosedForm) -> str:

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from hockney.models.collectives.base import collective_models
+from hockney.models.collectives.closed_form import ClosedForm, P, alpha, beta, n, q
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -46,3 +47,12 @@ def test_every_operation_has_its_table(hooks: ModuleType) -> None:
 )
 def test_a_row_says_what_the_form_says(hooks: ModuleType, operation: str, text: str) -> None:
     assert text in hooks.closed_forms(operation).splitlines()
+
+
+def test_a_new_form_has_a_row_without_an_edit_of_the_page(
+    hooks: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = ClosedForm((P - 1) * alpha + q * n * beta, source="this test")
+    monkeypatch.setitem(collective_models.get("gather").forms, "new", form)
+    row = "| `new` | (P − 1) | q·n | P + n log P | it has no schedule |"
+    assert row in hooks.closed_forms("gather").splitlines()

@@ -44,7 +44,7 @@ def test_a_docs_table_has_the_letters() -> None:
         (r, 8, 0),
         (r, 9, 1),
         (N, 9, 8),
-        (q, 2**40 + 1, 41),
+        (q, 2**50 + 1, 51),
         (S, 5, 10),
         (levels, 64, 3),
         (levels, 65, 4),

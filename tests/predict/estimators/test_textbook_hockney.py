@@ -114,7 +114,7 @@ def law(algorithm: str, ranks: int, size: int, mapping: str) -> float:
     found = closed_form("bcast", algorithm)
     assert found is not None
     alpha, size_B, _ = found.counts(Case(ranks, size))
-    return (alpha * ALPHA + size_B * BETA) * {"core": 1, "node": 4}[mapping]
+    return float(alpha * ALPHA + size_B * BETA) * {"core": 1, "node": 4}[mapping]
 
 
 def test_times_that_follow_the_formulas_are_predicted_exactly(bcast: Callable[..., pd.DataFrame]) -> None:

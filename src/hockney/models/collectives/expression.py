@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def order_text(order: Order) -> str:
 
 def _leading(growths: Iterable[Growth]) -> Order:
     every = frozenset(growths)
-    return frozenset(growth for growth in every if not any(one.exceeds(growth) for one in every - {growth}))
+    return frozenset(growth for growth in every if not any(other.exceeds(growth) for other in every - {growth}))
 
 
 Sign = Literal["+", "−", "·", "/"]
@@ -160,7 +161,7 @@ def _joined_order(sign: Sign, left: Order, right: Order) -> Order:
         raise ValueError(f"no order of a division by {order_text(right)}")
     factor = 1 if sign == "·" else -1
     return _leading(
-        Growth(*(a + factor * b for a, b in zip(one, other, strict=True))) for one in left for other in right
+        Growth(*(a + factor * b for a, b in zip(*pair, strict=True))) for pair in product(left, right)
     )
 
 
