@@ -376,19 +376,10 @@ def test_an_unknown_algorithm_lists_the_known() -> None:
     assert "binomial" in caught.value.hint
 
 
-def test_a_closed_form_is_optional(costs: Costs, monkeypatch: pytest.MonkeyPatch) -> None:
-    network = MachineCosts({4: Messages(SIZES_B * 1e-9, 1e-6, 1e-6, SIZES_B * 1e-9)}, "a test")
-    asked = ask("gather", "binomial", ranks=8, size_B=1024)
-    with_form, shares = predict_one(asked, network, None), shares_of("gather", "binomial", 8)
-    monkeypatch.delitem(collective_models.get("gather").forms, "binomial")
-    assert [one.algorithm for one in views_of_collective("gather", costs=costs, ranks=8)] == [
-        "linear",
-        "linear_sync",
-    ]
-    with pytest.raises(RequestError, match=r"^gather binomial has no closed form$"):
-        views_of_collective("gather", "binomial")
-    without = shares_of("gather", "binomial", 8)
-    assert isinstance(shares, Shares)
-    assert isinstance(without, Shares)
-    assert list(without.of_n) == list(shares.of_n)
-    assert predict_one(asked, network, None).time_s == with_form.time_s
+def test_an_algorithm_without_a_closed_form_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    forms = collective_models.get("bcast").forms
+    monkeypatch.delitem(forms, "pipeline")
+    assert [one.algorithm for one in views_of_collective("bcast")] == list(forms)
+    with pytest.raises(RequestError, match="bcast pipeline has no closed form") as error:
+        views_of_collective("bcast", "pipeline")
+    assert "hockney schedule count bcast --algorithm pipeline" in error.value.hint

@@ -46,9 +46,11 @@ def views_of_collective(
     """
     forms = collective_models.get(operation).forms
     if algorithm and algorithm not in forms:
-        if (operation, algorithm) in {(schedule.collective, schedule.name) for schedule in _core.algorithms()}:
-            hint = f"`hockney predict` simulates its schedule; with a closed form: {', '.join(forms)}"
-            raise RequestError(f"{operation} {algorithm} has no closed form", hint)
+        if any((one.collective, one.name) == (operation, algorithm) for one in _core.algorithms()):
+            raise RequestError(
+                f"{operation} {algorithm} has no closed form",
+                f"`hockney schedule count {operation} --algorithm {algorithm}` counts its messages",
+            )
         raise RequestError(f"unknown algorithm of {operation}: {algorithm!r}", f"known: {', '.join(forms)}")
     return [_views(operation, name, costs, congestion, ranks) for name in forms if algorithm in ("", name)]
 

@@ -1,54 +1,21 @@
 #include "call.hpp"
 
 #include <map>
+#include <string>
+#include <vector>
+
+#include "../buffers.hpp"
 
 namespace hockney {
 namespace {
-
-class ScheduleCall : public Call {
-  public:
-    ScheduleCall(const Algorithm& algorithm, const Problem& problem, const std::vector<int>& roots,
-                 MPI_Comm comm) {
-        int rank = 0;
-        MPI_Comm_rank(comm, &rank);
-        MPI_Comm_dup(comm, &comm_);  // no message of the measurement can meet one of the schedule
-        MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL);
-        Bytes scratch_B = 0;
-        programs_.resize(static_cast<std::size_t>(problem.ranks));
-        for (const int root : roots) {
-            Problem rooted = problem;
-            rooted.root = root;
-            const RankSchedule schedule = generate(algorithm, rooted, rank);
-            scratch_B = std::max(scratch_B, schedule.scratch_B);
-            programs_[static_cast<std::size_t>(root)] = std::make_unique<Program>(schedule, comm_, MPI_FLOAT);
-        }
-        scratch_.reset(new std::byte[static_cast<std::size_t>(scratch_B)]());
-    }
-    ~ScheduleCall() override {
-        programs_.clear();
-        MPI_Comm_free(&comm_);
-    }
-    ScheduleCall(const ScheduleCall&) = delete;
-    ScheduleCall& operator=(const ScheduleCall&) = delete;
-
-    int run(std::byte* input, std::byte* output, int root) override {
-        programs_[static_cast<std::size_t>(root)]->run(input, output, scratch_.get());
-        return MPI_SUCCESS;  // an error in point-to-point ends the launch
-    }
-
-  private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
-    std::vector<std::unique_ptr<Program>> programs_;
-    std::unique_ptr<std::byte[]> scratch_;
-};
 
 class LibraryCall : public Call {
   public:
     using Function = int (*)(const LibraryCall&, std::byte* input, std::byte* output, int root);
 
-    LibraryCall(Function function, const Collective& collective, const Problem& problem, MPI_Comm comm)
+    LibraryCall(Function function, const Collective& collective, const Problem& problem, MPI_Comm comm_)
         : function_(function),
-          comm(comm),
+          comm(comm_),
           payload(static_cast<std::size_t>(problem.bytes)),
           floats(static_cast<int>(problem.bytes / static_cast<Bytes>(sizeof(float)))),
           counts(collective.reduces ? static_cast<std::size_t>(problem.ranks) : 0, floats) {}
@@ -144,11 +111,6 @@ const std::map<std::string, LibraryCall::Function>& nonblocking_functions() {
 }
 
 }  // namespace
-
-std::unique_ptr<Call> schedule_call(const Algorithm& algorithm, const Problem& problem,
-                                    const std::vector<int>& roots, MPI_Comm comm) {
-    return std::make_unique<ScheduleCall>(algorithm, problem, roots, comm);
-}
 
 std::unique_ptr<Call> library_call(const Collective& collective, const Problem& problem, MPI_Comm comm,
                                    bool nonblocking) {

@@ -1,14 +1,13 @@
-// One collective operation as it is timed: one of our schedules, or the library's own call.
+// One collective operation as it is timed: here the library's own call, in collective/schedule_call.hpp one
+// of our schedules.
 #pragma once
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "../../schedule/collective.hpp"
-#include "program.hpp"
 
 namespace hockney {
 
@@ -19,9 +18,6 @@ class Call {
     virtual int run(std::byte* input, std::byte* output, int root) = 0;
 };
 
-// Our schedule; one program for each root in `roots`.
-std::unique_ptr<Call> schedule_call(const Algorithm& algorithm, const Problem& problem,
-                                    const std::vector<int>& roots, MPI_Comm comm);
 // MPI_Bcast and its like, on a communicator for which an algorithm may have been selected; or MPI_Ibcast and
 // a wait.
 std::unique_ptr<Call> library_call(const Collective& collective, const Problem& problem, MPI_Comm comm,

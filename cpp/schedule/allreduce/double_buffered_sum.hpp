@@ -8,10 +8,10 @@
 
 namespace hockney {
 
-class Swapping {
+class DoubleBufferedSum {
   public:
     // Begins with the rank's own contribution.
-    Swapping(const Problem& problem, Builder& builder)
+    DoubleBufferedSum(const Problem& problem, Builder& builder)
         : builder_(builder), buffers_{builder.output(0, problem.bytes), builder.scratch(problem.bytes)} {
         before.push_back(builder.copy(builder.input(0, problem.bytes), buffers_[0]));
     }
