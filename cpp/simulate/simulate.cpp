@@ -5,6 +5,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "../schedule/collective.hpp"
 #include "rounds.hpp"
 
 namespace hockney {
