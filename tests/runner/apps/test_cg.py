@@ -263,7 +263,7 @@ def test_a_full_file_system_leaves_no_file(session: Session, tmp_path: Path) -> 
         subprocess.run(["umount", str(small)], check=False)
 
 
-@pytest.mark.skipif(shutil.which("smpirun") is None, reason="no SimGrid")
+@pytest.mark.simulated
 def test_28_simulated_ranks_iterate_alike_on_any_grid(tmp_path: Path) -> None:
     smpi = find("smpi")
     platform = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"

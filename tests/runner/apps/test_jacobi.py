@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -226,7 +225,7 @@ def test_no_time_is_charged_on_a_real_host(session: Session) -> None:
             ask(session, (8, 8, 8), (2, 1, 1), **choices)
 
 
-@pytest.mark.skipif(shutil.which("smpirun") is None, reason="no SimGrid")
+@pytest.mark.simulated
 def test_on_a_simulated_cluster() -> None:
     smpi = find("smpi")
     platform = ROOT / "machines" / "platforms" / "fat_tree_256.xml"

@@ -142,6 +142,7 @@ def test_a_wrong_request_is_refused_and_the_next_is_answered(
 
 
 @pytest.mark.mpi
+@pytest.mark.simulated
 def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
     """Sixty-four simulated ranks, whose copies cost nothing but what is planted: the fit must find that."""
     block_s, line_s = 2e-8, 5e-8

@@ -121,6 +121,7 @@ def test_a_wrong_request_is_refused_and_the_next_is_answered(
 
 
 @pytest.mark.mpi
+@pytest.mark.simulated
 def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
     """Sixty-four simulated ranks, where a search costs what is planted; by source with a third rank."""
     entry_s = 1e-7

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,7 +21,6 @@ from hockney.runner.session import Session
 
 LIMIT_S = 120.0
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
-simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 TOLERANCE = 0.03
 RETRIES = 5
 """What takes a core away without suspending a rank (a virtual machine's host) is not seen."""
@@ -202,7 +200,7 @@ def test_each_rank_says_which_switches_it_found_on(mpi: Mpi) -> None:
         assert mpi.kind != "mpich" or session.hello.thread_level == "funneled"
 
 
-@simulated
+@pytest.mark.simulated
 def test_overheads_of_a_simulated_library_come_back() -> None:
     """`smpi/ois` for MPI_Isend and `smpi/or` for a receive: seconds a message and a byte."""
     found = find("smpi")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from hockney.runner.session import Session
 
 LIMIT_S = 120.0
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
-simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 RETRIES = 3
 """A machine whose cores are all busy may keep a process away for longer than any patience."""
 
@@ -112,7 +110,7 @@ def measured(session: Session, **about: Any) -> Effect:
         answer = records[words].answer
 
 
-@simulated
+@pytest.mark.simulated
 @pytest.mark.parametrize(
     ("small", "detached"), [(0, 65536), (1, 1000), (777, 777), (4097, 131071), (65536, 70001)]
 )
