@@ -26,6 +26,7 @@ from hockney.models.over_ranks.points import (
     telling_placed,
 )
 from hockney.models.over_ranks.regression import Regression, regressions
+from hockney.records.keys import COLLECTIVES
 from hockney.records.series import default_statistic
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
@@ -294,7 +295,7 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
 
 def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
     """Rates of the fastest algorithm at the largest size of each configuration and rank count."""
-    if operation == "barrier":
+    if not COLLECTIVES[operation].has_size:
         return []
     names = telling_placed(measured)
     rows = []

@@ -14,7 +14,7 @@ from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, load
 from hockney.machine.system import System
-from hockney.models.base import models
+from hockney.models.base import models, preferred_model
 from hockney.models.over_ranks.points import collectives_in, points
 from hockney.records import table
 from hockney.records.app_record import AppRecord
@@ -347,7 +347,7 @@ def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section
     if section.held_out:
         section.check = figures.held_out(operation, operation, section.held_out, context)
     if section.folded:
-        model = next((name for name in ("piecewise", "hockney") if any(name in curve.fits for curve in mine)), "")
+        model = preferred_model(name for curve in mine for name in curve.fits) or ""
         section.tables.append(tables.summary(mine, model))
         section.note = (
             f"{len(mine)} configurations are too many to draw each with every fit here; "

@@ -125,7 +125,11 @@ def _predict(request: Request, *, as_json: bool) -> None:
         )
     if not 0 <= request.root < request.ranks:
         raise RequestError(f"root {request.root} is none of the {request.ranks} ranks", "ranks count from 0")
-    sizes = [0] if request.operation == "barrier" else [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
+    sizes = (
+        [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
+        if COLLECTIVES[request.operation].has_size
+        else [0]
+    )
     if request.table:
         from hockney.cli._progress import shown
 
@@ -346,7 +350,7 @@ def _answer(
 def _show(request: Request, made: dict[str, Any]) -> None:
     from rich.table import Table
 
-    size = "" if request.operation == "barrier" else f" of {format_bytes(made['bytes'])}"
+    size = f" of {format_bytes(made['bytes'])}" if COLLECTIVES[request.operation].has_size else ""
     shown = Table(title=f"{request.operation}{size} on {request.ranks} ranks, from {made['origin']}", box=None)
     for heading in ("algorithm", "time", "95 % interval", "method", "exact", "asymptotic", "dominant"):
         shown.add_column(

@@ -13,6 +13,7 @@ from hockney.cli._words import words
 
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
+    from hockney.campaign.loop import Asking
     from hockney.records.app_record import AppRecord
 
 run = group("run", help="Small applications on your MPI: ring, sum3d, jacobi, cg, pinning.")
@@ -58,7 +59,7 @@ Repeat = Annotated[
 
 
 def run_app(
-    do: Callable[[Launched], list[AppRecord]],
+    do: Callable[[Launched], Asking[AppRecord]],
     *,
     output: Path | None,
     verb: str,
@@ -77,7 +78,7 @@ def run_app(
     cpus: Sequence[Sequence[int]] = (),
     slots: Sequence[Sequence[int]] = (),
 ) -> list[AppRecord]:
-    """Launch as the options say and collect what `do` runs on each launch; warnings go to standard error."""
+    """Launch as the options say and collect what `do` asks for on each launch; warnings go to standard error."""
     from socket import gethostname
 
     from hockney.apps.launched import each, opened
