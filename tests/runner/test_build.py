@@ -15,7 +15,7 @@ import pytest
 
 from hockney.errors import EnvironmentLack
 from hockney.runner import build
-from hockney.runner.build import BINARY, compiler_version, cxx_wrapper, runner_binary, schedule_objects
+from hockney.runner.build import BINARY, compiler_version, cxx_wrapper, runner_binary, shared_objects
 from hockney.runner.cache import cache_root
 from hockney.runner.mpi import Mpi
 
@@ -157,32 +157,32 @@ def test_schedules_compiled_for_something_else_are_others(
     fake: Mpi, file: str, text: str, is_shared: bool
 ) -> None:
     """As when OMPI_CXXFLAGS has -mavx2; a compiler that names no macros shares with nobody."""
-    mine = schedule_objects(fake)
+    mine = shared_objects(fake)
     fake.wrapper.with_name(file).write_text(text, encoding="utf-8")
-    others = schedule_objects(fake)
+    others = shared_objects(fake)
     assert set(others).isdisjoint(mine)
-    assert schedule_objects(fake) == others
-    assert (schedule_objects(replace(fake, version="5.0.8")) == others) == is_shared
+    assert shared_objects(fake) == others
+    assert (shared_objects(replace(fake, version="5.0.8")) == others) == is_shared
 
 
 def test_names_of_folders_are_no_options(fake: Mpi) -> None:
-    mine = schedule_objects(fake)
+    mine = shared_objects(fake)
     options = fake.wrapper.with_name("options")
     options.write_text('COLLECT_GCC=/usr/bin/g++\n cc1plus "-O3" -fdebug-prefix-map=/a=/b -o "/y/x.s"\n', "utf-8")
-    assert schedule_objects(fake) == mine
+    assert shared_objects(fake) == mine
 
 
 def test_schedules_are_position_independent_because_a_simulated_process_is_a_library(fake: Mpi) -> None:
-    (one,) = schedule_objects(fake)
+    (one,) = shared_objects(fake)
     assert "-fPIC" in (one.parent / "build.log").read_text(encoding="utf-8").split()
 
 
 def test_a_lost_object_is_made_again(fake: Mpi) -> None:
     _touch_source(fake, "schedule/second.cpp")
-    objects = schedule_objects(fake)
-    assert [one.name for one in objects] == ["schedule-bcast.o", "schedule-second.o"]
+    objects = shared_objects(fake)
+    assert [one.name for one in objects] == ["schedule.o"]
     objects[0].unlink()
-    assert schedule_objects(fake) == objects
+    assert shared_objects(fake) == objects
     assert all(one.is_file() for one in objects)
 
 
@@ -217,10 +217,10 @@ def test_a_binary_that_was_exchanged_is_built_again(fake: Mpi, caplog: pytest.Lo
 
 
 def test_an_object_that_was_exchanged_is_not_linked(fake: Mpi) -> None:
-    (before,) = schedule_objects(fake)
+    (before,) = shared_objects(fake)
     built = before.read_bytes()
     before.write_bytes(b"not ours")
-    (after,) = schedule_objects(fake)
+    (after,) = shared_objects(fake)
     assert after.read_bytes() == built
 
 

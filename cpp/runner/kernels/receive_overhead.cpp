@@ -3,7 +3,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_receive_overhead {
 namespace {
 
 // Few enough to fit any library's eager buffers, enough to be long beside a reading of the clock.
@@ -34,4 +34,4 @@ constexpr long eager_B = 1024;
 const RegisterKernel registered("receive_overhead", {run, true, false, true, eager_B, false, handful});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_receive_overhead

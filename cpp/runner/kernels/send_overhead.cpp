@@ -4,7 +4,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_send_overhead {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -31,4 +31,4 @@ constexpr long eager_B = 1024;
 const RegisterKernel registered("send_overhead", {run, false, true, true, eager_B, false, 16});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_send_overhead

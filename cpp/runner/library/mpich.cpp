@@ -10,7 +10,7 @@
 #include "control_variable.hpp"
 #include "library.hpp"
 
-namespace hockney {
+namespace hockney::library_mpich {
 namespace {
 
 const std::vector<std::string> every_operation = {"allgather", "allreduce",      "alltoall",
@@ -176,4 +176,4 @@ const RegisterLibraryFamily registered([](std::vector<LibraryAlgorithm>& found) 
 });
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::library_mpich

@@ -2,7 +2,7 @@
 // allgather_intra_ring).
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::allgather_ring {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -21,4 +21,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("allgather", "ring", generate).alike(Likeness::shift));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allgather_ring

@@ -4,7 +4,7 @@
 #include "../halving.hpp"
 #include "swapping.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_rabenseifner {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -50,4 +50,4 @@ const Register registered(Algorithm("allreduce", "rabenseifner", generate)
                               .ordered());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_rabenseifner

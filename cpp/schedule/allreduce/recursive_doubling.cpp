@@ -4,7 +4,7 @@
 #include "../halving.hpp"
 #include "swapping.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_recursive_doubling {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -28,4 +28,4 @@ const Register registered(Algorithm("allreduce", "recursive_doubling", generate)
                               .ordered());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_recursive_doubling

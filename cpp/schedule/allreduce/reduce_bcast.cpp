@@ -3,7 +3,7 @@
 #include "../bcast/bcast.hpp"
 #include "../reduce/reduce.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_reduce_bcast {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -14,4 +14,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("allreduce", "reduce_bcast", generate).segmented().ordered());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_reduce_bcast

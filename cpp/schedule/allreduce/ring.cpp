@@ -2,7 +2,7 @@
 // vector per rank (Patarasuk and Yuan 2009; Open MPI coll/base allreduce_intra_ring).
 #include "ring.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_ring {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) { reduce_and_pass_round(p, rank, 0, builder); }
@@ -10,4 +10,4 @@ void generate(const Problem& p, int rank, Builder& builder) { reduce_and_pass_ro
 const Register registered(Algorithm("allreduce", "ring", generate).alike(Likeness::shift));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_ring

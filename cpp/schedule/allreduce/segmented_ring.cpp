@@ -2,7 +2,7 @@
 // segment is added while the next one arrives (Open MPI coll/base allreduce_intra_ring_segmented).
 #include "ring.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_segmented_ring {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -13,4 +13,4 @@ const Register registered(
     Algorithm("allreduce", "segmented_ring", generate).alike(Likeness::shift).segmented());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_segmented_ring

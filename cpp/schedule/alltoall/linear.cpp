@@ -2,7 +2,7 @@
 // everybody's first target (Open MPI coll/base alltoall_intra_basic_linear).
 #include "alltoall.hpp"
 
-namespace hockney {
+namespace hockney::alltoall_linear {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) { exchange_with_all(p, rank, p.ranks, builder); }
@@ -10,4 +10,4 @@ void generate(const Problem& p, int rank, Builder& builder) { exchange_with_all(
 const Register registered(Algorithm("alltoall", "linear", generate).alike(Likeness::shift));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::alltoall_linear

@@ -2,7 +2,7 @@
 // alltoall_intra_linear_sync).
 #include "alltoall.hpp"
 
-namespace hockney {
+namespace hockney::alltoall_linear_sync {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) { exchange_with_all(p, rank, p.radix, builder); }
@@ -10,4 +10,4 @@ void generate(const Problem& p, int rank, Builder& builder) { exchange_with_all(
 const Register registered(Algorithm("alltoall", "linear_sync", generate).alike(Likeness::shift).radix(4, 1));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::alltoall_linear_sync

@@ -4,7 +4,7 @@
 // which is an acknowledgement here.
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::barrier_recursive_doubling {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -28,4 +28,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("barrier", "recursive_doubling", generate).alike(Likeness::exclusive_or));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_recursive_doubling

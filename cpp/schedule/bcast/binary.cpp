@@ -1,7 +1,7 @@
 // bcast binary: segments down a complete tree of out-degree 2 (Open MPI coll/base bcast_intra_bintree).
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_binary {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -11,4 +11,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "binary", generate).segmented().one_block());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_binary

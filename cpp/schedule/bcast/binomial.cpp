@@ -2,7 +2,7 @@
 // follow one another down the tree (Open MPI coll/base bcast_intra_binomial).
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_binomial {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -12,4 +12,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "binomial", generate).segmented().one_block());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_binomial

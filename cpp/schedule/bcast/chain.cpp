@@ -2,7 +2,7 @@
 // (Open MPI coll/base bcast_intra_chain).
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_chain {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -12,4 +12,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "chain", generate).segmented().radix(4, 1).one_block());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_chain

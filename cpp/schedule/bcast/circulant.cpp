@@ -5,7 +5,7 @@
 
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_circulant {
 namespace {
 
 // Which block a rank gets in each of q rounds, relative to the phase; computed from skips, in O(q³) at most.
@@ -94,4 +94,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "circulant", generate).segmented().one_block());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_circulant

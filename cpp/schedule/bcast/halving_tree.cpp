@@ -2,7 +2,7 @@
 // (document 002, section 4, "tree topology").
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_halving_tree {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -12,4 +12,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "halving_tree", generate).one_block());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_halving_tree

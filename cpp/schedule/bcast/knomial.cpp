@@ -2,7 +2,7 @@
 // levels (Open MPI coll/base bcast_intra_knomial).
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_knomial {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -12,4 +12,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "knomial", generate).segmented().radix(4, 2).one_block());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_knomial

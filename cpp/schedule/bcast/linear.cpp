@@ -1,7 +1,7 @@
 // bcast linear: the root sends to everybody, all at once (Open MPI coll/base bcast_intra_basic_linear).
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_linear {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -11,4 +11,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "linear", generate).one_block());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_linear

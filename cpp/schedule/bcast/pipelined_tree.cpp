@@ -2,7 +2,7 @@
 // on while the next one arrives: what document 002 calls hyper mode and left undone.
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_pipelined_tree {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -12,4 +12,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "pipelined_tree", generate).segmented().one_block());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_pipelined_tree

@@ -6,7 +6,7 @@
 
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_scatter_allgather {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -41,4 +41,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "scatter_allgather", generate));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_scatter_allgather

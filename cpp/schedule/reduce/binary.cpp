@@ -1,7 +1,7 @@
 // reduce binary: segments up a complete tree of out-degree 2 (Open MPI coll/base reduce_intra_binary).
 #include "reduce.hpp"
 
-namespace hockney {
+namespace hockney::reduce_binary {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -11,4 +11,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("reduce", "binary", generate).segmented());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_binary

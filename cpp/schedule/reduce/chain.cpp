@@ -2,7 +2,7 @@
 // (Open MPI coll/base reduce_intra_chain).
 #include "reduce.hpp"
 
-namespace hockney {
+namespace hockney::reduce_chain {
 namespace {
 
 std::string refuse(const Problem& p) {
@@ -18,4 +18,4 @@ const Register registered(
     Algorithm("reduce", "chain", generate).segmented().radix(4, 1).ordered().only(refuse));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_chain

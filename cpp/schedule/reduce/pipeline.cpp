@@ -2,7 +2,7 @@
 // reduce_intra_pipeline).
 #include "reduce.hpp"
 
-namespace hockney {
+namespace hockney::reduce_pipeline {
 namespace {
 
 std::string refuse(const Problem& p) {
@@ -17,4 +17,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("reduce", "pipeline", generate).segmented().ordered().only(refuse));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_pipeline

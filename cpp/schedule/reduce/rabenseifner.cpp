@@ -4,7 +4,7 @@
 #include "../halving.hpp"
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::reduce_rabenseifner {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -55,4 +55,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("reduce", "rabenseifner", generate));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_rabenseifner

@@ -2,7 +2,7 @@
 // coll/base scatter_intra_basic_linear).
 #include "scatter.hpp"
 
-namespace hockney {
+namespace hockney::scatter_linear {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) { scatter_from_root(p, rank, true, builder); }
@@ -10,4 +10,4 @@ void generate(const Problem& p, int rank, Builder& builder) { scatter_from_root(
 const Register registered(Algorithm("scatter", "linear", generate));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::scatter_linear

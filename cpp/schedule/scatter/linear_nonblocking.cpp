@@ -2,7 +2,7 @@
 // scatter_intra_linear_nb).
 #include "scatter.hpp"
 
-namespace hockney {
+namespace hockney::scatter_linear_nonblocking {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) { scatter_from_root(p, rank, false, builder); }
@@ -10,4 +10,4 @@ void generate(const Problem& p, int rank, Builder& builder) { scatter_from_root(
 const Register registered(Algorithm("scatter", "linear_nonblocking", generate));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::scatter_linear_nonblocking
