@@ -85,7 +85,7 @@ FAMILIES = (
     ),
     Family("pairs", ("runner/kernels", "runner/effects", "runner/pair.cpp")),
 )
-"""In the order in which they are compiled: those that take longest first, which keeps all cores busy to the end."""
+"""In the order in which they are compiled: what takes longest first, which keeps all cores busy to the end."""
 LOG = "build.log"
 SUMS = "SHA256SUMS"
 """What each file of a finished build holds, as `sha256sum` writes and checks it."""
@@ -317,7 +317,7 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
 
     objects = [made / f"{family.name}.o" for family in units]
     link = [wrapper, *FLAGS, *found, *map(str, (*objects, *shared)), "-o", str(made / BINARY)]
-    text += _run([link], mpi, made, target)
+    text += _run([link], mpi, environment, made, target)
     for part in objects:
         part.unlink()
     (made / LOG).write_text(text, encoding="utf-8")
@@ -343,15 +343,16 @@ def _objects(
     words = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, *flags, f"-I{folder / 'runner'}"]
     # No name of a temporary folder: ccache would take it for another source.
     commands = [[*words, *f.flags, "-c", f"{f.name}.cpp", "-o", f"{f.name}.o"] for f in units]
-    text = _run(commands, mpi, made, target)
+    text = _run(commands, mpi, {**mpi.full_environment(), **_ccache(mpi)}, made, target)
     for family in units:
         (made / f"{family.name}.cpp").unlink()
     return text, commands
 
 
-def _run(commands: Sequence[list[str]], mpi: Mpi, made: Path, target: Path) -> str:
+def _run(
+    commands: Sequence[list[str]], mpi: Mpi, environment: Mapping[str, str], made: Path, target: Path
+) -> str:
     """What these print in the folder `made`; EnvironmentLack, with a log beside `target`, where one fails."""
-    environment = {**mpi.full_environment(), **_ccache(mpi)}
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S, made), commands))
     text = "".join(
