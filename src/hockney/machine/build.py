@@ -20,13 +20,14 @@ from hockney.models.base import Fit, models
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.records.record import LOCALITIES, Record
-from hockney.records.series import KEY, Series, series
+from hockney.records.columns import SERIES
+from hockney.records.series import Series, series
 from hockney.records.table import DIRECTIONS, RATES, from_records, load, quietest
 
 OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 """Those that become entries; overheads are measurements behind a `pingpong` entry."""
 _OVERHEADS = ("send_overhead", "receive_overhead")
-_FIXED = tuple(name for name in KEY if name not in POOLED)
+_FIXED = tuple(name for name in SERIES if name not in POOLED)
 _SHOWN = ("operation", "locality", "variant", "cache", "mapping")
 
 Words = tuple[str, ...]
@@ -94,16 +95,16 @@ def with_times(frame: pd.DataFrame) -> pd.DataFrame:
     rates = frame[frame["statistic"].isin(RATES) & frame["operation"].isin(list(DIRECTIONS))]
     whole = frame
     for statistic in reversed(RATES):
-        timed = set(_texts(whole[whole["statistic"] == "one_way"], (*KEY, "bytes")))
+        timed = set(_texts(whole[whole["statistic"] == "one_way"], (*SERIES, "bytes")))
         rows = rates[rates["statistic"] == statistic]
-        rows = rows[[point not in timed for point in _texts(rows, (*KEY, "bytes"))]]
+        rows = rows[[point not in timed for point in _texts(rows, (*SERIES, "bytes"))]]
         if rows.empty:
             continue
         messages = rows["operation"].map(dict(DIRECTIONS)).astype(float)
         if "pairs" in rows.columns:
             messages *= rows["pairs"].fillna(1).astype(float)
         amount = messages * rows["bytes"] if statistic == "bandwidth_B_per_s" else messages
-        made = rows.assign(statistic="one_way", time_us=1e6 * amount / rows[statistic])
+        made = rows.assign(statistic="one_way", time_s=amount / rows[statistic])
         whole = pd.concat([whole, made], ignore_index=True)
     return whole
 

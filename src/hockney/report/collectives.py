@@ -22,6 +22,7 @@ from hockney.models.over_ranks.points import (
     curves,
     groups,
     points,
+    positions,
     telling,
     telling_placed,
 )
@@ -234,21 +235,24 @@ def _segment_table(measured: pd.DataFrame) -> list[Table]:
     """For algorithms measured with several segment sizes: the best one for each message size."""
     names = telling_placed(measured)
     rows = []
-    for one, group in groups(measured, (*PLACED, "algorithm", "radix", "ranks", "bytes")):
-        if group["segment_bytes"].nunique(dropna=False) < 2:
+    segments = measured["segment_bytes"].tolist()
+    time_s = measured["time_s"].to_numpy(np.float64)
+    known = measured["segment_bytes"].fillna(-1).to_numpy(np.int64)
+    for point, members in positions(measured, (*PLACED, "algorithm", "radix", "ranks", "bytes")):
+        if np.unique(known[members]).size < 2:
             continue
-        ordered = group.sort_values("time_s")
-        best, worst = ordered.iloc[0], ordered.iloc[-1]
+        ordered = members[np.argsort(time_s[members], kind="stable")]
+        best, worst = ordered[0], ordered[-1]
         rows.append(
             [
-                one["algorithm"] + (f", radix {one['radix']}" if one["radix"] else ""),
-                *_cells(one, names),
-                one["ranks"] or NONE,
-                format_bytes(float(best["bytes"])),
-                _segment(best["segment_bytes"]),
-                format_time(float(best["time_s"])),
-                _segment(worst["segment_bytes"]),
-                f"× {worst['time_s'] / best['time_s']:.2f}",
+                point["algorithm"] + (f", radix {point['radix']}" if point["radix"] else ""),
+                *_cells(point, names),
+                point["ranks"] or NONE,
+                format_bytes(float(point["bytes"])),
+                _segment(segments[best]),
+                format_time(float(time_s[best])),
+                _segment(segments[worst]),
+                f"× {time_s[worst] / time_s[best]:.2f}",
             ]
         )
     columns = ["ranks", "size", "best segment", "time", "worst segment", "its time over the best"]
@@ -268,7 +272,7 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
     keys = [name for name in (*HELD, "repetition") if name in rows.columns]
     # What is unknown is the same for all statistics of a point, and no reason to leave it out.
     rows = rows.assign(**{name: rows[name].astype(object).where(rows[name].notna(), "") for name in keys})
-    wide = rows.pivot_table(index=keys, columns="statistic", values="time_us", aggfunc="median")
+    wide = rows.pivot_table(index=keys, columns="statistic", values="time_s", aggfunc="median")
     wide = wide.dropna(how="any")
     if wide.empty:
         return []

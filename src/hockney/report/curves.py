@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from hockney.machine.file import Entry, Machine, Point
 from hockney.models.base import Fit
 from hockney.records.record import LOCALITIES
-from hockney.records.series import IDENTITY, Series
+from hockney.records.columns import SAME_RANKS
+from hockney.records.series import Series
 from hockney.records.table import DIRECTIONS
 
 LOCALITY_WORDS = {
@@ -114,7 +115,7 @@ def curves(machine: Machine) -> list[Curve]:
 
 def _ranks_of(entry: Entry) -> tuple[object, ...]:
     """What entries of different operations share when they were measured on the same ranks."""
-    other = {key: word for key, word in entry.other.items() if key in IDENTITY}
+    other = {key: word for key, word in entry.other.items() if key in SAME_RANKS}
     return (entry.locality, entry.variant, entry.cache, entry.mapping, entry.pairs, other)
 
 

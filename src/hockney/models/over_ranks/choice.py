@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.points import PLACED, Configuration, groups
+from hockney.models.over_ranks.points import PLACED, Configuration, positions
 
 DEFAULT = "default"
 TIE = 0.02
@@ -41,29 +40,31 @@ def choices(points: pd.DataFrame) -> list[Choice]:
 
     `points` as `points.points` makes them; ranks that are unknown are 0.
     """
-    return list(_choices(points))
-
-
-def _choices(points: pd.DataFrame) -> Iterator[Choice]:
     known = points.assign(ranks=points["ranks"].fillna(0).astype(int))
-    for configuration, rows in groups(known, (*PLACED, "ranks", "bytes")):
-        ordered = rows.sort_values("time_s")
-        named = ordered[ordered["algorithm"] != DEFAULT]
-        if len(named) < 2:
+    time_s, low_s, high_s = (known[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
+    is_default = (known["algorithm"] == DEFAULT).to_numpy(np.bool_)
+    labels = known["label"].tolist()
+    result = []
+    for configuration, rows in positions(known, (*PLACED, "ranks", "bytes")):
+        ordered = rows[np.argsort(time_s[rows], kind="stable")]
+        named, default = ordered[~is_default[ordered]], ordered[is_default[ordered]]
+        if named.size < 2:
             continue
-        best = named.iloc[0]
-        near = (named["time_s"] <= best["time_s"] * (1 + TIE)) | (named["low_s"] <= best["high_s"])
-        default = ordered[ordered["algorithm"] == DEFAULT]
-        yield Choice(
-            configuration,
-            int(best["ranks"]),
-            int(best["bytes"]),
-            str(best["label"]),
-            float(best["time_s"]),
-            tuple(str(name) for name in named[near]["label"].iloc[1:]),
-            len(named),
-            float(default["time_s"].iloc[0]) if len(default) else None,
+        best = named[0]
+        near = (time_s[named] <= time_s[best] * (1 + TIE)) | (low_s[named] <= high_s[best])
+        result.append(
+            Choice(
+                configuration,
+                int(configuration["ranks"]),
+                int(configuration["bytes"]),
+                labels[best],
+                float(time_s[best]),
+                tuple(labels[row] for row in named[near][1:]),
+                int(named.size),
+                float(time_s[default[0]]) if default.size else None,
+            )
         )
+    return result
 
 
 @dataclass(frozen=True)
