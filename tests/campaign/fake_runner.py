@@ -2,8 +2,9 @@
 
 argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
 shares, stillborn, once (starts where there is no file AFTER, and makes it), drifts (twice as slow until the
-AFTER-th point). Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at
-40 ranks. HOCKNEY_FAKE_RANKS: how many ranks there are.
+AFTER-th point), vanishes SIZE VISITS (so many visits of that size give no time). Its collectives `deadly`,
+`wrong` and `choosy` do what their names say; `stepped` has a jump at 40 ranks. HOCKNEY_FAKE_RANKS: how many
+ranks there are.
 """
 
 from __future__ import annotations
@@ -138,6 +139,7 @@ def main() -> None:
         print("mpirun: error: not enough slots available", file=sys.stderr)
         sys.exit(213)
     say(hello())
+    gone = int(sys.argv[3]) if kind == "vanishes" else 0
     for number, line in enumerate(sys.stdin):
         if line.strip() == "quit":
             return
@@ -160,6 +162,10 @@ def main() -> None:
             continue
         if kind == "refuses" and int(words["bytes"]) > 1000:
             say({"type": "refused", "reason": "memory", "needed_B": 4e9, "available_B": 1e9})
+            continue
+        if gone > 0 and int(words["bytes"]) == after:
+            gone -= 1
+            say(measurement(words, -1.0))
             continue
         say(measurement(words, 2.0 if kind == "drifts" and number < after else 1.0))
 

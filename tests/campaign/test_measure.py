@@ -18,6 +18,7 @@ from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.measure import Outcome, run
 from hockney.campaign.plan import Plan
+from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.folder import Campaign
@@ -185,6 +186,43 @@ def test_a_size_that_does_not_fit_is_refused_and_the_rest_measured(tmp_path: Pat
     assert sizes(campaign) == [8, 16]
     assert "memory is free" in outcome.failures[0]
     assert len(campaign.launches()) == 1
+
+
+def test_a_time_that_vanishes_at_one_visit_is_measured_at_the_next(tmp_path: Path) -> None:
+    campaign, outcome, _ = measured(
+        tmp_path / "c", plan(sizes_B=[0, 8, 64], visits=2), fake_launch("vanishes", "8", "1")
+    )
+    assert [record.bytes for record in campaign.records()] == [0, 64, 64, 0, 8]
+    assert (outcome.failures, outcome.vanished, campaign.failures()) == ([], [], [])
+
+
+def test_a_time_that_always_vanishes_is_no_failure_and_is_named_until_it_is_measured(tmp_path: Path) -> None:
+    asked = plan(sizes_B=[0, 8, 64], visits=2)
+    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("vanishes", "8", "9"))
+    assert sizes(campaign) == [0, 0, 64, 64]
+    assert (outcome.measured, outcome.failures) == (4, [])
+    gone = ["pingpong cache, 8 B: vanishes in the noise"]
+    assert outcome.vanished == unmeasured(campaign.records(), campaign.failures()) == gone
+    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    assert sizes(campaign) == [0, 0, 8, 8, 64, 64]
+    assert unmeasured(campaign.records(), campaign.failures()) == []
+
+
+def test_a_size_that_refinement_asks_for_may_vanish(tmp_path: Path) -> None:
+    # The switch after 4096 B is bracketed from the middle of 4 KiB and 16 KiB.
+    campaign, outcome, _ = measured(tmp_path / "c", plan(), fake_launch("vanishes", "8192", "99"))
+    assert outcome.vanished == ["pingpong cache, 8192 B: vanishes in the noise"]
+    assert 8192 not in sizes(campaign)
+
+
+def test_what_failed_is_named_until_it_is_measured(tmp_path: Path) -> None:
+    asked = plan(sizes_B=[8, 2000])
+    campaign, _, _ = measured(tmp_path / "c", asked, fake_launch("refuses"))
+    [told] = unmeasured(campaign.records(), campaign.failures())
+    assert told.startswith("pingpong cache, 2000 B: ")
+    assert "memory is free" in told
+    campaign, _, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    assert unmeasured(campaign.records(), campaign.failures()) == []
 
 
 def test_a_variant_that_fails_leaves_the_other(tmp_path: Path) -> None:

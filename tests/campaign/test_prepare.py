@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hockney.campaign import prepare
-from hockney.campaign.plan import Plan
+from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
 from hockney.runner.inventory import inventory
 from hockney.runner.mpi import Broken, Mpi
@@ -48,6 +48,15 @@ def test_each_variant_is_a_launch_of_the_same_program() -> None:
 def test_two_variants_of_one_name_are_refused() -> None:
     with pytest.raises(RequestError, match="two variants have the same name"):
         prepare.launches(Plan(ranks=2, variants=["a: X=1", "a: X=2"]))
+
+
+def test_hosts_are_looked_at_before_anything_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prepare, "find", lambda *_: pytest.fail("an MPI was looked for"))
+    stored = Plan(ranks=2).model_dump() | {"hosts": ["-oProxyCommand=id"]}
+    with pytest.raises(RequestError, match="'-oProxyCommand=id' is not a host"):
+        prepare.launches(Plan.stored(stored, tmp_path))
+    with pytest.raises(RequestError, match="cannot read the host file /no/such/file: No such file"):
+        prepare.app_launches(Launching(ranks=2, hostfile="/no/such/file"))
 
 
 def test_a_launch_is_described_by_what_it_turned_out_to_be() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
 from hockney.campaign.plan import Plan
-from hockney.campaign.work import Work
+from hockney.campaign.work import Work, unmeasured
 from hockney.records.keys import PairKey
 from hockney.records.record import Record
 
@@ -95,3 +96,18 @@ def test_a_size_that_failed_does_not_end_the_refinement() -> None:
     second = seen.next_point()
     assert second is not None
     assert second[1] not in (first[1], 0, 1, 4, 16, 64)
+
+
+def test_a_damaged_line_names_no_point() -> None:
+    good = {"variant": "default", "series": dataclasses.asdict(KEY), "bytes": 8, "reason": "it died"}
+    damaged: list[dict[str, Any]] = [
+        {},
+        {**good, "series": "bcast"},
+        {**good, "series": 5},
+        {**good, "series": {"operation": "bcast"}},
+        {**good, "series": dataclasses.asdict(KEY) | {"leader": []}},
+        {"series": dataclasses.asdict(KEY), "reason": "no size"},
+    ]
+    imported = visit(8, 1e-6).model_copy(update={"source": "osu", "cache": ""})
+    assert unmeasured([imported], [*damaged, good]) == ["pingpong cache, 8 B: it died"]
+    assert unmeasured([imported, visit(8, 1e-6)], [*damaged, good]) == []

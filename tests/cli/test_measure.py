@@ -8,11 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+from tests.campaign.test_measure import fake_launch
 from tests.command_line import run_hockney
 
+from hockney.campaign import prepare
 from hockney.records import table
 from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
@@ -132,3 +136,45 @@ def test_merge_joins_two_measurements(mpi: Mpi, tmp_path: Path) -> None:
     merged = hockney("merge", str(tmp_path / "a"), str(tmp_path / "b"), "-o", str(tmp_path / "c"))
     assert merged["records"] == 2
     assert sorted(table.load(tmp_path / "c")["repetition"]) == [0, 1]
+
+
+@pytest.fixture
+def runner(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have `hockney measure` launch the fake runner, which misbehaves as its arguments say."""
+
+    def launch(*arguments: str) -> None:
+        monkeypatch.setattr(prepare, "launches", lambda _: [fake_launch(*arguments)])
+
+    return launch
+
+
+PING = ["measure", "-o", "c", "--ranks", "2", "--operations", "pingpong"]
+
+
+def test_a_time_that_vanishes_is_told_and_is_no_failure(runner: Callable[..., None], tmp_path: Path) -> None:
+    runner("vanishes", "8", "99")
+    done = run_hockney(*PING, "--sizes", "0,8,64", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "first: pingpong cache, 8 B: vanishes in the noise" in done.stdout
+    told = hockney("measure", "-o", str(tmp_path / "c"), "--resume")
+    assert (told["vanished"], told["failures"]) == (["pingpong cache, 8 B: vanishes in the noise"], [])
+
+
+def test_where_every_time_vanishes_nothing_was_measured(runner: Callable[..., None], tmp_path: Path) -> None:
+    runner("vanishes", "8", "99")
+    done = run_hockney(*PING, "--sizes", "8", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "nothing could be measured: pingpong cache, 8 B: vanishes in the noise" in done.stderr
+
+
+def test_what_failed_keeps_nobody_from_a_fit_and_a_report(runner: Callable[..., None], tmp_path: Path) -> None:
+    runner("refuses")
+    done = run_hockney(*PING, "--sizes", "0,8,64,512,2000", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "`hockney measure -o c --resume` tries the rest again" in done.stderr
+    assert run_hockney("fit", "c", cwd=tmp_path).returncode == 0
+    reported = run_hockney("report", "c", cwd=tmp_path)
+    assert reported.returncode == 0
+    last = reported.stderr.splitlines()[-1]
+    assert last.startswith("warning: Not measured: pingpong cache, 2000 B: ")
+    assert last.endswith("`hockney measure -o c --resume` tries again.")

@@ -81,3 +81,11 @@ def test_a_wrong_number_is_told_with_its_option(refused: Run, option: str, text:
 
 def test_that_there_is_no_campaign_to_resume_is_said_first(refused: Run) -> None:
     assert "x is not a campaign folder" in refused("--quick", "--resume")
+
+
+def test_a_host_file_that_is_not_there_is_told(refused: Run) -> None:
+    assert "cannot read the host file nosuch: No such file" in refused("--hostfile", "nosuch")
+
+
+def test_a_host_is_no_option_of_ssh(refused: Run) -> None:
+    assert "'-oProxyCommand=id' is not a host" in refused("--hosts=-oProxyCommand=id")

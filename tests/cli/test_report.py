@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.command_line import run_hockney
 
 from hockney import cli
 from hockney.machine.build import build
@@ -48,6 +50,57 @@ def campaign(tmp_path: Path) -> Path:
             )
         )  # fmt: skip
     return made.path
+
+
+def test_the_verdict_is_what_evaluate_says_of_that_model(tmp_path: Path) -> None:
+    """Times 3 % above and below a line in turn, so that there is an error to tell."""
+    made = Campaign.create(tmp_path / "c", {})
+    for power in range(12):
+        value = (2e-6 + 2**power / 1e9) * (1.03 if power % 3 else 0.97)
+        made.append(
+            Record(
+                source="hockney", operation="pingpong", bytes=2**power, statistic="one_way", value=value,
+                locality="cache", cache="warm", pair="0-1",
+            )
+        )  # fmt: skip
+    told = run_hockney("evaluate", "c", "--operation", "pingpong", "--json", cwd=tmp_path).stdout
+    errors = json.loads(told)["models"]["piecewise"]
+    median, p95 = (f"{100 * errors[f'{name}_relative_error']:.2g} %" for name in ("median", "p95"))
+    out = run_hockney("report", "c", cwd=tmp_path).stdout
+    assert f"sizes the fit has not seen: piecewise is off by {median} (median), {p95} (P95)\nwrote report" in out
+
+
+def test_a_point_that_failed_is_named_last_until_it_is_measured(run: Run, campaign: Path) -> None:
+    series = {"operation": "pingpong", "locality": "cache", "leader": 0, "follower": 1, "cache": "warm"}
+    folder = Campaign.open(campaign)
+    why = {"limitation": "vanishes in the noise"}
+    for size, reason in ((4096, why), (8192, {"reason": "it died"}), (8, why)):
+        folder.append_failure({"variant": "", "index": 0, "series": series, "bytes": size, **reason})
+    told = (
+        "Not measured: pingpong cache, 4096 B: vanishes in the noise and 1 more; "
+        f"`hockney measure -o {campaign} --resume` tries again."
+    )
+    code, _, err = run(campaign)
+    assert (code, err.splitlines()) == (0, [f"warning: {told}"])
+    assert "pingpong cache, 4096 B: vanishes in the noise and 1 more" in Path("report.html").read_text()
+
+
+def test_half_the_bandwidth_is_at_one_size_in_fit_show_and_report(tmp_path: Path) -> None:
+    """1 µs + n / 2 GB/s reaches half of its bandwidth at 2000 B; one slow size beyond has no slope to tell."""
+    times_us = {4**power: 1 + 4**power / 2000 for power in range(9)} | {2**20: 10486.0}
+    rows = [f"pingpong,default,{size},one_way,{time_us},s,m,core,1,2,2,0" for size, time_us in times_us.items()]
+    header = "operation,algorithm,bytes,statistic,time_us,system,mpi,mapping,nodes,ppn,ranks,repetition"
+    (tmp_path / "t.csv").write_text("\n".join([header, *rows, ""]))
+    fitted = run_hockney("fit", "t.csv", cwd=tmp_path).stdout
+    shown = run_hockney("show", "machine.json", "--format", "table", cwd=tmp_path).stdout
+    reported = run_hockney("report", "t.csv", "--json", cwd=tmp_path).stdout
+    page = (tmp_path / "report.html").read_text()
+    assert "bandwidth 2 GB/s, n½ 1.95 KiB" in fitted
+    assert [line.split()[1:3] for line in shown.splitlines() if "n½" in line][-1] == ["1.95", "KiB"]
+    headline = json.loads(reported)["headline"][0]
+    assert headline["n_half_B"]["value"] == pytest.approx(2000, rel=1e-6)
+    [quality] = re.findall(r"<tr><th[^>]*>piecewise</th><td>10</td>.*?</tr>", page)
+    assert quality.endswith("<td>1.95 KiB</td></tr>")
 
 
 def test_only_the_page_unless_more_is_asked_for(run: Run, campaign: Path, tmp_path: Path) -> None:

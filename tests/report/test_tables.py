@@ -83,3 +83,15 @@ def test_overheads(curve: Make) -> None:
 def test_summary_has_a_row_for_a_curve_without_that_model(curve: Make, line: Callable[..., Fit]) -> None:
     rows = summary([curve([(1, 1e-6)], {"m": line(1e-6, 1e-9)}), curve([(1, 1e-6)])], "m").rows
     assert rows == [["label", "1", "1 µs", "1 GB/s", "—", "1", "—", "—"], ["label", "1", *["—"] * 6]]
+
+
+def test_the_size_of_half_the_bandwidth_is_that_of_the_bandwidth_beside_it(
+    curve: Make, line: Callable[..., Fit]
+) -> None:
+    """2 µs + n / 1 GB/s up to 64 KiB, and one size beyond at a tenth of it: half of 1 GB/s is at 2000 B."""
+    near, far = line(2e-6, 1e-9).regimes[0], line(0.0, 1e-8).regimes[0]
+    regimes_ = [near.model_copy(update={"max_B": 65536.0}), far.model_copy(update={"min_B": 65536.0})]
+    fit = Fit(model="m", regimes=regimes_, n_half_B=Parameter(value=52.6, unit="B"))
+    made = curve([(1, 1e-6), (1024, 2e-6), (2**20, 1e-2)], {"m": fit})
+    assert quality(made).rows[0][-1] == "1.95 KiB"
+    assert summary([made], "m").rows[0][3:5] == ["1 GB/s", "1.95 KiB"]

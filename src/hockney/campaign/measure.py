@@ -20,6 +20,9 @@ from hockney.records.keys import COLLECTIVES, Key, PairKey
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Operation, Refused, Session, operations
 
+VANISHES = "vanishes in the noise"
+"""Why a point of a kernel that subtracts has no time: see `_Part._record`."""
+
 LEAST_BUDGET_S = 0.02
 """Less time for a visit of a point yields no interval."""
 
@@ -40,6 +43,10 @@ NOTABLE_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, that the user should know of."""
 
 
+class Vanished(Exception):
+    """A visit of a point gave no time: what was subtracted was disturbed by more than the difference."""
+
+
 @dataclass
 class Outcome:
     """What a campaign came to."""
@@ -48,6 +55,8 @@ class Outcome:
     failures: list[str] = field(default_factory=list)
     limitations: list[str] = field(default_factory=list)
     """What an algorithm does not do; recorded, and no failure."""
+    vanished: list[str] = field(default_factory=list)
+    """Points whose time the noise swallowed at every visit; recorded, and no failure."""
     left_out: int = 0
     """Points that the campaign's time did not allow."""
     warnings: list[str] = field(default_factory=list)
@@ -138,18 +147,21 @@ class _Run:
         return new
 
     def fail(self, error: HockneyError, variant: str, index: int, point: tuple[Key, int] | None) -> None:
-        failure: dict[str, Any] = {
-            "time": utc_now(),
-            "index": index,
-            "variant": variant,
-            "reason": error.message,
-        }
-        if point is not None:
-            key, size_B = point
-            failure |= {"series": asdict(key), "bytes": size_B}
-        self.campaign.append_failure(failure)
+        self._write_down(variant, index, {"reason": error.message}, point)
         self.outcome.failures.append(error.message)
         self.watcher.warning(error.message + (f" ({error.hint})" if error.hint else ""))
+
+    def vanish(self, variant: str, index: int, point: tuple[Key, int]) -> None:
+        """Write down a point that no visit gave a time: a limitation of this machine today, no failure."""
+        key, size_B = point
+        self._write_down(variant, index, {"limitation": VANISHES}, point)
+        self.outcome.vanished.append(f"{key.where}, {size_B} B: {VANISHES}")
+
+    def _write_down(
+        self, variant: str, index: int, why: Mapping[str, str], point: tuple[Key, int] | None
+    ) -> None:
+        about = {} if point is None else {"series": asdict(point[0]), "bytes": point[1]}
+        self.campaign.append_failure({"time": utc_now(), "index": index, "variant": variant, **why, **about})
 
     def limit(self, text: str, variant: str, index: int, **about: object) -> None:
         """Write down, once, what an algorithm does not do."""
@@ -223,6 +235,10 @@ class _Part:
                 text = f"{key.where}: {error.message}"
                 run_.limit(text, self.launch.variant, self.index, bytes=size_B)
                 continue
+            except Vanished:
+                if work.vanish(*point):
+                    run_.vanish(self.launch.variant, self.index, point)
+                continue
             except Refused as error:
                 work.fail(*point)
                 run_.fail(error, self.launch.variant, self.index, point)
@@ -290,10 +306,15 @@ class _Part:
         return next(str(place.get("machine")) for place in self.session.hello["ranks"] if place["rank"] == rank)
 
     def _record(self, key: PairKey, size_B: int, answer: Mapping[str, Any]) -> Record:
-        """Refused where noise left no positive time (only kernels that subtract can come to that)."""
+        """Vanished where no positive time was left, which only kernels that subtract can come to.
+
+        They subtract work alone from messages and the same work. A rank that loses its processor during the work
+        alone makes the difference negative by a time slice, thousands of times what a send costs. On a crowded
+        machine batches are short and samples few, so that even their median can be such a one.
+        """
         plan, described = self.run.plan, self.described
         if not answer["median_s"] or answer["median_s"] <= 0:
-            raise Refused(f"{key.operation} of {size_B} B vanishes in the noise", "measure on a quieter machine")
+            raise Vanished
         # Ranks that are not pinned may be put on one processor and then time-share it, whatever their number.
         same_machine = len({self._machine(rank) for rank in (key.leader, key.follower)}) == 1
         shared_core = same_machine and 2 * answer["same_cpu"] > len(answer["samples_s"])

@@ -23,7 +23,7 @@ from hockney.runner.eager import eager_limits_B
 from hockney.runner.find import find
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers import smpi
-from hockney.runner.launchers.base import LaunchRequest, command
+from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command
 from hockney.runner.library import launch_environment, launch_variants
 from hockney.runner.mpi import Mpi
 from hockney.runner.topology import locality, notes, oversubscribed
@@ -110,6 +110,10 @@ def _found(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
         raise RequestError(f"two variants have the same name: {', '.join(names)}", "name each one differently")
     if plan.mpi != "smpi":
         _refuse_far_too_many(plan)
+    # Before anything is looked for, or compiled.
+    check_hosts(plan.hosts)
+    if plan.hostfile:
+        check_hostfile(Path(plan.hostfile))
     mpi = find(plan.mpi, plan.launcher or None)
     return mpi, runner_binary(mpi), variants
 

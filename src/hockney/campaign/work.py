@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
@@ -42,6 +43,8 @@ class Work:
     done: dict[Key, dict[int, Record]] = field(default_factory=dict)
     visits: Counter[tuple[Key, int]] = field(default_factory=Counter)
     failed: set[tuple[Key, int]] = field(default_factory=set)
+    vanished: set[tuple[Key, int]] = field(default_factory=set)
+    """Points of which a visit gave no time."""
     troubles: Counter[Key] = field(default_factory=Counter)
     """Failures of each series, this time and before: troubled ones wait until the others are done."""
     level_change: float = 1.0
@@ -74,7 +77,8 @@ class Work:
             if record.repetition == 0 and index > 0:
                 reference.setdefault(key_of(record), []).append(record.bytes)
         for failure in failures:
-            if (failure.get("variant"), failure.get("index")) == (variant, index) and "series" in failure:
+            here = (failure.get("variant"), failure.get("index")) == (variant, index)
+            if here and "series" in failure and "limitation" not in failure:
                 work.troubles[stored_key(failure["series"])] += 1
         return work
 
@@ -88,6 +92,12 @@ class Work:
     def refuse(self, key: Key, size_B: int) -> None:
         """That point cannot be measured, and it is nobody's fault."""
         self.failed.add((key, size_B))
+
+    def vanish(self, key: Key, size_B: int) -> bool:
+        """A visit gave no time. True where no other visit gave one, and none is left that could."""
+        self.visits[key, size_B] += 1
+        self.vanished.add((key, size_B))
+        return self.visits[key, size_B] >= self.plan.visits and size_B not in self.done.get(key, {})
 
     def add(self, record: Record) -> None:
         """Enter a visit of a point. The quietest counts: what disturbs a whole visit only ever lengthens it."""
@@ -136,7 +146,8 @@ class Work:
 
     def _again(self) -> tuple[Key, int] | None:
         for key in reversed(self.largest_B):
-            for size in reversed(self.done.get(key, {})):
+            lost = sorted(size for other, size in self.vanished if other == key)
+            for size in reversed(dict.fromkeys([*lost, *self.done.get(key, {})])):
                 if self.visits[key, size] < self.plan.visits and (key, size) not in self.failed:
                     return key, size
         return None
@@ -189,7 +200,7 @@ class Work:
             size: (_bound(record.high, record) - _bound(record.low, record)) / 2
             for size, record in points.items()
         }
-        failed = {size for other, size in self.failed if other == key}
+        failed = {size for other, size in self.failed | self.vanished if other == key}
         suspect = refine(times_s, half_s, self.plan.size_tolerance, self.plan.narrowest, failed)
         if suspect is None:
             return None
@@ -233,6 +244,23 @@ class Work:
             refined = 0 if fixed else min(TYPICAL_SIZES, self.plan.most_sizes)
             total += max(len(self._given(key)), refined, len(self.done.get(key, {})))
         return total * self.plan.visits
+
+
+def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Series, size and reason of each point that failed, or gave no time, and was measured in no launch.
+
+    A line that is not ours, or damaged, says nothing.
+    """
+    reasons: dict[tuple[object, Key, int], str] = {}
+    for failure in failures:
+        why = failure.get("reason") or failure.get("limitation")
+        with suppress(KeyError, TypeError):
+            key, size_B = stored_key(failure["series"]), failure["bytes"]
+            reasons[failure.get("variant"), key, size_B] = f"{key.where}, {size_B} B: {why}"
+    for record in records if reasons else ():
+        with suppress(ValueError):
+            reasons.pop((record.variant, key_of(record), record.bytes), None)
+    return list(dict.fromkeys(reasons.values()))
 
 
 def _bound(bound: float | None, record: Record) -> float:

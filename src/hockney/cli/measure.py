@@ -243,6 +243,7 @@ def _finish(
                 "measured": outcome.measured,
                 "failures": outcome.failures,
                 "limitations": outcome.limitations,
+                "vanished": outcome.vanished,
                 "left_out": outcome.left_out,
                 "warnings": outcome.warnings,
                 "plan": plan.model_dump(),
@@ -263,6 +264,13 @@ def _finish(
                 markup=False,
                 soft_wrap=True,
             )
+        if outcome.vanished:
+            out.print(
+                f"{len(outcome.vanished)} points without a time (kept in the folder; --resume tries them again, "
+                f"best on a quieter machine), first: {outcome.vanished[0]}",
+                markup=False,
+                soft_wrap=True,
+            )
         if outcome.left_out:
             out.print(f"the time is spent; about {outcome.left_out} visits were left out (--resume goes on)")
     if outcome.failures:
@@ -278,6 +286,10 @@ def _nothing(plan: Plan, outcome: Outcome) -> HockneyError:
     """Why there is no record at all; a request that everything refuses is a wrong one."""
     if outcome.failures:
         return Incomplete(f"nothing could be measured: {outcome.failures[0]}", "run `hockney doctor --run`")
+    if outcome.vanished:
+        return Incomplete(
+            f"nothing could be measured: {outcome.vanished[0]}", "measure on a quieter machine, or raise --budget"
+        )
     if outcome.left_out:
         return Incomplete(
             f"nothing could be measured: {plan.time_s:g} s were over before the first point",

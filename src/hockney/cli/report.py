@@ -104,14 +104,20 @@ def report(
         )
         return
     for warning in made.warnings:
-        err.print(f"warning: {warning}", markup=False, soft_wrap=True)
+        if warning != made.unmeasured:
+            err.print(f"warning: {warning}", markup=False, soft_wrap=True)
     for head in made.headlines:
         out.print(head.text, markup=False, soft_wrap=True)
+    if made.verdict:
+        out.print(made.verdict, markup=False, soft_wrap=True)
     for line in spoken(made.applications):
         out.print(line, markup=False, soft_wrap=True)
     for path in [*drawn, *tables]:
         out.print(f"wrote {path}", markup=False, soft_wrap=True)
     out.print(f"wrote {output}", markup=False, soft_wrap=True)
+    if made.unmeasured:
+        # Last, so that the way to go on is not lost above the results.
+        err.print(f"warning: {made.unmeasured}", markup=False, soft_wrap=True)
 
 
 def _card(path: Path, output: Path, *, as_json: bool) -> None:

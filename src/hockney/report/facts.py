@@ -108,7 +108,7 @@ def headline(curve: Curve, peaks: Sequence[Peak]) -> Headline | None:
         model=model,
         latency_s=summary.latency(fit),
         bandwidth_B_per_s=bandwidth(curve, fit),
-        n_half_B=fit.n_half_B,
+        n_half_B=summary.half_bandwidth_size(curve.entry, fit),
         formulas=formulas(fit),
         fastest_B_per_s=float(rate[fastest]),
         fastest_at_B=float(curve.size_B[fastest]),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, load
@@ -28,7 +29,7 @@ from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
 from hockney.report.judged import judged
-from hockney.report.marks import Peak, SizeMark, cache_marks
+from hockney.report.marks import Peak, SizeMark, cache_marks, percent
 from hockney.report.page import MEANING, Part, Section, render
 from hockney.report.places import Places
 from hockney.report.style import drawing_style, model_styles
@@ -60,6 +61,22 @@ class Report:
     """Of each collective, what its models predicted of points left out."""
     applications: list[dict[str, Any]]
     """Of each run of an application, what its section shows."""
+    unmeasured: str = ""
+    """Which points have no time, and how to go on; a warning on the page, too."""
+
+    @property
+    def verdict(self) -> str:
+        """How far off the headline's model is where it was not fitted; nothing where that could not be tried."""
+        if not self.headlines:
+            return ""
+        head = self.headlines[0]
+        errors = next((s.held_out.get(head.model) for s in self.sections if s.id == head.curve.operation), None)
+        if errors is None:
+            return ""
+        return (
+            f"{head.curve.operation}, sizes the fit has not seen: {head.model} is off by "
+            f"{percent(errors.median)} (median), {percent(errors.p95)} (P95)"
+        )
 
 
 def make(
@@ -76,6 +93,7 @@ def make(
     was fitted to other launches, or the table has nothing of a system.
     """
     records, apps, answers, launches, found = _read(path)
+    missing = _unmeasured(path, records)
     frame = table.load(path)
     places = Places(frame, systems, launches)
     origin = f"Measured values are those of {path.name}. "
@@ -97,6 +115,7 @@ def make(
     context = Context(model_styles(models.names()), marks, peaks)
     measured = machine.effects if machine is not None else []
     told = [*warnings(every, records, launches, found), *effects.warnings(measured)]
+    told += [missing] if missing else []
     first = next(iter(by_operation(every).values()), [])
     headlines = [head for curve in first if (head := headline(curve, peaks))][: 2 * CROWD]
     results: dict[str, dict[str, Any]] = {}
@@ -137,7 +156,9 @@ def make(
             origin=origin,
             of_messages=bool(len(frame) or measured),
         )
-    return Report(html, headlines, told, every, sections, launches, context, frame, results, of_apps.runs)
+    return Report(
+        html, headlines, told, every, sections, launches, context, frame, results, of_apps.runs, missing
+    )
 
 
 def write_html(report: Report, path: Path) -> None:
@@ -217,6 +238,15 @@ def _read(
             f"go on with `hockney measure --resume -o {path}`",
         )
     return records, apps, answers, campaign.launches(), campaign.warnings
+
+
+def _unmeasured(path: Path, records: Sequence[Record]) -> str:
+    """What to say of points that a campaign could not measure; nothing where it measured all, or is a table."""
+    points = unmeasured(records, Campaign.open(path).failures()) if path.is_dir() else []
+    if not points:
+        return ""
+    more = f" and {len(points) - 1} more" if len(points) > 1 else ""
+    return f"Not measured: {points[0]}{more}; `hockney measure -o {path} --resume` tries again."
 
 
 def _basis(
@@ -313,9 +343,9 @@ def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section
                 if len(members) > CROWD:
                     title += f" ({number + 1} of {-(-len(members) // CROWD)})"
                 section.figures.append(figures.overview(name, title, members[start : start + CROWD], context))
-    results = check(mine)
-    if results:
-        section.check = figures.held_out(operation, operation, results, context)
+    section.held_out = check(mine)
+    if section.held_out:
+        section.check = figures.held_out(operation, operation, section.held_out, context)
     if section.folded:
         model = next((name for name in ("piecewise", "hockney") if any(name in curve.fits for curve in mine)), "")
         section.tables.append(tables.summary(mine, model))

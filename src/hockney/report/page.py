@@ -12,7 +12,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from hockney import __version__
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.report.facts import Headline
-from hockney.report.figures import Drawing
+from hockney.report.figures import Drawing, HeldOut
 from hockney.report.svg import Inliner
 from hockney.report.tables import Table, value_and_interval
 from hockney.units import format_bytes, format_rate
@@ -86,6 +86,8 @@ class Section:
     tables: list[Table] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     check: Drawing | None = None
+    held_out: Mapping[str, HeldOut] = field(default_factory=dict)
+    """By model; what `check` draws."""
     folded: bool = False
     note: str = ""
     is_application: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hockney.machine.file import Point
 from hockney.machine.formula import domain, formulas, interval, quantity
-from hockney.machine.summary import latency
+from hockney.machine.summary import half_bandwidth_size, latency
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.points import HEADINGS
 from hockney.report.curves import Curve
@@ -75,7 +75,7 @@ def quality(curve: Curve) -> Table:
                 *(_percent(value) for value in known),
                 *(_percent(value) for value in left_out),
                 r2,
-                format_size(fit.n_half_B.value) if fit.n_half_B else NONE,
+                value_and_interval(half_bandwidth_size(curve.entry, fit), size=True)[0],
             ]
         )
     return Table(
@@ -113,7 +113,7 @@ def summary(curves: Sequence[Curve], model: str) -> Table:
                 str(curve.size_B.size),
                 quantity(latency(fit).value, "s"),
                 quantity(rate.value, "B/s") if rate else NONE,
-                format_size(fit.n_half_B.value) if fit.n_half_B else NONE,
+                value_and_interval(half_bandwidth_size(curve.entry, fit), size=True)[0],
                 str(len(fit.regimes)),
                 _percent(q.median_relative_error) if q else NONE,
                 _percent(q.leave_one_out_p95) if q else NONE,

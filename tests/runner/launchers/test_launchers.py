@@ -10,7 +10,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.runner.launchers import srun as srun_module
-from hockney.runner.launchers.base import LaunchRequest, command, launchers
+from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command, launchers
 from hockney.runner.mpi import Mpi
 
 
@@ -291,6 +291,46 @@ def test_variant_wins_over_the_environment_of_the_mpi(launcher: str) -> None:
 def test_requests_that_no_launcher_could_obey(by: Mpi, request_: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError, match=message):
         _line(by, **request_)
+
+
+OPTIONS = ("-oProxyCommand=id", "--host", "root@-oProxyCommand=id", "a;id", "$(id)", "a`id`", "")
+"""What ssh, or a shell, would take for something other than a host's name."""
+
+
+@pytest.mark.parametrize("host", OPTIONS)
+@pytest.mark.parametrize("by", [OMPI5, MPICH, INTEL, _mpi("mpich", "4.2", "srun")])
+def test_no_launcher_is_given_a_host_that_is_an_option(by: Mpi, host: str) -> None:
+    with pytest.raises(RequestError, match="is not a host"):
+        _line(by, hosts=("a", host))
+
+
+def test_hosts_are_names_addresses_and_what_launchers_make_of_them() -> None:
+    check_hosts(
+        ["n1", "n-1.site.example:16", "10.0.0.1:2", "me@n1", "n[1-4]", "n[01-04].x", "+n0", "^n1", "knoten_1"]
+    )
+
+
+@pytest.mark.parametrize("host", OPTIONS[:-1])
+def test_a_host_file_names_no_option(tmp_path: Path, host: str) -> None:
+    file = tmp_path / "hosts"
+    file.write_text(f"# mine\nn1 slots=4\n  {host} slots=2\n")
+    with pytest.raises(RequestError, match=r"hosts:3: .* is not a host"):
+        check_hostfile(file)
+
+
+def test_a_host_file_in_the_formats_of_launchers(tmp_path: Path) -> None:
+    file = tmp_path / "hosts"
+    file.write_text("n1 slots=4 max-slots=8 # first\n\nn2:4\nme@n3\nn[4-5,7],n8\nfe80::1 slots=2\n")
+    check_hostfile(file)
+
+
+@pytest.mark.parametrize(("content", "message"), [(None, "No such file"), (b"\xff\xfe", "holds no text")])
+def test_a_host_file_that_cannot_be_read(tmp_path: Path, content: bytes | None, message: str) -> None:
+    file = tmp_path / "hosts"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(RequestError, match=message):
+        check_hostfile(file)
 
 
 def test_smpi_needs_a_platform_and_puts_ranks_on_its_hosts_in_order(

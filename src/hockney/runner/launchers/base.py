@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Literal
 
@@ -82,6 +83,48 @@ class Launcher:
 launchers: Registry[Launcher] = Registry("launcher", "hockney.runner.launchers")
 
 
+_HOST = re.compile(r"[+^]?(?:\w[\w.-]*@)?[\w\[][\w.\[\]-]*(?::[1-9]\d*)?")
+"""A name or an IPv4 address, with a user, a launcher's range (`n[1-4]`, `+n0`, `^n1`) or slots."""
+
+
+def check_hosts(hosts: Iterable[str]) -> None:
+    """RequestError for what is no host: launchers hand names on to ssh, which takes `-o…` for an option."""
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise RequestError(f"{host!r} is not a host", "write NAME or NAME:SLOTS")
+
+
+def check_hostfile(path: Path) -> None:
+    """RequestError where a host file cannot be read, or a line's first word is no host, nor several with commas.
+
+    An IPv6 address is a host here: its colons are no slots.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise RequestError(
+            f"cannot read the host file {path}: {error.strerror}",
+            "give the path of a file with a host on each line",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{path} is not a host file: it holds no text", "write a host on each line") from error
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split()
+        names = [name for name in words[0].split(",") if name and not _is_ipv6(name)] if words else []
+        try:
+            check_hosts(names)
+        except RequestError as error:
+            raise RequestError(f"{path}:{number}: {error.message}", "write a host on each line") from error
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except ValueError:
+        return False
+    return True
+
+
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:
     """Command line and added environment of a launch, by the launcher of this MPI; RequestError for nonsense."""
     if request.ranks < 1:
@@ -92,9 +135,7 @@ def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]
         raise RequestError(f"unknown mapping {request.map_by!r}", f"known: {', '.join(MAP_BY)}")
     if request.bind_to not in BIND_TO:
         raise RequestError(f"unknown binding {request.bind_to!r}", f"known: {', '.join(BIND_TO)}")
-    for host in request.hosts:
-        if not re.fullmatch(r"[^\s:,]+(:[1-9]\d*)?", host):
-            raise RequestError(f"{host!r} is not a host", "write NAME or NAME:SLOTS")
+    check_hosts(request.hosts)
     if request.threads is not None:
         request = _with_threads(request)
     return launchers.get(mpi.launcher_kind).command(mpi, request)
