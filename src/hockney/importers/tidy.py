@@ -1,4 +1,4 @@
-"""The tidy table (CSV, gzipped CSV, Parquet) back into records; its columns are those of `hockney.records.columns`."""
+"""The tidy table (CSV, gzipped CSV, Parquet) back into records."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from hockney.records.columns import POINT
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 
-
 _point = attrgetter(*POINT)
 
 

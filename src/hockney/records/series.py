@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+# Arrays have no one truth value, so that generated equality would raise: a series equals itself alone.
+@dataclass(frozen=True, eq=False)
 class Series:
     """`time_s[i]` is the time of a message of `size_B[i]` bytes; sizes strictly increase.
 
@@ -64,10 +65,10 @@ class Series:
 def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> list[Series]:
     """All series of one operation in a tidy table, in the table's order, sizes in bytes, times in seconds.
 
-    A series holds `SERIES` fixed; a value that is unknown is "". Rows of one size are repetitions: the value is their median, the interval the
-    hull of their values and intervals, so the spread between launches is part of it. In a point-to-point table
-    that names no `pair`, `repetition` takes its place: there each repetition is a series of its own. `related`
-    holds the other point-to-point operations measured on the same ranks.
+    A series holds `SERIES` fixed; a value that is unknown is "". Rows of one size are repetitions: the value is
+    their median, the interval the hull of their values and intervals, so the spread between launches is part of
+    it. In a point-to-point table that names no `pair`, `repetition` takes its place: there each repetition is a
+    series of its own. `related` holds the other point-to-point operations measured on the same ranks.
 
     RequestError where the table has no such operation or statistic (the message lists what there is).
     """
@@ -116,7 +117,7 @@ def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series
     rows = frame[(frame["operation"] == operation) & (frame["statistic"] == statistic)]
     if rows.empty:
         return []
-    columns = {name: _words(rows, name) for name in SERIES}
+    columns = {name: texts(rows, name) for name in SERIES}
     if statistic == "one_way":
         named = columns["pair"] != ""
         columns["repetition"] = np.where(named, "", columns["repetition"])
@@ -139,11 +140,13 @@ def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series
     ]
 
 
-def _words(rows: pd.DataFrame, name: str) -> NDArray[np.object_]:
+def texts(rows: pd.DataFrame, name: str) -> NDArray[np.object_]:
+    """The values of a column as text, shape (rows,); "" where one is unknown, or the table has no such column."""
     if name not in rows.columns:
         return np.full(len(rows), "", dtype=object)
-    column = rows[name]
-    return column.astype(object).where(column.notna(), "").astype(str).to_numpy(dtype=object)
+    codes, values = rows[name].factorize()
+    # The code of what is unknown is −1, the last.
+    return np.array([*map(str, values.tolist()), ""], dtype=object)[codes]
 
 
 def _numbers(rows: pd.DataFrame, name: str, unknown: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -42,15 +42,21 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False, "": None}
 def from_records(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
     """Tidy rows of `records`, times in seconds.
 
+    Of the visits of one point in one launch the quietest counts, as it did while measuring: what disturbs a whole
+    visit only ever lengthens it. What came out wrong has no time.
+    """
+    return rows_of(quietest(record for record in records if record.verified is not False), launches)
+
+
+def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
+    """Tidy rows of each of `records`, times in seconds.
+
     A windowed operation of ours (`bandwidth`, `bidirectional`) gets rows for its two rates beside the time
-    per message. Of the visits of one point in one launch the quietest counts, as it did while measuring: what
-    disturbs a whole visit only ever lengthens it.
-    `launches` (the lines of launches.jsonl) gives `eager_limit_B`, as far as the library tells it.
+    per message. `launches` (the lines of launches.jsonl) gives `eager_limit_B`, as far as the library tells it.
     """
     limits = {str(launch.get("id", "")): launch.get("eager_limit_B") or {} for launch in launches}
     rows: list[dict[str, Any]] = []
-    # What came out wrong has no time.
-    for record in quietest(record for record in records if record.verified is not False):
+    for record in records:
         channel = "network" if record.locality == "network" else "shared_memory"
         limit = limits.get(record.launch, {}).get(channel) if record.locality else None
         rows.extend(_rows(record, limit))

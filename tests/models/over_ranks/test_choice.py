@@ -36,9 +36,9 @@ def frame() -> pd.DataFrame:
             "bytes": 8,
             "statistic": "completion",
             "repetition": 0,
-            "time_us": time,
-            "low_us": low,
-            "high_us": high,
+            "time_s": time * 1e-6,
+            "low_s": low * 1e-6,
+            "high_s": high * 1e-6,
         }
         for name, time, low, high in ROWS
     ]
@@ -78,8 +78,8 @@ def test_without_a_default_there_is_no_penalty() -> None:
 def test_what_was_measured_under_other_conditions_is_not_compared(column: str, other: str | int) -> None:
     here = frame().assign(variant="", cache="warm", root=0)
     # There everything takes a tenth: it would win everywhere, and the default there would pay for it.
-    there = here.assign(**{column: other}, time_us=here["time_us"] / 10, low_us=here["low_us"] / 10)
-    there["high_us"] = here["high_us"] / 10
+    there = here.assign(**{column: other}, time_s=here["time_s"] / 10, low_s=here["low_s"] / 10)
+    there["high_s"] = here["high_s"] / 10
     found = choices(points(pd.concat([here, there], ignore_index=True), "bcast"))
     assert sorted(choice.best_s for choice in found) == pytest.approx([0.2e-6, 2e-6])
     assert [choice.penalty for choice in found] == pytest.approx([2.0, 2.0])
