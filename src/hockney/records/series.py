@@ -146,7 +146,8 @@ def texts(rows: pd.DataFrame, name: str) -> NDArray[np.object_]:
         return np.full(len(rows), "", dtype=object)
     codes, values = rows[name].factorize()
     # The code of what is unknown is −1, the last.
-    return np.array([*map(str, values.tolist()), ""], dtype=object)[codes]
+    known: NDArray[np.object_] = np.array([*map(str, values.tolist()), ""], dtype=object)
+    return np.take(known, codes)
 
 
 def _numbers(rows: pd.DataFrame, name: str, unknown: NDArray[np.float64]) -> NDArray[np.float64]:
