@@ -17,7 +17,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_and_all_known() -> None:
 
 
 def test_a_name_cannot_be_registered_twice() -> None:
-    registry: Registry[int] = Registry("number", "hockney.models")
+    registry: Registry[int] = Registry("number", "", "")
     registry.register("one")(1)
     with pytest.raises(ValueError, match="registered twice"):
         registry.register("one")(2)

@@ -33,6 +33,8 @@ struct Tree {
 Tree flat_tree(int ranks, int root, int rank);
 // The other ranks in `fanout` chains of consecutive ranks, the first ones longer by one where they differ.
 Tree chain_tree(int ranks, int root, int rank, int fanout);
+// All ranks one after another: one chain.
+Tree path_tree(int ranks, int root, int rank);
 // Complete tree of out-degree 2, filled level by level: a node of level l has the children v + 2^l and v +
 // 2^(l+1).
 Tree binary_tree(int ranks, int root, int rank);
@@ -41,7 +43,7 @@ Tree binomial_tree(int ranks, int root, int rank);
 // v has the children v + 2^k below its lowest set bit, so that every subtree is a range of ranks.
 Tree binomial_tree_in_order(int ranks, int root, int rank);
 // The first of a range of ranks keeps its first half and hands the rest to the first rank of the second half,
-// rank + ⌊n/2⌋ of n, and so on in both halves (document 002, section 4).
+// rank + ⌊n/2⌋ of n, and so on in both halves.
 Tree halving_tree(int ranks, int root, int rank);
 // As binomial_tree_in_order, in base `radix`, farthest children first.
 Tree knomial_tree(int ranks, int root, int rank, int radix);

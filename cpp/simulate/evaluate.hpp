@@ -6,14 +6,13 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <random>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "cost.hpp"
 #include "fluid.hpp"
+#include "intake.hpp"
 #include "network.hpp"
 #include "order.hpp"
 #include "trace.hpp"
@@ -38,6 +37,7 @@ class Evaluator {
     Evaluator(std::size_t ranks, std::size_t phases, const Costs& costs, bool rendezvous)
         : finish_(ranks * phases),
           costs_(costs),
+          sums_(costs),
           rendezvous_(rendezvous),
           ranks_(ranks),
           ports_(rendezvous ? ranks : 0) {}
@@ -62,15 +62,16 @@ class Evaluator {
 
     // [phase × ranks + rank]
     const std::vector<Time>& finish() const { return finish_; }
-    const std::vector<TraceNode>& trace() const { return trace_; }
+    const std::vector<TraceNode>& trace() const { return sums_.trace(); }
 
     void take(const Event* events, std::size_t count) {
         departures_.clear();
         if (count == 1) return take(*events);
-        // Receives that are waited for together complete as they arrive.
-        const auto is_earlier = [&](const Event& a, const Event& b) {
-            return arrival_[slot(a)].s < arrival_[slot(b)].s;
+        // Receives that are waited for together are taken as their messages begin to arrive.
+        const auto begins_s = [&](const Event& event) {
+            return arrival_[slot(event)].s - cost_s(event, Term::drain);
         };
+        const auto is_earlier = [&](const Event& a, const Event& b) { return begins_s(a) < begins_s(b); };
         group_.assign(events, events + count);
         if (!std::is_sorted(group_.begin(), group_.end(), is_earlier))
             std::stable_sort(group_.begin(), group_.end(), is_earlier);
@@ -129,14 +130,7 @@ class Evaluator {
     }
     double cost_s(const Event& event, Term term) const { return costs_.time_s[entry(event, term)]; }
 
-    Time plus(const Time& time, std::size_t cost, double times = 1) {
-        if constexpr (std::is_same_v<Time, Traced>) {
-            trace_.push_back({time.node, static_cast<std::int32_t>(cost), times});
-            return {time.s + times * costs_.time_s[cost], static_cast<std::int32_t>(trace_.size() - 1)};
-        } else {
-            return {time.s + times * costs_.time_s[cost]};
-        }
-    }
+    Time plus(const Time& time, std::size_t cost, double times = 1) { return sums_.plus(time, cost, times); }
 
     void take(const Event& event) {
         Rank& me = ranks_[static_cast<std::size_t>(event.rank)];
@@ -164,6 +158,7 @@ class Evaluator {
                 return arrive(event);
             case Op::finish:
                 finish_[event.step * ranks_.size() + static_cast<std::size_t>(event.rank)] = me.processor;
+                if (!intakes_.empty()) intakes_[static_cast<std::size_t>(event.rank)] = {};
         }
     }
 
@@ -351,9 +346,16 @@ class Evaluator {
         if (timeline_ != nullptr)
             timeline_->arrival_s[static_cast<std::size_t>(event.rank)][event.step] = here.s;
         if (cost_s(event, Term::drain) > 0) {
-            if (in_.empty()) in_.resize(ranks_.size(), {-std::numeric_limits<double>::infinity()});
-            Time& in = in_[static_cast<std::size_t>(event.rank)];
-            in = here = later(here, plus(in, entry(event, Term::drain)));
+            const auto r = static_cast<std::size_t>(event.rank);
+            const std::size_t drain = entry(event, Term::drain);
+            if (in_.empty()) in_.resize(ranks_.size(), {before_all});
+            if (event.is_disordered) {
+                if (intakes_.empty()) intakes_.resize(ranks_.size());
+                here = intakes_[r].take(here, drain, costs_.time_s[drain], event.is_overtaken, in_[r], sums_);
+            } else {
+                here = later(here, plus(in_[r], drain));
+            }
+            in_[r] = here;
         }
         me.processor = later(me.processor, here);
         busy(event, me, entry(event, Term::receive));
@@ -361,10 +363,12 @@ class Evaluator {
 
     std::vector<Time> finish_;
     const Costs& costs_;
+    Sums<Time> sums_;
     bool rendezvous_;
     std::vector<Rank> ranks_;
     std::vector<std::vector<Taken>> ports_;  // by rank, where messages meet
     std::vector<Time> in_;                   // by rank, where messages take time to drain
+    std::vector<Intake<Time>> intakes_;      // by rank, where receives are overtaken
     std::vector<Time> queue_;                // by rank, where senders wait for it
     std::vector<Time> arrival_;              // by slot
     std::vector<Meeting> meeting_;
@@ -380,7 +384,6 @@ class Evaluator {
     std::vector<std::mt19937_64> random_;
     std::vector<double> mean_noise_s_;
     Timeline* timeline_ = nullptr;
-    std::vector<TraceNode> trace_;
     std::vector<Event> group_;
     std::vector<std::int32_t> route_;
 };

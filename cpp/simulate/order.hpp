@@ -25,8 +25,9 @@ struct Event {
     std::uint16_t size;
     std::uint8_t locality;
     Op op;
-    bool is_first;  // that is heard of the message
-    bool is_last;   // of the receives that are waited for together
+    bool is_first;                                     // that is heard of the message
+    bool is_last;                                      // of the receives that are waited for together
+    bool is_overtaken = false, is_disordered = false;  // see Act
 };
 
 // Ranks r and r + classes (or r ⊕ classes) do the same with their neighbours at the same distances, so the
@@ -248,8 +249,11 @@ class Order {
 
     Event event_of(int rank, const Act& act, std::int32_t slot, bool is_first = false) const {
         const std::size_t locality = act.peer < 0 ? 0 : workload_.domains.locality(rank, act.peer);
-        return {rank,   act.peer, slot,       act.step, act.size, static_cast<std::uint8_t>(locality),
-                act.op, is_first, act.is_last};
+        Event event{rank,   act.peer, slot,       act.step, act.size, static_cast<std::uint8_t>(locality),
+                    act.op, is_first, act.is_last};
+        event.is_overtaken = act.is_overtaken;
+        event.is_disordered = act.is_disordered;
+        return event;
     }
 
     static std::int32_t tag_of(const Running& mine, const Act& act) {

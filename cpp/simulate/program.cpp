@@ -1,5 +1,6 @@
 #include "program.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace hockney {
@@ -17,6 +18,8 @@ void Writer::begin(std::vector<Act>& acts) {
     acts.clear();
     acts_ = &acts;
     steps_.clear();
+    awaited_ = 0;
+    goes_back_ = false;
 }
 
 void Writer::take(Kind kind, int peer, int tag, Bytes length_B, const Steps& after) {
@@ -58,6 +61,7 @@ void Writer::end() {
     std::size_t last = SIZE_MAX;
     for (Act& step : steps_) last = await(step, Op::receive, last);
     for (Act& step : steps_) await(step, Op::sent, SIZE_MAX);
+    if (goes_back_) mark_overtaken();
 }
 
 // `last`: the receive so far that ends the group, SIZE_MAX before the first.
@@ -66,7 +70,25 @@ std::size_t Writer::await(Act& step, Op op, std::size_t last) {
     if (last != SIZE_MAX) (*acts_)[last].is_last = false;
     acts_->push_back(step);
     step.op = Op::finish;
+    if (op == Op::receive) {
+        goes_back_ = goes_back_ || step.step < awaited_;
+        awaited_ = std::max(awaited_, step.step);
+    }
     return acts_->size() - 1;
+}
+
+// Receives that are waited for together do not overtake one another.
+void Writer::mark_overtaken() {
+    std::uint32_t before = 0, through = 0;  // the last receive of the list in earlier groups, and in this one
+    bool is_disordered = false;
+    for (Act& act : *acts_) {
+        if (act.op != Op::receive) continue;
+        act.is_overtaken = act.step < before;
+        is_disordered = is_disordered || act.is_overtaken;
+        through = std::max(through, act.step);
+        if (act.is_last) before = through;
+    }
+    for (Act& act : *acts_) act.is_disordered = is_disordered;
 }
 
 }  // namespace hockney

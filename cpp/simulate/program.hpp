@@ -22,13 +22,22 @@ enum class Op : std::uint8_t {
 
 struct Act {
     Act(std::int32_t peer_, std::int32_t tag_, std::uint32_t step_, std::uint16_t size_, Op op_)
-        : peer(peer_), tag(tag_), step(step_), size(size_), op(op_) {}
+        : peer(peer_),
+          tag(tag_),
+          step(step_),
+          size(size_),
+          op(op_),
+          is_last(true),
+          is_overtaken(false),
+          is_disordered(false) {}
 
     std::int32_t peer, tag;
     std::uint32_t step;
     std::uint16_t size;  // index into the sizes
     Op op;
-    bool is_last = true;  // of the receives that are waited for together
+    bool is_last : 1;        // of the receives that are waited for together
+    bool is_overtaken : 1;   // receives that are listed after this one are waited for before it
+    bool is_disordered : 1;  // some receive of the rank is overtaken
 };
 static_assert(sizeof(Act) == 16, "a million ranks are in memory at once");
 
@@ -57,11 +66,14 @@ class Writer final : public StepTaker {
 
   private:
     std::size_t await(Act& step, Op op, std::size_t last);
+    void mark_overtaken();
 
     bool rendezvous_;
     Sizes& sizes_;
     std::vector<Act>* acts_ = nullptr;
-    std::vector<Act> steps_;  // what waiting for each is; `finish` where there is nothing to wait for
+    std::vector<Act> steps_;     // what waiting for each is; `finish` where there is nothing to wait for
+    std::uint32_t awaited_ = 0;  // the last receive of the list that is waited for so far
+    bool goes_back_ = false;     // from it to one that is listed before it
 };
 
 }  // namespace hockney

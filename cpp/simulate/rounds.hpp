@@ -64,6 +64,13 @@ class Rounds {
         return static_cast<std::int32_t>(first);
     }
 
+    // What is the same for all ranks.
+    static Event begin(const Act& act) {
+        Event event{};
+        event.is_overtaken = act.is_overtaken;
+        event.is_disordered = act.is_disordered;
+        return event;
+    }
     // Field by field, where it stays: an event that is copied at once waits for what was just stored.
     void write(Event& event, const Act& act, std::int32_t rank, std::int32_t block) const {
         event.rank = rank;
@@ -81,7 +88,7 @@ class Rounds {
     }
 
     void all(const Act& act, std::int32_t block) {
-        Event event;
+        Event event = begin(act);
         for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
             write(event, act, rank, block);
             sink_.take(&event, 1);
@@ -103,7 +110,8 @@ class Rounds {
         if (arrived_.size() == 1) {
             all(acts_[first], arrived_.front());
         } else {
-            group_.resize(end - first);
+            group_.clear();
+            for (std::size_t i = first; i < end; ++i) group_.push_back(begin(acts_[i]));
             for (std::int32_t rank = 0; rank < workload_.ranks; ++rank) {
                 for (std::size_t i = first; i < end; ++i)
                     write(group_[i - first], acts_[i], rank, arrived_[i - first]);

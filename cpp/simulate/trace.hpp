@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
+
+#include "cost.hpp"
 
 namespace hockney {
 
@@ -17,10 +20,43 @@ struct Traced {
     std::int32_t node = -1;
 };
 
-// Every traced time is an earlier one plus a cost.
+// Every traced time is an earlier one plus a multiple of a cost, or of another time: `cost` is ~node there.
 struct TraceNode {
     std::int32_t before, cost;
     double times;
+};
+
+// Adds costs to times, and remembers of traced ones what was added.
+template <class Time>
+class Sums {
+  public:
+    explicit Sums(const Costs& costs) : costs_(costs) {}
+
+    Time plus(const Time& time, std::size_t cost, double times = 1) {
+        const double s = time.s + times * costs_.time_s[cost];
+        if constexpr (std::is_same_v<Time, Traced>)
+            return {s, add(time.node, static_cast<std::int32_t>(cost), times)};
+        else
+            return {s};
+    }
+    // As long after `time` as `until` is after `from`.
+    Time shift(const Time& time, const Time& from, const Time& until) {
+        const double s = time.s + (until.s - from.s);
+        if constexpr (std::is_same_v<Time, Traced>)
+            return {s, add(add(time.node, ~until.node, 1), ~from.node, -1)};
+        else
+            return {s};
+    }
+    const std::vector<TraceNode>& trace() const { return trace_; }
+
+  private:
+    std::int32_t add(std::int32_t before, std::int32_t cost, double times) {
+        trace_.push_back({before, cost, times});
+        return static_cast<std::int32_t>(trace_.size() - 1);
+    }
+
+    const Costs& costs_;
+    std::vector<TraceNode> trace_;
 };
 
 // Adds what lies on the way back from each seed; a node's own weight is passed on to the one before it.
@@ -28,7 +64,9 @@ inline void trace_back(const std::vector<TraceNode>& trace, std::vector<double>&
                        std::vector<double>& counts) {
     for (std::size_t i = trace.size(); i-- > 0;) {
         if (weight[i] == 0) continue;
-        counts[static_cast<std::size_t>(trace[i].cost)] += weight[i] * trace[i].times;
+        const std::int32_t cost = trace[i].cost;
+        (cost < 0 ? weight[static_cast<std::size_t>(~cost)] : counts[static_cast<std::size_t>(cost)]) +=
+            weight[i] * trace[i].times;
         if (trace[i].before >= 0) weight[static_cast<std::size_t>(trace[i].before)] += weight[i];
     }
 }

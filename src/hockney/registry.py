@@ -1,4 +1,4 @@
-"""One unit, one file: a registry finds the units of a package by importing its modules."""
+"""A registry finds the units of a kind by importing their package: a module for each, or one with them all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from hockney.errors import RequestError
 
@@ -15,18 +15,24 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Units of one kind, each registered by the module that bears its name.
+    """Units of one kind, each registered by the module that bears its name, or all by one module.
 
     `kind` is the word for error messages ("model"), `package` the dotted package whose modules register
-    themselves when they are imported. Where a unit is a folder of that package, `module` names the file in it
-    that registers (`section`); folders without that file hold no unit. Importing is put off until the first
-    look-up.
+    themselves when they are imported, or the dotted module of units that are a few lines each. Where a unit is a
+    folder of that package, `module` names the file in it that registers (`section`); folders without that file
+    hold no unit. Importing is put off until the first look-up. `page` (below docs/) speaks of every unit; tests
+    stand in tests/, in the place that mirrors the package.
     """
 
-    def __init__(self, kind: str, package: str, module: str = "") -> None:
+    every: ClassVar[list[Registry[Any]]] = []
+    """All registries of the modules that were imported."""
+
+    def __init__(self, kind: str, package: str, page: str, module: str = "") -> None:
         self.kind = kind
         self.package = package
+        self.page = page
         self.module = module
+        Registry.every.append(self)
         self._units: dict[str, T] = {}
         self._loaded = False
 
@@ -44,7 +50,7 @@ class Registry(Generic[T]):
     def _load(self) -> dict[str, T]:
         if not self._loaded:
             package = importlib.import_module(self.package)
-            for unit in pkgutil.iter_modules(package.__path__):
+            for unit in pkgutil.iter_modules(getattr(package, "__path__", [])):
                 name = ".".join(filter(None, (self.package, unit.name, self.module)))
                 if not self.module or (unit.ispkg and importlib.util.find_spec(name)):
                     importlib.import_module(name)

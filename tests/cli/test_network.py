@@ -29,7 +29,7 @@ def hockney(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     return run
 
 
-def test_the_network_of_document_002(hockney: Any) -> None:
+def test_a_fat_tree_of_148_nodes(hockney: Any) -> None:
     code, out, _ = hockney(*COOLMUC3, "--allocation", "32", "--json")
     data = json.loads(out)
     assert code == 0

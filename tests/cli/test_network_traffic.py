@@ -21,7 +21,7 @@ def told(*arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_document_003s_worst_pairing() -> None:
+def test_the_worst_pairing_of_hoefler_2010() -> None:
     found = told("traffic", "--topology", "torus:8x8x8", "--traffic", "worst-pairing")
     # Section 3: congestion 3k/2 = 12 with six streams; a twelve-hop way for each.
     assert found["beta_factor"] == {"low": 1.0, "high": 12.0, "streams": 6}

@@ -200,7 +200,7 @@ def test_a_model_of_the_machine_file_stands_beside_the_algorithms(run: Run, tmp_
 
 
 def test_a_published_bound_is_no_time_and_wins_nothing(run: Run) -> None:
-    # Document 003: g·511 + S·G·max(511/6, 8⁴/8) = 0.84 µs · 511 + 2²⁰ · 2.67 ns · 512.
+    # Hoefler et al. 2010: g·511 + S·G·max(511/6, 8⁴/8) = 0.84 µs · 511 + 2²⁰ · 2.67 ns · 512.
     words = ("alltoall", "--machine", "bluegene_p", "--ranks", "512", "--bytes", "1MiB")
     code, made = run(*words, "--algorithm", "library")
     assert code == 0

@@ -189,7 +189,7 @@ def test_published_machines_say_what_they_lack() -> None:
     code, out, _ = run(*VECTOR, "--json", machine="bluegene_p")
     message = json.loads(out)["error"]["message"]
     assert code == 2
-    assert "document 003" in message
+    assert "Hoefler et al. 2010" in message
     assert message.startswith("of datatypes only single times are known (Hoefler et al. 2010")
     assert "extent_B" not in message, "a word of the machine file, not of people"
 

@@ -16,7 +16,7 @@ GIVEN = {
     "--latency": "0.98us",
     "--bandwidth": "12185MB/s",
     "--subdomain": "1200",
-    "--model": "document-000",
+    "--model": "weak_scaling_jacobi",
 }
 
 Run = Callable[..., tuple[int, str, str]]
@@ -39,19 +39,30 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     return call
 
 
-def test_the_documents_row(run: Run) -> None:
+def test_a_printed_row(run: Run) -> None:
     code, out, err = run("--grid", "24x1x1", "--json")
     assert (code, err) == (0, "")
     made = json.loads(out)
-    # Document 000, table X.
+    # Table X of the report that the formula comes from.
     assert f"{made['mlups']:.3f}" == "2705.040"
-    assert (made["grid"], made["ranks"], made["model"]) == ("24x1x1", 24, "document-000")
+    assert (made["grid"], made["ranks"], made["model"]) == ("24x1x1", 24, "weak_scaling_jacobi")
     assert "c = 16·k·L² B" in made["formula"]
     # 46.08 MB / 12185 MB/s + 2 · 0.98 µs
     assert made["communication_s"] == pytest.approx(46.08 / 12185 + 1.96e-6)
     assert made["time_s"] == pytest.approx(15.3276 + made["communication_s"])
     assert made["efficiency"] == pytest.approx(15.3276 / made["time_s"])
     assert made["tied"] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("document-000", "weak_scaling_jacobi"), ("document-001", "weak_scaling_jacobi_per_message")],
+)
+def test_an_old_word_is_answered_with_the_new_one(run: Run, old: str, new: str) -> None:
+    now, before = (run("--grid", "24x1x1", "--json", model=word) for word in (new, old))
+    assert before[:2] == now[:2]
+    assert json.loads(before[1])["model"] == new
+    assert before[2].startswith(f"warning: --model {old} is called {new} now")
 
 
 def test_all_grids_are_ranked_and_ties_said(run: Run) -> None:
@@ -70,8 +81,8 @@ def test_text(run: Run) -> None:
     code, out, err = run("--grid", "4x3x2", "--grid", "24x1x1", "--grid", "1x24x1")
     assert (code, err) == (0, "")
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert lines[0] == "jacobi on 24 ranks, 1200³ cells each — document-000"
-    # Document 000, table X.
+    assert lines[0] == "jacobi on 24 ranks, 1200³ cells each — weak_scaling_jacobi"
+    # Table X of the report that the formula comes from.
     assert lines[3].startswith("24x1x1, 1x24x1 2 2705.040 ")
     assert lines[4].startswith("4x3x2 6 2703.705 ")
     assert lines[5] == "tie: 24x1x1, 1x24x1 take exactly the same time"
@@ -89,7 +100,7 @@ def test_where_communication_matters(run: Run) -> None:
         "latency": "0s",
         "bandwidth": "1GB/s",
         "subdomain": "1000",
-        "model": "document-001",
+        "model": "weak_scaling_jacobi_per_message",
     }
     made = json.loads(run("--grid", "2x2x2", "--json", **other)[1])
     assert [one["communication_share"] for one in made["weak_scaling"]] == pytest.approx(
@@ -129,7 +140,7 @@ def test_what_is_missing_is_named(run: Run, name: str) -> None:
         (["--grid", "24x1x1", "--latency", "-1us"], "'-1us' is not a time"),
         (["--grid", "24x1x1", "--bandwidth", "0GB/s"], "bandwidth must be positive"),
         (["--grid", "24x1x1", "--bandwidth", "1e-320B/s"], "out of range"),
-        (["--grid", "24x1x1", "--model", "document-002"], "unknown model of jacobi 'document-002'"),
+        (["--grid", "24x1x1", "--model", "weak_scaling"], "unknown model of jacobi 'weak_scaling'"),
         (["--grid", "24x1x1", "--bytes", "8"], "No such option: --bytes"),
         (["--grid", "24x1x1", "--machine", "m.json"], "--machine means nothing"),
         (["--grid", "24x1x1", "--algorithm", "ring"], "No such option: --algorithm"),

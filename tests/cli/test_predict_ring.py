@@ -18,7 +18,7 @@ SOCKETS = (
     "--latency", "0.34us", "--bandwidth", "6372.991MB/s", "--latency-across", "0.57us",
     "--bandwidth-across", "5530.801MB/s", "--domain", "12",
 )  # fmt: skip
-"""Document 001's bandwidths and document 000's latencies of a node with two sockets of 12 cores."""
+"""Latencies and bandwidths of a node with two sockets of 12 cores."""
 CORE_S, SOCKET_S = 0.34e-6 + 4 / 6372.991e6, 0.57e-6 + 4 / 5530.801e6
 
 Run = Callable[..., tuple[int, str, str]]
@@ -45,8 +45,8 @@ def asked(run: Run, *words: str) -> Any:
     return json.loads(out)
 
 
-def test_the_forms_of_document_001(run: Run) -> None:
-    made = asked(run, "--ranks", "1,2,12-14,24", *SOCKETS, "--model", "document-001")
+def test_the_forms_of_two_links(run: Run) -> None:
+    made = asked(run, "--ranks", "1,2,12-14,24", *SOCKETS, "--model", "two-links")
     times_s = {point["ranks"]: point["time_s"] for point in made["points"]}
     mixed_s = CORE_S + SOCKET_S
     assert times_s.pop(1) is None
@@ -55,7 +55,15 @@ def test_the_forms_of_document_001(run: Run) -> None:
     )
     assert [point.get("slowest") for point in made["points"]] == [None, *["within"] * 2, *["across"] * 3]
     assert made["links"]["across"]["time_s"] == pytest.approx(SOCKET_S)
-    assert (made["message_B"], made["machine"], made["model"]) == (4, None, "document-001")
+    assert (made["message_B"], made["machine"], made["model"]) == (4, None, "two-links")
+
+
+def test_the_old_word_of_two_links_is_answered_with_the_new_one(run: Run) -> None:
+    now, before = (
+        run("--ranks", "14", *SOCKETS, "--model", word, "--json") for word in ("two-links", "document-001")
+    )
+    assert before[:2] == now[:2]
+    assert before[2].startswith("warning: --model document-001 is called two-links now")
 
 
 def test_the_slowest_link_rules_by_itself(run: Run) -> None:

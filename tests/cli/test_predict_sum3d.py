@@ -55,7 +55,9 @@ def test_the_sum_has_a_bandwidth_of_its_own(run: Run) -> None:
 
 
 def test_text_says_loads_and_shares(run: Run) -> None:
-    code, out, err = run("1200", "200", "100", "--grid", "8x3x1", "--split", "cartesian", *MEMORY)
+    code, out, err = run(
+        "1200", "200", "100", "--grid", "8x3x1", "--split", "cartesian", "--locality", "package", *MEMORY
+    )
     assert code == 0
     assert "P. 2,5,8,11,14,17,20,23: 990000" in out
     assert "scatter" in out

@@ -61,8 +61,8 @@ def test_a_run_is_checked_written_and_kept(mpi: Mpi, tmp_path: Path) -> None:
         assert two["predicted_over_measured"] == pytest.approx(two["predicted"]["time_s"] / two["time_s"])
 
 
-def test_the_documents_lines(mpi: Mpi) -> None:
-    done = run("--ranks", "2", *QUICK, "--format", "document-000", "--mpi", str(mpi.wrapper))
+def test_the_lines_of_processes(mpi: Mpi) -> None:
+    done = run("--ranks", "2", *QUICK, "--format", "messages", "--mpi", str(mpi.wrapper))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) == 4
@@ -71,12 +71,20 @@ def test_the_documents_lines(mpi: Mpi) -> None:
         assert lines[2 * rank] == f"I am process {rank} and I have received 4 messages. {final}"
         walltime = rf"# walltime on processor {rank} after 3 iterations \d\.\d{{8}}\. Average: \d\.\d{{8}}"
         assert re.fullmatch(walltime, lines[2 * rank + 1])
-    done = run("--ranks", "2", *QUICK, "--format", "document-001", "--mpi", str(mpi.wrapper))
+    done = run("--ranks", "2", *QUICK, "--format", "hops", "--mpi", str(mpi.wrapper))
     assert done.stdout.splitlines() == [
         f"I am process {rank} and I have received 2 messages. "
         f"My final messages have tag {10 * rank} and value msg-left -1, msg-right 1"
         for rank in range(2)
     ]
+
+
+@pytest.mark.parametrize(("old", "new"), [("document-000", "messages"), ("document-001", "hops")])
+def test_an_old_form_is_called_by_its_new_name(old: str, new: str) -> None:
+    # Refused for its file, before anything is launched.
+    done = run("--ranks", "2", "--format", old, "--csv", "/nowhere/ring.csv")
+    assert done.stderr.startswith(f"warning: --format {old} is called {new} now")
+    assert "cannot write /nowhere/ring.csv" in done.stderr
 
 
 @simulated
@@ -106,7 +114,7 @@ def test_a_simulated_ring_breaks_where_a_further_switch_begins(tmp_path: Path) -
         (["--ranks", "2", "--exchange", ","], "--exchange ',' names nothing"),
         (["--ranks", "2", "--topology", "torus"], "--topology: unknown 'torus'"),
         (["--ranks", "2", "--iterations", "0"], "--iterations 0"),
-        (["--ranks", "2", "--format", "document-002"], "--format: unknown 'document-002'"),
+        (["--ranks", "2", "--format", "guess"], "--format: unknown 'guess'"),
         (["--ranks", "2", "--model", "guess"], "unknown model of the ring 'guess'"),
         (["--ranks", "2", "--machine", "nowhere.json"], "nowhere.json"),
         (["--ranks", "2", "--figure", "ring.jpeg"], "cannot draw a figure as 'ring.jpeg'"),

@@ -23,7 +23,7 @@ def told(*arguments: str) -> Any:
 
 
 @pytest.mark.parametrize(("ranks", "path", "messages"), [(8, 3, 7), (14, 4, 13), (28, 5, 27)])
-def test_count_gives_document_002s_table_of_the_tree(ranks: int, path: int, messages: int) -> None:
+def test_count_gives_the_critical_path_of_the_tree(ranks: int, path: int, messages: int) -> None:
     # Table 1, "Tree"; 15 messages at 14 ranks is a slip there: everybody but the root receives once.
     counts = told("count", "bcast", "--algorithm", "halving_tree", "--ranks", str(ranks), "--bytes", "16KiB")
     assert counts["critical_path"] == {"messages": path, "bytes": path * 16384}

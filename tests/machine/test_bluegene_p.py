@@ -1,4 +1,4 @@
-"""machines/bluegene_p.json against document 003: its numbers as printed, the corrected ones beside its slips."""
+"""machines/bluegene_p.json against Hoefler et al. 2010: numbers as printed, corrected ones beside its slips."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from hockney.models.base import predict
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.network.topologies.base import parse_spec
-from hockney.network.traffic.base import Links
-from hockney.network.traffic.demands.base import Allocated
+from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.worst import worst_of_permutations
 from hockney.predict.machine_costs import of_machine
 
@@ -69,7 +68,7 @@ def test_no_interval_and_no_point_is_claimed() -> None:
     assert not any(entry.measurements.points for entry in MACHINE.point_to_point)
     sources = [entry.source for entry in MACHINE.point_to_point]
     sources += [found.source for found in MACHINE.effects] + [found.source for found in MACHINE.collectives]
-    assert all("003" in source for source in sources)
+    assert all("Hoefler et al. 2010" in source for source in sources)
 
 
 def test_equation_2_and_the_worst_case_bandwidth() -> None:

@@ -13,8 +13,7 @@ from hockney.machine.file import Machine, load
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
 from hockney.network.topologies.base import parse_spec
-from hockney.network.traffic.base import Links
-from hockney.network.traffic.demands.base import Allocated
+from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.study import study
 
 

@@ -1,4 +1,4 @@
-"""machines/orfeo_thin.json against the tables of documents 000 and 001, typed in here."""
+"""machines/orfeo_thin.json against the tables of two unpublished reports, typed in here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hockney.machine.file import load
 MACHINE = load(Path("orfeo_thin"))
 
 FIGURE_5 = {
-    # document 001, thin node: (locality, library, variant): latency in µs, bandwidth in MB/s
+    # two-links, thin node: (locality, library, variant): latency in µs, bandwidth in MB/s
     ("cache", "Open MPI 4.1.1", "default"): (0.196710, 5384.612),
     ("cache", "Intel MPI", "infiniband"): (0.234158, 5485.757),
     ("cache", "Open MPI 4.1.1", "ob1-vader"): (0.276249, 3639.492),
@@ -27,14 +27,14 @@ FIGURE_5 = {
     ("network", "Open MPI 4.0.3", "ucx-br0"): (15.943306, 2433.027),
 }
 EXTRAPOLATED = {
-    # document 000: T_ℓ in µs of tables VI, VIII and X; B in MB/s that their columns follow from
+    # weak_scaling_jacobi: T_ℓ in µs of tables VI, VIII and X; B in MB/s that their columns follow from
     "cache": (0.21, 5902.0),
     "node": (0.40, 5024.0),
     "network": (0.98, 12185.0),
 }
 
 
-def test_figure_5_of_document_001() -> None:
+def test_the_lines_of_figure_5() -> None:
     found: dict[tuple[str, str, str], tuple[float, float]] = {}
     for entry in MACHINE.point_to_point:
         [regime] = entry.fits["piecewise"].regimes
@@ -45,7 +45,7 @@ def test_figure_5_of_document_001() -> None:
         assert found[key] == pytest.approx(printed, rel=1e-12)
 
 
-def test_extrapolations_of_document_000() -> None:
+def test_the_extrapolations() -> None:
     found = {
         str(entry.locality): entry.fits["asymptotic"].parameters
         for entry in MACHINE.point_to_point
@@ -58,7 +58,7 @@ def test_extrapolations_of_document_000() -> None:
 
 
 def test_table_vi_follows_from_the_bandwidth_of_the_file_not_from_its_header() -> None:
-    """Equations (14) to (16) of document 000 with L = 1200, T_s = 15.3276 s, 12 ranks as (3, 2, 2): k = 6."""
+    """weak_scaling_jacobi with L = 1200, T_s = 15.3276 s, 12 ranks as (3, 2, 2): k = 6."""
     [fit] = [
         entry.fits["asymptotic"]
         for entry in MACHINE.point_to_point
@@ -75,7 +75,7 @@ def test_table_vi_follows_from_the_bandwidth_of_the_file_not_from_its_header() -
     assert any("6155" in note for note in fit.notes)
 
 
-def test_what_the_documents_say_of_the_node() -> None:
+def test_what_the_reports_say_of_the_node() -> None:
     [host] = MACHINE.system.hosts
     assert (host.cpus, host.cpu_model) == (24, "Intel(R) Xeon(R) Gold 6126 CPU @ 2.60GHz")
     sizes = {(cache.level, cache.type): cache.size_B for cache in host.caches}
@@ -99,7 +99,7 @@ def test_nothing_is_claimed_that_was_not_published() -> None:
     assert {one.effect for one in MACHINE.effects if one.parameters} == {"pingping"}
 
 
-def test_pingping_of_document_001_has_bandwidths_and_no_latency() -> None:
+def test_pingping_has_bandwidths_and_no_latency() -> None:
     found = {one.locality: one for one in MACHINE.effects if one.effect == "pingping"}
     in_MB_per_s = {where: one.parameters["bandwidth_B_per_s"].value * 1e-6 for where, one in found.items()}
     assert in_MB_per_s == pytest.approx({"cache": 6372.991, "node": 5530.801, "network": 11945.604}, rel=1e-12)

@@ -54,7 +54,7 @@ def test_asymptotic_without_tiny_messages_says_what_it_used() -> None:
 
 
 def test_least_squares_goes_negative_where_the_relative_fit_does_not() -> None:
-    # Fast in cache, slow from memory: the largest messages rule the absolute fit (document 000, II.C).
+    # Fast in cache, slow from memory: the largest messages rule the absolute fit.
     time = np.where(SIZES <= 2**20, 3e-7 + SIZES / 12e9, 3e-7 + SIZES / 3e9)
     series = series_of(SIZES, time)
     plain, physical = fit("least_squares", series), fit("hockney", series)

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 FILES = sorted(
     path.stem
     for path in Path(hockney.models.__file__).parent.glob("*.py")
-    if not path.stem.startswith("_") and path.stem not in ("base", "views")
+    if not path.stem.startswith("_") and path.stem not in ("base", "statistics", "views")
 )
 
 

@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.campaign.test_collectives import measured, plan, points
 from tests.command_line import run_hockney
 
 from hockney.errors import RequestError
 from hockney.records.folder import Campaign
-
-from .test_collectives import measured, plan, points
 
 RANKS = [2, 4, 8, 16, 24, 32, 48, 64]
 SIZES = [8, 32, 128, 512, 2048, 8192, 32768]

@@ -15,7 +15,7 @@ from hockney.machine.system import System, find_system
 from hockney.predict.costs import NOTHING, loggp_message, per_byte
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.points import points
-from hockney.predict.procedures.base import Run
+from hockney.predict.procedures import Run
 from hockney.predict.scenario import LOCALITIES, STATISTICS, Scenario, Scenarios, place_of
 
 OPEN_MPI = "Open MPI 4.1.5"
@@ -55,7 +55,7 @@ def test_osu_runs_the_librarys_barrier_between_two_calls(system: System) -> None
 
 @pytest.mark.parametrize("power", [8, 16, 32])
 def test_recursive_doubling_lets_the_low_ranks_out_last(system: System, power: int) -> None:
-    """The jumps after 16 and 32 ranks that document 004 left as additional factors."""
+    """The jumps after 16 and 32 ranks that a report on broadcasts left as additional factors."""
     one = scenario(system, ranks=power + 1)
     assert one.run.phases[1][1] == "recursive_doubling"
     out = exits_s(one)[1]

@@ -78,6 +78,23 @@ def test_the_penalty_is_the_ratio_to_the_best(measured: Path) -> None:
     assert {(row["fastest"], row["penalty"], row["ranks"]) for row in fastest} == {("binomial", "× 1.30", "62")}
 
 
+def test_a_default_that_is_fastest_is_said_to_be(measured: Path, tmp_path: Path) -> None:
+    frame = table.load(measured)
+    factor = {8: 0.5 / 1.3, 1024: 1.05 / 1.3, 65536: 1.0}
+    is_default = frame["algorithm"] == "default"
+    frame.loc[is_default, "time_s"] *= frame.loc[is_default, "bytes"].map(factor)
+    table.write(frame, tmp_path / "fast.csv")
+    (section,) = make(tmp_path / "fast.csv").sections
+    rows = table_of(section, "Fastest bcast")
+    assert [(row["fastest"], row["penalty"]) for row in rows] == [
+        ("default", "the default is fastest"),
+        ("binomial", "cannot be told apart"),
+        ("binomial", "× 1.30"),
+    ]
+    assert rows[1]["cannot be told from it"] == "default"
+    assert "intervals do not overlap" in section.note
+
+
 @pytest.fixture
 def two_systems(measured: Path, tmp_path: Path) -> Path:
     """The table twice; on the second system all takes a tenth, there is no default, and segments differ."""

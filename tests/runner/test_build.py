@@ -21,6 +21,7 @@ from hockney.runner.mpi import Mpi
 
 COMPILER = """#!/bin/sh
 if [ "$1" = --version ]; then echo "$(cat {here}/name) (Debian) $(cat {here}/version)"; exit 0; fi
+if [ "$1" = -show ]; then echo "g++ -I{here}/include -L{here}/lib -lmpi"; exit 0; fi
 case "$*" in *-dM*) cat {here}/macros; exit 0;; esac
 case "$*" in *-###*) cat {here}/options >&2; exit 0;; esac
 echo call >> {here}/calls
@@ -45,6 +46,10 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
     for name in ("mpicc", "mpicxx"):
         (tmp_path / name).write_text(COMPILER.format(here=tmp_path), encoding="utf-8")
         (tmp_path / name).chmod(0o755)
+    for installed in (tmp_path / "include" / "mpi.h", tmp_path / "lib" / "libmpi.so.40"):
+        installed.parent.mkdir()
+        installed.write_text("one", encoding="utf-8")
+    (tmp_path / "lib" / "libmpi.so").symlink_to("libmpi.so.40")
     folder = tmp_path / "cpp"
     (folder / "runner" / "kernels").mkdir(parents=True)
     (folder / "schedule").mkdir()
@@ -66,7 +71,7 @@ def test_second_use_does_not_compile(fake: Mpi) -> None:
     assert _calls(fake) == ONCE
     assert runner_binary(fake) == first
     assert _calls(fake) == ONCE
-    assert {p.name for p in first.parent.iterdir()} == {BINARY, "build.json", "build.log"}
+    assert {p.name for p in first.parent.iterdir()} == {BINARY, "build.json", "build.log", "SHA256SUMS"}
     facts = json.loads((first.parent / "build.json").read_text(encoding="utf-8"))
     assert facts["compiler"] == "g++ (Debian) 12"
     assert any("pingpong.cpp" in command for command in facts["commands"])
@@ -83,9 +88,13 @@ def _touch_source(fake: Mpi, name: str) -> None:
         lambda fake, _: _touch_source(fake, "runner/main.hpp"),
         lambda fake, _: _touch_source(fake, "schedule/new.cpp"),
         lambda fake, _: fake.wrapper.with_name("version").write_text("13", encoding="utf-8"),
+        lambda fake, _: fake.wrapper.with_name("include").joinpath("mpi.h").write_text("two", encoding="utf-8"),
+        lambda fake, _: (
+            fake.wrapper.with_name("lib").joinpath("libmpi.so").write_text("another", encoding="utf-8")
+        ),
         lambda _, patch: patch.setattr(build, "FLAGS", (*build.FLAGS, "-g")),
     ],
-    ids=["source", "header", "new-source", "compiler", "flags"],
+    ids=["source", "header", "new-source", "compiler", "mpi.h", "libmpi", "flags"],
 )
 def test_a_change_compiles_again(
     fake: Mpi, monkeypatch: pytest.MonkeyPatch, change: Callable[[Mpi, pytest.MonkeyPatch], object]
@@ -196,6 +205,54 @@ def test_a_cache_entry_without_its_binary_is_made_again(fake: Mpi) -> None:
     path.unlink()
     assert runner_binary(fake) == path
     assert path.is_file()
+
+
+def test_a_binary_that_was_exchanged_is_built_again(fake: Mpi, caplog: pytest.LogCaptureFixture) -> None:
+    path = runner_binary(fake)
+    built = path.read_bytes()
+    path.write_text("#!/bin/sh\necho not ours\n", encoding="utf-8")
+    assert runner_binary(fake) == path
+    assert path.read_bytes() == built
+    assert "is not as a build leaves it" in caplog.text
+
+
+def test_an_object_that_was_exchanged_is_not_linked(fake: Mpi) -> None:
+    (before,) = schedule_objects(fake)
+    built = before.read_bytes()
+    before.write_bytes(b"not ours")
+    (after,) = schedule_objects(fake)
+    assert after.read_bytes() == built
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o757])
+@pytest.mark.parametrize("place", ["", "runner", "locks", "runner/*"])
+def test_a_cache_that_others_may_write_to_is_refused(fake: Mpi, place: str, mode: int) -> None:
+    runner_binary(fake)
+    (folder,) = cache_root().glob(place) if place else [cache_root()]
+    folder.chmod(mode)
+    with pytest.raises(EnvironmentLack, match=f"other users may write to {folder}") as caught:
+        runner_binary(fake)
+    assert f"chmod go-w {folder}" in caught.value.hint
+
+
+def test_a_cache_of_another_user_is_refused(fake: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner_binary(fake)
+    owner = cache_root().stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    if owner == 0:  # root's are everybody's; a stranger's are nobody else's
+        assert runner_binary(fake).is_file()
+        os.chown(cache_root(), owner + 2, -1)
+    with pytest.raises(EnvironmentLack, match="belongs to another user"):
+        runner_binary(fake)
+
+
+def test_a_new_cache_is_private_whatever_the_mask(fake: Mpi) -> None:
+    before = os.umask(0o002)
+    try:
+        path = runner_binary(fake)
+        assert runner_binary(fake) == path
+    finally:
+        os.umask(before)
 
 
 def test_cache_that_cannot_be_written(fake: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hockney import _core
 from hockney._core import Counts, Kind, Problem
 
 MESSAGE_B = 1 << 14
-"""16 KiB, document 002's message: a multiple of every power of two of ranks used here."""
+"""16 KiB: a multiple of every power of two of ranks used here."""
 
 
 def log2(ranks: int) -> int:
@@ -78,7 +78,7 @@ def knomial(ranks: int, radix: int) -> list[list[int]]:
 
 
 def halving(ranks: int) -> list[list[int]]:
-    # Document 002's `broadcast_tree`.
+    # A broadcast by halves of ranges, written from its description.
     served: list[list[int]] = [[] for _ in range(ranks)]
 
     def halve(root: int, end: int) -> None:
@@ -134,7 +134,7 @@ def test_knomial_trees_are_those_that_open_mpi_draws() -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["linear", "pipeline", "halving_tree", "pipelined_tree"])
-def test_document_002_table_1(algorithm: str) -> None:
+def test_a_fat_tree_of_148_nodes_table_1(algorithm: str) -> None:
     """16 KiB to 8, 14, 28 processes. (The table's 15 messages of a tree over 14 processes are a slip: 13.)"""
     for ranks, tree_path in ((8, 3), (14, 4), (28, 5)):
         counts = count(algorithm, ranks)
@@ -161,7 +161,7 @@ def test_every_rank_receives_the_message_once() -> None:
 def test_rounds_of_segmented_trees(segments: int) -> None:
     """Pješivac-Grbović et al., Performance analysis of MPI collective operations (2007)."""
     for ranks in range(2, 34):
-        # A chain fills in P − 2 rounds more (document 002, section 4b: n / buffer + p − 2).
+        # A chain fills in P − 2 rounds more: n / buffer + p − 2.
         assert count("pipeline", ranks, segments=segments).rounds == ranks - 2 + segments
     for levels in (2, 3, 4, 5):
         # Complete trees: each rank serves two children in turn, on every level and for every segment.

@@ -21,9 +21,10 @@ at_each = pytest.mark.parametrize("ranks", [1, 2, 7, 16])
 
 
 def case(one: _core.Algorithm, ranks: int) -> Asked:
+    """In segments where the algorithm has them."""
     if _core.refusal(one.collective, one.name, Problem(ranks=ranks, bytes=2000, element_B=4)):
         pytest.skip(f"not for {ranks} ranks")
-    return ask(one.collective, one.name, ranks=ranks, size_B=2000)
+    return ask(one.collective, one.name, ranks=ranks, size_B=2000, segment_B=152 if one.is_segmented else 0)
 
 
 def record(asked: Asked, *, rendezvous: bool) -> Tape:
@@ -67,14 +68,18 @@ def test_a_replay_is_the_simulation(one: _core.Algorithm, ranks: int, p: Paramet
 
 
 @of_each
-@pytest.mark.parametrize("ranks", [2, 7, 16])
-def test_the_gradient_is_the_derivative(one: _core.Algorithm, ranks: int) -> None:
+@pytest.mark.parametrize("ranks", [2, 5, 7, 16])
+@pytest.mark.parametrize("drain", [1, 5], ids=["", "slow_ports"])
+def test_the_gradient_is_the_derivative(one: _core.Algorithm, ranks: int, drain: float) -> None:
+    """Where messages come in slowly, those that were overtaken no longer fit between the others."""
     asked = case(one, ranks)
     tape = record(asked, rendezvous=False)
     random = np.random.default_rng(1)
     # Costs without any relation, so that no two paths are equally long.
     costs = random.uniform(1, 2, (len(tape.size_B), len(TERMS) + 2))
     costs[:, TERMS.index("handshake")] = -1
+    costs[:, TERMS.index("drain")] *= drain
+    costs[:, [TERMS.index("send"), TERMS.index("receive")]] /= drain
     weights = random.uniform(1, 2, ranks)
     finish_s, gradient = tape.gradient(costs, weights)
     assert finish_s.tolist() == tape.finish_s(costs).tolist()

@@ -1,4 +1,4 @@
-// Messages that travel once around a ring of processes, in both directions at once (documents 000 and 001).
+// Messages that travel once around a ring of processes, in both directions at once.
 //
 //   app operation=ring ranks=4 exchange=sendrecv topology=world iterations=0 repetitions=0 least_samples=6
 //       budget_s=1 tolerance=0.01

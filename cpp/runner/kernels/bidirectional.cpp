@@ -30,7 +30,7 @@ double run(Pair& pair, long repetitions) {
     return (now_s() - start) / pair.window;
 }
 
-const RegisterKernel registered("bidirectional", {run, true, true, false, 0, true});
+const RegisterKernel registered("bidirectional", Kernel(run).to_leader().to_follower().in_windows());
 
 }  // namespace
 }  // namespace hockney

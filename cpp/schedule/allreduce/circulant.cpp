@@ -13,8 +13,11 @@ void generate(const Problem& p, int rank, Builder& builder) {
     vector.store(builder.output(0, p.bytes), circulant_allgather(p, rank, vector, reduced, builder), builder);
 }
 
-const Register registered(
-    Algorithm("allreduce", "circulant", generate).alike(Likeness::shift).but_for_copies());
+const Register registered(Algorithm("allreduce", "circulant", generate)
+                              .alike(Likeness::shift)
+                              .but_for_copies()
+                              .divided()
+                              .grows(Growth::per_doubling));
 
 }  // namespace
 }  // namespace hockney

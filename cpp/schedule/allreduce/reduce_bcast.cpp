@@ -11,7 +11,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     pass_down(p, binomial_tree(p.ranks, 0, rank), builder, done);
 }
 
-const Register registered(Algorithm("allreduce", "reduce_bcast", generate).segmented().ordered());
+const Register registered(
+    Algorithm("allreduce", "reduce_bcast", generate).segmented().ordered().grows(Growth::per_doubling));
 
 }  // namespace
 }  // namespace hockney

@@ -13,7 +13,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("barrier", "dissemination", generate).alike(Likeness::shift));
+const Register registered(
+    Algorithm("barrier", "dissemination", generate).alike(Likeness::shift).grows(Growth::per_doubling));
 
 }  // namespace
 }  // namespace hockney

@@ -18,7 +18,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
         builder.signal(*child, heard);
 }
 
-const Register registered(Algorithm("barrier", "tree", generate));
+const Register registered(Algorithm("barrier", "tree", generate).grows(Growth::per_doubling));
 
 }  // namespace
 }  // namespace hockney

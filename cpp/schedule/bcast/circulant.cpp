@@ -91,7 +91,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("bcast", "circulant", generate).segmented().one_block());
+const Register registered(
+    Algorithm("bcast", "circulant", generate).segmented().one_block().grows(Growth::per_doubling));
 
 }  // namespace
 }  // namespace hockney

@@ -23,7 +23,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("bcast", "scatter_allgather_ring", generate));
+const Register registered(Algorithm("bcast", "scatter_allgather_ring", generate).divided());
 
 }  // namespace
 }  // namespace hockney

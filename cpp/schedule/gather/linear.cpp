@@ -19,7 +19,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("gather", "linear", generate));
+const Register registered(Algorithm("gather", "linear", generate).grows(Growth::per_rank));
 
 }  // namespace
 }  // namespace hockney

@@ -32,7 +32,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("reduce", "linear", generate).ordered());
+const Register registered(Algorithm("reduce", "linear", generate).ordered().grows(Growth::per_rank));
 
 }  // namespace
 }  // namespace hockney

@@ -36,7 +36,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("reduce_scatter", "ring", generate).alike(Likeness::shift));
+const Register registered(
+    Algorithm("reduce_scatter", "ring", generate).alike(Likeness::shift).grows(Growth::per_rank));
 
 }  // namespace
 }  // namespace hockney

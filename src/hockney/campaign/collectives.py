@@ -10,7 +10,7 @@ from typing import Any
 
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
-from hockney.records.keys import COLLECTIVES, ROOTED, CollectiveKey
+from hockney.records.keys import COLLECTIVES, CollectiveKey
 from hockney.records.record import Record, Selection
 from hockney.runner.topology import oversubscribed
 
@@ -103,7 +103,7 @@ def keys(chosen: Iterable[Candidate], plan: Plan) -> list[CollectiveKey]:
     for candidate in chosen:
         segments = plan.segments_B if candidate.segmented else [0]
         radices = plan.radices if candidate.radix else [0]
-        root = plan.root if candidate.operation in ROOTED else None
+        root = plan.root if COLLECTIVES[candidate.operation].rooted else None
         series += [
             CollectiveKey(
                 candidate.operation, candidate.algorithm, ranks, segment, radix, root, cache, plan.start
@@ -123,7 +123,7 @@ def request(key: CollectiveKey, size_B: int, algorithm: str) -> dict[str, object
         "algorithm": algorithm,
         "ranks": key.ranks,
         "root": key.root or 0,
-        "rotate": int(key.root is None and key.operation in ROOTED),
+        "rotate": int(key.root is None and COLLECTIVES[key.operation].rooted),
         "bytes": size_B,
         "segment_B": key.segment_B,
         "radix": key.radix,

@@ -14,7 +14,7 @@ from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
 from hockney.predict.adaptive import Adaptive
-from hockney.records.keys import BLOCKS, CollectiveKey, Key, key_of, stored_key
+from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 
 TYPICAL_SIZES = 24
@@ -185,7 +185,7 @@ class Work:
         if known := sorted(set(self.reference.get(key, ()))):
             return known
         top = min(largest or self.plan.largest_B, self.plan.largest_B)
-        if isinstance(key, CollectiveKey) and key.operation in BLOCKS:
+        if isinstance(key, CollectiveKey) and sizes_are_blocks(key.operation):
             # Every rank holds a block of every other: large groups get smaller ones.
             top = max(1, min(top, LARGEST_TOTAL * self.plan.largest_B // key.ranks))
         return key.sizes(ladder(top))

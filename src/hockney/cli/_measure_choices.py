@@ -13,6 +13,8 @@ from hockney.errors import RequestError
 from hockney.units import parse_bytes, parse_time
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hockney.campaign.plan import Plan
 
 Value = TypeVar("Value")
@@ -30,11 +32,25 @@ _WITH_SIZES = ("congestion", "injection")
 def refuse_other_choices(context: typer.Context) -> None:
     """A resumed campaign keeps its plan: another choice beside --resume would be ignored, so it is refused."""
     for name, option in _given(context).items():
-        if name not in ("output", "resume", "json"):
+        if name not in ("output", "resume", "trust", "json"):
             raise RequestError(
                 f"{option} cannot be changed with --resume: the campaign's plan is kept",
                 "leave it out, or start a new campaign",
             )
+
+
+def expect_trusted(output: Path, plan: Plan, *, trust: bool, ask: bool) -> None:
+    """Run what a plan from elsewhere names only if the user wants it: by --trust, or when asked on a terminal."""
+    from hockney.campaign.trust import doubt, seal
+
+    if not (reason := doubt(output, plan)):
+        return
+    if not trust:
+        if ask:
+            typer.echo(reason, err=True)
+        if not (ask and typer.confirm("Run it?", err=True)):
+            raise RequestError(reason, "look at its plan.json; --trust resumes it all the same")
+    seal(output)
 
 
 def refuse_empty(context: typer.Context) -> None:

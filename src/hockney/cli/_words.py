@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from hockney.cli import err
 from hockney.errors import RequestError
 from hockney.units import parse_bytes
 
@@ -64,3 +65,15 @@ def names(text: str, option: str, example: Sequence[str]) -> list[str]:
     if not found:
         raise RequestError(f"{option} {text!r} names nothing", f"for example {', '.join(example)}")
     return found
+
+
+def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
+    """The present name of a word; an old one is accepted for one release more, with a warning on stderr."""
+    if word not in renamed:
+        return word
+    err.print(
+        f"warning: {option} {word} is called {renamed[word]} now; the next release refuses the old word",
+        markup=False,
+        soft_wrap=True,
+    )
+    return renamed[word]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from rich.progress import Progress as Bar
 from hockney.cli import JsonOption, emit_json, err, out, verb
 from hockney.cli._measure_choices import (
     duration,
+    expect_trusted,
     positive,
     refuse_empty,
     refuse_ignored,
@@ -65,6 +67,9 @@ def measure(
     ] = "auto",
     quick: Annotated[bool, typer.Option("--quick", help="A first model in about half a minute.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a campaign; its plan is kept.")] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Resume a campaign that you did not begin: run what its plan names.")
+    ] = False,
     operations: Annotated[
         str,
         typer.Option(
@@ -148,6 +153,7 @@ def measure(
     from hockney.campaign.plan import Plan
     from hockney.campaign.prepare import default_ranks
     from hockney.campaign.prepare import launches as prepare
+    from hockney.campaign.trust import seal
     from hockney.network.topologies.base import parse_spec
     from hockney.records import table
     from hockney.records.folder import Campaign
@@ -156,6 +162,9 @@ def measure(
         campaign = Campaign.open(output)
         refuse_other_choices(context)
         plan = Plan.stored(campaign.plan(), output)
+        expect_trusted(output, plan, trust=trust, ask=sys.stdin.isatty() and not json)
+    elif trust:
+        raise RequestError("--trust means nothing without --resume", "leave it out")
     else:
         refuse_empty(context)
         choices: dict[str, Any] = QUICK if quick else {}
@@ -205,6 +214,7 @@ def measure(
     prepared = prepare(plan)
     if not resume:
         campaign = Campaign.create(output, plan.model_dump())
+        seal(output)
     if not json:
         out.print(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     watcher = Terminal(quiet=json)

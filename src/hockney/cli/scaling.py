@@ -106,7 +106,7 @@ def _not_tiny(value: float, option: str) -> None:
 
 
 def _serial_fraction(serial: float | None, parallel: float | None) -> float:
-    from hockney.models.scaling.laws.base import exact
+    from hockney.models.scaling.laws import exact
 
     if (serial is None) == (parallel is None):
         what = "neither is given" if serial is None else "both are given"
@@ -122,7 +122,7 @@ def _serial_fraction(serial: float | None, parallel: float | None) -> float:
 
 
 def _law(name: str, theta: list[float], efficiency: float | None, processes: str, as_json: bool) -> None:
-    from hockney.models.scaling.laws.base import exact, laws, whole_processes
+    from hockney.models.scaling.laws import exact, laws, whole_processes
 
     law = laws.get(name)
     data: dict[str, Any] = {"law": name, **dict(zip(law.upper, theta, strict=True))}

@@ -11,6 +11,7 @@ from rich.table import Table
 from hockney.cli import JsonOption, emit_json, err, group, out, verb
 from hockney.cli._words import names, segment, wholes
 from hockney.errors import NegativeAnswer, RequestError
+from hockney.records.keys import COLLECTIVES
 
 if TYPE_CHECKING:
     from hockney.schedule.catalogue import Asked
@@ -55,13 +56,12 @@ def list_(
         return
     table = Table("collective", "algorithm", "segments", "radix", "keeps rank order", "ranks", box=None)
     for one in found:
-        reduces = one.collective in ("reduce", "allreduce", "reduce_scatter")
         table.add_row(
             one.collective,
             one.name,
             "yes" if one.is_segmented else "",
             f"{one.default_radix} (≥ {one.least_radix})" if one.default_radix else "",
-            ("yes" if one.is_ordered else "no") if reduces else "",
+            ("yes" if one.is_ordered else "no") if COLLECTIVES[one.collective].reduces else "",
             rank_counts(one),
         )
     out.print(table)
@@ -262,8 +262,7 @@ def draw(
     _tell_rounding(asked)
     parameters = loggp(machine, locality, latency, overhead, gap, bandwidth, reduction)
     if not style:
-        rooted = collective in ("bcast", "scatter", "gather", "reduce")
-        style = "space-time" if parameters else "tree" if rooted else "steps"
+        style = "space-time" if parameters else "tree" if COLLECTIVES[collective].rooted else "steps"
     if style not in ("tree", "steps", "space-time"):
         raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
     if output.suffix not in (".svg", ".png", ".html"):
@@ -300,7 +299,7 @@ def export(
     json: JsonOption = False,
 ) -> None:
     """Write the schedule for another program."""
-    from hockney.schedule.formats.base import formats
+    from hockney.schedule.formats import formats
 
     asked = _asked(collective, algorithm, ranks, size, root, pieces, radix)
     _tell_rounding(asked)

@@ -13,10 +13,12 @@ import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli._network_figures import NetworkBandwidth, NetworkLatency, network_figures
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
     from hockney.predict.costs import Source
+    from hockney.predict.network_figures import NetworkFigures
     from hockney.predict.scenario import Place
     from hockney.predict.simulation import Outcome, Shared
     from hockney.schedule.catalogue import Asked
@@ -62,6 +64,8 @@ def simulate(
         str, typer.Option(help="Description of the system, where ranks are: a known name or a JSON file.")
     ] = "",
     mapping: Annotated[str, typer.Option(help="How the system's mapping puts ranks.")] = "",
+    network_latency: NetworkLatency = "",
+    network_bandwidth: NetworkBandwidth = "",
     root: Annotated[int, typer.Option(help="The root, where the collective has one.")] = 0,
     segment: Annotated[str, typer.Option(help="Size of a segment, or none.")] = "none",
     radix: Annotated[int, typer.Option(help="Fan-out or radix; 0 for the algorithm's default.")] = 0,
@@ -109,7 +113,8 @@ def simulate(
     }
     given: dict[str, Any] = {name: parse(text) for name, (text, parse) in options.items() if text}
     shared = _shared(node_size, node_bandwidth, torus, fat_tree, link_bandwidth)
-    source, place, parameters, warnings = _source(given, machine, system, mapping, asked, shared)
+    network = network_figures(network_latency, network_bandwidth)
+    source, place, parameters, warnings = _source(given, machine, system, mapping, network, asked, shared)
     noise_s = parse_time(noise)
     if not 0 <= seed < 2**64:
         raise RequestError(
@@ -159,6 +164,7 @@ def _source(
     machine: Path | None,
     system: str,
     mapping: str,
+    network: NetworkFigures,
     asked: Asked,
     shared: Shared | None,
 ) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
@@ -166,6 +172,7 @@ def _source(
     from hockney.machine.file import load
     from hockney.machine.system import find_system
     from hockney.predict.machine_costs import COMMAND_LINE, of_machine, of_system, placed
+    from hockney.predict.network_figures import with_network
     from hockney.predict.scenario import LOCALITIES
     from hockney.predict.simulation import FARTHEST, Parameters
 
@@ -176,6 +183,11 @@ def _source(
             )
         if mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
+        if network.are_given:
+            raise RequestError(
+                "--network-latency and --network-bandwidth complete a --machine or --system",
+                "without one --latency and --gap-per-byte are those of all messages",
+            )
         plain = Parameters(
             **{"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0} | given
         )
@@ -190,16 +202,26 @@ def _source(
             "--system says what nodes and links are shared", "leave out --node-size, --node-bandwidth, networks"
         )
     if machine:
-        costs = of_machine(load(machine), str(machine)).replaced(given)
+        costs = of_machine(load(machine), str(machine))
     elif described:
-        costs = of_system(described).replaced(given)
+        costs = of_system(described)
+    costs = with_network(costs, network, described).replaced(given)
+    ranks = asked.problem.ranks
     warnings = [*costs.warnings, *costs.beyond(asked.problem.bytes)]
     if described is None:
         if mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
-        localities = [FARTHEST] if shared is None else [FARTHEST - 1, FARTHEST]
-        return costs, None, costs.told(given, localities), warnings
-    costs, place = placed(costs, described, mapping, asked.problem.ranks)
+        if shared is None:
+            warnings += costs.assumptions(None, ranks)
+            costs = costs.alike(ranks)
+            return costs, None, costs.told(given, list(costs.messages)), warnings
+        on_nodes = shared.place(ranks)
+        costs.check_network(on_nodes, ranks)
+        warnings += costs.assumptions(on_nodes, ranks)
+        return costs, None, costs.told(given, [FARTHEST - 1, FARTHEST]), warnings
+    costs, place = placed(costs, network.of(described), mapping, ranks)
+    costs.check_network(place, ranks)
+    warnings += costs.assumptions(place, ranks)
     return costs, place, costs.told(given, range(len(LOCALITIES))), warnings
 
 

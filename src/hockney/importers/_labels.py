@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from hockney.records.columns import RECORD
+from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Record
 
 _PROGRAMS = ("imb", "osu", "omb", "mpi", "nccl", "rccl", "perf", "benchmark", "benchmarks", "micro", "suite")
@@ -22,8 +23,8 @@ _FILES = ("out", "log", "logs", "txt", "job", "slurm", "stdout")
 _REPEATS = ("run", "runs", "rep", "reps", "repetition", "repeat", "trial", "trials", "test", "tests")
 _POINT_TO_POINT = ("pingpong", "pingping", "sendrecv", "exchange", "uniband", "biband", "latency", "lat")
 _RATES = ("bandwidth", "bw", "bibw", "mbw", "mr", "multi", "message", "rate")
-_COLLECTIVES = ("barrier", "bcast", "broadcast", "scatter", "scatterv", "gather", "gatherv", "allgather")
-_MORE_COLLECTIVES = ("all", "allgatherv", "alltoall", "alltoallv", "reduce", "allreduce", "block")
+_COLLECTIVES = (word for name in COLLECTIVES for word in name.split("_"))
+_MORE_COLLECTIVES = ("all", "broadcast", "scatterv", "gatherv", "allgatherv", "alltoallv", "block")
 _TEST_WORDS = frozenset(
     (*_PROGRAMS, *_PLACES, *_FILES, *_REPEATS, *_POINT_TO_POINT, *_RATES, *_COLLECTIVES, *_MORE_COLLECTIVES)
 )

@@ -68,7 +68,7 @@ class Importer:
     read: Callable[[Path, str, Given], Imported]
 
 
-importers: Registry[Importer] = Registry("importer", "hockney.importers")
+importers: Registry[Importer] = Registry("importer", "hockney.importers", "reference/importers.md")
 
 
 def load_text(path: Path) -> str:

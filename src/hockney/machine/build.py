@@ -19,13 +19,11 @@ from hockney.machine.reservations import reservations
 from hockney.models.base import Fit, models
 from hockney.records.columns import SERIES
 from hockney.records.contents import Contents, read
+from hockney.records.keys import OVERHEADS, TRANSFERS
 from hockney.records.record import LOCALITIES, Record
 from hockney.records.series import Series, series, texts
 from hockney.records.table import DIRECTIONS, RATES
 
-OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
-"""Those that become entries; overheads are measurements behind a `pingpong` entry."""
-_OVERHEADS = ("send_overhead", "receive_overhead")
 _FIXED = tuple(name for name in SERIES if name not in POOLED)
 _SHOWN = ("operation", "locality", "variant", "cache", "mapping")
 
@@ -58,7 +56,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     frame = with_times(contents.frame)
     source = _Source(contents.path, frame, _by_words(contents.quiet), _split(frame))
     entries = []
-    only_effects = bool(answers) and not set(frame["operation"]) & set(OPERATIONS)
+    only_effects = bool(answers) and not set(frame["operation"]) & set(TRANSFERS)
     for group in () if only_effects else _groups(source):
         progress(group[0].name())
         entries.append(_entry(group, source))
@@ -142,7 +140,7 @@ def _groups(source: _Source) -> list[list[Series]]:
     """The series of every entry; operations in their usual order, then localities, nearest first."""
     measured = {words[_FIXED.index("operation")] for words in source.rows}
     groups: dict[Words, list[Series]] = {}
-    for operation in OPERATIONS:
+    for operation in TRANSFERS:
         if operation in measured:
             for one in series(source.frame, operation):
                 groups.setdefault(_fixed(one), []).append(one)
@@ -150,14 +148,14 @@ def _groups(source: _Source) -> list[list[Series]]:
         there = ", ".join(sorted(set(source.frame["operation"]))) or "nothing"
         raise RequestError(
             f"{source.path} holds no point-to-point times",
-            f"it holds {there}; a machine file is made from {', '.join(OPERATIONS)}",
+            f"it holds {there}; a machine file is made from {', '.join(TRANSFERS)}",
         )
     _check_words(source, "locality", LOCALITIES)
     _check_words(source, "cache", ("warm", "off"))
     nearest = {name: place for place, name in enumerate((*LOCALITIES, ""))}
     return sorted(
         groups.values(),
-        key=lambda group: (OPERATIONS.index(group[0].key["operation"]), nearest[group[0].key["locality"]]),
+        key=lambda group: (TRANSFERS.index(group[0].key["operation"]), nearest[group[0].key["locality"]]),
     )
 
 
@@ -187,7 +185,7 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
     if key["operation"] == "pingpong":
         overheads = {
             name: _points(one.related[name], _fixed(group[0].related[name]), source)
-            for name in _OVERHEADS
+            for name in OVERHEADS
             if name in group[0].related
         }
     launches = [record.launch for record in source.records.get(words, []) if record.launch]

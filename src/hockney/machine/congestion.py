@@ -12,8 +12,7 @@ from hockney.machine.file import Entry, Machine
 from hockney.models.effects.base import Effect
 from hockney.models.views import Statement
 from hockney.network.topologies.base import Network, parse_spec
-from hockney.network.traffic.base import Links
-from hockney.network.traffic.demands.base import Allocated
+from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.study import study
 from hockney.network.traffic.worst import MOST_SYMMETRIC, worst_of_permutations
 
@@ -110,7 +109,7 @@ def _of_effects(effects: list[Effect], network: Network | None) -> Congestion | 
     for effect in effects:
         if (per_root := effect.parameters.get("C_per_cbrt_P")) is not None:
             number = f"{per_root.value:.3g}"
-            # Document 003 has it from the farthest pairing, which a tornado exceeds.
+            # Hoefler et al. 2010 have it from the farthest pairing, which a tornado exceeds.
             defined = _defined(effect, f"C = {number}·∛P", rf"C = {number}\sqrt[3]{{P}}")
             return Congestion(defined, None, network, is_bound=False)
     return None

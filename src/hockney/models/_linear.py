@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import stats
 
 from hockney.models.base import Parameter, Regime
+from hockney.models.statistics import Array, least_squares, standard_error, t_reach
 from hockney.records.series import Series
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ def nonnegative_line(size_B: Array, time_s: Array) -> tuple[float, float]:
 
 def measured_noise(series: Series) -> float:
     """Relative standard error of the medians as the source's 95 % intervals state it; 0 where it gave none."""
-    return float(np.median((series.high_s - series.low_s) / (2 * 1.96 * series.time_s)))
+    return float(np.median(standard_error(series.low_s, series.high_s) / series.time_s))
 
 
 def line_parameters(
@@ -96,18 +93,15 @@ def line_parameters(
     `noise` is the relative standard deviation of one point with `freedom` degrees of freedom behind it; with
     none, or where the points do not determine the line, the intervals stay open (None).
     """
-    rows = np.column_stack([1.0 / time_s, size_B / time_s])
-    scale = np.linalg.norm(rows, axis=0)
     # A line through one point, or through points at zero only, has no slope to bound.
-    if freedom < 1 or size_B.size < 2 or not np.all(scale > 0):
+    if freedom < 1 or size_B.size < 2 or not np.any(size_B > 0):
         return Parameter(value=alpha_s, unit="s"), Parameter(value=beta_s_per_B, unit="s/B")
-    free, *_ = np.linalg.lstsq(rows / scale, np.ones_like(time_s), rcond=None)
-    covariance = np.linalg.pinv((rows / scale).T @ (rows / scale))
-    reach = stats.t.ppf(0.975, freedom) * noise * np.sqrt(np.diag(covariance))
+    free = least_squares(np.column_stack([np.ones_like(size_B), size_B]), time_s, 1.0 / time_s)
+    reach = t_reach(noise * free.errors, freedom)
     bounds = [
         # The unconstrained estimate carries the width; the interval must hold the value that is used.
-        (max(0.0, min(value, (centre - width) / unit)), max(value, (centre + width) / unit))
-        for value, centre, width, unit in zip((alpha_s, beta_s_per_B), free, reach, scale, strict=True)
+        (max(0.0, min(value, centre - width)), max(value, centre + width))
+        for value, centre, width in zip((alpha_s, beta_s_per_B), free.value, reach, strict=True)
     ]
     (alpha_low, alpha_high), (beta_low, beta_high) = bounds
     return (

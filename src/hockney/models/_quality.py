@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hockney.models._linear import Array, Lines
+from hockney.models._linear import Lines
 from hockney.models.base import Quality
+from hockney.models.statistics import Array
 
 LEAVE_OUT_WORK = 4e6
 """Refits of a long series are rationed: the cost of a piecewise fit grows as the cube of the points."""

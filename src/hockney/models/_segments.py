@@ -24,7 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.models._linear import Array, Lines, SegmentLines, nonnegative_lines
+from hockney.models._linear import Lines, SegmentLines, nonnegative_lines
+from hockney.models.statistics import Array
 
 MAX_REGIMES = 6
 """What a person can still read."""

@@ -1,17 +1,17 @@
-"""Latency from the smallest messages, bandwidth from the largest: "extrapolated" in document 000, II.C.
+"""Latency from the smallest messages, bandwidth from the largest: an extrapolation.
 
-There: latency = mean time of the 1–4 B messages, bandwidth = mean of n/T over the last sizes (32–256 MiB).
+Latency = mean time of the 1–4 B messages, bandwidth = mean of n/T over the last sizes (32–256 MiB).
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from hockney.errors import RequestError
-from hockney.models._linear import Array, Lines, half_bandwidth_size, one_regime, reciprocal
+from hockney.models._linear import Lines, half_bandwidth_size, one_regime, reciprocal
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
+from hockney.models.statistics import Array, mean_reach
 from hockney.records.series import Series
 
 LATENCY_B = (1.0, 4.0)
@@ -41,7 +41,7 @@ def _mean(values: Array, unit: str) -> Parameter:
     mean = float(values.mean())
     if values.size < 2:
         return Parameter(value=mean, unit=unit)
-    width = float(stats.t.ppf(0.975, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size))
+    width = mean_reach(values)
     return Parameter(value=mean, low=max(0.0, mean - width), high=mean + width, unit=unit)
 
 

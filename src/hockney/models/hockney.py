@@ -6,7 +6,6 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models._linear import (
-    Array,
     Lines,
     half_bandwidth_size,
     line_parameters,
@@ -17,6 +16,7 @@ from hockney.models._linear import (
 )
 from hockney.models._quality import assess
 from hockney.models.base import Fit, models
+from hockney.models.statistics import Array
 from hockney.records.series import Series
 
 

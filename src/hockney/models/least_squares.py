@@ -6,19 +6,22 @@ It may give a negative latency (sources of the field report −113 µs); it is k
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from hockney.errors import RequestError
-from hockney.models._linear import Array, Lines, half_bandwidth_size, one_regime, reciprocal
+from hockney.models._linear import Lines, half_bandwidth_size, one_regime, reciprocal
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
+from hockney.models.statistics import Array, LeastSquares, least_squares, t_reach
 from hockney.records.series import Series
 
 
+def _solved(size_B: Array, time_s: Array) -> LeastSquares:
+    return least_squares(np.column_stack([np.ones_like(size_B), size_B]), time_s)
+
+
 def _estimate(size_B: Array, time_s: Array) -> Lines:
-    centred = size_B - size_B.mean()
-    slope = float(np.sum(centred * time_s) / np.sum(centred**2))
-    return Lines.one(float(time_s.mean() - slope * size_B.mean()), slope)
+    alpha_s, beta_s_per_B = _solved(size_B, time_s).value
+    return Lines.one(float(alpha_s), float(beta_s_per_B))
 
 
 @models.register("least_squares")
@@ -27,18 +30,13 @@ def fit(series: Series) -> Fit:
     size, time = series.size_B, series.time_s
     if size.size < 2:
         raise RequestError("least_squares needs at least two message sizes", "measure or import more sizes")
-    line = _estimate(size, time)
-    alpha = Parameter(value=float(line.alpha_s[0]), unit="s")
-    beta = Parameter(value=float(line.beta_s_per_B[0]), unit="s/B")
-    if size.size > 2:
-        freedom = size.size - 2
-        spread = float(np.sum((size - size.mean()) ** 2))
-        noise = float(np.sqrt(np.sum((line.at(size) - time) ** 2) / freedom))
-        reach = float(stats.t.ppf(0.975, freedom)) * noise
-        for parameter, width in (
-            (alpha, reach * np.sqrt(1 / size.size + size.mean() ** 2 / spread)),
-            (beta, reach / np.sqrt(spread)),
-        ):
+    line = _solved(size, time)
+    alpha, beta = (
+        Parameter(value=float(value), unit=unit) for value, unit in zip(line.value, ("s", "s/B"), strict=True)
+    )
+    if line.freedom > 0:
+        widths = t_reach(line.noise * line.errors, line.freedom)
+        for parameter, width in zip((alpha, beta), widths, strict=True):
             parameter.low, parameter.high = float(parameter.value - width), float(parameter.value + width)
     negative = [word for word, value in (("latency", alpha.value), ("slope", beta.value)) if value < 0]
     regimes = one_regime(alpha, beta)

@@ -14,11 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
 
 from hockney.errors import RequestError
 from hockney.models._linear import (
-    Array,
     Lines,
     half_bandwidth_size,
     line_parameters,
@@ -29,6 +27,7 @@ from hockney.models._linear import (
 )
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
+from hockney.models.statistics import Array, t_reach
 from hockney.records.series import Series
 
 NEEDED = ("send_overhead", "receive_overhead", "bandwidth")
@@ -158,7 +157,7 @@ def _gaps(windowed: Series) -> _Gaps:
         return _Gaps(*line_parameters(beyond, time_s, gap, gap_per_byte, noise, freedom), larger=False)
     large = slice(larger.flat, None)
     line = line_parameters(beyond[large], time_s[large], larger.start_s, larger.per_byte_s, noise, freedom - 1)
-    reach = float(stats.t.ppf(0.975, freedom)) * noise / np.sqrt(larger.flat)
+    reach = t_reach(noise / np.sqrt(larger.flat), freedom)
     low_s, high_s = (max(0.0, larger.per_message_s * (1 + sign * reach)) for sign in (-1, 1))
     return _Gaps(Parameter(value=larger.per_message_s, low=low_s, high=high_s, unit="s"), line[1], larger=True)
 

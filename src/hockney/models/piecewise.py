@@ -12,7 +12,6 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models._linear import (
-    Array,
     Lines,
     half_bandwidth_size,
     line_parameters,
@@ -22,6 +21,7 @@ from hockney.models._linear import (
 from hockney.models._quality import assess
 from hockney.models._segments import Segment, cut, lines_of
 from hockney.models.base import Fit, Regime, models
+from hockney.models.statistics import Array
 from hockney.records.series import Series
 from hockney.units import format_bytes
 

@@ -1,4 +1,4 @@
-"""The four views of a model (document 003, section 2): asymptotic, dominant term, bounded, exact by regime."""
+"""Four views of a model (Hoefler et al. 2010, section 2): asymptotic, dominant term, bounded, exact by regime."""
 
 from __future__ import annotations
 

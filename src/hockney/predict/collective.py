@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hockney import _core
-from hockney._core import Network, Problem, Simulated
+from hockney._core import Growth, Network, Problem, Simulated
 from hockney.errors import RequestError
 from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import CollectiveModel, closed_form, collective_models
@@ -22,7 +22,7 @@ from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
-from hockney.records.keys import BLOCKS
+from hockney.records.keys import sizes_are_blocks
 from hockney.schedule.catalogue import Asked
 
 MOST_MESSAGES = 6e6
@@ -44,27 +44,6 @@ _LINE = (48, 96)
 """Numbers of ranks through which a line goes: both even, and beyond all special cases."""
 _LOG_LINE = 1024
 """At least that many ranks, and twice as many, where each doubling adds the same rounds."""
-_DIVIDED = ("allreduce",)
-"""Collectives whose rings cut the vector into as many blocks as there are ranks."""
-LINEAR: dict[str, tuple[str, ...]] = {
-    "bcast": ("linear", "pipeline"),
-    "reduce": ("linear", "pipeline"),
-    "gather": ("linear",),
-    "scatter": ("linear", "linear_nonblocking"),
-    "allgather": ("ring",),
-    "allreduce": ("ring", "segmented_ring"),
-    "reduce_scatter": ("ring", "pairwise"),
-    "alltoall": ("linear", "pairwise", "linear_sync"),
-    "barrier": ("linear", "double_ring"),
-}
-"""Algorithms in which each further rank adds the same messages of the same size."""
-LOGARITHMIC: dict[str, tuple[str, ...]] = {
-    "bcast": ("binomial", "halving_tree", "pipelined_tree", "circulant", "scatter_allgather"),
-    "reduce": ("binomial", "rabenseifner"),
-    "allreduce": ("recursive_doubling", "rabenseifner", "circulant", "reduce_bcast"),
-    "barrier": ("recursive_doubling", "dissemination", "tree"),
-}
-"""Algorithms in which each doubling of the ranks adds the same rounds."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +78,22 @@ class Row:
 
 
 def predict_one(asked: Asked, costs: MachineCosts, place: Place | None) -> Row:
-    """One algorithm under these costs. `place` None: all ranks are equally far apart, as far as was measured."""
+    """One algorithm under these costs. `place` None: all ranks are equally far apart, as far as was measured.
+
+    RequestError where messages go between nodes and their costs are not known.
+    """
     p, name, collective = asked.problem, asked.algorithm.name, asked.algorithm.collective
+    costs.check_network(place, p.ranks)
+    costs = costs.alike(p.ranks) if place is None else costs
     asymptotic = growth(asked)
     messages, steps = expected_messages(asked), _steps_of_one(asked)
     if place is None:
         alike = _core.symmetric_classes((collective, name, p)) > 0
         if alike and steps <= MOST_STEPS:
             return _simulated(asked, costs, None, asymptotic, by_class=True)
-        if messages > FEW_MESSAGES and name in LINEAR.get(collective, ()):
+        if messages > FEW_MESSAGES and asked.algorithm.growth == Growth.per_rank:
             return _line(asked, costs, asymptotic)
-        if messages > FEW_MESSAGES and name in LOGARITHMIC.get(collective, ()):
+        if messages > FEW_MESSAGES and asked.algorithm.growth == Growth.per_doubling:
             return _log_line(asked, costs, asymptotic)
     if messages > MOST_MESSAGES or steps > MOST_STEPS:
         what = f"{messages:.2g} messages" if messages > MOST_MESSAGES else f"{steps:.2g} dependencies of a rank"
@@ -168,11 +152,9 @@ def _line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
     """Through two small numbers of ranks with the same blocks, to the number that is asked for."""
     few, more = (_fewer(asked, ranks) for ranks in _LINE)
     share = (asked.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
-    divided = asked.algorithm.collective in _DIVIDED
     block_B = few.problem.bytes // _LINE[0]
-    note = (
-        f"with blocks of {block_B} B" if divided and block_B * asked.problem.ranks != asked.problem.bytes else ""
-    )
+    is_rounded = asked.algorithm.is_divided and block_B * asked.problem.ranks != asked.problem.bytes
+    note = f"with blocks of {block_B} B" if is_rounded else ""
     return _along(few, more, share, costs, asymptotic, note)
 
 
@@ -246,7 +228,7 @@ def _fewer(asked: Asked, ranks: int, *, same_blocks: bool = True) -> Asked:
     """The same on fewer ranks: with blocks, or with a vector, of the same size."""
     p = asked.problem
     size_B = p.bytes
-    if same_blocks and asked.algorithm.collective in _DIVIDED:
+    if same_blocks and asked.algorithm.is_divided:
         elements = -(-p.bytes // (p.element_B * p.ranks))
         size_B = elements * p.element_B * ranks
     problem = Problem(
@@ -310,7 +292,7 @@ def growth(asked: Asked) -> str:
         return counts.alpha, counts.bytes / 2.0**40
 
     once, twice = order(2**20), order(2**21)
-    per_rank = asked.algorithm.collective in BLOCKS
+    per_rank = sizes_are_blocks(asked.algorithm.collective)
     words = [_order(a, b) for a, b in zip(once, twice, strict=True)]
     what = "m per rank" if per_rank else "m"
     return f"O({words[0]}) α + O({words[1]}) {what}·β"

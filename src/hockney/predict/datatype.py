@@ -23,11 +23,11 @@ from hockney.models.effects._layouts import (
 )
 from hockney.models.effects._shapes import MEMORY, Shape
 from hockney.models.effects.datatypes import LIBRARY, LOOP, UNTOLD
+from hockney.models.statistics import CONFIDENCE
 from hockney.predict.datatype_costs import Row, Way, bound, number, rows_of
 from hockney.predict.message import STEP
 from hockney.units import format_bytes
 
-LEVEL = 0.95
 ENOUGH = 19
 """Errors from which the 95 % quantile is one of them: of n it is the ⌈0.95 (n + 1)⌉th (split conformal
 prediction, Lei et al. 2018), which 19 have and 18 do not."""
@@ -113,7 +113,7 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Pred
         notes.append("no interval: no contiguous size was predicted from the others")
     elif level is None:
         notes.append(f"no interval: {errors} layouts were predicted from the others, {FEWEST} are needed")
-    elif level < LEVEL:
+    elif level < CONFIDENCE:
         notes.append(f"an interval of {100 * level:.0f} %: only {errors} layouts were predicted from the others")
     wide = None if reach is None else math.exp(reach * (1 + plain.steps))
     return Prediction(
@@ -250,8 +250,8 @@ def _reach(errors: Sequence[float]) -> tuple[float | None, float | None, int]:
     number = len(errors)
     if number < FEWEST:
         return None, None, number
-    rank = min(number, math.ceil(LEVEL * (number + 1)))
-    return sorted(errors)[rank - 1], min(LEVEL, number / (number + 1)), number
+    rank = min(number, math.ceil(CONFIDENCE * (number + 1)))
+    return sorted(errors)[rank - 1], min(CONFIDENCE, number / (number + 1)), number
 
 
 def _named(term: str) -> str:

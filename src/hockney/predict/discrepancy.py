@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, optimize
 
-Array = NDArray[np.float64]
+from hockney.models.statistics import CONFIDENCE
+from hockney.predict.gaussian_process import Array, Measured, Process, Search, left_out, matern
 
 _CLIP = 4.0
 """Residuals beyond that many robust deviations are outliers: they count as that many."""
@@ -22,9 +22,12 @@ _MOST_LEVERAGE = 0.9
 """A point that nearly alone decides about itself does not say how wrong it would have been."""
 _TRIAL = 500
 """Points on which the lengths are found."""
-_BEGIN = np.log([0.05, 0.05, 0.5, 2.0, 0.03])
-_FARTHEST = 6.0
-"""A factor of 400 either way."""
+_SEARCH = Search(np.log([0.05, 0.05, 0.5, 2.0, 0.03]), deviation=1.5, farthest=6.0, steps=40)
+"""Deviations of a schedule's own and of what all of a mapping share, lengths in ln ranks and log2 bytes, noise.
+
+Lengths beyond the data say nothing: the prior holds them near the beginning. Without residuals there is nothing
+to find, and the search would leave for infinity: it ends at a factor of 400 either way.
+"""
 
 
 @dataclass(frozen=True)
@@ -67,44 +70,21 @@ class _Between:
             a.schedule[:, None] == b.schedule,
         )
 
-    def kernel(self, log_parameters: Array) -> Array:
-        own, shared, length_ranks, length_size, _ = np.exp(log_parameters)
-        near = _matern(self.ranks / length_ranks) * _matern(self.size / length_size)
+    def kernel(self, parameters: Array) -> Array:
+        own, shared = parameters[:2]
+        near = matern(parameters[2:4], self.ranks, self.size)
         return np.asarray(near * (own**2 * self.alike + shared**2))
 
-
-def _matern(distance: Array) -> Array:
-    scaled = np.sqrt(3.0) * distance
-    return np.asarray((1 + scaled) * np.exp(-scaled))
-
-
-def _loss(log_parameters: Array, blocks: Sequence[tuple[_Between, Array]]) -> float:
-    # Lengths beyond the data say nothing: they are held near the beginning.
-    loss = 0.5 * float((((log_parameters - _BEGIN) / 1.5) ** 2).sum())
-    for between, residual in blocks:
-        covariance = between.kernel(log_parameters)
-        covariance[np.diag_indices_from(covariance)] += np.exp(2 * log_parameters[4])
-        try:
-            factor = linalg.cholesky(covariance, lower=True, check_finite=False)
-        except linalg.LinAlgError:
-            return 1e12
-        white = linalg.solve_triangular(factor, residual, lower=True, check_finite=False)
-        loss += float(0.5 * white @ white + np.log(np.diag(factor)).sum())
-    return loss
+    def noisy(self, parameters: Array) -> Array:
+        """Covariance of residuals at the points, where both sets are the same."""
+        covariance = self.kernel(parameters)
+        covariance[np.diag_indices_from(covariance)] += parameters[4] ** 2
+        return covariance
 
 
 def _by_mapping(at: Where) -> dict[int, NDArray[np.intp]]:
     """Positions of each mapping's points: points of different mappings have nothing in common."""
     return {int(one): np.flatnonzero(at.mapping == one) for one in np.unique(at.mapping)}
-
-
-@dataclass(frozen=True)
-class _Block:
-    """The process of one mapping: its points, the inverse of their covariance, and that times the residuals."""
-
-    at: Where
-    inverse: Array
-    weights: Array
 
 
 class Discrepancy:
@@ -114,49 +94,36 @@ class Discrepancy:
         deviation = max(1.4826 * float(np.median(np.abs(residual))), 0.01)
         clipped = np.clip(residual, -_CLIP * deviation, _CLIP * deviation)
         trial = np.random.default_rng(1).permutation(residual.size)[:_TRIAL]
-        blocks = []
+        tried = []
         for index in _by_mapping(at[trial]).values():
-            some = at[trial[index]]
-            blocks.append((_Between.of(some, some), clipped[trial[index]]))
-        self._parameters = optimize.minimize(
-            _loss,
-            _BEGIN,
-            args=(blocks,),
-            method="L-BFGS-B",
-            # Without residuals there is nothing to find, and the search would leave for infinity.
-            bounds=[(value - _FARTHEST, value + _FARTHEST) for value in _BEGIN],
-            options={"maxiter": 40},
-        ).x
-        self._blocks: dict[int, _Block] = {}
+            points = at[trial[index]]
+            tried.append(Measured(_Between.of(points, points).noisy, clipped[trial[index]]))
+        self._parameters = _SEARCH.parameters(tried)
+        self._processes: dict[int, tuple[Where, Process]] = {}
         scaled = np.empty(residual.size)
         for mapping, index in _by_mapping(at).items():
-            mine = at[index]
-            covariance = _Between.of(mine, mine).kernel(self._parameters)
-            covariance[np.diag_indices_from(covariance)] += np.exp(2 * self._parameters[4])
-            inverse = linalg.inv(covariance, check_finite=False, overwrite_a=True)
-            inverse = (inverse + inverse.T) / 2
-            weights = inverse @ clipped[index]
-            self._blocks[mapping] = _Block(mine, inverse, weights)
-            # Leaving one out: Rasmussen and Williams, eq. 5.12, with the residual as it was measured.
-            own = np.diag(inverse)
-            left_out = weights / own + (residual - clipped)[index]
+            points = at[index]
+            covariance = _Between.of(points, points).noisy(self._parameters)
+            self._processes[mapping] = points, Process(covariance, clipped[index])
+            # With the residual as it was measured.
+            miss, variance = left_out(covariance, clipped[index])
+            miss += (residual - clipped)[index]
             share = np.minimum(leverage[index], _MOST_LEVERAGE)
             # Without the point its parameters are less certain too, which an interval there would say.
-            expected = np.sqrt(1 / own + deviation**2 * share / (1 - share))
-            scaled[index] = np.abs(left_out) / (1 - share) / expected
-        self.factor = float(np.quantile(scaled, 0.95))
+            expected = np.sqrt(variance + deviation**2 * share / (1 - share))
+            scaled[index] = np.abs(miss) / (1 - share) / expected
+        self.factor = float(np.quantile(scaled, CONFIDENCE))
         """95 % of the points left out one at a time lie within that many deviations."""
 
     def at(self, where: Where) -> tuple[Array, Array]:
         """Correction and deviation in ln, shape (n,) each."""
-        own, shared, *_, noise = np.exp(self._parameters)
+        own, shared, *_, noise = self._parameters
         correction = np.zeros(where.ranks.size)
         variance = np.full(where.ranks.size, own**2 + shared**2 + noise**2)
         for mapping, index in _by_mapping(where).items():
-            if mapping not in self._blocks:
+            if mapping not in self._processes:
                 continue
-            block = self._blocks[mapping]
-            cross = _Between.of(where[index], block.at).kernel(self._parameters)
-            correction[index] = cross @ block.weights
-            variance[index] -= ((cross @ block.inverse) * cross).sum(axis=1)
+            points, process = self._processes[mapping]
+            correction[index], explained = process.at(_Between.of(where[index], points).kernel(self._parameters))
+            variance[index] -= explained
         return correction, np.sqrt(np.maximum(variance, noise**2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,7 +27,14 @@ Array = NDArray[np.float64]
 SIZES_B = np.array([0.0, *2.0 ** np.arange(31)])
 """Curves have a point at each."""
 
-_OVERHEAD_SHARE = 0.35
+NETWORK = len(LOCALITIES) - 1
+WITHOUT_NETWORK = (
+    "give --network-latency and --network-bandwidth, or a --machine that has such messages (orfeo_thin is a "
+    "published one), or measure them: `hockney measure --hosts A,B`"
+)
+"""What to do where messages between nodes are needed and nobody measured them."""
+
+OVERHEAD_SHARE = 0.35
 """Of the time of an empty message, at either processor, where o_s and o_r were not measured (LogP fits)."""
 _OF_LOGGP = ("overhead_s", "receive_overhead_s", "gap_s")
 WORK = ("copy_s_per_B", "reduce_s_per_B")
@@ -127,10 +135,74 @@ class MachineCosts:
     reduce_s_per_B: float = _WORK_S_PER_B
     largest_B: int | None = None
     """Of the messages that were measured; None where none were."""
+    one_node: int | None = None
+    """Ranks that one node is known to hold: up to so many need no network where there is no place. None: any."""
+    network: str = ""
+    """What is assumed of messages between nodes, in words; empty where they were measured or are not known."""
+    lacking: str = ""
+    """What is missing to assume something of them, in words."""
 
     def nearest(self, locality: int) -> int:
         """Itself where it was measured, else the nearest measured one farther out, else farther in."""
         return min(self.messages, key=lambda one: (one < locality, abs(one - locality)))
+
+    def check_network(self, place: Place | None, ranks: int) -> None:
+        """RequestError where these ranks send messages between nodes, and nothing is known of those."""
+        if NETWORK in self.messages:
+            return
+        if place is not None and place.is_spread:
+            why = f"these {ranks} ranks are on several nodes"
+        elif place is None and self.one_node is not None and ranks > self.one_node:
+            why = f"{ranks} ranks are more than one node is known to hold ({self.one_node})"
+        else:
+            return
+        where = "" if place is not None else "; or say with --system and --mapping that they are on one node"
+        raise RequestError(
+            f"{self.origin} has no messages between nodes, and {why}", f"{self.lacking}{WITHOUT_NETWORK}{where}"
+        )
+
+    def on_nodes(self, nodes: int | None) -> MachineCosts:
+        """Those of ranks without a place that are known to be on so many nodes; None: that is not known.
+
+        A locality that was asked for stays.
+        """
+        if nodes is None or self.one_node is None:
+            return self
+        return replace(self, one_node=sys.maxsize if nodes == 1 else 1)
+
+    def alike(self, ranks: int) -> MachineCosts:
+        """Those of so many ranks without a place: all pairs are as far apart as the farthest locality known.
+
+        Up to `one_node` ranks a network that is only assumed is left out. RequestError as `check_network`.
+        """
+        self.check_network(None, ranks)
+        farthest = self._farthest(ranks)
+        return replace(self, messages={farthest: self.messages[farthest]}, one_node=None)
+
+    def _farthest(self, ranks: int) -> int:
+        inside = [locality for locality in self.messages if locality != NETWORK]
+        fits = self.one_node is not None and ranks <= self.one_node
+        return max(inside) if inside and fits and self.network else max(self.messages)
+
+    def assumptions(self, place: Place | None, ranks: int) -> list[str]:
+        """What stands in for localities that these ranks need and nobody measured, in words."""
+        if ranks < 2:
+            return []
+        used = [self._farthest(ranks)] if place is None else place.localities
+        said = []
+        for locality in used:
+            if locality not in self.messages:
+                name, nearest = LOCALITIES[locality], LOCALITIES[self.nearest(locality)]
+                said.append(f"{name}: messages were not measured, those of {nearest} are taken")
+        if place is None and used != [NETWORK] and self.one_node is not None:
+            apart = f"as far apart as {LOCALITIES[used[0]]}, the farthest measured there"
+            said.append(f"all ranks are taken to be on one node, {apart}")
+        return [*said, self.network] if self.assumes_network(place, ranks) else said
+
+    def assumes_network(self, place: Place | None, ranks: int) -> bool:
+        """Whether these ranks send messages between nodes whose costs were given, not measured."""
+        far = self._farthest(ranks) == NETWORK if place is None else place.is_spread
+        return bool(self.network) and ranks > 1 and far
 
     @property
     def copies_cost(self) -> bool:
@@ -138,9 +210,9 @@ class MachineCosts:
         return self.copy_s_per_B > 0
 
     def at(self, localities: Sequence[int]) -> Costs:
-        """Those of the nearest locality that was measured."""
+        """Those of the nearest locality that was measured: see `check_network` and `assumptions`."""
         messages = [self.messages[self.nearest(one)].curves() for one in localities]
-        if self.node_s_per_B and localities[-1] == len(LOCALITIES) - 1:
+        if self.node_s_per_B and localities[-1] == NETWORK:
             messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
         return Costs(messages, per_byte(self.copy_s_per_B), per_byte(self.reduce_s_per_B))
 
@@ -221,7 +293,14 @@ def of_machine(machine: Machine, origin: str, *, both_ways: bool = False) -> Mac
             f"{origin} has no ping-pong of a known locality",
             "measure one: `hockney measure`, `hockney fit`, or describe the system with --system",
         )
-    return MachineCosts(found, origin, warnings, largest_B=min(largest_B, default=None))
+    return MachineCosts(
+        found, origin, warnings, largest_B=min(largest_B, default=None), one_node=ranks_of_one_node(machine)
+    )
+
+
+def ranks_of_one_node(machine: Machine) -> int:
+    """How many ranks any of the machine's nodes is known to hold: its CPUs, or the two of a measured pair."""
+    return max(2, min((host.cpus for host in machine.system.hosts if host.cpus), default=2))
 
 
 def of_system(system: System) -> MachineCosts:
@@ -233,7 +312,7 @@ def of_system(system: System) -> MachineCosts:
     found = {}
     for locality in range(len(LOCALITIES)):
         one_way = np.array([times(locality, size_B) for size_B in SIZES_B])
-        overhead_s = _OVERHEAD_SHARE * one_way[0]
+        overhead_s = OVERHEAD_SHARE * one_way[0]
         origins = dict.fromkeys(("latency_s", "gap_s_per_B"), f"the description of {system.name}")
         origins |= dict.fromkeys(_OF_LOGGP, ASSUMED)
         found[locality] = Messages(
@@ -277,7 +356,7 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
     if entry.eager_limit_B is not None:
         origins["rendezvous_above_B"] = f"{origin}: eager limit of the library"
     if loggp is None:
-        overhead_s = _OVERHEAD_SHARE * float(one_way[0])
+        overhead_s = OVERHEAD_SHARE * float(one_way[0])
         return Messages(
             one_way,
             overhead_s,

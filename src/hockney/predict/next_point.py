@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from hockney.models.statistics import NORMAL_6
 from hockney.predict.accuracy import INSTANCE
 from hockney.predict.estimators.base import Array, Prediction
 from hockney.predict.points import GROWING, POINT, positions
@@ -30,7 +31,6 @@ MEASURED = 0.01
 """Deviation in ln of a measured time that came without an interval."""
 WIDEST = 2.0
 """Deviation in ln where the estimator knows no interval, or no time: a factor of 50 either way."""
-_NORMAL_95 = 1.959964
 _SURFACE = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
 
 
@@ -76,7 +76,7 @@ class Belief:
         """
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.log(prediction.time_s)
-            deviation = np.log(prediction.high_s / prediction.low_s) / (2 * _NORMAL_95)
+            deviation = np.log(prediction.high_s / prediction.low_s) / (2 * NORMAL_6)
         mean[np.isneginf(mean)] = np.nan
         known = ~np.isnan(mean)
         mean[~known] = float(np.median(mean[known])) if known.any() else 0.0

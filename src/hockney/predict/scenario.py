@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
 from hockney.predict.decisions.base import Choice, decisions_for
-from hockney.predict.procedures.base import Phase, Run, procedures
+from hockney.predict.procedures import Phase, Run, procedures
+from hockney.records.keys import COLLECTIVES
 
 Array = NDArray[np.float64]
 
@@ -48,6 +50,13 @@ class Place:
     def is_spread(self) -> bool:
         """Whether messages go over the network."""
         return len(set(self.node)) > 1
+
+    @property
+    def localities(self) -> list[int]:
+        """Indices into `LOCALITIES` of those that some pair of ranks has, innermost first."""
+        groups = [self.levels.shape[1], *(np.unique(ids).size for ids in self.levels), 1]
+        # Two groups of the level inside meet at a level that has fewer; the innermost groups are the ranks.
+        return [level for level, (inner, outer) in enumerate(pairwise(groups)) if outer < inner]
 
     @property
     def shares_links(self) -> bool:
@@ -122,7 +131,7 @@ class Scenarios:
         """The scenario of a point (columns of `predict.points.POINT`); None where it has none: see `missing`."""
         name, ranks, size_B = str(point["algorithm"]), int(point["ranks"]), int(point["bytes"])
         nodes, ppn = _number(point["nodes"]), _number(point["ppn"])
-        if ranks < 2 or (size_B == 0 and point["operation"] != "barrier"):
+        if ranks < 2 or (size_B == 0 and COLLECTIVES[str(point["operation"])].has_size):
             self.missing[name] = "a single rank sends no message" if ranks < 2 else "0 B are sent in no message"
             return None
         try:

@@ -81,6 +81,13 @@ class Shared:
             )
         return (np.arange(ranks) // self.node_size).astype(np.int32)
 
+    def place(self, ranks: int) -> Place:
+        """Where the ranks are: nobody shares anything smaller than a node. RequestError as `nodes`."""
+        nodes = self.nodes(ranks)
+        alone = -1 - np.arange(ranks, dtype=np.int32)
+        levels = np.stack([*[alone] * (len(LOCALITIES) - 2), nodes])
+        return Place(levels, tuple(nodes.tolist()), min(self.node_size, ranks))
+
 
 @dataclass(frozen=True)
 class Outcome:

@@ -81,7 +81,9 @@ class Made:
     timed: list[AppRecord] = field(default_factory=list)
 
 
-app_sections: Registry[Callable[[Runs], Made]] = Registry("section on an application", "hockney.apps", "section")
+app_sections: Registry[Callable[[Runs], Made]] = Registry(
+    "section on an application", "hockney.apps", "reference/report.md", "section"
+)
 """By the name of the application."""
 
 

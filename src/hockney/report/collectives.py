@@ -13,7 +13,7 @@ from hockney.models.over_ranks.bandwidth import (
     bus_bandwidth_B_per_s,
     network_bandwidth_B_per_s,
 )
-from hockney.models.over_ranks.choice import DEFAULT, Choice, choices, penalty
+from hockney.models.over_ranks.choice import CRITERION, DEFAULT, Choice, choices, penalty
 from hockney.models.over_ranks.points import (
     CONFIGURATION,
     HELD,
@@ -27,6 +27,7 @@ from hockney.models.over_ranks.points import (
     telling_placed,
 )
 from hockney.models.over_ranks.regression import Regression, regressions
+from hockney.records.keys import COLLECTIVES
 from hockney.records.series import default_statistic
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
@@ -76,8 +77,10 @@ def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
             boundary_table(names, broken),
             _regressions(grown, sizes, names),
         ]
+    chosen_tables = _choice_tables(measured, operation)
+    made.note = CRITERION if chosen_tables else ""
     made.tables = [
-        *_choice_tables(measured, operation),
+        *chosen_tables,
         *[table for table in made.tables if table.rows],
         *_segment_table(measured),
         *_statistics_table(frame, operation),
@@ -186,7 +189,7 @@ def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
             ", ".join(choice.ties) if len(choice.ties) <= 4 else f"{len(choice.ties)} others",
             str(choice.candidates),
             NONE if choice.default_s is None else format_time(choice.default_s),
-            NONE if choice.penalty is None else f"× {choice.penalty:.2f}",
+            _penalty(choice),
         ]
         for choice in shown
     ]
@@ -203,10 +206,19 @@ def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
     ]
     more = len(names)
     cut = f" ({len(shown)} of {len(last)})" if len(shown) < len(last) else ""
-    text = frozenset({*range(more), more + 2, more + 4})
+    text = frozenset({*range(more), more + 2, more + 4, more + 7})
     tables = [Table(f"Fastest {operation} on the most ranks measured{cut}", columns, rows, text)]
     costs = _penalty_table(found, telling(measured))
     return [*tables, costs] if costs.rows else tables
+
+
+def _penalty(choice: Choice) -> str:
+    """What the default costs here, in a cell."""
+    if choice.penalty is None:
+        return NONE
+    if choice.is_default_slower:
+        return f"× {choice.penalty:.2f}"
+    return "cannot be told apart" if choice.ties else "the default is fastest"
 
 
 def _penalty_table(found: Sequence[Choice], names: Sequence[str]) -> Table:
@@ -224,7 +236,7 @@ def _penalty_table(found: Sequence[Choice], names: Sequence[str]) -> Table:
         if (total := penalty(mine)) is not None
     ]
     return Table(
-        "What the library's own choice costs: its time over that of the fastest",
+        "What the library's own choice costs: its time over that of the fastest (1: cannot be told apart)",
         [*headings(names), "points", "median", "P90", "worst", "within 10 % of the fastest"],
         rows,
         frozenset(range(len(names))),
@@ -287,7 +299,7 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
 
 def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
     """Rates of the fastest algorithm at the largest size of each configuration and rank count."""
-    if operation == "barrier":
+    if not COLLECTIVES[operation].has_size:
         return []
     names = telling_placed(measured)
     rows = []

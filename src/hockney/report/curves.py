@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hockney.machine.file import Entry, Machine, series_of
 from hockney.models.base import Fit
 from hockney.records.columns import SAME_RANKS
+from hockney.records.keys import TRANSFERS
 from hockney.records.record import LOCALITIES
 from hockney.records.series import Series
 from hockney.records.table import DIRECTIONS
@@ -25,7 +26,6 @@ LOCALITY_WORDS = {
     "node": "one node, two packages",
     "network": "two nodes",
 }
-OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 """In the order of the page; others follow by name."""
 
 
@@ -143,7 +143,7 @@ def by_crowd(some: Sequence[Curve]) -> dict[str, list[Curve]]:
 
 
 def _order(entry: Entry) -> tuple[object, ...]:
-    operation = OPERATIONS.index(entry.operation) if entry.operation in OPERATIONS else len(OPERATIONS)
+    operation = TRANSFERS.index(entry.operation) if entry.operation in TRANSFERS else len(TRANSFERS)
     locality = LOCALITIES.index(entry.locality) if entry.locality else len(LOCALITIES)
     natural = [(key, _natural(entry.other[key])) for key in sorted(entry.other)]
     variant = (entry.variant not in ("default", ""), entry.variant)

@@ -10,12 +10,11 @@ import numpy as np
 
 from hockney.machine import summary
 from hockney.machine.formula import formulas
-from hockney.models.base import Fit, Parameter
+from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.report.curves import Curve
 from hockney.report.marks import Peak, percent
 from hockney.units import format_rate, format_time
 
-PREFERRED = ("piecewise", "hockney")
 """Models the headline is read from, best first."""
 
 
@@ -95,7 +94,7 @@ def bandwidth(curve: Curve, fit: Fit) -> Parameter | None:
 
 def headline(curve: Curve, peaks: Sequence[Peak]) -> Headline | None:
     """None where no model could be fitted."""
-    model = next((name for name in (*PREFERRED, *curve.fits) if name in curve.fits), None)
+    model = preferred_model(curve.fits)
     if model is None:
         return None
     fit = curve.fits[model]

@@ -15,7 +15,7 @@ from hockney.machine.build import fitted
 from hockney.machine.file import Machine, load
 from hockney.machine.reservations import reservations
 from hockney.machine.system import System
-from hockney.models.base import models
+from hockney.models.base import models, preferred_model
 from hockney.models.over_ranks.points import collectives_in, points
 from hockney.records.contents import Contents, read
 from hockney.records.folder import write_atomically
@@ -136,7 +136,7 @@ def make(
             progress(f"judging predictions of {operation}")
             tried = judged(frame, operation, places.system)
             section.figures += [tried.drawing] if tried.drawing else []
-            section.note = tried.note
+            section.note = " ".join(filter(None, [section.note, tried.note]))
             results |= {operation: tried.result} if tried.result else {}
             sections.append(section)
         progress("drawing effects")
@@ -348,7 +348,7 @@ def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section
     if section.held_out:
         section.check = figures.held_out(operation, operation, section.held_out, context)
     if section.folded:
-        model = next((name for name in ("piecewise", "hockney") if any(name in curve.fits for curve in mine)), "")
+        model = preferred_model(name for curve in mine for name in curve.fits) or ""
         section.tables.append(tables.summary(mine, model))
         section.note = (
             f"{len(mine)} configurations are too many to draw each with every fit here; "

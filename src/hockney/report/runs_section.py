@@ -36,8 +36,11 @@ class Program(ABC):
         """A run without its prediction; one of UNREADABLE where the answer lacks something."""
 
     @abstractmethod
-    def predicted_s(self, record: AppRecord, basis: Basis) -> float | None:
-        """Seconds of one unit; None where nothing is to be predicted. RequestError where it cannot be."""
+    def predicted_s(self, record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
+        """Seconds of one unit, None where nothing is to be predicted, and what is assumed instead of measured.
+
+        RequestError where it cannot be predicted.
+        """
 
 
 def section(program: Program, runs: Runs) -> Made:
@@ -45,13 +48,13 @@ def section(program: Program, runs: Runs) -> Made:
     page = Section(page_id(program.name), program.title, program.meaning, is_application=True)
     made = Made([page])
     shown = readable(runs.records, program.shown, page, made)
-    reasons = [] if runs.basis is None else _predict(program, shown, runs.basis)
+    reasons, assumptions = ([], []) if runs.basis is None else _predict(program, shown, runs.basis)
     if shown:
         name_series(shown)
         page.figures = figures(program.name, program.title, program.unit, shown)
         page.tables.insert(0, runs_table(shown, program.unit, program.rate))
         page.note = " ".join(
-            filter(None, [program.about, *_about_predictions(program, shown, runs.basis, reasons)])
+            filter(None, [program.about, *_about_predictions(program, shown, runs.basis, reasons, assumptions)])
         )
         made.runs += map(_data, shown)
         made.timed += [one.record for one in shown]
@@ -59,7 +62,11 @@ def section(program: Program, runs: Runs) -> Made:
 
 
 def _about_predictions(
-    program: Program, shown: Sequence[Shown], basis: Basis | None, reasons: Sequence[tuple[str, int]]
+    program: Program,
+    shown: Sequence[Shown],
+    basis: Basis | None,
+    reasons: Sequence[tuple[str, int]],
+    assumptions: Sequence[str],
 ) -> list[str]:
     if basis is None:
         return ["Nothing is predicted: there is no machine file (--machine, or machine.json in the folder)."]
@@ -67,6 +74,8 @@ def _about_predictions(
     if any(one.predicted_s is not None for one in shown):
         told.append(f"Predicted from {basis.origin}: {program.about_prediction}")
         told.append(f"{errors_in_words([one.error for one in shown if one.error is not None])}.")
+        if assumptions:
+            told.append(f"Assumed: {'; '.join(assumptions)}.")
     return told + [f"Not predicted, {count} of {len(shown)} runs: {why}." for why, count in reasons]
 
 
@@ -81,21 +90,23 @@ def _data(one: Shown) -> dict[str, Any]:
     }
 
 
-def _predict(program: Program, shown: list[Shown], basis: Basis) -> list[tuple[str, int]]:
-    """Fill the predictions in; reasons why some are missing and how often."""
+def _predict(program: Program, shown: list[Shown], basis: Basis) -> tuple[list[tuple[str, int]], list[str]]:
+    """Fill the predictions in; reasons why some are missing and how often, and what is assumed for the others."""
     reasons: dict[str, int] = {}
+    assumptions: dict[str, None] = {}
     for one in shown:
         why = basis.refused(one.record)
         if not why:
             try:
-                made = program.predicted_s(one.record, basis)
+                made, assumed = program.predicted_s(one.record, basis)
                 if made is not None and not 0 < made < math.inf:
                     raise ValueError("no time")
                 one.predicted_s = made
+                assumptions |= dict.fromkeys(assumed)
             except RequestError as error:
                 why = error.message
             except (IndexError, KeyError, ValueError):
                 why = "the answer lacks what the prediction needs"
         if why:
             reasons[why] = reasons.get(why, 0) + 1
-    return list(reasons.items())
+    return list(reasons.items()), list(assumptions)

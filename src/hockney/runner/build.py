@@ -1,4 +1,4 @@
-"""Compile the C++ runner with an MPI's own wrapper, once for each wrapper, version, compiler and source.
+"""Compile the C++ runner with an MPI's own wrapper, once for each wrapper, library, compiler and source.
 
 It is compiled by the C++ wrapper beside the C one (`mpicc.openmpi` → `mpicxx.openmpi`, Cray's `cc` → `CC`):
 that calls the C++ compiler the site chose and is there for every library. Replacing the compiler of the C
@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import logging
 import os
 import platform
 import re
@@ -23,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from hockney.errors import EnvironmentLack
-from hockney.runner.cache import cache_root
+from hockney.runner.cache import cache_root, expect_private, make_private
 from hockney.runner.mpi import Mpi
 from hockney.runner.probe import COMPILER_HINT, OPENMP_FLAG, capture, has_mpi_t, has_openmp, last_complaint
 
@@ -42,6 +43,8 @@ OWN, SHARED = ("runner",), ("schedule",)
 """Folders of the sources that make up the runner: of one MPI each, and for all."""
 PARTS = (*OWN, *SHARED)
 LOG = "build.log"
+SUMS = "SHA256SUMS"
+"""What each file of a finished build holds, as `sha256sum` writes and checks it."""
 COMPILE_LIMIT_S = 300.0
 VERSION_LIMIT_S = 20.0
 _SIBLINGS = {
@@ -111,8 +114,28 @@ def _key(facts: Iterable[str], folder: Path, parts: Sequence[str] = PARTS) -> st
 def runner_binary(mpi: Mpi) -> Path:
     """The runner for this MPI, compiled now if it has not been; EnvironmentLack where that fails."""
     folder, compiler = sources(), compiler_version(mpi)
-    target = cache_root() / "runner" / _key([str(mpi.wrapper), mpi.kind, mpi.version, compiler], folder)
+    facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *_library(mpi)]
+    target = cache_root() / "runner" / _key(facts, folder)
     return _kept(target, [BINARY], lambda made: _runner(mpi, compiler, folder, made, target)) / BINARY
+
+
+def _library(mpi: Mpi) -> list[str]:
+    """What tells a library from the same version built anew: the wrapper's command, header and libraries."""
+    environment = mpi.full_environment()
+    shown = capture([str(cxx_wrapper(mpi.wrapper)), "-show"], environment, VERSION_LIMIT_S)
+    if shown.returncode == 0:
+        words = shown.stdout.split()
+    else:  # Cray's wrapper does not show what it calls
+        prefix = environment.get("CRAY_MPICH_DIR", mpi.wrapper.parents[1])
+        words = [f"-I{prefix}/include", f"-L{prefix}/lib", "-lmpi", "-lmpich"]
+    includes, folders, names = ([w[2:] for w in words if w.startswith(o)] for o in ("-I", "-L", "-l"))
+    headers = [path for folder in includes if (path := Path(folder, "mpi.h")).is_file()]
+    libraries = [path for f in folders for n in names if (path := Path(f, f"lib{n}.so").resolve()).is_file()]
+    return [
+        *words,
+        *(_digest([path.read_bytes()]) for path in headers),
+        *(f"{path} {(status := path.stat()).st_size} {status.st_mtime_ns}" for path in libraries),
+    ]
 
 
 def schedule_objects(mpi: Mpi) -> list[Path]:
@@ -156,19 +179,23 @@ def _kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> P
 
     EnvironmentLack where it cannot be kept.
     """
-    if _is_whole(target, whole):
-        return target
     locks = cache_root() / "locks"
     try:
-        for folder in (locks, target.parent):
-            folder.mkdir(parents=True, exist_ok=True)
+        for folder in (cache_root(), locks, target.parent):
+            make_private(folder)
+        if _is_sound(target, whole):
+            return target
         with _alone(locks / target.name):
-            if _is_whole(target, whole):
+            if _is_sound(target, whole):
                 return target
+            if target.exists():
+                logging.getLogger(__name__).warning("note: %s is not as a build leaves it: built again", target)
             with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
                 made = Path(name, "made")
-                made.mkdir()
+                made.mkdir(mode=0o700)
                 make(made)
+                sums = "".join(f"{digest}  {name}\n" for name, digest in _sums(made, whole).items())
+                (made / SUMS).write_text(sums, encoding="utf-8")
                 _settle(made, target, whole)
     except OSError as error:
         raise EnvironmentLack(
@@ -178,8 +205,18 @@ def _kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> P
     return target
 
 
-def _is_whole(target: Path, whole: Sequence[str]) -> bool:
-    return all((target / name).is_file() for name in whole)
+def _sums(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def _is_sound(target: Path, whole: Sequence[str]) -> bool:
+    """Whether it has these files as they were built; EnvironmentLack where others may have put them there."""
+    try:
+        expect_private(target)
+        lines = (target / SUMS).read_text(encoding="utf-8").splitlines()
+        return [f"{digest}  {name}" for name, digest in _sums(target, whole).items()] == lines
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 @contextlib.contextmanager
@@ -201,12 +238,12 @@ def _alone(lock: Path) -> Iterator[None]:
 
 def _settle(made: Path, target: Path, whole: Sequence[str]) -> None:
     """Move a finished build into place as a whole; where another process was first, its build stays."""
-    if target.exists() and not _is_whole(target, whole):
+    if target.exists() and not _is_sound(target, whole):
         shutil.rmtree(target)
     try:
         made.rename(target)
     except OSError:
-        if not _is_whole(target, whole):
+        if not _is_sound(target, whole):
             raise
 
 
@@ -229,6 +266,7 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
         "wrapper": str(mpi.wrapper),
         "mpi": mpi.describe(),
         "compiler": compiler,
+        "library": _library(mpi),
         "flags": [*FLAGS, *found],
         "commands": [shlex.join(c) for c in (*commands, link)],
     }

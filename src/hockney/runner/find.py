@@ -254,6 +254,17 @@ def _find(request: str) -> Mpi:
     return inspect(Path(program), f"wrapper {request}")
 
 
+def is_in_search(request: str) -> bool:
+    """Whether `find` would take an MPI that the search comes upon by itself; nothing is run to know that."""
+    if request in ("auto", "smpi", *KINDS):
+        return True
+    path = Path(request).expanduser()
+    program = shutil.which(path)
+    named = _in_prefix(path) if path.is_dir() else [Path(program)] if program else []
+    known = {canonical(wrapper) for step in search_order() for wrapper in step.wrappers}
+    return bool(named) and all(canonical(wrapper) in known for wrapper in named)
+
+
 def with_launcher(mpi: Mpi, name: str) -> Mpi:
     """The same MPI by another launcher; RequestError where that cannot start it, EnvironmentLack if absent."""
     unit = launchers.get(name)

@@ -38,7 +38,7 @@ def test_times_and_shares_are_those_of_an_iteration(run: Callable[..., AppRecord
 
 
 def test_an_iteration_waits_for_halos_and_two_sums(run: Callable[..., AppRecord], basis: Basis) -> None:
-    made = Cg().predicted_s(_run(run, 2, (1, 2, 1)), basis)
+    made, _ = Cg().predicted_s(_run(run, 2, (1, 2, 1)), basis)
     assert made is not None
     # 8 µs of computation (the first residual is within the 8 ms); one exchange and two sums, one message each,
     # of which overheads overlap by at most the 35 % of a latency that either processor is busy.

@@ -28,8 +28,8 @@ def test_times_and_shares_are_those_of_a_sweep(jacobi_run: Callable[..., AppReco
 def test_messages_are_predicted_and_cells_are_the_runs_own(
     jacobi_run: Callable[..., AppRecord], basis: Basis
 ) -> None:
-    made = Jacobi().predicted_s(jacobi_run(2, compute_s=4e-4), basis)
-    slower = Jacobi().predicted_s(jacobi_run(2, compute_s=9e-4), basis)
+    made, _ = Jacobi().predicted_s(jacobi_run(2, compute_s=4e-4), basis)
+    slower, _ = Jacobi().predicted_s(jacobi_run(2, compute_s=9e-4), basis)
     assert made is not None
     assert slower is not None
     # Ten sweeps of 40 µs and a face each way: no less than one message, no more than one after the other.
@@ -39,16 +39,28 @@ def test_messages_are_predicted_and_cells_are_the_runs_own(
 
 def test_packing_is_the_runs_own(jacobi_run: Callable[..., AppRecord], basis: Basis) -> None:
     plain = {"parameters": {"faces": "packed"}}
-    without = Jacobi().predicted_s(jacobi_run(2, **plain), basis)
+    without, _ = Jacobi().predicted_s(jacobi_run(2, **plain), basis)
     # Of both ranks together; faces of 512 B are copied out and in again in each of ten sweeps.
-    with_it = Jacobi().predicted_s(jacobi_run(2, **plain, answer={"pack_s": [2e-5, 2e-5]}), basis)
+    with_it, _ = Jacobi().predicted_s(jacobi_run(2, **plain, answer={"pack_s": [2e-5, 2e-5]}), basis)
     assert without is not None
     assert with_it is not None
     assert with_it - without == pytest.approx(2e-6, rel=0.01)  # one sweep of one rank
 
 
+def test_a_run_over_a_network_that_was_not_measured_is_not_predicted(
+    jacobi_run: Callable[..., AppRecord], basis: Basis
+) -> None:
+    inside = [entry.model_copy(update={"locality": "cache"}) for entry in basis.machine.point_to_point]
+    near = Basis(basis.machine.model_copy(update={"point_to_point": inside}), basis.origin)
+    on_one = jacobi(Runs([jacobi_run(2)], near))
+    assert "Assumed: all ranks are taken to be on one node, as far apart as cache" in on_one.sections[0].note
+    on_two = jacobi(Runs([jacobi_run(2).model_copy(update={"nodes": 2})], near))
+    assert on_two.runs[0]["predicted_s"] is None
+    assert "has no messages between nodes" in on_two.sections[0].note
+
+
 def test_one_rank_has_nothing_to_predict(jacobi_run: Callable[..., AppRecord], basis: Basis) -> None:
-    assert Jacobi().predicted_s(jacobi_run(1), basis) is None
+    assert Jacobi().predicted_s(jacobi_run(1), basis) == (None, [])
 
 
 def test_more_ranks_than_the_launch_told_are_not_predicted(

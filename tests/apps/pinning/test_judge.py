@@ -47,7 +47,7 @@ def _kinds(answer: dict[str, Any], *wanted: Any) -> list[str]:
     return [one.kind for one in findings(sight(answer), made)]
 
 
-def test_the_lines_of_document_002() -> None:
+def test_a_line_of_each_thread() -> None:
     seen = sight(_answer([([0], [0]), ([2], [2])]))
     assert [line(one) for one in seen.threads] == ["rank=0; thread=0; cpu id=0", "rank=0; thread=1; cpu id=2"]
     assert seen.threads[0].share == 0.5

@@ -14,7 +14,7 @@ from hockney.errors import RequestError
 
 NODES = [
     regular(1, 1, 1, 2),
-    regular(2, 1, 1, 14, 2),  # CoolMUC-2's, of document 002
+    regular(2, 1, 1, 14, 2),  # CoolMUC-2's
     regular(2, 2, 2, 3, 2),
     regular(1, 4, 2, 4),
     regular(2, 1, 1, 1, 4),
@@ -86,7 +86,7 @@ def test_scatter_goes_to_the_outermost_unit_first() -> None:
     assert [made.cpus(rank) for rank in range(4)] == [(0, 1), (8, 9), (4, 5), (12, 13)]
 
 
-def test_document_002_task_1() -> None:
+def test_a_fat_tree_of_148_nodes_task_1() -> None:
     # Its node: 2 packages of 14 cores; 2 ranks of 4 threads ran on 0-3 and 14-17.
     made = plan(regular(2, 1, 1, 14), wish(2, 4, "socket"))
     assert [made.cpus(rank) for rank in range(2)] == [(0, 1, 2, 3), (14, 15, 16, 17)]

@@ -1,4 +1,4 @@
-"""The ring's models against what follows by hand, and document 001's forms at P ≤ 12, 13 and more."""
+"""The ring's models against what follows by hand, two-links on two sockets of 12 cores too."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from hockney.apps.ring.model import (
     ACROSS,
-    DOCUMENT_001,
     OURS,
+    TWO_LINKS,
     WITHIN,
     Link,
     MachineLinks,
@@ -25,12 +25,13 @@ from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
 from hockney.machine.placement import Placement, placement
 from hockney.machine.system import find_system
+from hockney.predict.network_figures import NetworkFigures
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 CORES = 12
-"""Of a socket of document 001's nodes."""
+"""Cores of a socket."""
 CORE_S, SOCKET_S = 0.34e-6 + 4 / 6372.991e6, 0.57e-6 + 4 / 5530.801e6
-"""λ + 4 B/b: its printed bandwidths, with the latencies of document 000 (it prints none of PingPing)."""
+"""λ + 4 B/b, measured on a node with two sockets (two unpublished reports: bandwidths, latencies)."""
 LINKS = {WITHIN: link(0.34e-6, 6372.991e6), ACROSS: link(0.57e-6, 5530.801e6)}
 
 
@@ -42,27 +43,27 @@ def of_socket(ranks: int, model: str, exchange: str = "nonblocking") -> Predicte
 
 
 @pytest.mark.parametrize("ranks", [2, 5, 12])
-def test_document_001_within_a_socket(ranks: int) -> None:
-    made = of_socket(ranks, DOCUMENT_001)
+def test_two_links_within_a_socket(ranks: int) -> None:
+    made = of_socket(ranks, TWO_LINKS)
     assert made.time_s == pytest.approx(2 * ranks * CORE_S, rel=1e-12)
     assert made.slowest == WITHIN
 
 
-def test_document_001_with_one_process_in_the_other_socket() -> None:
+def test_two_links_with_one_process_in_the_other_socket() -> None:
     # Both neighbours of process 12 are in the other socket.
-    assert of_socket(13, DOCUMENT_001).time_s == pytest.approx(2 * 13 * SOCKET_S, rel=1e-12)
+    assert of_socket(13, TWO_LINKS).time_s == pytest.approx(2 * 13 * SOCKET_S, rel=1e-12)
 
 
 @pytest.mark.parametrize("ranks", [14, 18, 24])
-def test_document_001_with_more_than_one_there(ranks: int) -> None:
-    made = of_socket(ranks, DOCUMENT_001)
+def test_two_links_with_more_than_one_there(ranks: int) -> None:
+    made = of_socket(ranks, TWO_LINKS)
     assert made.time_s == pytest.approx(ranks * CORE_S + ranks * SOCKET_S, rel=1e-12)
     assert made.slowest == ACROSS
 
 
 @pytest.mark.parametrize("exchange", ["sendrecv", "nonblocking", "persistent"])
-def test_document_001_knows_no_exchange(exchange: str) -> None:
-    assert of_socket(14, DOCUMENT_001, exchange) == of_socket(14, DOCUMENT_001)
+def test_two_links_knows_no_exchange(exchange: str) -> None:
+    assert of_socket(14, TWO_LINKS, exchange) == of_socket(14, TWO_LINKS)
 
 
 @pytest.mark.parametrize(("ranks", "one_s"), [(2, CORE_S), (12, CORE_S), (13, SOCKET_S), (24, SOCKET_S)])
@@ -163,12 +164,32 @@ def test_the_next_locality_farther_out_stands_in(asked: str, taken: str) -> None
     assert f"{asked}: not measured, pingpong of {taken} is taken" in links.notes
 
 
-def test_nothing_farther_out_takes_the_nearest_farther_in() -> None:
+def without_network() -> Machine:
     machine = load(MACHINE)
     near = [one for one in machine.point_to_point if one.locality == "package"]
-    links = MachineLinks(machine.model_copy(update={"point_to_point": near}))
-    assert links("network").time_s == links("package").time_s
-    assert "network: not measured, pingpong of package is taken" in links.notes
+    return machine.model_copy(update={"point_to_point": near})
+
+
+def test_nothing_farther_out_takes_the_nearest_farther_in_on_a_node() -> None:
+    links = MachineLinks(without_network())
+    assert links("node").time_s == links("package").time_s
+    assert "node: not measured, pingpong of package is taken" in links.notes
+
+
+def test_a_network_that_was_not_measured_is_asked_for() -> None:
+    with pytest.raises(RequestError, match="between nodes were not measured"):
+        MachineLinks(without_network())("network")
+    given = MachineLinks(without_network(), network=NetworkFigures(2e-6, 4e6))
+    # 2 µs, and 4 B at 4 MB/s.
+    assert given("network").time_s == pytest.approx(3e-6)
+    assert given("network").low_s is None
+    assert "2 µs (the command line)" in given.notes[0].replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_ranks_beyond_a_node_are_not_all_neighbours_on_it() -> None:
+    # The file's node has two CPUs.
+    links = MachineLinks(without_network())
+    assert [links.around(ranks) for ranks in (2, 3)] == ["package", "network"]
 
 
 def test_what_cannot_be_predicted_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""The ring's statistics, the documents' lines and its curves, from answers that are written by hand."""
+"""The ring's statistics, lines of each process and its curves, from answers that are written by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from hockney.apps.ring.model import DOCUMENT_001, OURS, link
+from hockney.apps.ring.model import OURS, TWO_LINKS, link
 from hockney.apps.ring.predicted import compared, latency_s, segment_data
 from hockney.apps.ring.study import (
     STATISTICS,
@@ -20,7 +20,7 @@ from hockney.apps.ring.study import (
     Sweep,
     checked_iterations,
     chosen,
-    document,
+    process_lines,
     statistics,
     statistics_csv,
 )
@@ -58,11 +58,11 @@ def run(
 
 
 WALLTIMES_S = (0.00023979, 0.00026223, 0.00026877, 0.00017639)
-"""Of ten iterations, as document 000 prints them."""
+"""Of ten iterations, as an unpublished report prints them."""
 
 
-def test_the_lines_of_document_000() -> None:
-    lines = document(run(4, [time_s / 10 for time_s in WALLTIMES_S]), "document-000")
+def test_the_lines_that_count_messages() -> None:
+    lines = process_lines(run(4, [time_s / 10 for time_s in WALLTIMES_S]), "messages")
     assert lines == [
         "I am process 0 and I have received 8 messages. My final messages have tags 0, 0; values -6, 6",
         "# walltime on processor 0 after 10 iterations 0.00023979. Average: 0.00002398",
@@ -75,8 +75,8 @@ def test_the_lines_of_document_000() -> None:
     ]
 
 
-def test_the_lines_of_document_001() -> None:
-    lines = document(run(5, [7e-6] * 5), "document-001")
+def test_the_lines_that_count_hops() -> None:
+    lines = process_lines(run(5, [7e-6] * 5), "hops")
     assert lines == [
         f"I am process {rank} and I have received 5 messages. "
         f"My final messages have tag {10 * rank} and value msg-left -10, msg-right 10"
@@ -86,13 +86,13 @@ def test_the_lines_of_document_001() -> None:
 
 def test_lines_are_in_the_order_of_the_ring() -> None:
     # Rank 2 of the launch is the ring's process 0.
-    lines = document(run(3, [1e-6, 2e-6, 3e-6], order=[2, 0, 1]), "document-000")
+    lines = process_lines(run(3, [1e-6, 2e-6, 3e-6], order=[2, 0, 1]), "messages")
     assert [line.split()[3] for line in lines[::2]] == ["0", "1", "2"]
     assert [line.rsplit(maxsplit=1)[1] for line in lines[1::2]] == ["0.00000300", "0.00000100", "0.00000200"]
 
 
 TABLE_1 = [
-    # t_mean, t_xmsg, var, s2, dev, s of document 001, P = 5, N = 10000
+    # t_mean, t_xmsg, var, s2, dev, s of an unpublished report, P = 5, N = 10000
     (7.073931, 1.414786, 1425.467, 1425.496, 37.75536, 37.75574),
     (7.072714, 1.414543, 1423.095, 1423.123, 37.72393, 37.72430),
     (7.073540, 1.414708, 1428.383, 1428.412, 37.79395, 37.79433),
@@ -101,7 +101,7 @@ TABLE_1 = [
 ]
 
 
-def test_the_columns_of_document_001() -> None:
+def test_the_columns_of_a_printed_table() -> None:
     made = statistics(run(5, [1e-6 * row[0] for row in TABLE_1], [1e-12 * row[2] for row in TABLE_1], 10000))
     for rank, (row, (mean, per_message, variance, printed_s2, deviation, _)) in enumerate(
         zip(made, TABLE_1, strict=True)
@@ -115,7 +115,7 @@ def test_the_columns_of_document_001() -> None:
         assert row["dev"] == pytest.approx(deviation, abs=1e-5)
         assert row["s2"] == pytest.approx(variance * 10000 / 9999, rel=1e-12)
         assert row["s"] == pytest.approx(math.sqrt(variance * 10000 / 9999), rel=1e-12)
-        # The document's own follow from five times as many samples; that is why ours differ from them.
+        # The report's own follow from five times as many samples; that is why ours differ from them.
         assert printed_s2 == pytest.approx(variance * 50000 / 49999, abs=1e-3)
         assert row["s2"] != pytest.approx(printed_s2, abs=1e-2)
 
@@ -164,7 +164,7 @@ def test_a_ring_of_one_process_is_no_part_of_the_line() -> None:
 
 def test_predictions_are_of_the_neighbours_and_the_exchange_that_ran() -> None:
     ran = curve({1: 1e-6, 2: 4e-6, 4: 10e-6}, exchange="sendrecv")
-    (made,) = compared([ran], lambda _: link(1e-6, None), OURS)
+    (made,) = compared([ran], lambda _: link(1e-6, None), OURS, [])
     alone, two, four = made.predicted
     assert alone is None
     assert two is not None
@@ -177,7 +177,7 @@ def test_predictions_are_of_the_neighbours_and_the_exchange_that_ran() -> None:
     assert drawn.predicted_s == pytest.approx([np.nan, 4e-6, 8e-6], nan_ok=True)
     assert drawn.time_s == pytest.approx([1e-6, 4e-6, 10e-6])
     assert np.isnan(drawn.low_s).all()
-    (bare,) = compared([ran], None, DOCUMENT_001)
+    (bare,) = compared([ran], None, TWO_LINKS, [])
     assert bare.predicted == [None] * 3
 
 

@@ -1,4 +1,4 @@
-"""Loads per process against the printed ones of document 000, tables I to III."""
+"""Loads per process against printed ones, three tables of an unpublished report."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ UNEQUAL = {
 @pytest.mark.parametrize("table", sorted(SIZES))
 @pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize(("a", "split"), [(0, "balanced"), (1, "cartesian"), (1, "blocks")])
-def test_the_rows_of_the_documents_tables(table: str, grid: str, a: int, split: str) -> None:
+def test_the_rows_of_printed_tables(table: str, grid: str, a: int, split: str) -> None:
     made = loads(SIZES[table], parse_grid(grid), split)
     assert as_lines(made) == (UNEQUAL.get((table, grid), EQUAL) if a else EQUAL)
     assert sum(made) == 24_000_000
@@ -62,13 +62,13 @@ def test_the_rows_of_the_documents_tables(table: str, grid: str, a: int, split: 
 @pytest.mark.parametrize(
     ("split", "grid", "expected"),
     [
-        # Document 000, section 1B: 5 × 5 elements on four processes.
+        # 5 × 5 elements on four processes.
         ("balanced", Grid(4, 1, 1), [7, 6, 6, 6]),
         ("cartesian", Grid(4, 1, 1), [10, 5, 5, 5]),
         ("cartesian", Grid(2, 2, 1), [9, 6, 6, 4]),
     ],
 )
-def test_the_documents_example(split: str, grid: Grid, expected: list[int]) -> None:
+def test_the_printed_example(split: str, grid: Grid, expected: list[int]) -> None:
     assert loads(Size(5, 5, 1), grid, split) == expected
 
 

@@ -27,13 +27,13 @@ def _run(run: Callable[..., AppRecord], ranks: int, time_s: float = 1e-3) -> App
 
 
 def test_one_rank_copies_and_adds(run: Callable[..., AppRecord], basis: Basis) -> None:
-    made = Sum3d().predicted_s(_run(run, 1), basis)
+    made, _ = Sum3d().predicted_s(_run(run, 1), basis)
     # Two matrices scattered and one gathered, read and written; the sum reads two and writes one.
     assert made == pytest.approx(1e5 * (3 * 16 / COPY_B_PER_S + 24 / SUM_B_PER_S))
 
 
 def test_two_ranks_send_halves(run: Callable[..., AppRecord], basis: Basis) -> None:
-    made = Sum3d().predicted_s(_run(run, 2), basis)
+    made, _ = Sum3d().predicted_s(_run(run, 2), basis)
     assert made is not None
     message_s = 2e-6 + 8 * 50_000 / 1e9
     own_s = 5e4 * (3 * 16 / COPY_B_PER_S + 24 / SUM_B_PER_S)

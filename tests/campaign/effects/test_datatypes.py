@@ -1,4 +1,4 @@
-"""What is asked about `datatypes`: the experiment of document 003, every kind of layout, nothing twice."""
+"""What is asked about `datatypes`: the experiment of Hoefler et al. 2010, every kind of layout, nothing twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def parameters(**choices: Any) -> list[dict[str, Any]]:
     return [dict(one.parameters) for one in asked(**choices) if isinstance(one, Question)]
 
 
-def test_the_experiment_of_document_003_is_asked() -> None:
+def test_the_experiment_of_hoefler_2010_is_asked() -> None:
     # Figure 1(b): 16 KiB of MPI_CHAR, blocks of one, strides of 1 and more, 128 among them; and contiguous.
     blocks_of_one = [
         one["stride_B"]

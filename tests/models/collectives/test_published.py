@@ -1,4 +1,4 @@
-"""A collective's model in a machine file: its regimes and terms, with numbers from document 003."""
+"""A collective's model in a machine file: its regimes and terms, with numbers from Hoefler et al. 2010."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model of `matching` on planted answers: slopes, constants, breaks, and document 003's stencil."""
+"""The model of `matching` on planted answers: slopes, constants, breaks, the stencil of Hoefler et al. 2010."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_no_measured_search_is_above_the_bound_and_short_ones_do_not_make_it() -
             assert one.answer["time_s"] <= base + bound * one.parameters["ahead"] * (1 + 1e-12)
 
 
-def test_the_stencil_of_document_003_follows() -> None:
+def test_the_stencil_of_hoefler_2010_follows() -> None:
     # Section 3: c = 100 ns on Blue Gene/P, "a traversal of an average of 13 requests, adding 1.3 µs".
     assert mean_search(26, drained=False) == 13
     found = fit(records(lambda ahead: 1e-7 * ahead, noise=0.001)).parameters

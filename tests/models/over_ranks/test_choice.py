@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -47,12 +48,64 @@ def frame() -> pd.DataFrame:
 
 def test_the_fastest_its_ties_and_the_penalty() -> None:
     (choice,) = choices(points(frame(), "bcast"))
-    assert (choice.best, choice.ties, choice.candidates) == ("binomial", ("chain",), 3)
+    assert (choice.best, choice.ties, choice.candidates) == ("binomial", ("chain",), 4)
     assert choice.penalty == pytest.approx(2.0)
     total = penalty([choice])
     assert total is not None
     assert (total.points, total.within_10_percent) == (1, 0.0)
     assert total.worst == pytest.approx(2.0)
+
+
+def with_default(time_us: float, low_us: float | None = None, high_us: float | None = None) -> pd.DataFrame:
+    """The default with that time; without an interval nothing has one."""
+    changed = frame()
+    if low_us is None:
+        changed = changed.drop(columns=["low_s", "high_s"])
+    values = {"time_s": time_us, "low_s": low_us, "high_s": high_us}
+    for name in changed.columns.intersection(list(values)):
+        changed.loc[changed["algorithm"] == "default", name] = 1e-6 * (values[name] or 0)
+    return changed
+
+
+def test_a_default_that_is_fastest_is_the_fastest() -> None:
+    (choice,) = choices(points(with_default(1.0, 0.9, 1.1), "bcast"))
+    assert (choice.best, choice.ties) == ("default", ())
+    assert choice.best_s == pytest.approx(1e-6)
+    assert (choice.penalty, choice.is_default_slower) == (1.0, False)
+
+
+def test_what_overlaps_the_default_is_not_called_faster() -> None:
+    # binomial: 2.0 µs, 1.9 to 2.1.
+    (choice,) = choices(points(with_default(2.4, 2.05, 2.6), "bcast"))
+    assert (choice.best, choice.ties, choice.penalty) == ("binomial", ("chain", "default"), 1.0)
+    (choice,) = choices(points(with_default(2.4, 2.15, 2.6), "bcast"))
+    assert choice.ties == ("chain",)
+    assert choice.penalty == pytest.approx(1.2)
+
+
+def test_a_time_without_an_interval_is_taken_as_ten_per_cent_either_way() -> None:
+    # 2.0 µs reaches up to 2.2: 2.44 µs reach down to 2.196, 2.45 µs to 2.205.
+    (near,) = choices(points(with_default(2.44), "bcast"))
+    assert near.penalty == 1.0
+    (far,) = choices(points(with_default(2.45), "bcast"))
+    assert far.penalty == pytest.approx(2.45 / 2.0)
+
+
+def test_the_best_of_many_noisy_candidates_is_not_faster_than_a_default_of_the_same_kind() -> None:
+    """33 candidates and the default, all of them the same: 100 µs ± 5 %."""
+    noise = np.random.default_rng(1)
+    costs = []
+    for _ in range(100):
+        times = 100 * np.exp(noise.normal(0, 0.05, 34))
+        names = ["default", *(f"a{number}" for number in range(33))]
+        row = frame().iloc[0].to_dict()
+        rows = [
+            {**row, "algorithm": name, "time_s": time * 1e-6, "low_s": time * 0.9e-6, "high_s": time * 1.1e-6}
+            for name, time in zip(names, times, strict=True)
+        ]
+        (choice,) = choices(points(pd.DataFrame(rows), "bcast"))
+        costs.append(choice.penalty)
+    assert np.mean([cost == 1.0 for cost in costs]) >= 0.9
 
 
 def test_without_a_default_there_is_no_penalty() -> None:
@@ -83,7 +136,7 @@ def test_what_was_measured_under_other_conditions_is_not_compared(column: str, o
     found = choices(points(pd.concat([here, there], ignore_index=True), "bcast"))
     assert sorted(choice.best_s for choice in found) == pytest.approx([0.2e-6, 2e-6])
     assert [choice.penalty for choice in found] == pytest.approx([2.0, 2.0])
-    assert {choice.candidates for choice in found} == {3}
+    assert {choice.candidates for choice in found} == {4}
 
 
 def test_rates_have_one_definition_each() -> None:
@@ -91,7 +144,7 @@ def test_rates_have_one_definition_each() -> None:
     assert algorithm_bandwidth_B_per_s("allreduce", 4, 8, 1.0) == 8
     assert bus_bandwidth_B_per_s("allreduce", 4, 8, 1.0) == pytest.approx(12)
     assert bus_bandwidth_B_per_s("bcast", 4, 8, 1.0) == 8
-    # Document 002: a broadcast moves P − 1 messages in all.
+    # A broadcast moves P − 1 messages in all.
     assert network_bandwidth_B_per_s("bcast", 4, 8, 1.0) == 24
     # Blocks: the whole vector is 4 · 8 B.
     assert algorithm_bandwidth_B_per_s("alltoall", 4, 8, 1.0) == 32

@@ -31,7 +31,7 @@ def test_the_plain_line_is_that_of_scipy() -> None:
 
 
 def test_a_parabola_that_turns_round_is_named() -> None:
-    # Document 004's −2.529·processes² is of this kind.
+    # A published −2.529·processes² is of this kind.
     time = 1e-6 * (1 + 5.5 * RANKS - 0.08 * RANKS**2)
     notes = [note for fit in regressions(RANKS, time) if fit.degree == 2 for note in fit.notes]
     assert any("turns round at 34 ranks" in note for note in notes)

@@ -1,4 +1,4 @@
-"""Lines between breaks: document 000's six latencies come back, and a straight curve stays whole."""
+"""Lines between breaks: six measured latencies come back (ring_segments), and a straight curve stays whole."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hockney.models.over_ranks.segments import Segments, segments
 Array = NDArray[np.float64]
 
 RANKS = np.arange(2.0, 49.0)
-"""Of document 000, figure 1, but one process."""
+"""As in the figure of an unpublished report, but one process."""
 FULL = [12, 24]
-"""Processes that fill a socket and a node, or what the document takes the lines apart at."""
-DOCUMENT_000 = {"THIN": (0.34e-6, 0.57e-6, 1.16e-6), "GPU": (0.42e-6, 0.47e-6, 0.66e-6)}
+"""Processes that fill a socket and a node, or what the report takes the lines apart at."""
+RING_SEGMENTS = {"THIN": (0.34e-6, 0.57e-6, 1.16e-6), "GPU": (0.42e-6, 0.47e-6, 0.66e-6)}
 """Equation (1): half the slope of each line, in seconds."""
 THIN = [Boundary(12, 13, "package"), Boundary(24, 25, "node")]
 NOISE = 0.005
@@ -40,9 +40,9 @@ def found(made: Segments) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("node", DOCUMENT_000)
-def test_the_latencies_of_document_000_come_back(node: str, seed: int) -> None:
-    latencies_s = DOCUMENT_000[node]
+@pytest.mark.parametrize("node", RING_SEGMENTS)
+def test_the_latencies_of_ring_segments_come_back(node: str, seed: int) -> None:
+    latencies_s = RING_SEGMENTS[node]
     # On a GPU node the levels have other names; lines break at the same numbers of processes.
     made = segments(RANKS, noisy(ring(*latencies_s), seed), THIN)
     assert found(made) == [(2, 12), (13, 24), (25, 48)]
@@ -113,5 +113,5 @@ def test_a_few_points_have_no_line() -> None:
 
 
 def test_the_order_of_points_means_nothing() -> None:
-    time_s = noisy(ring(*DOCUMENT_000["THIN"]), 1)
+    time_s = noisy(ring(*RING_SEGMENTS["THIN"]), 1)
     assert segments(RANKS[::-1], time_s[::-1], THIN) == segments(RANKS, time_s, THIN)

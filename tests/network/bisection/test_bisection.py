@@ -236,7 +236,7 @@ def test_few_nodes(nodes: int, links: int) -> None:
     assert width(network, np.arange(nodes)).high == links
 
 
-def test_a_complete_graph_of_document_002(tmp_path: Path) -> None:
+def test_a_complete_graph(tmp_path: Path) -> None:
     # Section 3c, 16 nodes that are connected pairwise: 8 · 8 connections, twice that if they are double links.
     for parallel, links in ((1, 64), (2, 128)):
         path = tmp_path / f"complete{parallel}.txt"

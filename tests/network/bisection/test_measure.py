@@ -1,4 +1,4 @@
-"""What is said of a network: document 002, section 3, with its slips corrected; ports; node lists."""
+"""What is said of a network: a fat tree of 148 nodes, as an exercise has it but corrected; ports; node lists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def about(spec: str, nodes: int | None = None) -> dict[str, Any]:
     return measure(network, allocation, time_limit_s=20, seed=0).as_data()
 
 
-def test_document_002_the_topology() -> None:
+def test_a_fat_tree_of_148_nodes_the_topology() -> None:
     data = about(COOLMUC3)
     assert (data["leaf_switches"], data["nodes_per_leaf"], data["nodes_of_last_leaf"]) == (10, 16, 4)
     assert data["taper"] == 2.0
@@ -39,7 +39,7 @@ def test_document_002_the_topology() -> None:
 @pytest.mark.parametrize(
     ("nodes", "links", "diameter"),
     [
-        # Two full leaves: all 16 uplinks of one. 1,600 Gbit/s, where the document prints 16,000.
+        # Two full leaves: all 16 uplinks of one. 1,600 Gbit/s, where the exercise prints 16,000.
         (32, 16, 4),
         # One leaf, taken as one point: 8 nodes of 2 links each.
         (16, 16, 2),
@@ -47,7 +47,7 @@ def test_document_002_the_topology() -> None:
         (148, 84, 4),
     ],
 )
-def test_document_002_the_bisection(nodes: int, links: int, diameter: int) -> None:
+def test_a_fat_tree_of_148_nodes_the_bisection(nodes: int, links: int, diameter: int) -> None:
     data = about(COOLMUC3, nodes)
     assert data["bisection_links"] == data["bisection_links_low"] == data["bisection_links_high"] == links
     assert data["bisection_bandwidth_bit_per_s"] == links * 100e9
@@ -55,7 +55,7 @@ def test_document_002_the_bisection(nodes: int, links: int, diameter: int) -> No
     assert data["diameter"] == diameter
 
 
-def test_document_002_one_leaf_on_its_own() -> None:
+def test_a_fat_tree_of_148_nodes_one_leaf_on_its_own() -> None:
     data = about("single-switch:16,links-per-node=2,link=100Gbit/s")
     assert (data["bisection_links"], data["bisection_bandwidth_bit_per_s"]) == (16, 1600e9)
 

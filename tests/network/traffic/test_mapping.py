@@ -9,11 +9,10 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import parse_spec
-from hockney.network.traffic.base import Links
-from hockney.network.traffic.demands.base import Allocated
+from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.mapping import check_ranks, compare, read_map
 from hockney.network.traffic.patterns.base import Volumes, parse_pattern
-from hockney.network.traffic.placements.base import Situation, placements
+from hockney.network.traffic.placements import Situation, placements
 
 
 def situation(pattern: str, topology: str, ppn: int = 1, nodes: list[int] | None = None) -> Situation:

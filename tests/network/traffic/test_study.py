@@ -1,4 +1,4 @@
-"""Congestion, bounds and bandwidth of a traffic; document 003's worst case."""
+"""Congestion, bounds and bandwidth of a traffic; the worst case of Hoefler et al. 2010."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network, parse_spec
-from hockney.network.traffic.base import Links
-from hockney.network.traffic.demands.base import Allocated
+from hockney.network.traffic.base import Allocated, Links
 from hockney.network.traffic.study import TrafficStudy, default_routing, spread_of_samples, study
 
 
@@ -21,7 +20,7 @@ def of(spec: str, traffic: str, routing: str = "", **more: int) -> TrafficStudy:
 
 
 @pytest.mark.parametrize("k", [4, 6, 8])
-def test_document_003s_worst_pairing(k: int) -> None:
+def test_the_worst_pairing_of_hoefler_2010(k: int) -> None:
     # Section 3: six streams of each node, 3k/2 of them on each link; equation (2) has it as a factor of β.
     found = of(f"torus:{k}x{k}x{k}", "worst_pairing", streams=6)
     assert found.worst == pytest.approx(1.5 * k)

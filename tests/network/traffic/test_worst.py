@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.network.topologies.base import parse_spec
 from hockney.network.traffic import worst
-from hockney.network.traffic.base import Demand, Links
-from hockney.network.traffic.demands.base import Allocated
+from hockney.network.traffic.base import Allocated, Demand, Links
 from hockney.network.traffic.routings.base import routings
 from hockney.network.traffic.study import study
 from hockney.network.traffic.worst import worst_of_permutations

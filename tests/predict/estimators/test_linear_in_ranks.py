@@ -61,8 +61,8 @@ def test_slope_and_its_error_as_scipy_has_them() -> None:
     expected = stats.linregress(ranks, time_s)
     found = line(ranks, time_s)
     assert found is not None
-    assert (found.slope_s, found.intercept_s) == pytest.approx((expected.slope, expected.intercept))
-    assert found.residual_s / np.sqrt(found.squares) == pytest.approx(expected.stderr)
+    assert found.fitted.value == pytest.approx([expected.intercept, expected.slope])
+    assert found.fitted.noise * found.fitted.errors[1] == pytest.approx(expected.stderr)
 
 
 @pytest.mark.parametrize("asked", [12.0, 60.0])

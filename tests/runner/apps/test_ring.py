@@ -68,7 +68,7 @@ def check(session: Session, ranks: int, exchange: str, topology: str) -> None:
     assert sorted(answer["positions"]) == list(range(ranks))
     if topology != "cartesian-reorder":
         assert answer["positions"] == list(range(ranks))
-    # Document 000: 2P messages; each begins as its process's rank, and every other process adds or subtracts
+    # 2P messages; each begins as its process's rank, and every other process adds or subtracts
     # its own.
     total = sum(range(ranks))
     assert answer["received"] == [2 * ranks] * ranks

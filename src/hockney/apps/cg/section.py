@@ -45,7 +45,7 @@ class Cg(Program):
             communication=sum(parts_s[1:]) / sum(parts_s) if sum(parts_s) else None,
         )
 
-    def predicted_s(self, record: AppRecord, basis: Basis) -> float | None:
+    def predicted_s(self, record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
         """The mean of the iterations of a solution."""
         return simulated_s(record, basis)
 

@@ -86,7 +86,7 @@ def _seen(rank: Mapping[str, Any], thread: Mapping[str, Any]) -> Seen:
 
 
 def line(one: Seen) -> str:
-    """The line of document 002, section 2."""
+    """What is printed of one thread."""
     return f"rank={one.rank}; thread={one.thread}; cpu id={'none' if one.cpu is None else one.cpu}"
 
 

@@ -106,7 +106,7 @@ def _thread_data(one: Seen) -> dict[str, Any]:
 
 
 def sight_text(seen: Sight, found: Sequence[Finding]) -> str:
-    """The document's lines, what was requested, the picture, and what is wrong."""
+    """A line for each thread, what was requested, the picture, and what is wrong."""
     rows = [line(one) for one in seen.threads]
     asked = ", ".join(f"{name}={value}" for name, value in seen.environment.items())
     rows.append(f"requested: {asked or 'nothing of OpenMP'}")

@@ -1,4 +1,4 @@
-"""How long a ring's messages take to come back, from the messages between neighbours (documents 000 and 001).
+"""How long a ring's messages take to come back, from the messages between neighbours.
 
 In each of P hops every process sends a message to either neighbour and waits for one from either.
 """
@@ -13,8 +13,11 @@ from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
 from hockney.machine.select import one
+from hockney.machine.system import System
+from hockney.predict.machine_costs import OVERHEAD_SHARE, WITHOUT_NETWORK, ranks_of_one_node
 from hockney.predict.machine_costs import of_machine as costs_of_machine
 from hockney.predict.message import predict_message
+from hockney.predict.network_figures import NetworkFigures
 from hockney.predict.scenario import LOCALITIES as OF_COSTS
 from hockney.records.record import LOCALITIES, Locality
 
@@ -25,11 +28,13 @@ MOST_RANKS = 65536
 WITHIN, ACROSS = "within", "across"
 """Neighbours in one domain, and in two, where nothing but the size of a domain is known."""
 OURS = "slowest-link"
-DOCUMENT_001 = "document-001"
-OVERHEAD_SHARE = 0.35
-"""Of an empty message, at either processor, where nothing was measured: as `hockney.predict.machine_costs`."""
+TWO_LINKS = "two-links"
+RENAMED = {"document-001": TWO_LINKS}
+"""Words that the command line accepts for one release more."""
 BOTH_WAYS_AT_ONCE = ("nonblocking", "persistent")
 EXCHANGES = ("sendrecv", *BOTH_WAYS_AT_ONCE)
+
+NETWORK: Locality = "network"
 
 Where = TypeVar("Where", bound=str)
 """A word for how far neighbours are apart: a locality, or WITHIN and ACROSS."""
@@ -75,8 +80,8 @@ def _slowest_link(links: Sequence[Link], exchange: str) -> Link:
     return _scaled(slowest, 1 + overhead_s / slowest.time_s if slowest.time_s > 0 else 1.0)
 
 
-def _document_001(links: Sequence[Link], exchange: str) -> Link:
-    # Its slowest process waits for one message over each of its two links, whatever the others do.
+def _two_links(links: Sequence[Link], exchange: str) -> Link:
+    # The slowest process waits for one message over each of its two links, whatever the others do.
     del exchange
     pairs = [(links[index - 1], links[index]) for index in range(len(links))]
     left, right = max(pairs, key=lambda pair: pair[0].time_s + pair[1].time_s)
@@ -96,9 +101,9 @@ def _formula(exchange: str) -> str:
 
 MODELS: dict[str, Model] = {
     OURS: Model(_formula, _slowest_link),
-    DOCUMENT_001: Model(
+    TWO_LINKS: Model(
         lambda _: "t(P) = P (λ + n/b of the left link + λ + n/b of the right link), of the process with the most",
-        _document_001,
+        _two_links,
     ),
 }
 
@@ -154,8 +159,17 @@ def around_domains(ranks: int, domain: int | None) -> list[str]:
 class MachineLinks:
     """Links from a machine file: PingPing where measured, else PingPong. `notes`: what stood in for what."""
 
-    def __init__(self, machine: Machine, where: Mapping[str, str] | None = None) -> None:
-        """RequestError where the file has no message of a known locality."""
+    def __init__(
+        self,
+        machine: Machine,
+        where: Mapping[str, str] | None = None,
+        network: NetworkFigures | None = None,
+        system: System | None = None,
+    ) -> None:
+        """`network`: of messages between nodes, completed by what is published for the system.
+
+        RequestError where the file has no message of a known locality.
+        """
         self.notes: list[str] = []
         self._machine = machine
         self._where = dict(where or {})
@@ -172,8 +186,23 @@ class MachineLinks:
                 "the machine file has neither PingPing nor PingPong of a known locality",
                 "measure them: `hockney measure --operation pingping`, then `hockney fit`",
             )
+        given = network or NetworkFigures()
+        self._network = given if self.has_network else given.completed(system)
+        self._one_node = ranks_of_one_node(machine)
         self._costs = costs_of_machine(machine, "machine") if self._known["pingpong"] else None
         self._links: dict[Locality, Link] = {}
+
+    @property
+    def has_network(self) -> bool:
+        """Whether messages between nodes were measured."""
+        return any(NETWORK in known for known in self._known.values())
+
+    def around(self, ranks: int) -> Locality:
+        """Of all neighbours where no place says it: the nearest that was measured.
+
+        `network` where it was not, and so many ranks are more than one node is known to hold.
+        """
+        return self.nearest if self.has_network or ranks <= self._one_node else NETWORK
 
     @property
     def nearest(self) -> Locality:
@@ -181,12 +210,17 @@ class MachineLinks:
         return next(one for one in LOCALITIES if any(one in known for known in self._known.values()))
 
     def __call__(self, locality: Locality) -> Link:
-        """Of that locality; else of the nearest measured one farther out, else farther in."""
+        """Of that locality; on a node else of the nearest measured one farther out, else farther in.
+
+        RequestError for `network` where it was neither measured nor given.
+        """
         if locality not in self._links:
             self._links[locality] = self._made(locality)
         return self._links[locality]
 
     def _made(self, locality: Locality) -> Link:
+        if locality == NETWORK and (self._network.are_given or not self.has_network):
+            return self._given()
         operation = "pingping" if self._known["pingping"] else "pingpong"
         if locality not in self._known[operation] and locality in self._known["pingpong"]:
             operation = "pingpong"
@@ -200,6 +234,12 @@ class MachineLinks:
         entry = one(self._machine, {**self._where, "operation": operation, "locality": taken})
         message = predict_message(entry, MESSAGE_B, "piecewise")
         return Link(message.time_s, message.low_s, message.high_s, self._overhead_s(taken, message.time_s))
+
+    def _given(self) -> Link:
+        if self._network.latency_s is None:
+            raise RequestError("messages between nodes were not measured", WITHOUT_NETWORK)
+        self._note(self._network.words)
+        return link(self._network.latency_s, self._network.bandwidth_B_per_s)
 
     def _overhead_s(self, locality: Locality, time_s: float) -> float:
         if self._costs is None or locality not in OF_COSTS:

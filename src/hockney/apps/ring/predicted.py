@@ -10,7 +10,8 @@ import numpy as np
 
 from hockney.apps.ring.model import Link, Predicted, predict
 from hockney.apps.ring.picture import RingCurve
-from hockney.apps.ring.study import Curve
+from hockney.apps.ring.study import Curve, Run
+from hockney.errors import RequestError
 from hockney.models.over_ranks.segments import Segment, Segments
 from hockney.records.record import Locality
 
@@ -64,23 +65,35 @@ class Comparison:
         )
 
 
-def compared(curves: Sequence[Curve], link_of: Callable[[Locality], Link] | None, model: str) -> list[Comparison]:
-    """Each curve with its lines and, where there are links, its predictions for the neighbours that it had."""
+def compared(
+    curves: Sequence[Curve],
+    link_of: Callable[[Locality], Link] | None,
+    model: str,
+    notes: list[str],
+) -> list[Comparison]:
+    """Each curve with its lines and, where there are links, its predictions for the neighbours that it had.
+
+    Why a run is not predicted is added to `notes`, once.
+    """
+
+    def predicted(run: Run, exchange: str) -> Predicted | None:
+        if link_of is None:
+            return None
+        try:
+            return predict(run.localities, link_of, exchange, model)
+        except RequestError as error:
+            if error.message not in notes:
+                notes.append(error.message)
+            return None
+
     return [
-        Comparison(
-            curve,
-            [
-                None if link_of is None else predict(run.localities, link_of, curve.name["exchange"], model)
-                for run in curve.runs
-            ],
-            curve.fitted(),
-        )
+        Comparison(curve, [predicted(run, curve.name["exchange"]) for run in curve.runs], curve.fitted())
         for curve in curves
     ]
 
 
 def latency_s(segment: Segment) -> tuple[float, float, float] | None:
-    """Half the slope with its 95 % interval: one process more is two messages more (document 000, section 1A)."""
+    """Half the slope with its 95 % interval: T(P) = c + 2λP, a process more is two messages."""
     slope = segment.slope_s()
     return None if slope is None else (slope[0] / 2, slope[1] / 2, slope[2] / 2)
 

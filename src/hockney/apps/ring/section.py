@@ -36,13 +36,13 @@ class Ring(Program):
             rate=record.ranks / record.time_s if record.time_s else None,
         )
 
-    def predicted_s(self, record: AppRecord, basis: Basis) -> float | None:
+    def predicted_s(self, record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
         """By the slowest link around the ring as it was placed."""
         positions = record.answer["positions"]
         order = sorted(range(record.ranks), key=lambda rank: int(positions[rank]))
         links = MachineLinks(basis.of(record))
         made = predict(around(basis.placement(record), order), links, record.parameters["exchange"])
-        return None if made is None else made.time_s
+        return None if made is None else made.time_s, links.notes
 
 
 @app_sections.register("ring")

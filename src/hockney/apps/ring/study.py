@@ -1,7 +1,4 @@
-"""The ring: what is asked of the program, what it answers, per-rank statistics, the documents' lines, the fit.
-
-Documents 000 (section 1A) and 001 (exercise 1).
-"""
+"""The ring: what is asked of the program, what it answers, per-rank statistics, lines of processes, the fit."""
 
 from __future__ import annotations
 
@@ -25,10 +22,12 @@ from hockney.report.places import domains
 from hockney.runner.session import Refused
 
 TOPOLOGIES = ("world", "cartesian", "cartesian-reorder")
-FORMATS = ("table", "document-000", "document-001")
+FORMATS = ("table", "messages", "hops")
+RENAMED_FORMATS = {"document-000": "messages", "document-001": "hops"}
+"""Words that the command line accepts for one release more."""
 MOST_ITERATIONS = 100_000_000
 STATISTICS = ("rank", "P", "t_mean", "t_xmsg", "var", "s2", "N", "dev", "s")
-"""As in table 1 of document 001; µs and µs²."""
+"""Columns of the statistics of a process; µs and µs²."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class Sweep:
 def statistics(run: Run) -> list[dict[str, float | int | None]]:
     """A row per process: mean of N cycles, per hop, variance, sample variance and their roots; µs and µs².
 
-    Table 1 of document 001, but `s2` = var·N/(N − 1), None of one cycle: its own follow from N·P in place of N.
+    `s2` = var·N/(N − 1), None of one cycle.
     """
     count, ranks = int(run.record.answer["cycles"]), run.record.ranks
     rows: list[dict[str, float | int | None]] = []
@@ -176,15 +175,15 @@ def statistics_csv(curves: Sequence[Curve]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(run: Run, form: str) -> list[str]:
-    """The lines of document 000, which counts both messages of a hop, or of 001, which counts hops."""
+def process_lines(run: Run, form: str) -> list[str]:
+    """Lines of each process: `messages` counts both messages of a hop, `hops` counts hops."""
     names = ("received", "left_tags", "right_tags", "left_values", "right_values", "means_s")
     lines = []
     for rank, (received, left_tag, right_tag, left, right, mean_s) in enumerate(
         zip(*map(run.of_process, names), strict=True)
     ):
         head = f"I am process {rank} and I have received"
-        if form == "document-001":
+        if form == "hops":
             final = f"My final messages have tag {left_tag} and value msg-left {left}, msg-right {right}"
             lines.append(f"{head} {received // 2} messages. {final}")
             continue

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
-from scipy.stats import t as student
 
 from hockney.apps.stencil.steps import Step, iteration
 from hockney.apps.stencil.surroundings import FARTHEST, Surroundings, Tuned
 from hockney.errors import RequestError
+from hockney.models.statistics import t_reach
 from hockney.predict.estimators.base import Progress, silent
 
 LEAST_RUNS = 3
@@ -95,5 +95,5 @@ def calibrate(runs: Sequence[Run], surroundings: Surroundings, progress: Progres
     found = least_squares(weighted, np.zeros(deviations.size), diff_step=[0.02], max_nfev=_MOST_STEPS)
     left = misses(found.x)
     degrees = max(1, len(used) - deviations.size)
-    error = float(student.ppf(0.975, degrees) * np.sqrt(np.sum(left**2) / degrees))
+    error = t_reach(float(np.sqrt(np.sum(left**2) / degrees)), degrees)
     return Calibrated(tuned(found.x), max(error, _LEAST_ERROR), len(used))

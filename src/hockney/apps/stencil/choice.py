@@ -37,15 +37,22 @@ class Source:
 class Predicted:
     """One iteration on one grid, in seconds: `time_s` with its 95 % interval, computing and the rest of it.
 
+    No bounds where the network's costs were given, not measured.
+
     `updates_per_s`: cells of all ranks.
     """
 
     grid: Grid
     time_s: float
-    low_s: float
-    high_s: float
+    low_s: float | None
+    high_s: float | None
     compute_s: float
     updates_per_s: float
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """`low_s` and `high_s`, where there are any."""
+        return None if self.low_s is None or self.high_s is None else (self.low_s, self.high_s)
 
     @property
     def communication_s(self) -> float:
@@ -64,7 +71,11 @@ def predict_step(step: Step, source: Source, iterations: int) -> Predicted:
     time_s = made.mean_s(iterations)
     compute_s = made.mean_compute_s(iterations)
     communication_s = max(time_s - compute_s, 0.0)
-    if source.relative_error is None:
+    low_s: float | None
+    high_s: float | None
+    if source.surroundings.assumes_network(step.stencil.grid.ranks):
+        low_s = high_s = None
+    elif source.relative_error is None:
         low_s, high_s = (
             time_s - communication_s * (1 - 1 / UNCALIBRATED),
             time_s + communication_s * (UNCALIBRATED - 1),

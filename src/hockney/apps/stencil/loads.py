@@ -1,4 +1,4 @@
-"""How many elements of a matrix each process of a grid gets (document 000, section 1B, tables I to III)."""
+"""How many elements of a matrix each process of a grid gets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.errors import RequestError
 
 Split = Literal["balanced", "cartesian", "blocks"]
-"""`balanced`: all elements over all processes, the rest to the first (the document's a = 0). `cartesian`: as many
-as the process has in each direction, in contiguous pieces (a ≠ 0). `blocks`: as many, and those elements."""
+"""`balanced`: all elements over all processes, the rest to the first. `cartesian`: as many
+as the process has in each direction, in contiguous pieces. `blocks`: as many, and those elements."""
 SPLITS: tuple[str, ...] = get_args(Split)
 MOST_ELEMENTS = 2**31 - 1
 """Of a matrix: MPI counts elements and displacements in ints."""
@@ -96,7 +96,7 @@ def _shares(items: int, parts: int) -> list[int]:
 
 
 def as_lines(of_ranks: Sequence[int]) -> list[str]:
-    """As the document's tables: `P. 0-23: 1000000`, or for each load its ranks, `P. 0,3,6: 1020000`."""
+    """Lines `P. 0-23: 1000000`, or for each load its ranks, `P. 0,3,6: 1020000`."""
     if len(set(of_ranks)) == 1:
         last = len(of_ranks) - 1
         return [f"P. 0-{last}: {of_ranks[0]}" if last else f"P. 0: {of_ranks[0]}"]

@@ -36,13 +36,14 @@ def of_rank(record: AppRecord) -> str:
     return "" if any(n % p for n, p in along) else "x".join(str(n // p) for n, p in along)
 
 
-def simulated_s(record: AppRecord, basis: Basis) -> float | None:
-    """Seconds of an iteration in the mean of a repetition's; None on one rank, which sends nothing.
+def simulated_s(record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
+    """Seconds of an iteration in the mean of a repetition's (None on one rank, which sends nothing), and what is
+    assumed.
 
     RequestError for a run too large to simulate, or one that contradicts itself.
     """
     if record.ranks == 1:
-        return None
+        return None, []
     if record.ranks > MOST_RANKS:
         raise RequestError(f"more than {MOST_RANKS} ranks take too long to simulate", "")
     if max(record.answer["compute_s"]) > MOST_COMPUTED * record.time_s:
@@ -52,17 +53,18 @@ def simulated_s(record: AppRecord, basis: Basis) -> float | None:
     if "pack_s" in record.answer:
         costs = surroundings.costs.replaced({"copy_s_per_B": computation([record]).packing_s_per_B})
         surroundings = replace(surroundings, costs=costs)
-    return iteration(run.step, surroundings).mean_s(run.iterations)
+    assumptions = surroundings.costs.assumptions(surroundings.place(record.ranks), record.ranks)
+    return iteration(run.step, surroundings).mean_s(run.iterations), assumptions
 
 
 def _surroundings(basis: Basis, record: AppRecord) -> Surroundings:
     """Costs and placement with which the run is simulated. RequestError for a file without ping-pongs."""
-    key = Surroundings, record.variant, record.launch
+    key = Surroundings, record.variant, record.launch, record.nodes
     if key not in basis.kept:
         launch = basis.launches.get(record.launch)
         known = launch is not None and bool(launch.get("ranks"))
         basis.kept[key] = Surroundings(
-            of_machine(basis.of(record), basis.origin, both_ways=True),
+            of_machine(basis.of(record), basis.origin, both_ways=True).on_nodes(record.nodes),
             lambda ranks: place_of(placement_of_launch(launch, ranks)) if launch and known else None,
         )
     surroundings: Surroundings = basis.kept[key]

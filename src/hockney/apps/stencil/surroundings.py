@@ -45,10 +45,14 @@ class Surroundings:
     tuned: Tuned = Tuned()
 
     def finish_s(self, phases: Sequence[Phase], ranks: int) -> list[float]:
-        """When the last rank is through each phase, after a common start; each goes on by itself."""
+        """When the last rank is through each phase, after a common start; each goes on by itself.
+
+        RequestError where messages go between nodes and their costs are not known.
+        """
         place = self.place(ranks)
-        localities = [max(self.costs.messages)] if place is None else list(range(len(LOCALITIES)))
-        found = self.costs.at(localities)
+        self.costs.check_network(place, ranks)
+        costs = self.costs.alike(ranks) if place is None else self.costs
+        found = costs.at([FARTHEST] if place is None else range(len(LOCALITIES)))
         messages = [[self._stretched(name, curve) for name, curve in _named(one)] for one in found.messages]
         network = Network(node_of_rank=())
         if place is not None and place.is_spread:
@@ -63,6 +67,10 @@ class Surroundings:
             network=network,
         )
         return [float(one) for one in result.finish_s.reshape(len(phases), -1).max(axis=1)]
+
+    def assumes_network(self, ranks: int) -> bool:
+        """Whether so many ranks send messages between nodes whose costs were given, not measured."""
+        return self.costs.assumes_network(self.place(ranks), ranks)
 
     def _stretched(self, name: str, curve: Curve) -> Curve:
         sizes, seconds = curve

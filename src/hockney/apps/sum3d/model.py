@@ -10,6 +10,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.predict.collective import predict_one
 from hockney.predict.machine_costs import MachineCosts, of_machine
+from hockney.predict.network_figures import NetworkFigures, with_network
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.schedule.catalogue import algorithms, ask
 
@@ -84,7 +85,7 @@ def predict_sum3d(
         compute_s=READ_AND_WRITTEN_B[write_allocate] * max(of_ranks) / summing_B_per_s,
         gather_s=gather_s + own_s,
         pack_s=3 * COPIED_B * size.elements / bandwidth_B_per_s if split == "blocks" else 0.0,
-        warnings=(*costs.warnings, *costs.beyond(block_B)),
+        warnings=(*costs.warnings, *costs.assumptions(place, grid.ranks), *costs.beyond(block_B)),
     )
 
 
@@ -99,10 +100,18 @@ def _collective_s(
     return row.time_s
 
 
-def costs_of(machine: Machine, origin: str, size: Size, locality: str = "", cache: str = "") -> MachineCosts:
-    """Costs of messages of that locality (farthest measured) and cache: `warm` or `off` (`usual_cache`).
+def costs_of(
+    machine: Machine,
+    origin: str,
+    size: Size,
+    locality: str = "",
+    cache: str = "",
+    network: NetworkFigures | None = None,
+) -> MachineCosts:
+    """Costs of messages of that locality and cache (`warm` or `off`; none: as `usual_cache`).
 
-    RequestError where the machine file has none of those.
+    Without a locality all that are known; `network` says what messages between nodes take where none were
+    measured. RequestError where the machine file has none of those.
     """
     cache = cache or usual_cache(machine, size)
     entries = [entry for entry in machine.point_to_point if entry.cache in (cache, "")]
@@ -110,12 +119,14 @@ def costs_of(machine: Machine, origin: str, size: Size, locality: str = "", cach
         known = ", ".join(sorted({entry.cache for entry in machine.point_to_point})) or "nothing"
         raise RequestError(f"{origin} has no messages with cache {cache!r}", f"measured: {known}")
     costs = of_machine(machine.model_copy(update={"point_to_point": entries}), f"{origin}, cache {cache}")
+    costs = with_network(costs, network or NetworkFigures(), None)
     if not locality:
         return costs
     there = {LOCALITIES[one]: of_it for one, of_it in costs.messages.items()}
     if locality not in there:
         raise RequestError(f"{origin} has no messages of locality {locality!r}", f"measured: {', '.join(there)}")
-    return replace(costs, messages={LOCALITIES.index(locality): there[locality]})
+    # Whoever names it says how far apart the ranks are, however many.
+    return replace(costs, messages={LOCALITIES.index(locality): there[locality]}, one_node=None)
 
 
 def usual_cache(machine: Machine, size: Size) -> str:

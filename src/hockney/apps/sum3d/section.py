@@ -40,11 +40,13 @@ class Sum3d(Program):
             communication=(parts_s["scatter_s"] + parts_s["gather_s"]) / total_s if total_s else None,
         )
 
-    def predicted_s(self, record: AppRecord, basis: Basis) -> float | None:
+    def predicted_s(self, record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
         """With linear scatter and gather, as `hockney run sum3d --machine` does."""
         problem = _problem(record)
-        made = summary(problem, record, costs_of(basis.of(record), basis.origin, problem.size))
-        return float(made["predicted"]["parts"]["time_s"]["predicted_s"])
+        costs = costs_of(basis.of(record), basis.origin, problem.size)
+        made = summary(problem, record, costs)
+        assumptions = costs.on_nodes(record.nodes).assumptions(None, record.ranks)
+        return float(made["predicted"]["parts"]["time_s"]["predicted_s"]), assumptions
 
 
 def _problem(record: AppRecord) -> Problem:

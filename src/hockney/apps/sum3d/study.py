@@ -1,4 +1,4 @@
-"""The three-dimensional sum: its request, the document's statistics, shares and tables."""
+"""The three-dimensional sum: its request, statistics of its runs, shares and tables."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy import stats
-
 from hockney.apps.launched import repetitions as repeated
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.stencil.loads import Size, as_lines, check, check_ranks, usual_grid
 from hockney.apps.sum3d.model import PARTS, predict_sum3d
 from hockney.errors import RequestError
+from hockney.models.statistics import NORMAL, t_reach
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
 
 MOST_CYCLES = 10**6
 LARGEST_SEED = 2**62
-NORMAL = 1.96
-"""Equation (9)'s c, of a normal distribution; with few runs it promises too much."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +65,10 @@ class Problem:
 
 
 def run_statistics(samples_s: Sequence[float]) -> dict[str, float | int | None]:
-    """Document 000, equation (9), in seconds: mean of the runs, S, and the mean's 95 % interval by two factors.
+    """Mean of the runs and its 95 % interval, mean ± c·S/√runs, in seconds, with S the standard deviation.
 
-    `normal`: c = 1.96. `student`: c of Student's t with runs − 1 degrees of freedom, right for few runs too.
-    None with a single run.
+    `normal`: c = 1.96, which promises too much with few runs. `student`: c of Student's t with runs − 1 degrees
+    of freedom, right for few runs too. None with a single run.
     """
     runs, mean_s = len(samples_s), statistics.fmean(samples_s)
     made: dict[str, float | int | None] = {"runs": runs, "mean_s": mean_s}
@@ -80,8 +77,8 @@ def run_statistics(samples_s: Sequence[float]) -> dict[str, float | int | None]:
         return {**made, "standard_deviation_s": None, **dict.fromkeys(names)}
     deviation_s = statistics.stdev(samples_s, mean_s)
     each_s = deviation_s / math.sqrt(runs)
-    student = float(stats.t.ppf(0.975, runs - 1))
-    bounds = [mean_s + sign * factor * each_s for factor in (NORMAL, student) for sign in (-1, 1)]
+    reaches_s = (NORMAL * each_s, t_reach(each_s, runs - 1))
+    bounds = [mean_s + sign * reach_s for reach_s in reaches_s for sign in (-1, 1)]
     return {**made, "standard_deviation_s": deviation_s, **dict(zip(names, bounds, strict=True))}
 
 
@@ -119,7 +116,7 @@ def summary(
             problem.size,
             problem.grid,
             problem.split,
-            costs,
+            costs.on_nodes(record.nodes),
             # Each rank measured its own while all did: rank 0 copies, and the slowest holds up the gather.
             record.answer["memory_bandwidth_B_per_s"][0],
             sum_bandwidth_B_per_s=min(record.answer["sum_bandwidth_B_per_s"]),

@@ -83,5 +83,7 @@ Asking = Generator[Question | NotMeasurable, dict[str, Any] | None, None]
 It must depend on nothing but `Here` and the answers: a campaign that is resumed feeds it the answers on disk.
 """
 
-effects: Registry[Callable[[Here], Asking]] = Registry("effect", "hockney.campaign.effects")
+effects: Registry[Callable[[Here], Asking]] = Registry(
+    "effect", "hockney.campaign.effects", "reference/effects.md"
+)
 """By the name of the effect, which is that of its file in cpp/runner/effects."""

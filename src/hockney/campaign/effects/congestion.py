@@ -9,8 +9,8 @@ import numpy as np
 
 from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
 from hockney.network.topologies.base import Network, parse_spec
-from hockney.network.traffic.base import Demand, Links
-from hockney.network.traffic.demands.base import Allocated, traffics
+from hockney.network.traffic.base import Allocated, Demand, Links
+from hockney.network.traffic.demands import traffics
 from hockney.network.traffic.routings.base import routings
 from hockney.network.traffic.study import default_routing, rounded
 
@@ -145,8 +145,8 @@ def ordered(half: int) -> dict[str, list[int]]:
 def worst_of(network: Network) -> tuple[list[int], float]:
     """Sender and receiver of each pair, node after node, and how many of them share the most loaded link.
 
-    Of document 003's worst pairing by distance, in which every node sends, each node is here in one pair: those
-    in the nodes' order whose ends are both free.
+    In the worst pairing by distance (Hoefler et al. 2010) every node sends; here each node is in one pair: in
+    the nodes' order those whose ends are both free.
     """
     among = Allocated(Links.of(network), np.arange(network.nodes))
     pairs: list[int] = []

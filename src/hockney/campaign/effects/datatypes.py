@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
 
 SIZE_B = 16 * 2**10
-"""The message of document 003, figure 1b."""
+"""The message of Hoefler et al. 2010, figure 1b."""
 SIZES_B = (2**10, SIZE_B, 2**18)
 SWITCHING_B = (2**12, 2**13)
 """Between the sizes above, where libraries go over to another protocol: their blocks may cost otherwise too."""

@@ -57,11 +57,10 @@ def map_(
     from hockney.cli._progress import shown
     from hockney.network.topologies.base import parse_spec
     from hockney.network.topologies.torus import extents
-    from hockney.network.traffic.base import Links, check_bytes
-    from hockney.network.traffic.demands.base import Allocated
+    from hockney.network.traffic.base import Allocated, Links, check_bytes
     from hockney.network.traffic.mapping import check_ranks, compare, read_map
     from hockney.network.traffic.patterns.base import Volumes, parse_pattern
-    from hockney.network.traffic.placements.base import Situation
+    from hockney.network.traffic.placements import Situation
     from hockney.network.traffic.study import default_routing
 
     size_B = parse_bytes(size) if size else None

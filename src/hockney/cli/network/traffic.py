@@ -76,8 +76,7 @@ def traffic(
     """
     from hockney.cli._progress import shown
     from hockney.network.topologies.base import parse_spec
-    from hockney.network.traffic.base import Links, check_bytes
-    from hockney.network.traffic.demands.base import Allocated
+    from hockney.network.traffic.base import Allocated, Links, check_bytes
     from hockney.network.traffic.study import default_routing, spread_of_samples, study
 
     of = parse_spec(topology)
@@ -135,7 +134,7 @@ def _show(found: TrafficStudy, links: int) -> None:
     if (bound := told.get("beta_factor")) is not None and found.traffic in _EQUATION_2:
         out.print(
             f"point to point: α + β·S ≤ T(S){_EQUATION_2[found.traffic]} α + β·S·{bound['high']:.6g}, when every "
-            f"node sends {bound['streams']} streams (after document 003, equation 2)",
+            f"node sends {bound['streams']} streams (after Hoefler et al. 2010, equation 2)",
             soft_wrap=True,
         )
     rate = told["bandwidth_per_node"]["bandwidth_B_per_s"]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hockney.apps.stencil.measured import Computation
     from hockney.apps.stencil.steps import Step
     from hockney.predict.machine_costs import MachineCosts
+    from hockney.predict.network_figures import NetworkFigures
     from hockney.predict.scenario import Place
     from hockney.records.app_record import AppRecord
 
@@ -73,6 +74,7 @@ class Asked:
     mapping: str
     nodes: int | None
     ppn: int | None
+    network: NetworkFigures
     formulation: str = ""
 
 
@@ -88,6 +90,7 @@ def predict_stencil(asked: Asked, *, as_json: bool) -> None:
             "name fewer grids",
         )
     costs, place, warnings = _where(asked)
+    warnings += costs.assumptions(place(grids[0].ranks), grids[0].ranks)
     if not asked.cells and asked.subdomain is None:
         warnings.append(f"no size is given: {USUAL_SIZE} cells are taken")
     if not asked.cell_time and asked.runs is None:
@@ -259,6 +262,7 @@ def _where(asked: Asked) -> tuple[MachineCosts, Callable[[int], Place | None], l
     from hockney.machine.placement import placement
     from hockney.machine.system import find_system
     from hockney.predict.machine_costs import of_machine, of_system, usual
+    from hockney.predict.network_figures import with_network
     from hockney.predict.scenario import place_of
 
     system = find_system(asked.system) if asked.system else None
@@ -266,11 +270,12 @@ def _where(asked: Asked) -> tuple[MachineCosts, Callable[[int], Place | None], l
         costs = of_machine(load(asked.machine), str(asked.machine), both_ways=True)
     else:
         costs = of_system(system) if system else usual()
+    costs = with_network(costs, asked.network, system)
     if system is None:
         if asked.mapping or asked.nodes is not None or asked.ppn is not None:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, lambda _: None, list(costs.warnings)
-    known = system
+    known = asked.network.of(system)
 
     def place(ranks: int) -> Place:
         return place_of(placement(known, asked.mapping, ranks, asked.nodes, asked.ppn), known)
@@ -345,7 +350,7 @@ def _show(
         shown.add_row(
             str(one.grid),
             format_time(one.time_s),
-            f"{format_time(one.low_s)} to {format_time(one.high_s)}",
+            "–" if one.interval is None else f"{format_time(one.interval[0])} to {format_time(one.interval[1])}",
             f"{one.updates_per_s / 1e6:.4g}",
             f"{one.communication_share:.1%}",
         )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hockney.cli import JsonOption, verb
+from hockney.cli._network_figures import NetworkBandwidth, NetworkLatency, network_figures
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.cli.predict._stencil import (
     Asked,
@@ -50,6 +51,8 @@ def cg(
     mapping: Mapping = "",
     nodes: Nodes = None,
     ppn: Ppn = None,
+    network_latency: NetworkLatency = "",
+    network_bandwidth: NetworkBandwidth = "",
     as_json: JsonOption = False,
 ) -> None:
     """The time of an iteration on process grids, ranked, with intervals, and where communication matters.
@@ -73,6 +76,7 @@ def cg(
             mapping,
             nodes,
             ppn,
+            network_figures(network_latency, network_bandwidth),
             formulation,
         ),
         as_json=as_json,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli._network_figures import NetworkBandwidth, NetworkLatency, network_figures
 from hockney.cli.predict import MACHINE, MachineFile, Sizes, predict
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hockney.predict.collective import Row
     from hockney.predict.estimators.base import Fitted, Progress
     from hockney.predict.machine_costs import MachineCosts
+    from hockney.predict.network_figures import NetworkFigures
     from hockney.predict.scenario import Place
 
 USUAL_SIZE = "1KiB"
@@ -44,6 +46,7 @@ class Request:
     machine: Path
     table: Path | None
     statistic: str
+    network: NetworkFigures
 
 
 def _enter(operation: str) -> Callable[..., None]:
@@ -69,6 +72,8 @@ hockney predict {operation} --ranks 200 --bytes 64KiB --table table.csv.gz --sys
         ppn: Annotated[int | None, typer.Option(help="The most ranks on a node.")] = None,
         root: Annotated[int, typer.Option(help="The root.")] = 0,
         segment: Annotated[str, typer.Option(help="Segment size; `none`.")] = "none",
+        network_latency: NetworkLatency = "",
+        network_bandwidth: NetworkBandwidth = "",
         table: Annotated[
             Path | None,
             typer.Option(help="Calibrate on the collectives of this tidy table or campaign folder."),
@@ -99,6 +104,7 @@ hockney predict {operation} --ranks 200 --bytes 64KiB --table table.csv.gz --sys
             machine,
             table,
             statistic,
+            network_figures(network_latency, network_bandwidth),
         )
         _predict(request, as_json=as_json)
 
@@ -119,7 +125,11 @@ def _predict(request: Request, *, as_json: bool) -> None:
         )
     if not 0 <= request.root < request.ranks:
         raise RequestError(f"root {request.root} is none of the {request.ranks} ranks", "ranks count from 0")
-    sizes = [0] if request.operation == "barrier" else [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
+    sizes = (
+        [parse_bytes(s) for s in request.sizes or [USUAL_SIZE]]
+        if COLLECTIVES[request.operation].has_size
+        else [0]
+    )
     if request.table:
         from hockney.cli._progress import shown
 
@@ -172,7 +182,7 @@ def _mechanistic(request: Request, size_B: int) -> dict[str, Any]:
     if not rows:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
-    warnings = [*costs.warnings, *costs.beyond(size_B)]
+    warnings = [*costs.warnings, *costs.assumptions(place, request.ranks or 1), *costs.beyond(size_B)]
     if any(row.method == "published" for row in rows):
         warnings.append(
             "a published model may use hardware that point-to-point messages do not: bounds are not its own"
@@ -197,17 +207,20 @@ def _costs(request: Request) -> tuple[MachineCosts, Place | None]:
     from hockney.machine.file import load
     from hockney.machine.system import find_system
     from hockney.predict.machine_costs import of_machine, of_system, placed, usual
+    from hockney.predict.network_figures import with_network
 
     system = find_system(request.system) if request.system else None
     if request.machine.exists() or request.machine != MACHINE:
         costs = of_machine(load(request.machine), str(request.machine))
     else:
         costs = of_system(system) if system else usual()
+    costs = with_network(costs, request.network, system)
     if system is None:
         if request.mapping or request.nodes is not None or request.ppn is not None:
             raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, None
-    return placed(costs, system, request.mapping, request.ranks or 1, request.nodes, request.ppn)
+    described = request.network.of(system)
+    return placed(costs, described, request.mapping, request.ranks or 1, request.nodes, request.ppn)
 
 
 def _calibrated(request: Request, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
@@ -337,7 +350,7 @@ def _answer(
 def _show(request: Request, made: dict[str, Any]) -> None:
     from rich.table import Table
 
-    size = "" if request.operation == "barrier" else f" of {format_bytes(made['bytes'])}"
+    size = f" of {format_bytes(made['bytes'])}" if COLLECTIVES[request.operation].has_size else ""
     shown = Table(title=f"{request.operation}{size} on {request.ranks} ranks, from {made['origin']}", box=None)
     for heading in ("algorithm", "time", "95 % interval", "method", "exact", "asymptotic", "dominant"):
         shown.add_column(

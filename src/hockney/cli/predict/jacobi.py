@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hockney.cli import JsonOption, emit_json, out, verb
+from hockney.cli._network_figures import NetworkBandwidth, NetworkLatency, network_figures
+from hockney.cli._words import current
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.cli.predict._stencil import (
     Asked,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = (
     "hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 "
-    "--grid 24x1x1 --model document-000"
+    "--grid 24x1x1 --model weak_scaling_jacobi"
 )
 SHARES = (0.1, 0.5)
 """Of the time, from which communication is said to matter."""
@@ -62,7 +64,7 @@ class Request:
 hockney predict jacobi --cells 800 --ranks 48 --grid all --cell-time 0.9ns
 hockney predict jacobi --cells 800 --ranks 48 --grid all --runs folder --machine machine.json --json
 {EXAMPLE} --json
-hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model document-001
+hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185MB/s --subdomain 1200 --ranks 48 --grid all --model weak_scaling_jacobi_per_message
 """,  # noqa: E501 - an example is one line of a shell
     of=predict,
 )
@@ -80,8 +82,11 @@ def jacobi(
     mapping: Mapping = "",
     nodes: Nodes = None,
     ppn: Ppn = None,
+    network_latency: NetworkLatency = "",
+    network_bandwidth: NetworkBandwidth = "",
     model: Annotated[
-        str | None, typer.Option(help="A document's formula instead: document-000 or document-001.")
+        str | None,
+        typer.Option(help="Formula: weak_scaling_jacobi or weak_scaling_jacobi_per_message."),
     ] = None,
     serial_time: Annotated[str, typer.Option(help="Formulas: what one rank takes for its subdomain alone.")] = "",
     latency: Annotated[str, typer.Option(help="Formulas: of a message, such as 0.98us.")] = "",
@@ -93,7 +98,7 @@ def jacobi(
     Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
     `hockney run jacobi` took, or --cell-time. With --runs communication is calibrated on them, too.
 
-    With --model a formula of the documents is evaluated, for which --serial-time, --latency, --bandwidth,
+    With --model a formula is evaluated, for which --serial-time, --latency, --bandwidth,
     --subdomain and --grid are needed.
     """
     if model is None and not (serial_time or latency or bandwidth):
@@ -113,6 +118,7 @@ def jacobi(
                 mapping,
                 nodes,
                 ppn,
+                network_figures(network_latency, network_bandwidth),
             ),
             as_json=as_json,
         )
@@ -127,6 +133,8 @@ def jacobi(
         "--mapping": mapping,
         "--nodes": nodes,
         "--ppn": ppn,
+        "--network-latency": network_latency,
+        "--network-bandwidth": network_bandwidth,
         "--machine": None if machine == MACHINE else machine,
     }
     for name, value in given.items():
@@ -137,12 +145,13 @@ def jacobi(
 
 def _predict(request: Request, *, as_json: bool) -> None:
     """Print the fastest of the grids asked for, the others after it, and how communication grows."""
-    from hockney.apps.jacobi.printed import exceeds, jacobi_models, rank, weak_scaling
+    from hockney.apps.jacobi.printed import RENAMED, exceeds, jacobi_models, rank, weak_scaling
 
     known = ", ".join(jacobi_models.names())
     if request.model is None:
         raise RequestError("jacobi needs --model", f"known: {known}")
-    model = jacobi_models.get(request.model)
+    name = current(request.model, "--model", RENAMED)
+    model = jacobi_models.get(name)
     case = _case(request)
     ranked = rank(model, case, grids_of(request.grids, request.ranks))
     steps = weak_scaling(model, case)
@@ -152,7 +161,7 @@ def _predict(request: Request, *, as_json: bool) -> None:
         emit_json(
             {
                 "operation": "jacobi",
-                "model": request.model,
+                "model": name,
                 "formula": model.formula,
                 **vars(case),
                 "ranks": best.grid.ranks,
@@ -167,7 +176,7 @@ def _predict(request: Request, *, as_json: bool) -> None:
             }
         )
         return
-    title = f"jacobi on {ranked[0][1].grid.ranks} ranks, {case.subdomain}³ cells each — {request.model}"
+    title = f"jacobi on {ranked[0][1].grid.ranks} ranks, {case.subdomain}³ cells each — {name}"
     out.print(f"{title}\n  {model.formula}", markup=False, soft_wrap=True)
     _show(ranked)
     out.print(_growth(steps, matters), markup=False, soft_wrap=True)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hockney.cli import JsonOption, emit_json, out, verb
-from hockney.cli._words import wholes
+from hockney.cli._network_figures import NetworkBandwidth, NetworkLatency, network_figures
+from hockney.cli._words import current, wholes
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
 
 if TYPE_CHECKING:
     from hockney.apps.ring.model import Link, MachineLinks, Predicted, Where
+    from hockney.machine.system import System
     from hockney.records.record import Locality
 
 MOST_PROCESSES = 2_000_000
@@ -58,13 +60,13 @@ class Answer:
     examples="hockney predict ring --ranks 1-24\n"
     "hockney predict ring --ranks 2,64,128,256 --system orfeo-epyc --mapping core --exchange nonblocking\n"
     "hockney predict ring --ranks 2-24 --latency 0.34us --bandwidth 6372.991MB/s --latency-across 0.57us "
-    "--bandwidth-across 5530.801MB/s --domain 12 --model document-001 --json",
+    "--bandwidth-across 5530.801MB/s --domain 12 --model two-links --json",
     of=predict,
 )
 def ring(
     ranks: Annotated[str, typer.Option(help="Processes: 8, 8,16 or 1-24.")] = "",
     exchange: Annotated[str, typer.Option(help="sendrecv, nonblocking or persistent.")] = "sendrecv",
-    model: Annotated[str, typer.Option(help="slowest-link or document-001.")] = "slowest-link",
+    model: Annotated[str, typer.Option(help="slowest-link or two-links.")] = "slowest-link",
     machine: MachineFile = MACHINE,
     where: Annotated[
         list[str] | None,
@@ -74,6 +76,8 @@ def ring(
     mapping: Annotated[str, typer.Option(help="Where the system's mapping puts ranks.")] = "",
     nodes: Annotated[int | None, typer.Option(help="Nodes that are used.")] = None,
     ppn: Annotated[int | None, typer.Option(help="The most ranks on a node.")] = None,
+    network_latency: NetworkLatency = "",
+    network_bandwidth: NetworkBandwidth = "",
     locality: Annotated[
         str, typer.Option(help="Of all neighbours, without --system. [default: the nearest measured]")
     ] = "",
@@ -92,7 +96,7 @@ def ring(
     From the messages of a machine file, PingPing where it was measured, for the neighbours that a placement
     makes; or from a latency and a bandwidth alone.
     """
-    from hockney.apps.ring.model import MESSAGE_B, MOST_RANKS, model_of
+    from hockney.apps.ring.model import MESSAGE_B, MOST_RANKS, RENAMED, model_of
 
     if not ranks:
         raise RequestError("ring needs --ranks", "for example --ranks 1-24")
@@ -102,11 +106,18 @@ def ring(
             f"--ranks {ranks}: {sum(counts)} processes in all, more than {MOST_PROCESSES}",
             "name fewer numbers of processes: 16,256,4096",
         )
+    model = current(model, "--model", RENAMED)
     formula = model_of(model).formula(exchange)
     numbers = Numbers(latency, bandwidth, latency_across, bandwidth_across, domain)
     place = Place(system, mapping, nodes, ppn, locality)
     if any(word not in ("", None) for word in vars(numbers).values()):
-        given = {**vars(place), "where": where, "machine": None if machine == MACHINE else machine}
+        given = {
+            **vars(place),
+            "where": where,
+            "machine": None if machine == MACHINE else machine,
+            "network-latency": network_latency,
+            "network-bandwidth": network_bandwidth,
+        }
         for name, word in given.items():
             if word not in ("", None, []):
                 raise RequestError(f"--{name} means nothing with --latency", "leave it out")
@@ -115,10 +126,14 @@ def ring(
         from hockney.apps.ring.model import MachineLinks
         from hockney.machine.file import load
         from hockney.machine.select import parse_where
+        from hockney.machine.system import find_system
 
-        answer = _of_machine(
-            MachineLinks(load(machine), parse_where(where or [])), place, counts, exchange, model
-        )
+        network = network_figures(network_latency, network_bandwidth)
+        if network.are_given and network.latency_s is None:
+            raise RequestError("--network-bandwidth needs --network-latency", "a ring's messages have 4 B")
+        described = find_system(system) if system else None
+        links = MachineLinks(load(machine), parse_where(where or []), network, described)
+        answer = _of_machine(links, place, described, counts, exchange, model)
     if json:
         emit_json(
             {
@@ -173,16 +188,16 @@ def _link(latency: str, bandwidth: str) -> Link:
     return made
 
 
-def _of_machine(links: MachineLinks, place: Place, counts: Sequence[int], exchange: str, model: str) -> Answer:
+def _of_machine(
+    links: MachineLinks, place: Place, system: System | None, counts: Sequence[int], exchange: str, model: str
+) -> Answer:
     from hockney.apps.ring.model import around, locality_of
 
-    if place.system:
+    if system is not None:
         from hockney.machine.placement import placement
-        from hockney.machine.system import find_system
 
         if place.locality:
             raise RequestError("--locality means nothing with --system", "the system says where neighbours are")
-        system = find_system(place.system)
 
         def neighbours(count: int) -> list[Locality]:
             return around(placement(system, place.mapping, count, place.nodes, place.ppn))
@@ -190,8 +205,12 @@ def _of_machine(links: MachineLinks, place: Place, counts: Sequence[int], exchan
         return _answer(counts, neighbours, links, exchange, model, links.notes)
     if place.mapping or place.nodes is not None or place.ppn is not None:
         raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
-    here = locality_of(place.locality) if place.locality else links.nearest
-    return _answer(counts, lambda count: [here] * count if count > 1 else [], links, exchange, model, links.notes)
+    named = locality_of(place.locality) if place.locality else None
+
+    def alike(count: int) -> list[Locality]:
+        return [named or links.around(count)] * count if count > 1 else []
+
+    return _answer(counts, alike, links, exchange, model, links.notes)
 
 
 def _answer(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
+from hockney.cli._network_figures import NetworkBandwidth, NetworkLatency, network_figures
 from hockney.cli.predict import MACHINE, MachineFile, predict
 from hockney.errors import RequestError
 
@@ -32,7 +33,7 @@ Algorithm = Annotated[str, typer.Option(help="Of scatter and gather: linear or b
 @verb(
     "sum3d",
     examples="""
-hockney predict sum3d 2400 100 100 --ranks 24 --memory-bandwidth 10GB/s
+hockney predict sum3d 2400 100 100 --ranks 24 --memory-bandwidth 10GB/s --locality cache
 hockney predict sum3d 800 300 100 --ranks 24 --grid 6x4x1 --split blocks --memory-bandwidth 10GB/s --json
 """,
     of=predict,
@@ -54,6 +55,8 @@ def sum3d(
     ] = "",
     locality: Locality = "",
     cache: CacheOf = "",
+    network_latency: NetworkLatency = "",
+    network_bandwidth: NetworkBandwidth = "",
     write_allocate: WriteAllocate = False,
     algorithm: Algorithm = "linear",
     as_json: JsonOption = False,
@@ -76,12 +79,18 @@ def sum3d(
     check_ranks(made, made.ranks if ranks is None else ranks)
     of_ranks = loads(size, made, split)
     bandwidth_B_per_s = parse_rate(memory_bandwidth)
+    network = network_figures(network_latency, network_bandwidth)
+    if network.are_given and locality not in ("", "network"):
+        raise RequestError(
+            f"--locality {locality} says that no message goes between nodes",
+            "leave out --network-latency and --network-bandwidth",
+        )
     summing_B_per_s = parse_rate(sum_bandwidth) if sum_bandwidth else bandwidth_B_per_s
     predicted = predict_sum3d(
         size,
         made,
         split,
-        costs_of(load(machine), str(machine), size, locality, cache),
+        costs_of(load(machine), str(machine), size, locality, cache, network),
         bandwidth_B_per_s,
         sum_bandwidth_B_per_s=summing_B_per_s,
         write_allocate=write_allocate,

@@ -125,7 +125,10 @@ def jacobi(
     if machine and halo in EXCHANGES and (box or subdomain):
         costs = of_machine(load(machine), str(machine), both_ways=True)
         for count in counts:
-            grids[count] = fastest_grid(count, box, subdomain or 0, halo, costs)
+            try:
+                grids[count] = fastest_grid(count, box, subdomain or 0, halo, costs)
+            except RequestError as error:
+                raise RequestError(error.message, "name a --grid, or leave out --machine") from error
     wanted = Wanted(
         ranks=counts,
         cells=box,

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from hockney.cli import JsonOption, emit_json, out, verb
-from hockney.cli._words import LARGEST, names, wholes
+from hockney.cli._words import LARGEST, current, names, wholes
 from hockney.cli.run import (
     BindTo,
     HostFile,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @verb(
     "ring",
-    examples="hockney run ring --ranks 4 --format document-000\n"
+    examples="hockney run ring --ranks 4 --format messages\n"
     "hockney run ring --ranks 1-24 --map-by core,node -o FOLDER --csv ring.csv\n"
     "hockney run ring --ranks 1-24 --exchange sendrecv,nonblocking --machine machine.json --figure ring.png",
     of=run,
@@ -56,11 +56,11 @@ def ring(
         ),
     ] = None,
     repetitions: Repeat = None,
-    form: Annotated[str, typer.Option("--format", help="table, document-000 or document-001.")] = "table",
+    form: Annotated[str, typer.Option("--format", help="table; lines of a process: messages, hops.")] = "table",
     csv: Annotated[Path | None, typer.Option(help="Write the statistics of every process, in µs.")] = None,
     machine: Annotated[Path | None, typer.Option(help="Machine file to predict from.")] = None,
     model: Annotated[
-        str, typer.Option(help="Model to predict with: slowest-link or document-001.")
+        str, typer.Option(help="Model to predict with: slowest-link or two-links.")
     ] = "slowest-link",
     figure: Annotated[Path | None, typer.Option(help="Draw time against processes (.svg, .png, .html).")] = None,
     output: Output = None,
@@ -82,13 +82,15 @@ def ring(
     Over several numbers of processes, lines are fitted between the places where the placement fills a cache, a
     package or a node; half the slope is the latency of a message.
     """
-    from hockney.apps.ring.model import MachineLinks, model_of
+    from hockney.apps.ring.model import RENAMED, MachineLinks, model_of
     from hockney.apps.ring.predicted import compared
-    from hockney.apps.ring.study import FORMATS, Sweep, chosen
+    from hockney.apps.ring.study import FORMATS, RENAMED_FORMATS, Sweep, chosen
     from hockney.runner.inventory import inventory
 
     counts = wholes(ranks, "--ranks", range(1, LARGEST + 1)) if ranks else [inventory().cores]
+    form = current(form, "--format", RENAMED_FORMATS)
     chosen([form], FORMATS, "--format")
+    model = current(model, "--model", RENAMED)
     model_of(model)
     sweep = Sweep(
         counts,
@@ -120,7 +122,9 @@ def ring(
             time_limit=time_limit,
             system=system,
         )
-    made = compared(sweep.curves, links, model)
+    notes: list[str] = []
+    made = compared(sweep.curves, links, model, notes)
+    notes += links.notes if links else []
     if csv is not None:
         _write_csv(csv, sweep.curves)
     if figure is not None:
@@ -133,14 +137,14 @@ def ring(
                 "runs": [run.record.model_dump() for curve in sweep.curves for run in curve.runs],
                 "model": model if links else None,
                 "curves": [one.as_data() for one in made],
-                "notes": links.notes if links else [],
+                "notes": notes,
                 "csv": str(csv) if csv else None,
                 "figure": str(figure) if figure else None,
             }
         )
         return
     _show(made, form, model if links else "")
-    for note in links.notes if links else []:
+    for note in notes:
         out.print(note, markup=False, soft_wrap=True)
     for path in filter(None, (csv, figure)):
         out.print(f"wrote {path}", markup=False, soft_wrap=True)
@@ -177,12 +181,12 @@ def _write_csv(path: Path, curves: Sequence[Curve]) -> None:
 
 
 def _show(made: Sequence[Comparison], form: str, model: str) -> None:
-    from hockney.apps.ring.study import document
+    from hockney.apps.ring.study import process_lines
 
     for one in made:
         if form != "table":
             for run in one.curve.runs:
-                for line in document(run, form):
+                for line in process_lines(run, form):
                     out.print(line, markup=False, highlight=False, soft_wrap=True)
             continue
         out.print(one.curve.title, markup=False, soft_wrap=True)

@@ -145,7 +145,14 @@ def sum3d(
         system=system,
     )
     made = [
-        summary(problem, record, costs, write_allocate=write_allocate, algorithm=algorithm) for record in records
+        summary(
+            problem,
+            record,
+            costs if costs is not None and _reaches(costs, record) else None,
+            write_allocate=write_allocate,
+            algorithm=algorithm,
+        )
+        for record in records
     ]
     if json:
         emit_json({"runs": [{**record.model_dump(), **one} for record, one in zip(records, made, strict=True)]})
@@ -169,6 +176,18 @@ def _costs(machine: Path | None, problem: Problem, locality: str, cache: str) ->
             raise RequestError("--locality and --cache are of predictions", "name a --machine")
         return None
     return costs_of(load(machine), str(machine), problem.size, locality, cache)
+
+
+def _reaches(costs: MachineCosts, record: AppRecord) -> bool:
+    """Whether the costs hold for the nodes of this run; says why not."""
+    try:
+        costs.on_nodes(record.nodes).check_network(None, record.ranks)
+    except RequestError as error:
+        from rich.text import Text
+
+        err.print("[yellow]warning:[/yellow]", Text(f"not predicted: {error.message}"), soft_wrap=True)
+        return False
+    return True
 
 
 def _show_loads(problem: Problem, *, as_json: bool) -> None:

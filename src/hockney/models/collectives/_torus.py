@@ -1,4 +1,4 @@
-"""Alltoall on a cubic torus (document 003, section 4): how many messages share the most loaded link.
+"""Alltoall on a cubic torus (Hoefler et al. 2010, section 4): how many messages share the most loaded link.
 
 The torus is k × k × k with P = k³ nodes and 6 k³ unidirectional links; every node sends to every other one along
 shortest paths, spread evenly over the links.
@@ -25,7 +25,7 @@ def congestion(k: int) -> float:
 
 
 def congestion_as_printed(ranks: int) -> float:
-    """What document 003 prints: ∛P(∛P/2 + 1)³, an upper bound on C that it puts into a lower bound on T."""
+    """As Hoefler et al. 2010 print it: ∛P(∛P/2 + 1)³, an upper bound on C that they put in a lower one on T."""
     k = math.cbrt(ranks)
     return k * (k / 2 + 1) ** 3
 

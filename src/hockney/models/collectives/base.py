@@ -39,7 +39,9 @@ class Collective:
     forms: Mapping[str, ClosedForm]
 
 
-collective_models: Registry[Collective] = Registry("model of a collective", "hockney.models.collectives")
+collective_models: Registry[Collective] = Registry(
+    "model of a collective", "hockney.models.collectives", "reference/collective-models.md"
+)
 """By the name of the operation."""
 
 _ALIASES = {

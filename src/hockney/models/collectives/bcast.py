@@ -79,13 +79,13 @@ collective_models.register("bcast")(
                 source=PJESIVAC,
             ),
             "halving_tree": ClosedForm(
-                rounds(lambda case, _: case.log), "q", "q·n", _TREE, source="document 002, section 4"
+                rounds(lambda case, _: case.log), "q", "q·n", _TREE, source="its schedule"
             ),
             "pipelined_tree": ClosedForm(
                 rounds(lambda case, n: case.floor * (n - 1) + case.log),
                 *segmented("(d·(S − 1) + q)"),
                 ("S log P", "n log P"),
-                source="document 002, section 4",
+                source="its schedule",
             ),
             "scatter_allgather": ClosedForm(
                 lambda case: Counts(2 * case.log, 2 * case.share * case.m),

@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
-from scipy.stats import t as student
 
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect, EffectModel
+from hockney.models.statistics import mean_reach
 from hockney.records.effect_record import EffectRecord
-
-LEVEL = 0.975
-
 
 NO_LEAST: Mapping[str, float] = MappingProxyType({})
 
@@ -69,7 +66,6 @@ def _widened(one: Parameter, estimates: Sequence[float], least: float) -> Parame
     """`one` with an interval that holds the mean of as many launches; as it is where it has no interval."""
     if one.low is None or one.high is None or len(estimates) < 2:
         return one
-    error = float(np.std(estimates, ddof=1)) / np.sqrt(len(estimates))
-    reach = float(student.ppf(LEVEL, len(estimates) - 1)) * error
+    reach = mean_reach(np.array(estimates))
     low, high = min(one.low, max(least, one.value - reach)), max(one.high, one.value + reach)
     return one.model_copy(update={"low": low, "high": high})

@@ -18,13 +18,13 @@ from hockney.models.effects._layouts import (
     STRIDED_TERM,
     Fitted,
 )
-from hockney.models.effects._least_squares import Array
 from hockney.models.effects._shapes import MEMORY, Shape
 from hockney.models.effects._wording import above, below, latex, time, times, times_latex
+from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
 from hockney.units import format_bytes
 
-SOURCE = "document 003, section 3"
+SOURCE = "Hoefler et al. 2010, section 3"
 
 
 def add_views(

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from hockney.models.effects._least_squares import LEAST_SHARE, Array, relative_errors, solve, times_s
+from hockney.models.effects._least_squares import LEAST_SHARE, relative_errors, solve, times_s
 from hockney.models.effects._shapes import LINE_B, PAGE_B, Shape, level_of
+from hockney.models.statistics import Array
 from hockney.records.effect_record import EffectRecord
 
 STRIDED_TERM = "strided_block_s"

@@ -7,17 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import t as student
 
+from hockney.models.statistics import Array, aicc, least_squares, standard_error, t_reach
 from hockney.records.effect_record import EffectRecord
 
-Array = NDArray[np.float64]
 SCATTER = 0.05
 """Relative error that a simple model has anyway: a point's own noise counts beyond that."""
 NO_INTERVAL = 0.5
 """Relative error of a point with too few samples for an interval."""
-LEVEL = 0.975
+LEAST_SQUARE = 1e-6
+"""The square of a residual, in units of its error, that counts at least."""
 ROUNDS = 8
 LEAST_SHARE = 1e-3
 """Of a time, that a model is taken to be at least while its weights are found."""
@@ -49,7 +48,8 @@ def relative_errors(records: Sequence[EffectRecord]) -> Array:
 
 def relative_error(low_s: float | None, high_s: float | None) -> float:
     """`relative_errors` of one median with this interval."""
-    return math.hypot(SCATTER, math.log(high_s / low_s) / (2 * 1.96) if low_s and high_s else NO_INTERVAL)
+    error = standard_error(math.log(low_s), math.log(high_s)) if low_s and high_s else NO_INTERVAL
+    return math.hypot(SCATTER, error)
 
 
 def is_disturbed(record: EffectRecord) -> bool:
@@ -78,28 +78,12 @@ def line(design: Array, time_s: Array, relative_error: Array, chosen: int = 0) -
     """Least squares of design (points × terms) · x = time, as `solve` weighs them.
 
     The intervals are those of the covariance with Student's t, the scatter taken from the residuals (inf with no
-    degree of freedom left). AICc: Burnham and Anderson, Model Selection and Multimodel Inference, 2002, eq. 2.4;
-    `chosen` parameters of the design were looked for among the points too.
+    degree of freedom left). AICc counts `chosen` parameters of the design that were looked for among the points.
     """
     points, terms = design.shape
-    value, weight = solve(_plain, design, time_s, relative_error)
-    a, b = design * weight[:, None], time_s * weight
-    square = float(np.sum((a @ value - b) ** 2))
-    freedom = points - terms
-    scatter = square / freedom if freedom > 0 else math.inf
-    covariance = np.linalg.pinv(a.T @ a)
-    half = np.asarray(student.ppf(LEVEL, max(freedom, 1)) * np.sqrt(scatter * np.diag(covariance)), np.float64)
-    return Line(value, value - half, value + half, _aicc(square, points, terms + chosen), design @ value)
-
-
-def _plain(a: Array, b: Array) -> Array:
-    return np.asarray(np.linalg.lstsq(a, b, rcond=None)[0], dtype=np.float64)
-
-
-def _aicc(square: float, points: int, terms: int) -> float:
-    k = terms + 1
-    if points - k - 1 <= 0:
-        return math.inf
+    _, weight = solve(lambda a, b: least_squares(a, b).value, design, time_s, relative_error)
+    plain = least_squares(design, time_s, weight)
+    half = t_reach(plain.noise * plain.errors, max(plain.freedom, 1))
     # Residuals below a thousandth of their errors say nothing more about the model.
-    mean = max(square / points, 1e-6)
-    return points * math.log(mean) + 2 * k + 2 * k * (k + 1) / (points - k - 1)
+    criterion = aicc(max(plain.square, LEAST_SQUARE * points), points, terms + chosen)
+    return Line(plain.value, plain.value - half, plain.value + half, criterion, design @ plain.value)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hockney.models.base import Parameter
+from hockney.models.statistics import TAILS, Array
 from hockney.records.effect_record import EffectRecord
-
-Array = NDArray[np.float64]
 
 REPLICATES = 200
 """The ends of a 95 % interval are then the fifth of the replicates from either end."""
@@ -40,7 +38,7 @@ def bootstrapped(value: float, replicates: Array | None, unit: str) -> Parameter
     """The value with the 2.5 and 97.5 % quantiles of its replicates; without any, without an interval."""
     if replicates is None:
         return Parameter(value=value, unit=unit)
-    low, high = np.nanquantile(replicates, [0.025, 0.975])
+    low, high = np.nanquantile(replicates, TAILS)
     # The interval holds the value that is used.
     return Parameter(value=value, low=min(value, float(low)), high=max(value, float(high)), unit=unit)
 

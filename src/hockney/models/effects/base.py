@@ -72,5 +72,7 @@ It fills parameters, views, points, plots, not_identified and notes; the caller 
 RequestError where the records cannot support a model.
 """
 
-effect_models: Registry[EffectModel] = Registry("model of an effect", "hockney.models.effects")
+effect_models: Registry[EffectModel] = Registry(
+    "model of an effect", "hockney.models.effects", "reference/effects.md"
+)
 """By the name of the effect."""

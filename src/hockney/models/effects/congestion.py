@@ -15,7 +15,6 @@ from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
 from hockney.models.effects._streams import (
     REPLICATES,
-    Array,
     bootstrapped,
     latex,
     per_byte,
@@ -26,11 +25,12 @@ from hockney.models.effects._streams import (
 )
 from hockney.models.effects._wording import below
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
+from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
 from hockney.records.effect_record import EffectRecord
 from hockney.units import format_bytes, format_rate, format_time
 
-SOURCE = "document 003, equation (2)"
+SOURCE = "Hoefler et al. 2010, equation (2)"
 EFFECTIVE = "Hoefler, Schneider, Lumsdaine, Cluster 2008"
 TOGETHER = ("random", "halves", "neighbours", "topology")
 """Patterns of all ranks; the others are of one pair."""

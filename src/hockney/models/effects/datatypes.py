@@ -1,6 +1,6 @@
 """Datatypes: what blocks, lines and pages cost beyond a contiguous message, the worst case, and packing by hand.
 
-Document 003, section 3, figure 1(b): 16 KiB of MPI_CHAR by stride, a worst case "bound by the slowest memory".
+Hoefler et al. 2010, section 3, figure 1(b): 16 KiB of MPI_CHAR by stride, "bound by the slowest memory".
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
                 by="way",
                 where={"layout": "vector", "block_B": 1},
                 model="model_s",
-                title="16 KiB in blocks of 1 B, by stride (figure 1(b) of document 003)",
+                title="16 KiB in blocks of 1 B, by stride (figure 1(b) of Hoefler et al. 2010)",
             ),
             Plot(
                 x="block_B",

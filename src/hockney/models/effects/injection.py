@@ -23,6 +23,7 @@ from hockney.models.effects._streams import (
 )
 from hockney.models.effects._wording import above, below, times, times_latex
 from hockney.models.effects.base import Effect, Plot, effect_models
+from hockney.models.statistics import TAILS
 from hockney.models.views import Statement, Views
 from hockney.records.effect_record import EffectRecord
 from hockney.units import format_bytes, format_rate, format_time
@@ -244,7 +245,7 @@ class _Effect:
         told = np.isfinite(of(self.model))
         if not told or self.replicates is None:
             return bool(told)
-        return bool(np.mean(np.isfinite([of(one) for one in self.replicates])) >= 0.975)
+        return bool(np.mean(np.isfinite([of(one) for one in self.replicates])) >= TAILS[1])
 
     def _fill(self) -> None:
         self._add("R_C_B_per_s", lambda one: one.each_B_per_s, "B/s")

@@ -1,7 +1,7 @@
 """Matching: t(R) = t₀ + c·R for a search past R entries of a queue, or a constant, as the data say.
 
-R entries lie before the one that matches. Document 003, section 3, has c ≤ 100 ns on Blue Gene/P and 13 entries
-for a 27-point stencil: each of 26 messages is looked for among the receives of 26 neighbours.
+R entries lie before the one that matches. Hoefler et al. 2010, section 3, have c ≤ 100 ns on Blue Gene/P
+and 13 entries for a 27-point stencil: each of 26 messages is looked for among the receives of 26 neighbours.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
-from hockney.models.effects._least_squares import Array, Line, is_disturbed, line, relative_errors, times_s
+from hockney.models.effects._least_squares import Line, is_disturbed, line, relative_errors, times_s
 from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
+from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
 from hockney.records.effect_record import EffectRecord
 
@@ -27,7 +28,7 @@ VISIBLE = 1.5
 """Times an empty queue's: below that, a few entries would be charged with the noise of everything else."""
 GAIN = 4.0
 """AICc by which a model of more terms must be better: Burnham and Anderson call it considerably less support."""
-SOURCE = "document 003, section 3"
+SOURCE = "Hoefler et al. 2010, section 3"
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Search:
 def mean_search(neighbours: int, *, drained: bool) -> float:
     """Entries before the match on average, when messages come in any order.
 
-    Of a queue that stays full, as document 003 counts: half of it. `drained`: a receive that has matched leaves,
+    Half of a queue that stays full, as Hoefler et al. 2010 count. `drained`: a receive that has matched leaves,
     so that with m left (m − 1)/2 lie before the match: (neighbours − 1)/4 on average.
     """
     return (neighbours - 1) / 4 if drained else neighbours / 2
@@ -91,8 +92,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         for label, drained in (("stencil_27_s", False), ("stencil_27_drained_s", True)):
             parameters[label] = _times(entry, mean_search(STENCIL, drained=drained))
         notes.append(
-            "27-point stencil, 26 neighbours: stencil_27_s is c times 13 entries (document 003: half of a full "
-            "queue), stencil_27_drained_s c times 6.25, since receives that have matched leave the queue"
+            "27-point stencil, 26 neighbours: stencil_27_s is c times 13 entries (Hoefler et al. 2010: half of a "
+            "full queue), stencil_27_drained_s c times 6.25, since receives that have matched leave the queue"
         )
     return Effect(
         effect="matching",

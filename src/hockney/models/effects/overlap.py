@@ -13,6 +13,7 @@ from scipy.optimize import nnls
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
+from hockney.models.statistics import TAILS
 from hockney.models.views import Statement, Views
 from hockney.records.effect_record import EffectRecord
 from hockney.units import format_bytes, format_time
@@ -32,7 +33,7 @@ LEAST_S = 1e-12
 PROGRESSED = 0.5
 """Where the last call takes longer than this share of a transfer, the transfer has not proceeded without it."""
 SIDES = {"sender": "send", "receiver": "recv"}
-OVERHEAD = "Martínez et al., IPDPS 2009; document 003, section 3"
+OVERHEAD = "Martínez et al., IPDPS 2009; Hoefler et al. 2010, section 3"
 FORMULA = "Overlap = (T_comm + T_comp − T_total)/min(T_comm, T_comp)"
 
 Samples = NDArray[np.float64]
@@ -187,7 +188,7 @@ def _overlaps(alone_s: Samples, computation_s: Samples, total_s: Samples) -> Sam
 
 
 def _interval(values: Sequence[float] | Samples) -> tuple[float, float]:
-    low, high = np.quantile(values, [0.025, 0.975])
+    low, high = np.quantile(values, TAILS)
     return float(low), float(high)
 
 

@@ -11,13 +11,22 @@ from hockney.models.over_ranks.points import PLACED, Configuration, positions
 
 DEFAULT = "default"
 TIE = 0.02
-"""Algorithms this near to the fastest, or whose interval reaches its own, share the place."""
+"""Times that are nearer to each other than this share are not told apart, however narrow their intervals."""
+UNKNOWN = 0.1
+"""Half the width, as a share, that the interval of a time gets where the table has none for it."""
+CRITERION = (
+    "An algorithm, the default among them, is called faster than another only where their 95 % intervals do not "
+    "overlap and their times differ by more than 2 %. A time without an interval is taken as ±10 %."
+)
+"""For people: `TIE` and `UNKNOWN`."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One configuration, rank count and size. `ties`: others that cannot be told from the best. `default_s`: None
-    where the library's own choice was not measured; `penalty` is its time over the best.
+    """One configuration, rank count and size. `best` has the smallest median of all `candidates`.
+
+    The library's own choice is among them: `default` is its name, None where it was not measured. `ties` are the
+    others that cannot be told from the best.
     """
 
     configuration: Configuration
@@ -27,31 +36,42 @@ class Choice:
     best_s: float
     ties: tuple[str, ...]
     candidates: int
+    default: str | None
     default_s: float | None
 
     @property
+    def is_default_slower(self) -> bool:
+        """Whether the default can be told from what is faster."""
+        return self.default is not None and self.default not in (self.best, *self.ties)
+
+    @property
     def penalty(self) -> float | None:
-        """Time of the default over that of the best."""
-        return None if self.default_s is None else self.default_s / self.best_s
+        """Time of the default over that of the best; 1 where they are not told apart, None without a default."""
+        if self.default_s is None:
+            return None
+        return self.default_s / self.best_s if self.is_default_slower else 1.0
 
 
 def choices(points: pd.DataFrame) -> list[Choice]:
-    """One for each (configuration with nodes, ranks, size) with two candidates or more, in that order.
+    """One for each (configuration with nodes, ranks, size) with two algorithms beside the default, in order.
 
     `points` as `points.points` makes them; ranks that are unknown are 0.
     """
     known = points.assign(ranks=points["ranks"].fillna(0).astype(int))
     time_s, low_s, high_s = (known[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
+    bare = low_s >= high_s
+    low_s = np.where(bare, time_s * (1 - UNKNOWN), low_s)
+    high_s = np.where(bare, time_s * (1 + UNKNOWN), high_s)
     is_default = (known["algorithm"] == DEFAULT).to_numpy(np.bool_)
     labels = known["label"].tolist()
     result = []
     for configuration, rows in positions(known, (*PLACED, "ranks", "bytes")):
         ordered = rows[np.argsort(time_s[rows], kind="stable")]
-        named, default = ordered[~is_default[ordered]], ordered[is_default[ordered]]
-        if named.size < 2:
+        default = ordered[is_default[ordered]]
+        if ordered.size - default.size < 2:
             continue
-        best = named[0]
-        near = (time_s[named] <= time_s[best] * (1 + TIE)) | (low_s[named] <= high_s[best])
+        best = ordered[0]
+        near = (time_s[ordered] <= time_s[best] * (1 + TIE)) | (low_s[ordered] <= high_s[best])
         result.append(
             Choice(
                 configuration,
@@ -59,8 +79,9 @@ def choices(points: pd.DataFrame) -> list[Choice]:
                 int(configuration["bytes"]),
                 labels[best],
                 float(time_s[best]),
-                tuple(labels[row] for row in named[near][1:]),
-                int(named.size),
+                tuple(labels[row] for row in ordered[near][1:]),
+                int(ordered.size),
+                labels[default[0]] if default.size else None,
                 float(time_s[default[0]]) if default.size else None,
             )
         )
@@ -69,7 +90,7 @@ def choices(points: pd.DataFrame) -> list[Choice]:
 
 @dataclass(frozen=True)
 class Penalty:
-    """How far the library's default is from the best, over many points: 1 is never worse."""
+    """How far the library's default is from the best, over many points: 1 where nothing is told to be faster."""
 
     points: int
     median: float

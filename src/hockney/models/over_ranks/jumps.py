@@ -1,4 +1,4 @@
-"""Where time against ranks breaks: a cache, a socket or a node is full (document 004, "jumps")."""
+"""Where time against ranks breaks: a cache, a socket or a node is full."""
 
 from __future__ import annotations
 

@@ -1,20 +1,19 @@
-"""Straight lines and parabolas in the number of ranks, with what is needed to judge them (document 004)."""
+"""Straight lines and parabolas in the number of ranks, with what is needed to judge them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from hockney.models.statistics import Array, least_squares
 
 
 @dataclass(frozen=True)
 class Regression:
     """T(P) = c₀ + c₁P (+ c₂P²), times in seconds, P the number of ranks itself, not scaled.
 
-    `weights`: `absolute` is ordinary least squares as in document 004, ruled by the largest times; `relative`
+    `weights`: `absolute` is ordinary least squares, ruled by the largest times; `relative`
     divides every residual by the measured time. `standard_errors` and `adjusted_r2` (on the scale of the fit) are
     those of the usual linear model. `first` and `last`: the range of P that it rests on.
     """
@@ -45,29 +44,19 @@ def regressions(ranks: Array, time_s: Array) -> list[Regression]:
 def _fit(ranks: Array, time_s: Array, degree: int, weights: str) -> Regression:
     weight = np.ones_like(time_s) if weights == "absolute" else 1 / time_s
     powers = np.vander(ranks, degree + 1, increasing=True)
-    design, target = powers * weight[:, None], time_s * weight
-    # The columns differ by orders of magnitude: scaled, the normal equations keep their digits.
-    scale = np.linalg.norm(design, axis=0)
-    solution, *_ = np.linalg.lstsq(design / scale, target, rcond=None)
-    residual = target - design / scale @ solution
-    freedom = ranks.size - degree - 1
-    variance = float(residual @ residual) / freedom
-    covariance = variance * np.linalg.inv((design / scale).T @ (design / scale))
-    coefficients = solution / scale
-    # Against the best constant on the same scale.
-    constant = float(weight @ target) / float(weight @ weight)
-    total = float(np.sum((target - constant * weight) ** 2))
-    adjusted = 1 - variance / (total / (ranks.size - 1)) if total > 0 else 0.0
+    polynomial = least_squares(powers, time_s, weight)
+    constant = least_squares(np.ones((ranks.size, 1)), time_s, weight)
+    adjusted = 1 - (polynomial.noise / constant.noise) ** 2 if constant.square > 0 else 0.0
     return Regression(
         degree,
         weights,
-        tuple(float(value) for value in coefficients),
-        tuple(float(value) for value in np.sqrt(np.diag(covariance)) / scale),
-        float(adjusted),
+        tuple(polynomial.value.tolist()),
+        tuple((polynomial.noise * polynomial.errors).tolist()),
+        adjusted,
         int(ranks.size),
         int(ranks.min()),
         int(ranks.max()),
-        _notes(coefficients, ranks, powers),
+        _notes(polynomial.value, ranks, powers),
     )
 
 

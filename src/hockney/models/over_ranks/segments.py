@@ -1,6 +1,6 @@
 """Straight lines of time against ranks between the places where a cache, a socket or a node is full.
 
-Document 000 (section 1A) fits a ring's time by such lines by hand; here the breaks are found.
+On each, a ring takes T(P) = c + 2λP with λ the latency of a message (`ring_segments`).
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.jumps import Examined, at_boundaries, jumps
 from hockney.models.over_ranks.regression import Regression, regressions
+from hockney.models.statistics import t_reach
 from hockney.records.record import Locality
 
 Array = NDArray[np.float64]
-
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Segment:
         if self.fit is None:
             return None
         slope_s = self.fit.coefficients[1]
-        wide_s = float(stats.t.ppf((1 + LEVEL) / 2, self.points - 2)) * self.fit.standard_errors[1]
+        wide_s = t_reach(self.fit.standard_errors[1], self.points - 2)
         return slope_s, slope_s - wide_s, slope_s + wide_s
 
     def at(self, ranks: Array) -> Array | None:

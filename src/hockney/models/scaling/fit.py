@@ -6,20 +6,17 @@ import itertools
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from scipy import optimize, stats
 
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
-from hockney.models.scaling.laws.base import Law, laws
+from hockney.models.scaling.laws import Law, laws
 from hockney.models.scaling.times import Times
-
-Array = NDArray[np.float64]
+from hockney.models.statistics import Array, aicc, covariance, t_reach
 
 STARTS = (1e-6, 1e-4, 1e-2, 0.5)
 """Of each parameter: they span what programs have, and the residuals are smooth between."""
-CONFIDENCE = 0.95
 RESOLUTION = 1e-9
 """Relative scatter below which times are exact: they were calculated, not measured."""
 TELLING = 2.0
@@ -80,11 +77,7 @@ def fit_law(name: str, times: Times) -> LawFit:
     misfit_p, noise, freedom = _noise(times, residual, squares, unknowns)
     width = np.full(unknowns, np.nan)
     if freedom > 0:
-        # Columns of one length: κ may be a million times smaller than σ.
-        length = np.linalg.norm(jacobian, axis=0)
-        scaled = jacobian / length
-        covariance = np.linalg.pinv(scaled.T @ scaled) / np.outer(length, length)
-        width = stats.t.ppf(0.5 + CONFIDENCE / 2, freedom) * noise * np.sqrt(np.diag(covariance))
+        width = t_reach(noise * np.sqrt(np.diag(covariance(jacobian))), freedom)
     theta = estimate[1:]
     serial = math.exp(estimate[0])
     limits = law.limits([float(one) for one in theta])
@@ -109,7 +102,7 @@ def fit_law(name: str, times: Times) -> LawFit:
         relative_scatter=math.sqrt(squares / (points - unknowns)) if points > unknowns else None,
         degrees_of_freedom=freedom,
         lack_of_fit_p=misfit_p,
-        aicc=_aicc(squares, points, unknowns + 1),
+        aicc=_finite(aicc(squares, points, unknowns)),
         notes=_notes(law, theta, width[1:], upper, misfit_p, freedom, limits, float(counts[-1])),
     )
 
@@ -153,14 +146,6 @@ def _noise(times: Times, residual: Array, squares: float, unknowns: int) -> tupl
             return misfit_p, math.sqrt(misfit), between
     freedom = points - unknowns
     return misfit_p, math.sqrt(squares / freedom) if freedom > 0 else math.nan, freedom
-
-
-def _aicc(squares: float, points: int, parameters: int) -> float | None:
-    """Akaike's criterion with the small-sample correction; `parameters` counts the variance too."""
-    spare = points - parameters - 1
-    if spare <= 0:
-        return None
-    return points * math.log(squares / points) + 2 * parameters * (1 + (parameters + 1) / spare)
 
 
 def _finite(value: float) -> float | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.models.scaling.fit import MISFIT, TELLING, LawFit, fit_law
-from hockney.models.scaling.laws.base import laws
+from hockney.models.scaling.laws import laws
 from hockney.models.scaling.times import Times
 
 

@@ -117,7 +117,7 @@ class Topology:
         return [(name, given[name].strip()) for name in self.read if name in given]
 
 
-topologies: Registry[Topology] = Registry("topology", "hockney.network.topologies")
+topologies: Registry[Topology] = Registry("topology", "hockney.network.topologies", "reference/network.md")
 """Topologies, one file each."""
 
 

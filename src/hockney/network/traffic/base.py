@@ -25,6 +25,9 @@ MOST_B = 10**18
 MOST_CABLES = 2**24
 """Each of them, in both directions, has a load of its own."""
 
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Senders and receivers, as vertices of a network."""
+
 
 def silent(_share: float, _what: str) -> None:
     """Progress that nobody watches."""
@@ -131,6 +134,26 @@ class Links:
         several = self.network.parallel[self.bundle[link]] > 1
         cable = f" (cable {self.cable[link]})" if several else ""
         return f"{names[self.tail[link]]} → {names[self.head[link]]}{cable}"
+
+
+@dataclass(frozen=True, eq=False)
+class Allocated:
+    """Nodes of a network that take part: `nodes` (n,), in the order in which a program has them."""
+
+    links: Links
+    nodes: NDArray[np.int64]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all nodes of the network take part, in their order."""
+        return np.array_equal(self.nodes, np.arange(self.links.network.nodes))
+
+    def by_coordinates(self, move: Callable[..., Any]) -> Pairs:
+        """Every node of a whole torus with the one at `move(coordinates, extents)`, both (dimensions, nodes)."""
+        shape = self.links.network.shape
+        here = np.stack(np.unravel_index(self.nodes, shape))
+        there = move(here, np.array(shape)[:, None])
+        return self.nodes, np.ravel_multi_index(tuple(there), shape).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.network.traffic.base import Load, Progress, silent
 from hockney.network.traffic.patterns.base import rank_number, read_lines
-from hockney.network.traffic.placements.base import NotApplicableError, Place, Situation, placements
+from hockney.network.traffic.placements import NotApplicableError, Place, Situation, placements
 from hockney.network.traffic.study import rounded
 
 DEFAULT = "linear"

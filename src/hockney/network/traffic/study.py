@@ -11,8 +11,8 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import Network
-from hockney.network.traffic.base import Demand, Load, Progress, silent
-from hockney.network.traffic.demands.base import Allocated, Traffic, traffics
+from hockney.network.traffic.base import Allocated, Demand, Load, Progress, silent
+from hockney.network.traffic.demands import Traffic, traffics
 from hockney.network.traffic.routings.base import Routing, routings
 
 
@@ -20,7 +20,8 @@ def alltoall_congestion(shape: tuple[int, ...]) -> Fraction:
     """Exact messages on the most loaded link of a torus when each node sends one to every other, ideally spread.
 
     Node by node the offsets of a dimension of extent k add up to ⌊k²/4⌋ hops, each P/k times, on two links out
-    (one where k = 2). With three equal extents this is document 003's C: k²(k²−1)/8 for odd k, k⁴/8 for even.
+    (one where k = 2). With three equal extents this is C of Hoefler et al. 2010,
+    k²(k²−1)/8 for odd k, k⁴/8 for even.
     """
     nodes = math.prod(shape)
     return max(
@@ -75,7 +76,7 @@ class TrafficStudy:
 
     @property
     def factor_of_all_links(self) -> float:
-        """Document 003, equation (2): by how much a byte takes longer when all links of every node send.
+        """Hoefler et al. 2010, equation (2): by how much a byte takes longer when all links of every node send.
 
         Of pairings. Never below 1: what a node sends must leave by its own links.
         """

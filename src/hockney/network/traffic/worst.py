@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from hockney.errors import RequestError
-from hockney.network.traffic.base import Links
-from hockney.network.traffic.demands.base import Allocated, Pairs
+from hockney.network.traffic.base import Allocated, Links, Pairs
 from hockney.network.traffic.walk import plain
 
 MOST_NODES = 512

@@ -89,7 +89,9 @@ class Decisions:
     limits: str
 
 
-libraries: Registry[Decisions] = Registry("MPI library", "hockney.predict.decisions")
+libraries: Registry[Decisions] = Registry(
+    "MPI library", "hockney.predict.decisions", "reference/library-decisions.md"
+)
 
 
 class Found(NamedTuple):

@@ -70,4 +70,4 @@ class Training:
 Estimator = Callable[[Training], Fitted]
 """RequestError where the training points cannot support it, EnvironmentLack where a package is missing."""
 
-estimators: Registry[Estimator] = Registry("estimator", "hockney.predict.estimators")
+estimators: Registry[Estimator] = Registry("estimator", "hockney.predict.estimators", "reference/evaluate.md")

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import linalg, optimize
+from scipy import linalg
 
+from hockney.models.statistics import NORMAL_6
 from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
+from hockney.predict.gaussian_process import Measured, Process, Search, left_out, matern
 from hockney.predict.points import GROWING, POINT, positions
 
 SURFACE = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
@@ -25,25 +27,19 @@ _MOST = 800
 _TRIAL = 60
 _TRIAL_SURFACES = 12
 """Points of a surface, and surfaces, on which deviations and lengths are found."""
-_BEGIN = np.log([1.0, 2.0, 5.0, 0.15, 0.4, 1.5, 0.03])
+_SEARCH = Search(np.log([1.0, 2.0, 5.0, 0.15, 0.4, 1.5, 0.03]), deviation=1.0, farthest=3.0, steps=12)
 """Long deviation and lengths in ln ranks and ln bytes, short ones, deviation of a measurement."""
-_PRIOR = 1.0
 _LEAST_NOISE = 0.005
 _OUTLIER = 4.0
 """Deviations from what the other points say, beyond which a measurement counts as disturbed."""
 _BEND_B = 4096.0
-_NORMAL_95 = 1.959964
-
-
-def _matern(a: Array, b: Array, lengths: Array) -> Array:
-    ranks, size = (np.sqrt(3.0) / lengths[i] * np.abs(a[:, i, None] - b[:, i]) for i in (0, 1))
-    return np.asarray((1 + ranks) * (1 + size) * np.exp(-(ranks + size)))
 
 
 def _kernel(a: Array, b: Array, parameters: Array) -> Array:
     """Covariance of places a (n, 2) and b (m, 2)."""
+    apart = [np.abs(a[:, i, None] - b[:, i]) for i in (0, 1)]
     long, short = parameters[0] ** 2, parameters[3] ** 2
-    return np.asarray(long * _matern(a, b, parameters[1:3]) + short * _matern(a, b, parameters[4:6]))
+    return np.asarray(long * matern(parameters[1:3], *apart) + short * matern(parameters[4:6], *apart))
 
 
 def _noisy(at: Array, outlying: Array, parameters: Array) -> Array:
@@ -54,26 +50,16 @@ def _noisy(at: Array, outlying: Array, parameters: Array) -> Array:
 
 
 def _outlying(at: Array, residual: Array, parameters: Array) -> Array:
-    """The variance that explains measurements far from what all others say of them, shape (n,); 0 for the rest.
-
-    Leaving one out: Rasmussen and Williams, eq. 5.12.
-    """
-    inverse = linalg.inv(_noisy(at, np.zeros(len(at)), parameters), check_finite=False)
-    variance = 1 / np.diag(inverse)
-    miss = (inverse @ residual) * variance
+    """The variance that explains measurements far from what the others say, shape (n,); 0 for the rest."""
+    miss, variance = left_out(_noisy(at, np.zeros(len(at)), parameters), residual)
     made: Array = np.where(miss**2 > _OUTLIER**2 * variance, miss**2, 0.0)
     return made
 
 
-def _loss(log_parameters: Array, surfaces: list[tuple[Array, Array, Array]]) -> float:
-    """Negative log posterior density of the residuals of some surfaces."""
-    parameters = np.exp(log_parameters)
-    total = 0.5 * float((((log_parameters - _BEGIN) / _PRIOR) ** 2).sum())
-    for at, residual, outlying in surfaces:
-        factor = linalg.cholesky(_noisy(at, outlying, parameters), lower=True, check_finite=False)
-        white = linalg.solve_triangular(factor, residual, lower=True, check_finite=False)
-        total += 0.5 * float(white @ white) + float(np.log(np.diag(factor)).sum())
-    return total
+def _measured(at: Array, residual: Array, parameters: Array) -> Measured:
+    """Residuals at places, those outlying that are so under `parameters`."""
+    outlying = _outlying(at, residual, parameters)
+    return Measured(lambda tried: _noisy(at, outlying, tried), residual)
 
 
 def _places(points: pd.DataFrame) -> Array:
@@ -89,36 +75,31 @@ def _trend(at: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Surface:
-    at: Array
-    factor: Array
-    weights: Array
-
-
-@dataclass(frozen=True)
 class Surfaces:
-    """`trend`: coefficients of the trend of ln time in seconds; `parameters`: as `_BEGIN`, not in logarithms."""
+    """`trend`: coefficients of the trend of ln time in seconds. `parameters`: as in `_SEARCH`, not in logarithms.
+
+    `surfaces`: the places (n, 2) of each surface's training points, and the process given their residuals.
+    """
 
     trend: Array
     parameters: Array
-    surfaces: dict[Hashable, _Surface]
+    surfaces: dict[Hashable, tuple[Array, Process]]
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times with log-normal intervals; NaN for algorithms and placements that training lacks."""
         made = unknown(len(points))
         for key, index in positions(points, SURFACE).items():
-            found = self.surfaces.get(key)
-            if found is None:
+            if key not in self.surfaces:
                 continue
+            trained, process = self.surfaces[key]
             at = _places(points.iloc[index])
-            cross = _kernel(at, found.at, self.parameters)
-            white = linalg.solve_triangular(found.factor, cross.T, lower=True, check_finite=False)
+            residual, explained = process.at(_kernel(at, trained, self.parameters))
             whole = self.parameters[0] ** 2 + self.parameters[3] ** 2
             noise = self.parameters[6] ** 2 + _LEAST_NOISE**2
-            deviation = np.sqrt(np.maximum(whole - (white**2).sum(axis=0), 0.0) + noise)
-            made.time_s[index] = np.exp(_trend(at) @ self.trend + cross @ found.weights)
-            made.low_s[index] = made.time_s[index] * np.exp(-_NORMAL_95 * deviation)
-            made.high_s[index] = made.time_s[index] * np.exp(_NORMAL_95 * deviation)
+            deviation = np.sqrt(np.maximum(whole - explained, 0.0) + noise)
+            made.time_s[index] = np.exp(_trend(at) @ self.trend + residual)
+            made.low_s[index] = made.time_s[index] * np.exp(-NORMAL_6 * deviation)
+            made.high_s[index] = made.time_s[index] * np.exp(NORMAL_6 * deviation)
         missing = int(np.isnan(made.time_s).sum())
         note = [f"{missing} points are of algorithms or placements that were not trained"]
         return Prediction(made.time_s, made.low_s, made.high_s, note if missing else None)
@@ -139,23 +120,12 @@ def fit(training: Training) -> Fitted:
         for key, index in positions(training.points, SURFACE).items()
     }
     trial = [index[random.permutation(index.size)[:_TRIAL]] for index in chosen.values() if index.size > 2]
-    parameters = np.exp(_BEGIN)
+    parameters = np.exp(_SEARCH.begin)
     if trial:
-        some = [trial[i] for i in random.permutation(len(trial))[:_TRIAL_SURFACES]]
-        seen = [(at[i], residual[i], _outlying(at[i], residual[i], parameters)) for i in some]
-        found = optimize.minimize(
-            _loss,
-            _BEGIN,
-            args=(seen,),
-            method="L-BFGS-B",
-            bounds=[(start - 3, start + 3) for start in _BEGIN],
-            options={"maxiter": 12},
-        )
-        parameters = np.exp(found.x)
-    surfaces: dict[Hashable, _Surface] = {}
+        drawn = [trial[i] for i in random.permutation(len(trial))[:_TRIAL_SURFACES]]
+        parameters = _SEARCH.parameters([_measured(at[i], residual[i], parameters) for i in drawn])
+    surfaces: dict[Hashable, tuple[Array, Process]] = {}
     for key, index in chosen.items():
         outlying = _outlying(at[index], residual[index], parameters)
-        factor = linalg.cholesky(_noisy(at[index], outlying, parameters), lower=True, check_finite=False)
-        weights = linalg.cho_solve((factor, True), residual[index], check_finite=False)
-        surfaces[key] = _Surface(at[index], factor, weights)
+        surfaces[key] = at[index], Process(_noisy(at[index], outlying, parameters), residual[index])
     return Surfaces(trend, parameters, surfaces)

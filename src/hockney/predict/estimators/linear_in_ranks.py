@@ -1,7 +1,7 @@
 """The baseline of the literature: for each algorithm, size and mapping a straight line in the number of ranks.
 
-T(P) = a + bP by ordinary least squares, as students and tuning reports do it (document 004 of the project's
-sources fits bcast and scatter latencies that way). Sizes that were not trained are not predicted.
+T(P) = a + bP by ordinary least squares, as students and tuning reports do it. Sizes that were not trained are not
+predicted.
 """
 
 from __future__ import annotations
@@ -11,54 +11,40 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from hockney.models.statistics import LeastSquares, least_squares, t_reach
 from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
 from hockney.predict.points import GROWING, POINT, positions
 
 GROUP = tuple(name for name in POINT if name not in GROWING)
 """What a line holds fixed."""
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Line:
-    """T(P) = intercept_s + slope_s · P, with what the interval of a new point needs.
+    """T(P) = c₀ + c₁P."""
 
-    `residual_s` is the standard error of the regression on `freedom` degrees of freedom (NaN with none).
-    """
-
-    intercept_s: float
-    slope_s: float
-    residual_s: float
-    freedom: int
-    mean: float
-    squares: float
-    """Σ (P − mean)² of the training ranks."""
-    count: int
+    fitted: LeastSquares
 
     def at(self, ranks: Array) -> tuple[Array, Array]:
         """Times in seconds and half widths of the 95 % prediction interval, for a new point each."""
-        time_s = self.intercept_s + self.slope_s * ranks
-        if self.freedom < 1:
+        rows = _design(ranks)
+        time_s = rows @ self.fitted.value
+        if self.fitted.freedom < 1:
             return time_s, np.full(ranks.shape, np.nan)
-        quantile = stats.t.ppf(0.5 + CONFIDENCE / 2, self.freedom)
-        lever = np.sqrt(1 + 1 / self.count + (ranks - self.mean) ** 2 / self.squares)
-        return time_s, quantile * self.residual_s * lever
+        error_s = self.fitted.noise * np.sqrt(1 + self.fitted.leverage(rows))
+        return time_s, t_reach(error_s, self.fitted.freedom)
 
 
 def line(ranks: Array, time_s: Array) -> Line | None:
     """Ordinary least squares of `time_s` on `ranks`, both of shape (n,); None where all ranks are equal."""
-    mean = float(ranks.mean())
-    squares = float(np.sum((ranks - mean) ** 2))
-    if squares == 0:
+    if np.all(ranks == ranks[0]):
         return None
-    slope = float(np.sum((ranks - mean) * (time_s - time_s.mean()))) / squares
-    intercept = float(time_s.mean()) - slope * mean
-    freedom = ranks.size - 2
-    left = float(np.sum((time_s - intercept - slope * ranks) ** 2))
-    residual = float(np.sqrt(left / freedom)) if freedom > 0 else float("nan")
-    return Line(intercept, slope, residual, freedom, mean, squares, ranks.size)
+    return Line(least_squares(_design(ranks), time_s))
+
+
+def _design(ranks: Array) -> Array:
+    return np.column_stack([np.ones_like(ranks), ranks])
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
+from hockney.models.statistics import CONFIDENCE, NORMAL
 from hockney.predict.calibrate import Calibration, calibrate, play_all
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
 from hockney.predict.estimators.base import (
@@ -31,8 +32,9 @@ from hockney.predict.estimators.base import (
 from hockney.predict.parameters import Layout, Start
 from hockney.predict.point_to_point import message_times
 from hockney.predict.points import positions
-from hockney.predict.procedures.base import procedures
+from hockney.predict.procedures import procedures
 from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
+from hockney.records.keys import sizes_are_blocks
 
 _MOST = 4000
 """Training points that are simulated at each step; more add time, not knowledge."""
@@ -42,15 +44,10 @@ _BELIEVE = 10.0
 """What a protocol must gain in log-likelihood over none."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Where libraries switch protocol for non-blocking and for blocking sends (UCX: 8 KiB and 256 KiB, exclusive)."""
-_OF_BLOCKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")
-"""Collectives whose size is that of a block, or whose messages may carry the blocks of all ranks."""
 _HELD_B = 8192.0
 """Where libraries stop to copy what they send (UCX's zero copy)."""
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
-_QUANTILE = 0.95
-_NORMAL = 1.96
-"""Standard deviations on either side that hold 95 % of a normal distribution."""
 _FEWEST = 20
 """Points below which nothing is said about how errors grow."""
 _UNKNOWN_GROWTH = 0.5
@@ -288,9 +285,9 @@ class _Fit:
             tried = [self.chosen[i] for i in asked]
             played = play_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
             error = np.array([np.log(one.time_s(fit.theta)) for one in played]) - np.log(self.measured_s[asked])
-            inside = np.quantile(np.abs(fit.residual), _QUANTILE)
+            inside = np.quantile(np.abs(fit.residual), CONFIDENCE)
             found.append(np.sqrt(np.maximum(error**2 - inside**2, 0.0)) / np.log2(ranks[asked] / limit))
-        return float(np.quantile(np.concatenate(found), _QUANTILE)) if found else _UNKNOWN_GROWTH
+        return float(np.quantile(np.concatenate(found), CONFIDENCE)) if found else _UNKNOWN_GROWTH
 
 
 def _some(index: Index, most: int) -> Index:
@@ -302,7 +299,7 @@ def _some(index: Index, most: int) -> Index:
 
 def _largest_message_B(scenario: Scenario) -> int:
     """At most: blocks of all ranks may travel together."""
-    return scenario.size_B * (scenario.ranks if scenario.label.split()[0] in _OF_BLOCKS else 1)
+    return scenario.size_B * (scenario.ranks if sizes_are_blocks(scenario.label.split()[0]) else 1)
 
 
 def _where(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Groups) -> Where:
@@ -359,7 +356,7 @@ class _Simulated:
         played = play_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
         slopes = [one.slope(fit.theta) for one in played]
         simulated_s = np.exp([value for value, _ in slopes])
-        open_ln = _NORMAL * fit.deviation([slope for _, slope in slopes])
+        open_ln = NORMAL * fit.deviation([slope for _, slope in slopes])
         missed, deviation = self.missed.at(_where(scenarios, [mappings[i] for i in index], self.groups))
         beyond = np.maximum(np.log2([one.ranks / self.most_ranks for one in scenarios]), 0.0)
         made.time_s[index] = simulated_s * np.exp(missed)

@@ -19,12 +19,12 @@ from scipy.optimize import nnls
 from hockney.errors import RequestError
 from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import closed_form
+from hockney.models.statistics import CONFIDENCE
 from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
 from hockney.predict.points import CHOICE, GROWING, POINT, positions
 
 GROUP = tuple(name for name in POINT if name not in (*GROWING, *CHOICE, "bytes"))
 """What shares its parameters: a mapping of one operation, system and library."""
-COVERED = 0.95
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def parameters(counts: Array, time_s: Array, ranks: Array) -> Parameters:
             ratios.append(np.abs(np.log(predicted / time_s[out])))
     left_out = np.sort(np.concatenate(ratios)) if ratios else np.array([])
     # The quantile of n left-out points that a further one stays below with 95 %.
-    place = math.ceil(COVERED * (left_out.size + 1)) - 1
+    place = math.ceil(CONFIDENCE * (left_out.size + 1)) - 1
     factor = float(np.exp(left_out[place])) if place < left_out.size else float("nan")
     alpha, beta, gamma = (float(value) for value in whole)
     return Parameters(alpha, beta, gamma, factor)

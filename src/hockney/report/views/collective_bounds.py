@@ -16,7 +16,7 @@ from hockney.network.traffic.study import alltoall_congestion
 from hockney.report.views.collective_costs import GAMMA, Costs, numbers
 from hockney.units import format_rate
 
-_TORUS = "document 003, section 4, with C exact"
+_TORUS = "Hoefler et al. 2010, section 4, with C exact"
 _PRINTED = "as printed, C = ∛P(∛P/2 + 1)³: an upper bound on C, which bounds no time from below"
 _LOGGP = "Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995"
 
@@ -107,7 +107,7 @@ def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | No
         high = [*numbers(form.alpha, crowded, *_most(costs.every)), reduced]
         where = _pairs(costs)
     tail, tail_latex = "", ""
-    source = "document 003, equation (2)"
+    source = "Hoefler et al. 2010, equation (2)"
     if congestion is not None and crowded:
         tail, tail_latex = f", {congestion.definition.text}", rf",\quad {congestion.definition.latex}"
         source += f"; {congestion.definition.source}"

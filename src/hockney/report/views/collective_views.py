@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from hockney import _core
 from hockney.errors import RequestError
 from hockney.machine.congestion import Congestion
 from hockney.machine.formula import domain, latex_quantity, quantity
@@ -44,6 +45,11 @@ def views_of_collective(
     """
     forms = collective_models.get(operation).forms
     if algorithm and algorithm not in forms:
+        if any((one.collective, one.name) == (operation, algorithm) for one in _core.algorithms()):
+            raise RequestError(
+                f"{operation} {algorithm} has no closed form",
+                f"`hockney schedule count {operation} --algorithm {algorithm}` counts its messages",
+            )
         raise RequestError(f"unknown algorithm of {operation}: {algorithm!r}", f"known: {', '.join(forms)}")
     return [_views(operation, name, costs, congestion, ranks) for name in forms if algorithm in ("", name)]
 

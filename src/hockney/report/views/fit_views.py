@@ -1,4 +1,4 @@
-"""The four views of a point-to-point fit (document 003, sections 2 and 3)."""
+"""The four views of a point-to-point fit (Hoefler et al. 2010, sections 2 and 3)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement | None
     it is not known, the statement says that it is of medians.
     """
     regime = fit.regimes[index]
-    beta, source = regime.beta_s_per_B.value, f"document 003, equation (2); {congestion.definition.source}"
+    beta, source = regime.beta_s_per_B.value, f"Hoefler et al. 2010, equation (2); {congestion.definition.source}"
     constant = stated(regime.alpha_s)
     if beta <= 0:
         plain = Statement(

@@ -80,7 +80,7 @@ class Launcher:
     command: CommandFunction
 
 
-launchers: Registry[Launcher] = Registry("launcher", "hockney.runner.launchers")
+launchers: Registry[Launcher] = Registry("launcher", "hockney.runner.launchers", "how-to/choose-an-mpi.md")
 
 
 _HOST = re.compile(r"[+^]?(?:\w[\w.-]*@)?[\w\[][\w.\[\]-]*(?::[1-9]\d*)?")

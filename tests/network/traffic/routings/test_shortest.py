@@ -80,7 +80,7 @@ def test_alltoall_on_a_ring(extent: int) -> None:
 
 
 @pytest.mark.parametrize("k", [3, 4, 5, 6])
-def test_alltoall_on_a_cubic_torus_is_document_003s_exact_congestion(k: int) -> None:
+def test_alltoall_on_a_cubic_torus_is_the_exact_congestion(k: int) -> None:
     links = Links.of(parse_spec(f"torus:{k}x{k}x{k}"))
     exact = Fraction(k**2 * (k**2 - 1), 8) if k % 2 else Fraction(k**4, 8)
     assert alltoall_congestion((k, k, k)) == exact

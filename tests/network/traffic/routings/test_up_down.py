@@ -15,7 +15,7 @@ from hockney.network.traffic.routings.base import routings
 from hockney.network.traffic.routings.up_down import up_down
 
 Made = Callable[..., Network]
-DOCUMENT_002 = "fat-tree:nodes=148,links-per-node=2,leaf-ports=32:16,spines=4,spine-ports=48"
+FAT_TREE_148 = "fat-tree:nodes=148,links-per-node=2,leaf-ports=32:16,spines=4,spine-ports=48"
 
 
 def everybody(nodes: int) -> Demand:
@@ -23,8 +23,8 @@ def everybody(nodes: int) -> Demand:
     return Demand.of(source, target)
 
 
-def test_alltoall_on_document_002s_fat_tree() -> None:
-    links = Links.of(parse_spec(DOCUMENT_002))
+def test_alltoall_on_a_fat_tree_of_148_nodes() -> None:
+    links = Links.of(parse_spec(FAT_TREE_148))
     load = Load(links, up_down(links, everybody(148)))
     level = links.network.level
     by_kind = {

@@ -54,7 +54,9 @@ class PatternKind:
     takes: Sequence[str] = ("bytes",)
 
 
-patterns: Registry[PatternKind] = Registry("pattern", "hockney.network.traffic.patterns")
+patterns: Registry[PatternKind] = Registry(
+    "pattern", "hockney.network.traffic.patterns", "reference/network-traffic.md"
+)
 """Patterns by name."""
 
 

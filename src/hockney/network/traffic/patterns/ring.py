@@ -9,7 +9,7 @@ from hockney.network.traffic.patterns.base import Pattern, PatternKind, Volumes,
 
 
 def ring(text: str, volumes: Volumes) -> Pattern:
-    """Both ways round, as document 000's ring."""
+    """Both ways round, as in `hockney run ring`."""
     ranks = rank_count(text)
     check_pairs(2 * ranks, f"a ring of {ranks}")
     here = np.arange(ranks)

@@ -24,5 +24,7 @@ class Routing:
         return Load(links, self.carry(links, demand))
 
 
-routings: Registry[Routing] = Registry("routing", "hockney.network.traffic.routings")
+routings: Registry[Routing] = Registry(
+    "routing", "hockney.network.traffic.routings", "reference/network-traffic.md"
+)
 """Routings by name."""

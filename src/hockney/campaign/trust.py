@@ -1,0 +1,83 @@
+"""Whether a campaign may be resumed unasked: its plan says which programs run, where and with which environment.
+
+The plan of a campaign that this user began carries a seal, made with a key that only this user can read. A folder
+may be moved; a plan that was changed, or came from somebody else, has no valid seal.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from hockney.campaign.plan import Plan
+from hockney.records.folder import PLAN, write_atomically
+from hockney.runner.find import is_in_search
+from hockney.runner.launchers.base import launchers
+
+SEAL = "plan.seal"
+KEY_B = 32
+_RUN = ("mpi", "launcher", "ranks", "hosts", "hostfile", "platform", "variants")
+"""What of a plan decides which programs run, where and with which environment."""
+
+
+def seal(folder: Path) -> None:
+    """Mark the folder's plan as this user's; unmarked it stays where a key cannot be kept (a read-only home)."""
+    if key := _key(make=True):
+        write_atomically(folder / SEAL, f"{_seal_of(folder, key)}\n")
+
+
+def doubt(folder: Path, plan: Plan) -> str:
+    """Why resuming must be allowed first, and what it would run; "" where it needs no permission.
+
+    A plan without a seal needs none where it runs what any new campaign would: an MPI that the search finds, on
+    this host, in this environment. A link in the folder could send what is written there anywhere.
+    """
+    if links := sorted(entry.name for entry in folder.iterdir() if entry.is_symlink()):
+        return f"{folder} holds links, and --resume would write through them: {json.dumps(links)}"
+    if _is_sealed(folder) or _is_ordinary(plan):
+        return ""
+    asked = {name: value for name, value in plan.model_dump().items() if name in _RUN and value}
+    # As JSON, so that no text of the plan can draw on the terminal.
+    told = "; ".join(f"{name} {json.dumps(value)}" for name, value in asked.items())
+    return f"{folder} is no campaign that you began on this machine; --resume would run: {told}"
+
+
+def _is_ordinary(plan: Plan) -> bool:
+    elsewhere = plan.hosts or plan.hostfile or plan.platform or plan.variants
+    return not elsewhere and plan.launcher in ("", *launchers.names()) and is_in_search(plan.mpi)
+
+
+def _is_sealed(folder: Path) -> bool:
+    key = _key(make=False)
+    try:
+        found = (folder / SEAL).read_bytes().strip()
+    except OSError:
+        return False
+    return key is not None and hmac.compare_digest(found, _seal_of(folder, key).encode())
+
+
+def _seal_of(folder: Path, key: bytes) -> str:
+    return hmac.digest(key, b"hockney plan\0" + (folder / PLAN).read_bytes(), "sha256").hex()
+
+
+def _key(*, make: bool) -> bytes | None:
+    """This user's key, made where there is none; None where it cannot be kept, or others may read it."""
+    path = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config", "hockney", "seal.key")
+    try:
+        if make:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                with os.fdopen(file, "wb") as new:
+                    new.write(secrets.token_bytes(KEY_B))
+        status = path.stat()
+        is_private = status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        key = path.read_bytes()
+    except (OSError, RuntimeError):  # no home at all is a RuntimeError
+        return None
+    return key if is_private and len(key) == KEY_B else None

@@ -1,0 +1,155 @@
+"""Laws of scaling: each a speed-up as a function of processes, its parameters, and what follows from it."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from hockney.registry import Registry
+
+
+class Law(ABC):
+    """A speed-up S(p; θ) with S(1) = 1. Every parameter is a number without a unit, at least 0."""
+
+    title: ClassVar[str]
+    """The name as people say it."""
+    formula: ClassVar[str]
+    upper: ClassVar[Mapping[str, float]]
+    """The parameters in their order, with the largest value that each may have."""
+    is_weak: ClassVar[bool] = False
+    """The work grows with the processes: S is the scaled speed-up p·T(1)/T(p)."""
+
+    @abstractmethod
+    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
+        """S at `processes`, in the arithmetic of what is given: fractions stay exact, arrays keep their shape."""
+
+    @abstractmethod
+    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> float | Fraction | None:
+        """The largest p ≥ 1, not rounded, with S/p ≥ `efficiency` (in (0, 1]); None where every p has it."""
+
+    @abstractmethod
+    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
+        """What speed-up or efficiency cannot pass, and where it peaks; None where there is no such limit."""
+
+
+laws: Registry[Law] = Registry("law", "hockney.models.scaling.laws", "how-to/scaling.md")
+"""Laws of scaling by name."""
+
+
+def exact(value: float) -> Fraction:
+    """The decimal number that was written: 0.1 is a tenth, not the nearest binary number."""
+    return Fraction(str(value))
+
+
+def whole_processes(law: Law, efficiency: float, theta: Sequence[float]) -> tuple[int, float] | None:
+    """The most processes that keep `efficiency`, as a whole number and before rounding; None: any number does."""
+    wanted, exactly = exact(efficiency), [exact(one) for one in theta]
+    bound = law.most_processes(wanted, exactly)
+    if bound is None:
+        return None
+    processes = max(1, math.floor(bound))
+    # A root is rounded: the whole number that it should be may lie just above.
+    if law.speedup(Fraction(processes + 1), exactly) >= wanted * (processes + 1):
+        processes += 1
+    return processes, float(bound)
+
+
+class Amdahl(Law):
+    """Amdahl (AFIPS 1967): the work is fixed, a share s of it does not run in parallel: S = 1/(s + (1 − s)/p).
+
+    Strong scaling. The efficiency is 1/(s·p + 1 − s).
+    """
+
+    title = "Amdahl's law"
+    formula = "S(p) = p / (1 + s (p − 1))"
+    upper: ClassVar[Mapping[str, float]] = {"serial_fraction": 1.0}
+
+    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
+        """S = p/(1 + s(p − 1)), which is 1/(s + (1 − s)/p)."""
+        return processes / (1 + theta[0] * (processes - 1))
+
+    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> Fraction | None:
+        """p ≤ (1/E − (1 − s))/s."""
+        serial = theta[0]
+        return (1 / efficiency - (1 - serial)) / serial if serial else None
+
+    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
+        """S < 1/s, however many processes there are."""
+        return {"speedup_limit": 1 / theta[0] if theta[0] else None}
+
+
+laws.register("amdahl")(Amdahl())
+
+
+class Gustafson(Law):
+    """Gustafson (CACM 1988): the work grows with the processes, the scaled speed-up is S = s + (1 − s)p.
+
+    Weak scaling; s is the share of the parallel run's time in which one process works alone.
+    """
+
+    title = "Gustafson's law"
+    formula = "S(p) = s + (1 − s) p"
+    upper: ClassVar[Mapping[str, float]] = {"serial_fraction": 1.0}
+    is_weak = True
+
+    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
+        """S = s + (1 − s)p."""
+        return theta[0] + (1 - theta[0]) * processes
+
+    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> Fraction | None:
+        """The efficiency 1 − s + s/p falls to 1 − s: p ≤ s/(E − (1 − s)) where E is more than that."""
+        serial = theta[0]
+        above = efficiency - (1 - serial)
+        return serial / above if above > 0 else None
+
+    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
+        """The speed-up has no limit; the efficiency stays above 1 − s."""
+        return {"speedup_limit": None if theta[0] < 1 else 1.0, "efficiency_limit": 1 - theta[0]}
+
+
+laws.register("gustafson")(Gustafson())
+
+
+class UniversalScalability(Law):
+    """Gunther (2007): Amdahl's law with a cost for each pair of processes that must agree.
+
+    Strong scaling with contention σ and coherency κ; with κ = 0 it is Amdahl's law with s = σ.
+    """
+
+    title = "universal scalability law"
+    formula = "S(p) = p / (1 + σ (p − 1) + κ p (p − 1))"
+    upper: ClassVar[Mapping[str, float]] = {"contention": 1.0, "coherency": math.inf}
+
+    def speedup(self, processes: Any, theta: Sequence[Any]) -> Any:
+        """S = p/(1 + σ(p − 1) + κp(p − 1))."""
+        contention, coherency = theta
+        return processes / (1 + (contention + coherency * processes) * (processes - 1))
+
+    def most_processes(self, efficiency: Fraction, theta: Sequence[Fraction]) -> float | Fraction | None:
+        """(p − 1)(σ + κp) ≤ 1/E − 1, a parabola in p."""
+        contention, coherency = theta
+        loss = 1 / efficiency - 1
+        if not coherency:
+            return 1 + loss / contention if contention else None
+        # q = p − 1: κq² + (σ + κ)q = loss; this form of the root does not cancel where κ is tiny.
+        middle = float(contention + coherency)
+        return 1 + 2 * float(loss) / (middle + math.sqrt(middle**2 + 4 * float(coherency * loss)))
+
+    def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
+        """With κ > 0 a peak at p* = √((1 − σ)/κ), at least 1, not rounded; without, S < 1/σ."""
+        contention, coherency = theta
+        if not coherency:
+            return {
+                "peak_processes": None,
+                "peak_speedup": None,
+                "speedup_limit": 1 / contention if contention else None,
+            }
+        peak = max(1.0, math.sqrt((1 - contention) / coherency))
+        highest = float(self.speedup(peak, theta))
+        return {"peak_processes": peak, "peak_speedup": highest, "speedup_limit": highest}
+
+
+laws.register("usl")(UniversalScalability())

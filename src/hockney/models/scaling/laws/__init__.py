@@ -1,1 +1,0 @@
-"""Laws of scaling, one file each."""

@@ -1,1 +1,0 @@
-"""Traffic between nodes that topologies are judged by, one file each."""

@@ -1,1 +1,0 @@
-"""Maps of ranks onto nodes, one file each."""

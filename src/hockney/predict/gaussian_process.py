@@ -1,0 +1,98 @@
+"""Gaussian processes with Matérn-3/2 kernels (Rasmussen and Williams 2006; equations by their numbers there).
+
+Deviations and lengths are those of largest posterior density over several sets of measurements at once; what is
+common to all sets are these parameters alone. They are searched for as logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, optimize
+
+Array = NDArray[np.float64]
+
+
+def matern(lengths: Sequence[float] | Array, *distances: Array) -> Array:
+    """Correlation at distances along axes, of one shape, with a length for each: the product of eq. 4.17."""
+    scaled = [np.sqrt(3.0) / length * distance for length, distance in zip(lengths, distances, strict=True)]
+    return np.asarray(math.prod(1 + axis for axis in scaled) * np.exp(-sum(scaled)))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A set of n measurements: `value` (n,), and their covariance (n, n) by the parameters, with noise."""
+
+    covariance: Callable[[Array], Array]
+    value: Array
+
+
+@dataclass(frozen=True)
+class Search:
+    """Where parameters are looked for, in logarithms: from `begin` (k,) on, with a normal prior about it.
+
+    `deviation`: that of the prior. `farthest`: bounds either way. `steps`: of L-BFGS-B at most.
+    """
+
+    begin: Array
+    deviation: float
+    farthest: float
+    steps: int
+
+    def parameters(self, measured: Sequence[Measured]) -> Array:
+        """Those of largest posterior density (eq. 5.8 with the prior), shape (k,), not in logarithms."""
+        found = optimize.minimize(
+            self._loss,
+            self.begin,
+            args=(measured,),
+            method="L-BFGS-B",
+            bounds=[(start - self.farthest, start + self.farthest) for start in self.begin],
+            options={"maxiter": self.steps},
+        )
+        return np.exp(found.x)
+
+    def _loss(self, log_parameters: Array, measured: Sequence[Measured]) -> float:
+        total = 0.5 * float((((log_parameters - self.begin) / self.deviation) ** 2).sum())
+        parameters = np.exp(log_parameters)
+        for one in measured:
+            try:
+                factor = _factor(one.covariance(parameters))
+            except linalg.LinAlgError:
+                return 1e12
+            white = linalg.solve_triangular(factor, one.value, lower=True, check_finite=False)
+            total += 0.5 * float(white @ white) + float(np.log(np.diag(factor)).sum())
+        return total
+
+
+class Process:
+    """A process given measurements: their covariance with noise (n, n) and values (n,)."""
+
+    def __init__(self, covariance: Array, value: Array) -> None:
+        self._factor = _factor(covariance)
+        self._weights = linalg.cho_solve((self._factor, True), value, check_finite=False)
+
+    def at(self, cross: Array) -> tuple[Array, Array]:
+        """Mean, and by how much the measurements lower the variance, shape (m,), at covariances (m, n) with them.
+
+        Eq. 2.25 and 2.26.
+        """
+        white = linalg.solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
+        return cross @ self._weights, (white**2).sum(axis=0)
+
+
+def left_out(covariance: Array, value: Array) -> tuple[Array, Array]:
+    """By how much each measurement misses what all others say of it, and the variance of that: eq. 5.12.
+
+    Shapes (n,). `covariance` (n, n) with noise, `value` (n,).
+    """
+    inverse = linalg.inv(covariance, check_finite=False)
+    variance = 1 / np.diag(inverse)
+    return (inverse @ value) * variance, variance
+
+
+def _factor(covariance: Array) -> Array:
+    return np.asarray(linalg.cholesky(covariance, lower=True, check_finite=False))

@@ -1,1 +1,0 @@
-"""Formats that schedules are exported to, one file each."""

@@ -1,0 +1,81 @@
+"""Least squares and intervals against scipy's, against the textbook, and against what weights mean."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from hockney.models.statistics import aicc, covariance, least_squares, mean_reach, standard_error, t_reach
+
+X = np.array([1.0, 2, 4, 8, 16, 64])
+Y = np.array([1.1, 1.9, 4.2, 8.1, 15.7, 64.5])
+LINE = np.column_stack([np.ones_like(X), X])
+
+
+def test_a_line_is_scipys() -> None:
+    fitted, expected = least_squares(LINE, Y), stats.linregress(X, Y)
+    assert fitted.value == pytest.approx([expected.intercept, expected.slope], rel=1e-12)
+    errors = fitted.noise * fitted.errors
+    assert errors == pytest.approx([expected.intercept_stderr, expected.stderr], rel=1e-12)
+    assert fitted.freedom == 4
+
+
+def test_columns_may_differ_by_orders_of_magnitude() -> None:
+    scale = np.array([1e-6, 1e9])
+    plain, scaled = least_squares(LINE, Y), least_squares(LINE * scale, Y)
+    assert scaled.value * scale == pytest.approx(plain.value, rel=1e-12)
+    assert scaled.errors * scale == pytest.approx(plain.errors, rel=1e-12)
+
+
+def test_a_weight_of_root_two_is_the_point_twice() -> None:
+    weight = np.ones_like(X)
+    weight[2] = math.sqrt(2)
+    twice = least_squares(np.vstack([LINE, LINE[2]]), np.append(Y, Y[2]))
+    weighted = least_squares(LINE, Y, weight)
+    assert weighted.value == pytest.approx(twice.value, rel=1e-12)
+    assert weighted.square == pytest.approx(twice.square, rel=1e-12)
+    assert weighted.covariance == pytest.approx(twice.covariance, rel=1e-12)
+
+
+def test_the_leverages_of_the_points_add_up_to_the_coefficients() -> None:
+    # The trace of the hat matrix; none of its entries is beyond 0 to 1.
+    leverage = least_squares(LINE, Y).leverage(LINE)
+    assert leverage.sum() == pytest.approx(2)
+    assert np.all((leverage > 0) & (leverage < 1))
+
+
+def test_what_the_points_do_not_determine_is_zero() -> None:
+    fitted = least_squares(np.column_stack([X, np.zeros_like(X)]), 3 * X)
+    assert fitted.value == pytest.approx([3, 0])
+    assert fitted.covariance == pytest.approx(np.array([[1 / (X @ X), 0], [0, 0]]))
+
+
+def test_a_line_through_two_points_has_no_noise_to_state() -> None:
+    assert least_squares(LINE[:2], Y[:2]).noise == math.inf
+
+
+def test_the_covariance_of_a_jacobian_is_that_of_the_design() -> None:
+    assert covariance(LINE) == pytest.approx(np.linalg.inv(LINE.T @ LINE), rel=1e-10)
+
+
+def test_intervals_are_students() -> None:
+    low, high = stats.t.interval(0.95, len(Y) - 1, Y.mean(), stats.sem(Y))
+    assert (Y.mean() - mean_reach(Y), Y.mean() + mean_reach(Y)) == pytest.approx((low, high))
+    # Student's table: 12.706 with one degree of freedom, 1.96 with many.
+    assert t_reach(1.0, 1) == pytest.approx(12.706, abs=5e-4)
+    assert t_reach(np.array([1.0, 2.0]), 10**9) == pytest.approx([1.96, 3.92], abs=1e-4)
+    assert math.isnan(t_reach(1.0, 0))
+
+
+def test_an_interval_stands_for_its_standard_error() -> None:
+    assert standard_error(10 - 1.96 * 0.3, 10 + 1.96 * 0.3) == pytest.approx(0.3)
+
+
+def test_aicc_by_hand() -> None:
+    # 10 points, two parameters and the variance: 10 ln(10/10) + 2·3 + 2·3·4/(10 − 3 − 1).
+    assert aicc(10.0, 10, 2) == pytest.approx(10.0)
+    assert aicc(10 * math.e, 10, 2) == pytest.approx(20.0)
+    assert aicc(1.0, 4, 2) == math.inf
