@@ -303,10 +303,13 @@ def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
         return []
     names = telling_placed(measured)
     rows = []
-    for one, group in groups(measured[measured["ranks"].notna()], (*PLACED, "ranks")):
-        at_largest = group[group["bytes"] == group["bytes"].max()]
-        best = at_largest.sort_values("time_s").iloc[0]
-        about = (operation, int(one["ranks"]), int(best["bytes"]), float(best["time_s"]))
+    grown = measured[measured["ranks"].notna()]
+    size_B, time_s = grown["bytes"].to_numpy(np.int64), grown["time_s"].to_numpy(np.float64)
+    labels = grown["label"].tolist()
+    for one, members in positions(grown, (*PLACED, "ranks")):
+        largest = members[size_B[members] == size_B[members].max()]
+        best = largest[np.argmin(time_s[largest])]
+        about = (operation, int(one["ranks"]), int(size_B[best]), float(time_s[best]))
         if about[1] < 2 or about[2] == 0:
             continue
         rows.append(
@@ -314,7 +317,7 @@ def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
                 one["ranks"],
                 *_cells(one, names),
                 format_bytes(about[2]),
-                str(best["label"]),
+                labels[best],
                 format_rate(algorithm_bandwidth_B_per_s(*about)),
                 format_rate(bus_bandwidth_B_per_s(*about)),
                 format_rate(network_bandwidth_B_per_s(*about)),
