@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "../schedule/collective.hpp"
 #include "../schedule/pieces.hpp"
 #include "../schedule/trees.hpp"
 
@@ -173,8 +174,8 @@ std::vector<Move> moves(const Schedule& schedule) {
 
 std::vector<std::string> beaten_bounds(const Algorithm& algorithm, const Problem& p, const Counts& counts) {
     std::vector<std::string> beaten;
-    const std::string& name = algorithm.collective;
-    if (p.ranks < 2 || (p.bytes == 0 && name != "barrier")) return beaten;
+    const Collective& collective = *algorithm.operation;
+    if (p.ranks < 2 || (p.bytes == 0 && collective.has_size)) return beaten;
     const auto require = [&](Bytes value, Bytes bound, const std::string& what) {
         if (value < bound)
             beaten.push_back(what + ": " + std::to_string(value) + ", no less than " + std::to_string(bound) +
@@ -182,37 +183,20 @@ std::vector<std::string> beaten_bounds(const Algorithm& algorithm, const Problem
     };
     const int log = ceil_log2(p.ranks);
     require(counts.rounds, log, "rounds");
+    Bytes most_B = 0;
     for (int rank = 0; rank < p.ranks; ++rank) {
         const auto r = static_cast<std::size_t>(rank);
         const std::string who = " by rank " + std::to_string(rank);
-        const bool is_root = rank == p.root;
-        // What a result needs beyond the rank's own data, and what others need of the rank's data; sums of
-        // many contributions fit into one message.
-        Bytes lacks_B = 0, owes_B = 0;
-        if (name == "bcast" || name == "scatter") {
-            lacks_B = is_root ? 0 : p.bytes;
-            owes_B = is_root ? (name == "bcast" ? p.bytes : p.bytes * (p.ranks - 1)) : 0;
-        } else if (name == "gather" || name == "reduce") {
-            lacks_B = is_root ? (name == "gather" ? p.bytes * (p.ranks - 1) : p.bytes) : 0;
-            owes_B = is_root ? 0 : p.bytes;
-        } else if (name == "allreduce") {
-            lacks_B = owes_B = p.bytes;
-        } else if (name == "allgather") {
-            lacks_B = p.bytes * (p.ranks - 1);
-            owes_B = p.bytes;
-        } else if (name == "reduce_scatter") {
-            lacks_B = p.bytes;
-            owes_B = p.bytes * (p.ranks - 1);
-        } else if (name == "alltoall") {
-            lacks_B = owes_B = p.bytes * (p.ranks - 1);
-        }
+        const Bytes lacks_B = collective.lacks_B(p, rank), owes_B = collective.owes_B(p, rank);
+        most_B = std::max({most_B, lacks_B, owes_B});
         require(counts.received_bytes[r], lacks_B, "bytes received" + who);
         require(counts.sent_bytes[r], owes_B, "bytes sent" + who);
     }
-    if (name == "bcast") {
+    // One-ported, a rank sends and receives one message a round.
+    require(counts.round_bytes, most_B, "bytes in all rounds");
+    if (algorithm.is_one_block) {
         const int blocks = Pieces::segments(p.bytes, p.segment_B, p.element_B).count();
-        if (algorithm.is_one_block) require(counts.rounds, blocks - 1 + log, "rounds for that many blocks");
-        require(counts.round_bytes, p.bytes, "bytes in all rounds");
+        require(counts.rounds, blocks - 1 + log, "rounds for that many blocks");
     }
     return beaten;
 }

@@ -38,8 +38,8 @@ std::vector<Move> moves(const Schedule& schedule);
 
 // What no algorithm can beat, and `counts` does all the same: a defect. Empty where all is well.
 //   rounds ≥ ⌈log₂P⌉;  every rank that needs data receives at least what it lacks, every rank whose data is
-//   needed sends it at least once;  a broadcast of n one-block messages takes ≥ n − 1 + ⌈log₂P⌉ rounds; a
-//   broadcast that sends several blocks in one message moves, one round after another, at least the message.
+//   needed sends it at least once, and one round after another at least as much moves as any rank must send
+//   or receive;  a broadcast of n one-block messages takes ≥ n − 1 + ⌈log₂P⌉ rounds.
 std::vector<std::string> beaten_bounds(const Algorithm& algorithm, const Problem& problem,
                                        const Counts& counts);
 

@@ -158,8 +158,8 @@ class Symbolic {
             Memories& mine = memories_.back();
             mine.fill({inside ? Memory::output : Memory::input, inside ? offset_B : 0, input_B},
                       contributors_.only(rank));
-            if (!collective.rooted || rank != p.root || std::string(collective.name) != "bcast") continue;
-            mine.fill({Memory::output, 0, p.bytes}, contributors_.only(rank));
+            if (collective.sends_output(p, rank))
+                mine.fill({Memory::output, 0, p.bytes}, contributors_.only(rank));
         }
     }
 
@@ -231,8 +231,7 @@ void expect_room(const Collective& collective, const Problem& p, const Schedule&
         const RankSchedule& mine = schedule[static_cast<std::size_t>(rank)];
         for (const Bytes size_B : Sizes(collective, p, rank, mine).size_B)
             elements = std::min(elements + size_B / p.element_B, most_elements + 1);
-        if (std::string(collective.name) == "barrier")
-            heard += (static_cast<Bytes>(mine.steps.size()) + 1) * p.ranks;
+        if (!collective.has_size) heard += (static_cast<Bytes>(mine.steps.size()) + 1) * p.ranks;
         if (elements > most_elements || heard > most_heard)
             throw TooLarge("a proof on " + std::to_string(p.ranks) +
                            " ranks follows more than can be held at once");
@@ -302,8 +301,7 @@ std::vector<std::string> verify(const Collective& collective, const Problem& p, 
         complaints.at(stuck.rank, stuck.step,
                       stuck.started ? "no partner for this message" : "waits for ever");
     if (complaints.none()) symbolic.check_results();
-    if (complaints.none() && std::string(collective.name) == "barrier")
-        check_barrier(p, schedule, complaints);
+    if (complaints.none() && !collective.has_size) check_barrier(p, schedule, complaints);
     return complaints.take();
 }
 

@@ -124,6 +124,10 @@ void register_schedule(nb::module_& module) {
         .def_ro("radix", &Problem::radix)
         .def_ro("in_place", &Problem::in_place)
         .def_ro("commutative", &Problem::commutative);
+    nb::enum_<Growth>(module, "Growth")
+        .value("irregular", Growth::irregular)
+        .value("per_rank", Growth::per_rank)
+        .value("per_doubling", Growth::per_doubling);
     nb::class_<Algorithm>(module, "Algorithm")
         .def_ro("collective", &Algorithm::collective)
         .def_ro("name", &Algorithm::name)
@@ -131,11 +135,20 @@ void register_schedule(nb::module_& module) {
         .def_ro("default_radix", &Algorithm::default_radix)
         .def_ro("least_radix", &Algorithm::least_radix)
         .def_ro("is_ordered", &Algorithm::is_ordered)
-        .def_ro("is_one_block", &Algorithm::is_one_block);
+        .def_ro("is_one_block", &Algorithm::is_one_block)
+        .def_ro("is_divided", &Algorithm::is_divided)
+        .def_ro("growth", &Algorithm::growth);
+    nb::enum_<Direction>(module, "Direction")
+        .value("outward", Direction::outward)
+        .value("inward", Direction::inward)
+        .value("between_all", Direction::between_all);
     nb::class_<Collective>(module, "Collective")
         .def_ro("name", &Collective::name)
-        .def_ro("rooted", &Collective::rooted)
+        .def_ro("direction", &Collective::direction)
+        .def_prop_ro("rooted", &Collective::rooted)
         .def_ro("reduces", &Collective::reduces)
+        .def_ro("sizes_are_blocks", &Collective::sizes_are_blocks)
+        .def_ro("has_size", &Collective::has_size)
         .def("input_B", [](const Collective& c, const Problem& p, int rank) { return c.input_B(p, rank); })
         .def("output_B", [](const Collective& c, const Problem& p, int rank) { return c.output_B(p, rank); });
     nb::class_<Counts>(module, "Counts")

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "apps/app.hpp"
@@ -17,7 +16,7 @@
 #include "placement.hpp"
 #include "point.hpp"
 #include "statistics.hpp"
-#include "stopping/criterion.hpp"
+#include "stopping.hpp"
 
 namespace hockney {
 
@@ -176,11 +175,7 @@ Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
     const double begin = now_s();
     Batches batches(kernel, pair);
     Measured measured{{}, "", warm_up(batches, budget_s / 10, kernel.piece), 0, 0};
-    std::vector<std::unique_ptr<Criterion>> criteria;
-    criteria.push_back(interval_criterion(request.real("tolerance"), request.whole("least_samples"),
-                                          budget_s * least_budget_share));
-    criteria.push_back(budget_criterion(budget_s, least_samples));
-    criteria.push_back(count_criterion(most_samples));
+    StoppingRule rule = stopping_rule(request, most_samples);
     std::vector<Sample>& samples = measured.samples;
     long partner_before = 0;
     // What happens to the follower during a batch is known with its next answer.
@@ -196,7 +191,7 @@ Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
         const long own_before = involuntary_switches();
         const double value_s = batches.run(measured.batch) / static_cast<double>(measured.batch);
         samples.push_back({value_s, involuntary_switches() != own_before});
-        measured.stop = finished(criteria, samples, now_s() - start);
+        measured.stop = rule.reached(samples, now_s() - start);
     }
     settle(batches.announce_next(stop).switches);
     measured.elapsed_s = now_s() - begin;

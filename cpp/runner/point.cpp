@@ -18,6 +18,17 @@ long involuntary_switches() {
     return usage.ru_nivcsw;
 }
 
+StoppingRule stopping_rule(const Request& request, long most) {
+    StoppingRule rule;
+    rule.tolerance = request.real("tolerance");
+    rule.least = request.whole("least_samples");
+    rule.budget_s = request.real("budget_s");
+    rule.least_s = rule.budget_s * least_budget_share;
+    rule.least_in_budget = least_samples;
+    rule.most = most;
+    return rule;
+}
+
 void add_summary(JsonObject& record, const Summary& summary, const std::vector<Sample>& samples) {
     JsonObject quantiles;
     for (std::size_t i = 0; i < quantile_levels.size(); ++i)

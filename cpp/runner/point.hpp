@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "json.hpp"
+#include "request.hpp"
 #include "statistics.hpp"
+#include "stopping.hpp"
 
 namespace hockney {
 
@@ -13,6 +15,8 @@ constexpr long least_samples = 6;
 constexpr long most_samples = 4000;
 // A point that converges at once still spreads its samples over this share of its budget.
 constexpr double least_budget_share = 0.2;
+// By the request's `tolerance`, `least_samples` and `budget_s`, with at most that many samples.
+StoppingRule stopping_rule(const Request& request, long most);
 // Of the memory that is free, the share that buffers may take.
 constexpr double memory_share = 0.8;
 

@@ -6,8 +6,8 @@
 
 namespace hockney {
 
-struct Folded {
-    explicit Folded(int ranks) {
+struct PowerOfTwoGroup {
+    explicit PowerOfTwoGroup(int ranks) {
         while (nodes <= ranks / 2) nodes *= 2;
         extra = ranks - nodes;
     }
@@ -24,11 +24,11 @@ struct Folded {
 };
 
 // The even rank of a pair hands its vector over and gets its result last. False for ranks that take part.
-inline bool stands_aside(const Folded& folded, int rank, const Region& own, const Region& result,
-                         Builder& builder) {
-    if (!folded.is_paired(rank) || rank % 2 == 1) return false;
-    const int handed = builder.send(folded.neighbour(rank), own);
-    builder.receive(folded.neighbour(rank), result, {handed});
+inline bool hands_over(const PowerOfTwoGroup& group, int rank, const Region& own, const Region& result,
+                       Builder& builder) {
+    if (!group.is_paired(rank) || rank % 2 == 1) return false;
+    const int handed = builder.send(group.neighbour(rank), own);
+    builder.receive(group.neighbour(rank), result, {handed});
     return true;
 }
 

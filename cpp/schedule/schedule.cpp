@@ -12,11 +12,9 @@ namespace {
 // Why no rank's memories can be numbered, "" where they can: a rank holds the vector, or a block of every
 // rank, and at most one copy of it for each of ⌈log₂P⌉ rounds beside.
 std::string too_many_bytes(const Collective& collective, const Problem& p) {
-    const std::string name = collective.name;
-    const bool whole = name == "bcast" || name == "reduce" || name == "allreduce";
-    const Bytes shares = (whole ? 1 : Bytes{p.ranks}) * (ceil_log2(p.ranks) + 2);
+    const Bytes shares = (collective.sizes_are_blocks ? Bytes{p.ranks} : 1) * (ceil_log2(p.ranks) + 2);
     if (p.bytes <= std::numeric_limits<Bytes>::max() / shares) return "";
-    return std::to_string(p.bytes) + " bytes of " + name + " on " + std::to_string(p.ranks) +
+    return std::to_string(p.bytes) + " bytes of " + collective.name + " on " + std::to_string(p.ranks) +
            " ranks are more than can be counted (2^63)";
 }
 
@@ -38,7 +36,7 @@ std::string refusal(const Algorithm& algorithm, const Problem& p) {
                std::to_string(p.ranks);
     if (p.root < 0 || p.root >= p.ranks)
         return "root " + std::to_string(p.root) + " is none of the ranks 0 to " + std::to_string(p.ranks - 1);
-    if (p.root != 0 && !collective.rooted) return algorithm.collective + " has no root";
+    if (p.root != 0 && !collective.rooted()) return algorithm.collective + " has no root";
     if (p.bytes < 0 || p.element_B < 1 || p.bytes % p.element_B != 0)
         return std::to_string(p.bytes) + " bytes are no whole number of elements of " +
                std::to_string(p.element_B) + " B";
@@ -56,6 +54,8 @@ std::string refusal(const Algorithm& algorithm, const Problem& p) {
                std::to_string(algorithm.least_radix);
     if (!p.commutative && collective.reduces && !algorithm.is_ordered)
         return algorithm.name + " does not keep rank order, so its operator must be commutative";
+    if (!p.commutative && p.root != 0 && algorithm.is_ordered_from_root)
+        return algorithm.name + " keeps rank order for root 0 only";
     return algorithm.constraint == nullptr ? "" : algorithm.constraint(p);
 }
 
@@ -134,19 +134,18 @@ void Builder::begin(const Collective& collective, const Problem& problem, int ra
     input_ = {Memory::input, 0, 0};
     output_ = {Memory::output, 0, 0};
     if (!problem.in_place) return;
-    const std::string name = collective.name;
     Bytes offset_B = 0;
     if (input_in_output(collective, problem, rank, offset_B)) {
         input_ = {Memory::output, offset_B, 0};
         // Where results overwrite inputs that are still to be sent, the inputs move aside first.
-        if (name == "alltoall" || name == "reduce_scatter") {
+        if (collective.in_place == InPlace::overwrites_input) {
             const Bytes length_B = collective.input_B(problem, rank);
             input_ = scratch(length_B);
             staged_ = copy(part(output_, 0, length_B), part(input_, 0, length_B));
         }
     }
-    // In place, the root of a scatter keeps its block where it is.
-    if (name == "scatter" && rank == problem.root) output_ = part(input_, rank * problem.bytes, 0);
+    if (collective.in_place == InPlace::output_in_input && rank == problem.root)
+        output_ = part(input_, rank * problem.bytes, 0);
 }
 
 Region Builder::input(Bytes offset_B, Bytes length_B) const { return part(input_, offset_B, length_B); }

@@ -124,8 +124,10 @@ struct Problem {
 
 struct Collective;
 
-// How many messages there were with each peer. A hash table with linear probing: it stays small for a rank
-// with few peers and is used again for the next rank.
+// How many messages there were with each peer. A hash table with linear probing that is used again for the
+// next rank: with a std::unordered_map in its place, generating all ranks' steps takes 4.6 times as long for
+// alltoall linear (1,500 ranks), 1.8 times for barrier dissemination (200,000), 1.3 times for bcast binomial
+// (10^6).
 class Tally {
   public:
     void clear() { ++round_, count_ = 0; }
@@ -209,6 +211,15 @@ using Constraint = std::string (*)(const Problem&);
 // does with d.
 enum class Likeness : std::uint8_t { none, shift, exclusive_or };
 
+// How an algorithm's critical path grows with the ranks, so that two small numbers of ranks tell of large
+// ones.
+enum class Growth : std::uint8_t {
+    irregular,
+    per_rank,     // each further rank adds the same messages of the same size
+    per_doubling  // each doubling of the ranks adds the same rounds
+};
+
+// What an algorithm is; the calls after the constructor say it where the algorithm registers.
 struct Algorithm {
     std::string collective, name;
     const Collective* operation = nullptr;
@@ -216,8 +227,11 @@ struct Algorithm {
     bool is_segmented = false;  // whether segment_B changes anything
     int default_radix = 0;      // 0: takes none
     int least_radix = 0;
-    bool is_ordered = false;    // a reduction that applies the operator in rank order
-    bool is_one_block = false;  // a broadcast each of whose messages is one block (segment)
+    bool is_ordered = false;            // a reduction that applies the operator in rank order
+    bool is_ordered_from_root = false;  // … in the order that begins with the root
+    bool is_one_block = false;          // a broadcast each of whose messages is one block (segment)
+    bool is_divided = false;            // cuts the whole vector into a block for each rank
+    Growth growth = Growth::irregular;
     Likeness likeness = Likeness::none;
     bool has_like_copies = true;  // else ranks that are alike differ in what they copy
     Constraint constraint = nullptr;
@@ -227,6 +241,9 @@ struct Algorithm {
     Algorithm& segmented() { return is_segmented = true, *this; }
     Algorithm& radix(int standard, int least) { return default_radix = standard, least_radix = least, *this; }
     Algorithm& ordered() { return is_ordered = true, *this; }
+    Algorithm& ordered_from_root() { return is_ordered = is_ordered_from_root = true, *this; }
+    Algorithm& divided() { return is_divided = true, *this; }
+    Algorithm& grows(Growth how) { return growth = how, *this; }
     Algorithm& one_block() { return is_one_block = true, *this; }
     Algorithm& alike(Likeness how) { return likeness = how, *this; }
     Algorithm& but_for_copies() { return has_like_copies = false, *this; }

@@ -40,6 +40,8 @@ Tree chain_tree(int ranks, int root, int rank, int fanout) {
     return tree;
 }
 
+Tree path_tree(int ranks, int root, int rank) { return chain_tree(ranks, root, rank, 1); }
+
 Tree binary_tree(int ranks, int root, int rank) {
     const Shift shifted(ranks, root);
     const int v = shifted.of(rank);

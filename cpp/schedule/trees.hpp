@@ -33,6 +33,8 @@ struct Tree {
 Tree flat_tree(int ranks, int root, int rank);
 // The other ranks in `fanout` chains of consecutive ranks, the first ones longer by one where they differ.
 Tree chain_tree(int ranks, int root, int rank, int fanout);
+// All ranks one after another: one chain.
+Tree path_tree(int ranks, int root, int rank);
 // Complete tree of out-degree 2, filled level by level: a node of level l has the children v + 2^l and v +
 // 2^(l+1).
 Tree binary_tree(int ranks, int root, int rank);

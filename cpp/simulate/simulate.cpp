@@ -5,6 +5,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "../schedule/collective.hpp"
 #include "rounds.hpp"
 
 namespace hockney {
@@ -12,7 +13,7 @@ namespace {
 
 bool flows_inward(const Phase& phase) {
     if (phase.written) return false;
-    return phase.algorithm->collective == "reduce" || phase.algorithm->collective == "gather";
+    return phase.algorithm->operation->direction == Direction::inward;
 }
 
 // Generates ranks' steps and writes them down as programs.
@@ -164,9 +165,7 @@ Symmetry symmetry(const Phase& phase, bool copies_cost) {
     const bool is_power_of_two = (p.ranks & (p.ranks - 1)) == 0;
     if (copies_cost && !algorithm.has_like_copies) return {};
     // Blocks of a vector that cannot be divided evenly differ in size.
-    if (algorithm.collective == "allreduce" && algorithm.name != "recursive_doubling" &&
-        p.bytes % (p.element_B * p.ranks) != 0)
-        return {};
+    if (algorithm.is_divided && p.bytes % (p.element_B * p.ranks) != 0) return {};
     if (algorithm.likeness == Likeness::shift) return {Symmetry::Kind::translation, 1};
     if (algorithm.likeness == Likeness::exclusive_or && is_power_of_two)
         return {Symmetry::Kind::exclusive_or, 1};

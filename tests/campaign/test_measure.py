@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,13 @@ import pytest
 
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch
-from hockney.campaign.measure import Outcome, run
+from hockney.campaign.loop import Outcome
+from hockney.campaign.measure import run
 from hockney.campaign.plan import Plan
 from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.records import table
+from hockney.records.answers import Hello
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 
@@ -45,7 +46,7 @@ class Silent:
 
 
 def fake_launch(*arguments: str, variant: str = "default") -> Launch:
-    def describe(_: Mapping[str, Any]) -> Described:
+    def describe(_: Hello) -> Described:
         return Described({(0, 1): "cache"}, False, 1, 2, {"mpi": {"kind": "fake"}}, [])
 
     return Launch(variant, "Fake MPI 1", [sys.executable, str(FAKE), *arguments], {}, {}, describe)
@@ -103,7 +104,7 @@ def test_the_quieter_of_two_visits_counts(tmp_path: Path) -> None:
     frame = table.load(campaign.path)
     assert outcome.measured == len(campaign.records()) > len(frame)
     assert len(frame) == len(set(sizes(campaign)))
-    for size, time_us in zip(frame["bytes"], frame["time_us"], strict=True):
+    for size, time_us in zip(frame["bytes"], frame["time_s"] * 1e6, strict=True):
         assert time_us == pytest.approx(1 + size / 1e4 + (3 if size > 4096 else 0)), "the machine's quiet curve"
     assert any("changed its speed" in text and "factor of 2" in text for text in watcher.warnings)
 

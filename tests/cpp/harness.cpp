@@ -1,16 +1,15 @@
 // Lets Python feed the runner's statistics and stopping criteria: one command a line, one JSON line back.
 //
 //   summarise VALUE:PREEMPTED …          → summary
-//   stop interval TOL LEAST LEAST_S STEP_S VALUE …   → number of samples after which the criterion was
-//   content, or −1 stop budget BUDGET_S LEAST STEP_S VALUE … stop count MOST STEP_S VALUE …
+//   stop TOLERANCE LEAST LEAST_S BUDGET_S LEAST_IN_BUDGET MOST STEP_S VALUE …   → what the rule has reached,
+//   and after how many samples, a step of time each; −1: never
 #include <iostream>
-#include <memory>
 #include <sstream>
 #include <string>
 
 #include "json.hpp"
 #include "statistics.hpp"
-#include "stopping/criterion.hpp"
+#include "stopping.hpp"
 
 using namespace hockney;
 
@@ -32,26 +31,14 @@ std::string summary(std::istringstream& words) {
 }
 
 std::string stopped_after(std::istringstream& words) {
-    std::string kind;
-    words >> kind;
-    std::vector<std::unique_ptr<Criterion>> criteria;
-    double tolerance = 0, least_s = 0, budget_s = 0, step_s = 0;
-    long least = 0, most = 0;
-    if (kind == "interval") {
-        words >> tolerance >> least >> least_s;
-        criteria.push_back(interval_criterion(tolerance, least, least_s));
-    } else if (kind == "budget") {
-        words >> budget_s >> least;
-        criteria.push_back(budget_criterion(budget_s, least));
-    } else {
-        words >> most;
-        criteria.push_back(count_criterion(most));
-    }
-    words >> step_s;
+    StoppingRule rule;
+    double step_s = 0;
+    words >> rule.tolerance >> rule.least >> rule.least_s >> rule.budget_s >> rule.least_in_budget >>
+        rule.most >> step_s;
     std::vector<Sample> samples;
     for (double value = 0; words >> value;) {
         samples.push_back({value, false});
-        const std::string name = finished(criteria, samples, step_s * static_cast<double>(samples.size()));
+        const std::string name = rule.reached(samples, step_s * static_cast<double>(samples.size()));
         if (!name.empty())
             return JsonObject().add("name", name).add("after", static_cast<long>(samples.size())).str();
     }

@@ -1,4 +1,4 @@
-"""The runner's statistics and criteria on synthetic streams, compiled with sanitizers and -Werror."""
+"""The runner's statistics and stopping rule on synthetic streams, compiled with sanitizers and -Werror."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCES = [
     Path(__file__).with_name("harness.cpp"),
     RUNNER / "statistics.cpp",
     RUNNER / "json.cpp",
-    *sorted((RUNNER / "stopping").glob("*.cpp")),
+    RUNNER / "stopping.cpp",
 ]
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -161,19 +161,46 @@ def test_everything_preempted_is_still_a_result(ask: Ask) -> None:
     assert result["used"] == 40
 
 
+NEVER = 1000000
+
+
+def stop(
+    ask: Ask,
+    samples: Sequence[float],
+    *,
+    tolerance: float = 0.0,
+    least: int = 30,
+    least_s: float = 0.0,
+    budget_s: float = NEVER,
+    most: int = NEVER,
+) -> dict[str, Any]:
+    """What stopped samples of a millisecond each, and after how many; six at least before the budget does."""
+    words = " ".join(f"{value:.9g}" for value in samples)
+    result: dict[str, Any] = ask(f"stop {tolerance} {least} {least_s} {budget_s} 6 {most} 0.001 {words}")
+    return result
+
+
 def test_interval_stops_when_narrow_and_not_before(ask: Ask) -> None:
     rng = np.random.default_rng(6)
-    quiet = " ".join(f"{v:.9g}" for v in 10 * (1 + 0.001 * rng.normal(size=500)))
-    noisy = " ".join(f"{v:.9g}" for v in 10 * (1 + 0.3 * rng.random(size=500)))
-    assert ask(f"stop interval 0.01 30 0 0.001 {quiet}") == {"name": "interval", "after": 30}
+    quiet = (10 * (1 + 0.001 * rng.normal(size=500))).tolist()
+    noisy = (10 * (1 + 0.3 * rng.random(size=500))).tolist()
+    assert stop(ask, quiet, tolerance=0.01) == {"name": "interval", "after": 30}
     # Half-width of the median's interval ≈ 0.98·√n ranks of a uniform spread of 30 %: 1 % needs n ≈ 800.
-    assert ask(f"stop interval 0.01 30 0 0.001 {noisy}")["after"] == -1
+    assert stop(ask, noisy, tolerance=0.01)["after"] == -1
     # 60 ms at 1 ms a sample.
-    assert ask(f"stop interval 0.01 30 0.06 0.001 {quiet}")["after"] >= 60
+    assert stop(ask, quiet, tolerance=0.01, least_s=0.06)["after"] >= 60
 
 
 def test_budget_and_count_stop(ask: Ask) -> None:
-    stream = " ".join(["1"] * 100)
-    assert ask(f"stop budget 0.05 6 0.001 {stream}") == {"name": "budget", "after": 50}
-    assert ask(f"stop budget 0.001 6 0.001 {stream}")["after"] == 6, "never fewer than the least"
-    assert ask(f"stop count 40 0.001 {stream}") == {"name": "count", "after": 40}
+    stream = [1.0] * 100
+    assert stop(ask, stream, budget_s=0.05) == {"name": "budget", "after": 50}
+    assert stop(ask, stream, budget_s=0.001)["after"] == 6, "never fewer than the least"
+    assert stop(ask, stream, most=40) == {"name": "count", "after": 40}
+
+
+def test_whatever_is_reached_first_stops(ask: Ask) -> None:
+    stream = [1.0] * 100
+    # Equal samples have an interval without width: it is narrow enough with the thirtieth.
+    assert stop(ask, stream, tolerance=0.1, budget_s=0.05, most=40) == {"name": "interval", "after": 30}
+    assert stop(ask, stream, tolerance=0.1, budget_s=0.02, most=40) == {"name": "budget", "after": 20}
+    assert stop(ask, stream, tolerance=0.1, budget_s=0.05, most=10) == {"name": "count", "after": 10}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from hockney._core import Algorithm, Growth
+from hockney.models.collectives.base import collective_models
 from hockney.predict import collective
-from hockney.predict.collective import LINEAR, LOGARITHMIC, Row, lower_bound, predict_one, verdict
+from hockney.predict.collective import Row, lower_bound, predict_one, verdict
 from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
 from hockney.predict.scenario import Place
+from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, OVERHEAD_S, S_PER_B = 2e-6, 5e-7, 1e-9
@@ -29,17 +34,17 @@ def test_a_binomial_broadcast_is_log_p_messages() -> None:
     assert row.asymptotic == "O(log P) α + O(log P) m·β"
 
 
-CLOSED = [(op, name) for table in (LINEAR, LOGARITHMIC) for op, names in table.items() for name in names]
+REGULAR = [algorithm for algorithm in algorithms() if algorithm.growth != Growth.irregular]
 
 
-@pytest.mark.parametrize(("operation", "algorithm"), CLOSED)
-def test_a_closed_form_is_the_simulation(operation: str, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("algorithm", REGULAR, ids=lambda one: f"{one.collective}-{one.name}")
+def test_a_closed_form_is_the_simulation(algorithm: Algorithm, monkeypatch: pytest.MonkeyPatch) -> None:
+    operation = COLLECTIVES[algorithm.collective]
     # Blocks of one element each where the vector is cut; so many ranks that the lines are really extrapolated.
-    size_B = 4 * 16384 if operation == "allreduce" else 64
-    ranks = 16384 if algorithm in LOGARITHMIC.get(operation, ()) else 768
-    if operation == "allreduce" and ranks == 768:
-        size_B = 4 * ranks
-    asked = ask(operation, algorithm, ranks=ranks, size_B=0 if operation == "barrier" else size_B)
+    ranks = 16384 if algorithm.growth == Growth.per_doubling else 768
+    is_cut = not (operation.rooted or operation.sizes_are_blocks)
+    size_B = 4 * ranks if is_cut else 64
+    asked = ask(operation.name, algorithm.name, ranks=ranks, size_B=size_B)
     monkeypatch.setattr(collective, "FEW_MESSAGES", 1e9)
     monkeypatch.setattr(collective, "MOST_STEPS", 1e9)
     whole = predict_one(asked, costs(), None)
@@ -50,6 +55,15 @@ def test_a_closed_form_is_the_simulation(operation: str, algorithm: str, monkeyp
     # Where blocks are halved until one element is left, the last halves are not quite the same: 1/P of the bytes.
     assert line.time_s == pytest.approx(whole.time_s, rel=0.005)
     assert line.messages == pytest.approx(whole.messages, rel=0.005, abs=1)
+
+
+def test_an_algorithm_without_a_closed_form_is_predicted_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ask("bcast", "pipeline", ranks=768, size_B=64)
+    monkeypatch.setattr(collective, "FEW_MESSAGES", 0)
+    with_form = predict_one(asked, costs(), None)
+    monkeypatch.delitem(collective_models.get("bcast").forms, "pipeline")
+    assert with_form.asymptotic
+    assert predict_one(asked, costs(), None) == replace(with_form, asymptotic="")
 
 
 def test_what_is_too_much_says_so() -> None:

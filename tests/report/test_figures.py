@@ -22,7 +22,7 @@ POINTS = [
 
 
 def context(**other: object) -> Context:
-    return Context(model_styles(["bad", "good"]), **other)  # type: ignore[arg-type]
+    return Context(model_styles(["good", "bad"]), **other)  # type: ignore[arg-type]
 
 
 def words(drawing: Drawing) -> str:

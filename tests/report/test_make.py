@@ -16,9 +16,11 @@ import pytest
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, load
+from hockney.records import table
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
+from hockney.report.curves import curves
 from hockney.report.make import Report, make, write_csv, write_figures, write_html
 from hockney.report.marks import Peak
 
@@ -242,6 +244,42 @@ def test_a_tidy_table_has_a_page_too(tmp_path: Path) -> None:
     assert any(text.startswith("No interval at 22 of 22 points") for text in report.warnings)
 
 
+@pytest.mark.parametrize("is_table", [False, True])
+def test_the_data_are_read_once(
+    campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_table: bool
+) -> None:
+    source = shutil.copytree(campaign, tmp_path / "copy")
+    if is_table:
+        table.write(table.load(source), tmp_path / "t.csv")
+        source = tmp_path / "t.csv"
+    read: list[str] = []
+
+    def count(method: str) -> None:
+        original = getattr(Path, method)
+
+        def counted(path: Path, *arguments: Any, **options: Any) -> Any:
+            if path == source or source in path.parents:
+                read.append(path.name)
+            return original(path, *arguments, **options)
+
+        monkeypatch.setattr(Path, method, counted)
+
+    for method in ("read_text", "read_bytes"):
+        count(method)
+    report = make(source)
+    assert set(read) >= ({"t.csv"} if is_table else {"records.jsonl", "launches.jsonl", "plan.json"})
+    assert len(read) == len(set(read))
+    assert report.headlines
+
+
+def test_a_series_is_built_once(campaign: Path) -> None:
+    for curve in curves(build(campaign)):
+        fitted = curve.entry.measurements.series
+        # Points hold no key: a series made of them again would not know its system.
+        assert fitted.key["system"] == EVIL
+        assert curve.series.time_s is fitted.time_s
+
+
 LINK_S = 2e-6 + 4 / 1e9
 """One message of 4 B on the campaign's machine."""
 
@@ -250,8 +288,8 @@ def _ring(ranks: int, **other: Any) -> AppRecord:
     fields = {
         "operation": "ring", "ranks": ranks, "parameters": {"exchange": "sendrecv", "topology": "world"},
         "time_s": 1e-5, "low_s": 9.9e-6, "high_s": 1.01e-5, "samples_s": [1e-5] * 8,
-        "answer": {"positions": list(range(ranks)), "verified": True}, "system": EVIL, "mapping": "core",
-        "variant": "default", "oversubscribed": False, "launch": "a",
+        "answer": {"cycles": 9, "positions": list(range(ranks)), "verified": True},
+        "system": EVIL, "mapping": "core", "variant": "default", "oversubscribed": False, "launch": "a",
     }  # fmt: skip
     return AppRecord.model_validate(fields | other)
 
@@ -263,7 +301,7 @@ def folder(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for launch in Campaign(campaign).launches():
         made.append_launch({**launch, "warnings": []})
     for ranks in (1, 2):
-        made.append_app(_ring(ranks))
+        made.append(_ring(ranks))
     return made.path
 
 
@@ -309,7 +347,7 @@ def test_the_folders_own_machine_file_predicts(campaign: Path, folder: Path, tmp
 def test_the_messages_of_the_folder_predict_its_applications(campaign: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(campaign, tmp_path / "copy")
     before = make(copy)
-    Campaign(copy).append_app(_ring(2))
+    Campaign(copy).append(_ring(2))
     report = make(copy)
     assert _errors(report)[0] is not None
     assert [section.title for section in report.sections] == [

@@ -30,7 +30,7 @@ from hockney.runner.process import Process
 RUNNER = Path(__file__).parents[2] / "cpp" / "runner"
 SOURCES = [
     *sorted((RUNNER / "library").glob("*.cpp")),
-    RUNNER / "json.cpp",
+    *(RUNNER / name for name in ("buffers.cpp", "json.cpp", "../schedule/collective.cpp")),
     *sorted((Path(__file__).parent / "library").glob("*.cpp")),
 ]
 FLAGS = [

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "../clock.hpp"
 #include "../placement.hpp"
 #include "../point.hpp"
 #include "../statistics.hpp"
-#include "../stopping/criterion.hpp"
+#include "../stopping.hpp"
 
 #ifdef SMPI_H
 #include <simgrid/actor.h>
@@ -136,14 +135,13 @@ Repetitions::Repetitions(const Request& request) {
 
 std::vector<double> repeat(const Repetitions& repetitions, MPI_Comm comm,
                            const std::function<double()>& once) {
-    std::vector<std::unique_ptr<Criterion>> criteria;
-    criteria.push_back(count_criterion(repetitions.most));
-    if (repetitions.most > repetitions.least) {
-        // A narrow interval of too short a time may be luck, but nothing disturbs a simulation.
-        const double least_s = is_simulated ? 0 : least_budget_share * repetitions.budget_s;
-        criteria.push_back(interval_criterion(repetitions.tolerance, repetitions.least, least_s));
-        criteria.push_back(budget_criterion(repetitions.budget_s, repetitions.least));
-    }
+    StoppingRule rule;
+    rule.tolerance = repetitions.tolerance;
+    rule.least = rule.least_in_budget = repetitions.least;
+    // A narrow interval of too short a time may be luck, but nothing disturbs a simulation.
+    rule.least_s = is_simulated ? 0 : least_budget_share * repetitions.budget_s;
+    rule.budget_s = repetitions.budget_s;
+    rule.most = repetitions.most;
     std::vector<Sample> samples;
     std::vector<double> samples_s;
     MPI_Barrier(comm);
@@ -156,7 +154,7 @@ std::vector<double> repeat(const Repetitions& repetitions, MPI_Comm comm,
         samples.push_back({slowest_s, false});
         samples_s.push_back(slowest_s);
         // One rank's clock decides for all.
-        done = finished(criteria, samples, now_s() - start_s).empty() ? 0 : 1;
+        done = rule.reached(samples, now_s() - start_s).empty() ? 0 : 1;
         MPI_Bcast(&done, 1, MPI_INT, 0, comm);
     }
     return samples_s;

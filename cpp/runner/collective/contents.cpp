@@ -60,12 +60,12 @@ void fill_input(const Collective& collective, const Problem& p, int rank, int sa
     } else {
         for (Bytes i = 0; i < input_B; ++i) input[i] = letter(rank, i, salt);
     }
-    if (std::string(collective.name) == "bcast" && rank == p.root)
+    if (collective.sends_output(p, rank))
         for (Bytes i = 0; i < p.bytes; ++i) output[i] = letter(rank, i, salt);
 }
 
 void poison_output(const Collective& collective, const Problem& p, int rank, int salt, std::byte* output) {
-    if (std::string(collective.name) == "bcast" && rank == p.root) return;
+    if (collective.sends_output(p, rank)) return;
     if (collective.reduces)
         each_sum(collective, p, rank, salt, [&](Bytes e, float sum) { put(output, e, -1 - sum); });
     else

@@ -11,15 +11,16 @@
 #include <memory>
 #include <vector>
 
+#include "../buffers.hpp"
 #include "../clock.hpp"
 #include "../library/library.hpp"
 #include "../placement.hpp"
 #include "../point.hpp"
-#include "../stopping/criterion.hpp"
-#include "call.hpp"
+#include "../stopping.hpp"
 #include "contents.hpp"
 #include "group.hpp"
 #include "offer.hpp"
+#include "schedule_call.hpp"
 
 namespace hockney {
 namespace {
@@ -42,17 +43,17 @@ constexpr int least_warm_up = is_simulated ? 1 : 5;
 constexpr int gauges = is_simulated ? 1 : 9;  // agreements timed to find the slack
 constexpr double warm_up_share = is_simulated ? 0 : 0.1, most_warm_up_factor = 3;
 
-// One repetition as a rank saw it, on its own clock.
-struct Passage {
+// A rank's entry into one repetition and its exit, on its own clock.
+struct EntryExit {
     double entry_s, exit_s;
     bool late, preempted;
 };
 
-// Everything a rank needs for one repetition after another.
-class Rehearsal {
+// Runs one repetition after another on this rank.
+class RepetitionLoop {
   public:
-    Rehearsal(Call& call, Selection& selection, Buffer& input, Buffer& output, std::vector<int> roots,
-              const Group& group, bool windows)
+    RepetitionLoop(Call& call, Selection& selection, Buffer& input, Buffer& output, std::vector<int> roots,
+                   const Group& group, bool windows)
         : call_(call),
           selection_(selection),
           input_(input),
@@ -61,8 +62,8 @@ class Rehearsal {
           group_(group),
           windows_(windows) {}
 
-    Passage once() {
-        Passage passage{};
+    EntryExit once() {
+        EntryExit times{};
         const int root = roots_[next_++ % roots_.size()];
         std::byte* input = input_.next();
         std::byte* output = output_.next();
@@ -70,18 +71,18 @@ class Rehearsal {
         if (windows_) {
             const double start_s = agree_on_start();
             selection_.begin();
-            passage.late = now_s() > start_s;
+            times.late = now_s() > start_s;
             wait_until(start_s);
         } else {
             MPI_Barrier(group_.control);
             selection_.begin();
         }
-        passage.entry_s = now_s();
+        times.entry_s = now_s();
         call_.run(input, output, root);
-        passage.exit_s = now_s();
+        times.exit_s = now_s();
         selection_.end();
-        passage.preempted = involuntary_switches() != switches;
-        return passage;
+        times.preempted = involuntary_switches() != switches;
+        return times;
     }
 
     // Sets the slack by what an agreement costs here.
@@ -126,16 +127,16 @@ struct Round {
     bool late, preempted;
 };
 
-// Gathers a range of passages; rounds on rank 0, empty elsewhere.
-std::vector<Round> gather(const std::vector<Passage>& passages, std::size_t from, const Group& group) {
-    const auto n = passages.size() - from;
+// Gathers the times of all ranks from one repetition on; rounds on rank 0, empty elsewhere.
+std::vector<Round> gather(const std::vector<EntryExit>& timed, std::size_t from, const Group& group) {
+    const auto n = timed.size() - from;
     // First entry (negated), last exit and the two flags: each is a maximum over the ranks.
     std::vector<double> mine, all(4 * n);
-    for (std::size_t i = from; i < passages.size(); ++i) {
-        mine.push_back(-group.clock->to_global(passages[i].entry_s));
-        mine.push_back(group.clock->to_global(passages[i].exit_s));
-        mine.push_back(passages[i].late ? 1 : 0);
-        mine.push_back(passages[i].preempted ? 1 : 0);
+    for (std::size_t i = from; i < timed.size(); ++i) {
+        mine.push_back(-group.clock->to_global(timed[i].entry_s));
+        mine.push_back(group.clock->to_global(timed[i].exit_s));
+        mine.push_back(timed[i].late ? 1 : 0);
+        mine.push_back(timed[i].preempted ? 1 : 0);
     }
     MPI_Reduce(mine.data(), all.data(), static_cast<int>(4 * n), MPI_DOUBLE, MPI_MAX, 0, group.control);
     std::vector<Round> rounds;
@@ -169,45 +170,40 @@ struct Order {
 };
 
 struct Measured {
-    std::vector<Passage> passages;
+    std::vector<EntryExit> timed;
     std::string stop;
     long same_cpu = 0;
 };
 
-Measured repeat(Rehearsal& rehearsal, const Request& request, const Group& group) {
+Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group) {
     const double budget_s = request.real("budget_s");
-    std::vector<std::unique_ptr<Criterion>> criteria;
-    criteria.push_back(interval_criterion(request.real("tolerance"), request.whole("least_samples"),
-                                          budget_s * least_budget_share));
-    criteria.push_back(budget_criterion(budget_s, least_samples));
-    criteria.push_back(count_criterion(most_rounds));
+    StoppingRule rule = stopping_rule(request, most_rounds);
     Measured measured;
     std::vector<Round> rounds;
-    Order order{static_cast<double>(least_samples), rehearsal.slack_s(), 0};
+    Order order{static_cast<double>(least_samples), loop.slack_s(), 0};
     const double pace_s = budget_s * least_budget_share / most_rounds;
     const double start_s = now_s();
     for (;;) {
         MPI_Bcast(&order, 3, MPI_DOUBLE, 0, group.control);
         if (order.repetitions == 0) return measured;
-        rehearsal.set_slack(order.slack_s);
+        loop.set_slack(order.slack_s);
         if (order.pause_s > 0) {
             usleep(static_cast<useconds_t>(order.pause_s * 1e6));
-            rehearsal.once();  // wakes caches and clocks up
+            loop.once();  // wakes caches and clocks up
         }
-        const std::size_t from = measured.passages.size();
+        const std::size_t from = measured.timed.size();
         const double block_start_s = now_s();
         const bool shared = group.clock->shares_processor();
-        for (int i = 0; i < static_cast<int>(order.repetitions); ++i)
-            measured.passages.push_back(rehearsal.once());
+        for (int i = 0; i < static_cast<int>(order.repetitions); ++i) measured.timed.push_back(loop.once());
         if (shared) measured.same_cpu += static_cast<long>(order.repetitions);
-        const std::vector<Round> block = gather(measured.passages, from, group);
+        const std::vector<Round> block = gather(measured.timed, from, group);
         if (group.rank != 0) continue;
         rounds.insert(rounds.end(), block.begin(), block.end());
         const auto late = std::count_if(block.begin(), block.end(), [](const Round& r) { return r.late; });
         if (static_cast<double>(late) > tolerated_late_share * order.repetitions) order.slack_s *= 2;
         const double took_s = now_s() - block_start_s, each_s = took_s / order.repetitions;
         order.pause_s = std::max(0.0, order.repetitions * pace_s - took_s);
-        measured.stop = finished(criteria, samples_of(rounds, in_time(rounds)), now_s() - start_s);
+        measured.stop = rule.reached(samples_of(rounds, in_time(rounds)), now_s() - start_s);
         // Where every window is missed, the number of attempts ends it.
         if (measured.stop.empty() && static_cast<long>(rounds.size()) >= 2 * most_rounds)
             measured.stop = "count";
@@ -222,13 +218,13 @@ struct OverRanks {
     double mean_s, min_s, max_s;
 };
 
-OverRanks over_ranks(const std::vector<Passage>& passages, std::vector<char> used, const Group& group) {
-    used.resize(passages.size());
+OverRanks over_ranks(const std::vector<EntryExit>& timed, std::vector<char> used, const Group& group) {
+    used.resize(timed.size());
     MPI_Bcast(used.data(), static_cast<int>(used.size()), MPI_CHAR, 0, group.control);
     double sum_s = 0, count = 0;
-    for (std::size_t i = 0; i < passages.size(); ++i) {
+    for (std::size_t i = 0; i < timed.size(); ++i) {
         if (used[i] == 0) continue;
-        sum_s += passages[i].exit_s - passages[i].entry_s;
+        sum_s += timed[i].exit_s - timed[i].entry_s;
         count += 1;
     }
     const double own[3] = {sum_s / count, -sum_s / count, sum_s / count};
@@ -236,12 +232,6 @@ OverRanks over_ranks(const std::vector<Passage>& passages, std::vector<char> use
     MPI_Reduce(&own[0], &total_s, 1, MPI_DOUBLE, MPI_SUM, 0, group.control);
     MPI_Reduce(&own[1], extremes, 2, MPI_DOUBLE, MPI_MAX, 0, group.control);
     return {total_s / group.ranks, -extremes[0], extremes[1]};
-}
-
-bool all_agree(bool mine, MPI_Comm comm) {
-    int own = mine ? 1 : 0, all = 0;
-    MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, comm);
-    return all != 0;
 }
 
 // What came of a run on fresh data: wrong results and errors, anywhere.
@@ -348,19 +338,19 @@ std::string measure_collective(const Request& request, const Group& group) {
     if (!all_agree(before.error.empty(), group.control))
         return group.rank == 0 ? refused("library", before.error) : "";
     group.clock->synchronise();
-    Rehearsal rehearsal(*call, *selection, input, output, roots, group, request.text("start") == "window");
-    rehearsal.gauge();
+    RepetitionLoop loop(*call, *selection, input, output, roots, group, request.text("start") == "window");
+    loop.gauge();
     const double warm_up_s = request.real("budget_s") * warm_up_share, warm_up_start_s = now_s();
     for (int round = 0;; ++round) {
-        rehearsal.once();
+        loop.once();
         const double spent_s = now_s() - warm_up_start_s;
         const bool enough = round + 1 >= least_warm_up && spent_s > warm_up_s;
         if (all_agree(enough || spent_s > most_warm_up_factor * warm_up_s, group.control)) break;
     }
-    const Measured measured = repeat(rehearsal, request, group);
+    const Measured measured = repeat(loop, request, group);
     // Only now is the drift during the point known: all times once more.
     group.clock->synchronise();
-    const std::vector<Round> rounds = gather(measured.passages, 0, group);
+    const std::vector<Round> rounds = gather(measured.timed, 0, group);
     const std::vector<std::size_t> chosen = in_time(rounds);
     const std::vector<Sample> samples = samples_of(rounds, chosen);
     Summary summary;
@@ -370,7 +360,7 @@ std::string measure_collective(const Request& request, const Group& group) {
         for (const std::size_t i : chosen) used[i] = 1;
         for (const long i : summary.disturbed) used[chosen[static_cast<std::size_t>(i)]] = 0;
     }
-    const OverRanks times = over_ranks(measured.passages, used, group);
+    const OverRanks times = over_ranks(measured.timed, used, group);
     const double clock_error_s = group.clock->residual_s();
     const Verdict after = verify(*call, *selection, collective, problem, roots, input, output, 2, group);
     if (group.rank != 0) return "";

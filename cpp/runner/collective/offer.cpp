@@ -70,7 +70,7 @@ std::string refuse_collective(const Request& request, int ranks) {
         throw BadRequest("segment_B and radix must not be negative");
     const std::string& start = request.text("start");
     if (start != "window" && start != "barrier") throw BadRequest("start must be window or barrier");
-    if (request.whole("rotate") != 0 && !collective->rooted)
+    if (request.whole("rotate") != 0 && !collective->rooted())
         throw BadRequest(operation + " has no root to rotate");
     const Algorithm* algorithm = find_schedule(operation, name);
     if (algorithm == nullptr && collective->reduces && problem.bytes / problem.element_B > INT_MAX)
@@ -79,9 +79,8 @@ std::string refuse_collective(const Request& request, int ranks) {
     if (name == "default") return "";
     if (const LibraryAlgorithm* library = find_library_algorithm(operation, name)) {
         // Of a block for each rank, what the library splits is the whole.
-        const bool block =
-            operation == "allgather" || operation == "reduce_scatter" || operation == "alltoall";
-        const Bytes whole_B = problem.bytes * (block ? problem.ranks : 1);
+        const bool splits_blocks = collective->sizes_are_blocks && !collective->rooted();
+        const Bytes whole_B = problem.bytes * (splits_blocks ? problem.ranks : 1);
         const std::string reason = refusal(*library, problem.ranks, whole_B / problem.element_B,
                                            problem.element_B, problem.segment_B);
         return reason.empty() ? "" : refused("constraint", reason);

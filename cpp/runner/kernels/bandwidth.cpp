@@ -6,7 +6,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_bandwidth {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -31,7 +31,7 @@ double run(Pair& pair, long repetitions) {
     return (now_s() - start) / pair.window;
 }
 
-const RegisterKernel registered("bandwidth", {run, false, true, false, 0, true});
+const RegisterKernel registered("bandwidth", Kernel(run).to_follower().in_windows());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_bandwidth

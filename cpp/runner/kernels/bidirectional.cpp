@@ -5,7 +5,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_bidirectional {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -30,7 +30,7 @@ double run(Pair& pair, long repetitions) {
     return (now_s() - start) / pair.window;
 }
 
-const RegisterKernel registered("bidirectional", {run, true, true, false, 0, true});
+const RegisterKernel registered("bidirectional", Kernel(run).to_leader().to_follower().in_windows());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_bidirectional

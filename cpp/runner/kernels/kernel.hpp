@@ -38,12 +38,13 @@ struct Pair {
     static constexpr int tag = 1, signal_tag = 2;
 };
 
+// What a kernel is; the calls after the constructor say it where the kernel registers.
 struct Kernel {
     // Runs `repetitions` of the operation; the leader's return value is the seconds per message times
     // `repetitions`, the follower's is ignored.
     double (*run)(Pair& pair, long repetitions);
     // Which side's receive buffer must hold the partner's payload afterwards.
-    bool leader_receives, follower_receives;
+    bool leader_receives = false, follower_receives = false;
     // Whether the leader needs work that outlasts a round trip.
     bool works = false;
     // The largest message for which the operation makes sense; 0 for any.
@@ -52,12 +53,20 @@ struct Kernel {
     bool windowed = false;
     // Repetitions in a batch are a multiple of this: what the kernel times in one piece.
     long piece = 1;
+
+    explicit Kernel(double (*run_)(Pair&, long)) : run(run_) {}
+    Kernel& to_leader() { return leader_receives = true, *this; }
+    Kernel& to_follower() { return follower_receives = true, *this; }
+    Kernel& working() { return works = true, *this; }
+    Kernel& up_to(long bytes) { return largest_B = bytes, *this; }
+    Kernel& in_windows() { return windowed = true, *this; }
+    Kernel& in_pieces_of(long repetitions) { return piece = repetitions, *this; }
 };
 
 std::map<std::string, Kernel>& kernels();
 
 struct RegisterKernel {
-    RegisterKernel(const char* name, const Kernel& kernel) { kernels()[name] = kernel; }
+    RegisterKernel(const char* name, const Kernel& kernel) { kernels().emplace(name, kernel); }
 };
 
 }  // namespace hockney

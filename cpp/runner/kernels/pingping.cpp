@@ -3,7 +3,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_pingping {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -18,7 +18,7 @@ double run(Pair& pair, long repetitions) {
     return now_s() - start;
 }
 
-const RegisterKernel registered("pingping", {run, true, true});
+const RegisterKernel registered("pingping", Kernel(run).to_leader().to_follower());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_pingping

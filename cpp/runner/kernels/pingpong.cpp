@@ -2,7 +2,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_pingpong {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -19,7 +19,7 @@ double run(Pair& pair, long repetitions) {
     return (now_s() - start) / 2;
 }
 
-const RegisterKernel registered("pingpong", {run, true, true});
+const RegisterKernel registered("pingpong", Kernel(run).to_leader().to_follower());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_pingpong

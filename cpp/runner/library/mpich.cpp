@@ -7,15 +7,12 @@
 #include <map>
 #include <sstream>
 
+#include "../../schedule/collective.hpp"
 #include "control_variable.hpp"
 #include "library.hpp"
 
-namespace hockney {
+namespace hockney::library_mpich {
 namespace {
-
-const std::vector<std::string> every_operation = {"allgather", "allreduce",      "alltoall",
-                                                  "barrier",   "bcast",          "gather",
-                                                  "reduce",    "reduce_scatter", "scatter"};
 
 // Not for calls on host memory with separate buffers.
 const std::vector<std::string> unusable = {"auto", "ccl", "ipc_read", "pairwise_sendrecv_replace"};
@@ -168,7 +165,8 @@ void find_compositions(const std::string& operation, std::vector<LibraryAlgorith
 }
 
 const RegisterLibraryFamily registered([](std::vector<LibraryAlgorithm>& found) {
-    for (const std::string& operation : every_operation) {
+    for (const Collective& collective : collectives()) {
+        const std::string operation = collective.name;
         find_upper_layer(operation, found);
         find_shared_memory(operation, found);
         find_compositions(operation, found);
@@ -176,4 +174,4 @@ const RegisterLibraryFamily registered([](std::vector<LibraryAlgorithm>& found) 
 });
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::library_mpich

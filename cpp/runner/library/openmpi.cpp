@@ -7,16 +7,14 @@
 #include <set>
 #include <sstream>
 
+#include "../../schedule/collective.hpp"
 #include "control_variable.hpp"
 #include "library.hpp"
 
-namespace hockney {
+namespace hockney::library_openmpi {
 namespace {
 
 using Names = std::vector<std::string>;
-
-const Names every_operation = {"allgather", "allreduce", "alltoall",       "barrier", "bcast",
-                               "gather",    "reduce",    "reduce_scatter", "scatter"};
 
 // coll_tuned_<operation>_decision.c, function …_intra_do_this.
 const std::set<std::string> tuned_segmented = {"allreduce:segmented_ring",
@@ -79,7 +77,8 @@ void find_tuned(std::vector<LibraryAlgorithm>& found) {
     const auto dynamic = ControlVariable::find(rules);
     // Open MPI 4.1 accepts the switch at launch only, and without it no choice of an algorithm has an effect.
     if (!available("tuned") || !dynamic || (!dynamic->writable() && dynamic->read() != 1)) return;
-    for (const std::string& operation : every_operation) {
+    for (const Collective& collective : collectives()) {
+        const std::string operation = collective.name;
         const std::string stem = "coll_tuned_" + operation + "_algorithm";
         const auto selector = ControlVariable::find(stem);
         if (!selector || !selector->writable()) continue;
@@ -176,8 +175,8 @@ void find_single(std::vector<LibraryAlgorithm>& found) {
     const std::map<std::string, Names> within_a_node = {{"sm", {"allreduce", "barrier", "bcast", "reduce"}},
                                                         {"xhc", {"allreduce", "barrier", "bcast", "reduce"}}};
     if (available("basic"))
-        for (const std::string& operation : every_operation)
-            found.push_back(served_by("basic", operation, "default"));
+        for (const Collective& collective : collectives())
+            found.push_back(served_by("basic", collective.name, "default"));
     for (const auto& [component, operations] : within_a_node) {
         if (!available(component)) continue;
         for (const std::string& operation : operations) {
@@ -196,4 +195,4 @@ const RegisterLibraryFamily registered([](std::vector<LibraryAlgorithm>& found) 
 });
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::library_openmpi

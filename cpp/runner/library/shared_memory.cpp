@@ -2,6 +2,9 @@
 
 #include <cstdio>
 #include <fstream>
+#include <vector>
+
+#include "call.hpp"
 
 namespace hockney {
 
@@ -18,12 +21,17 @@ long shared_B() {
 }
 
 bool first_call_maps_memory(const std::string& operation, MPI_Comm comm) {
+    const Collective& collective = *find_collective(operation);
+    Problem problem;
+    problem.element_B = sizeof(float);
+    problem.bytes = collective.has_size ? problem.element_B : 0;
+    int rank = 0;
+    MPI_Comm_size(comm, &problem.ranks);
+    MPI_Comm_rank(comm, &rank);
+    std::vector<std::byte> input(static_cast<std::size_t>(collective.input_B(problem, rank)));
+    std::vector<std::byte> output(static_cast<std::size_t>(collective.output_B(problem, rank)));
     const long before = shared_B();
-    int in = 1, out = 0;
-    if (operation == "bcast") MPI_Bcast(&in, 1, MPI_INT, 0, comm);
-    if (operation == "reduce") MPI_Reduce(&in, &out, 1, MPI_INT, MPI_SUM, 0, comm);
-    if (operation == "allreduce") MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm);
-    if (operation == "barrier") MPI_Barrier(comm);
+    library_call(collective, problem, comm, false)->run(input.data(), output.data(), problem.root);
     return shared_B() > before;
 }
 

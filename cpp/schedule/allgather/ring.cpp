@@ -2,7 +2,7 @@
 // allgather_intra_ring).
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::allgather_ring {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -18,7 +18,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("allgather", "ring", generate).alike(Likeness::shift));
+const Register registered(
+    Algorithm("allgather", "ring", generate).alike(Likeness::shift).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allgather_ring

@@ -2,7 +2,7 @@
 // 1)/P of the vector per rank, both for any P (Träff, arXiv 2410.14234).
 #include "../circulant.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_circulant {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -13,8 +13,11 @@ void generate(const Problem& p, int rank, Builder& builder) {
     vector.store(builder.output(0, p.bytes), circulant_allgather(p, rank, vector, reduced, builder), builder);
 }
 
-const Register registered(
-    Algorithm("allreduce", "circulant", generate).alike(Likeness::shift).but_for_copies());
+const Register registered(Algorithm("allreduce", "circulant", generate)
+                              .alike(Likeness::shift)
+                              .but_for_copies()
+                              .divided()
+                              .grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_circulant

@@ -2,30 +2,31 @@
 // one bit; a rank too many hands its vector to a neighbour first and gets the result last (Thakur,
 // Rabenseifner and Gropp 2005). Ranks stay in order, so any operator may be used.
 #include "../halving.hpp"
-#include "swapping.hpp"
+#include "double_buffered_sum.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_recursive_doubling {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
-    const Folded folded(p.ranks);
+    const PowerOfTwoGroup group(p.ranks);
     const Region result = builder.output(0, p.bytes);
-    if (stands_aside(folded, rank, builder.input(0, p.bytes), result, builder)) return;
+    if (hands_over(group, rank, builder.input(0, p.bytes), result, builder)) return;
     const Span all{0, p.bytes};
-    Swapping sum(p, builder);
-    if (folded.is_paired(rank)) sum.add(rank - 1, all);
-    for (int bit = 1; bit < folded.nodes; bit *= 2) {
-        const int partner = folded.rank(folded.node(rank) ^ bit);
+    DoubleBufferedSum sum(p, builder);
+    if (group.is_paired(rank)) sum.add(rank - 1, all);
+    for (int bit = 1; bit < group.nodes; bit *= 2) {
+        const int partner = group.rank(group.node(rank) ^ bit);
         sum.exchange(partner, partner > rank, all, all);
     }
     sum.settle(all);
-    if (folded.is_paired(rank)) builder.send(rank - 1, result, sum.before);
+    if (group.is_paired(rank)) builder.send(rank - 1, result, sum.before);
 }
 
 const Register registered(Algorithm("allreduce", "recursive_doubling", generate)
                               .alike(Likeness::exclusive_or)
                               .but_for_copies()
-                              .ordered());
+                              .ordered()
+                              .grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_recursive_doubling

@@ -3,7 +3,7 @@
 #include "../bcast/bcast.hpp"
 #include "../reduce/reduce.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_reduce_bcast {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -11,7 +11,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     pass_down(p, binomial_tree(p.ranks, 0, rank), builder, done);
 }
 
-const Register registered(Algorithm("allreduce", "reduce_bcast", generate).segmented().ordered());
+const Register registered(
+    Algorithm("allreduce", "reduce_bcast", generate).segmented().ordered().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_reduce_bcast

@@ -3,7 +3,7 @@
 // barrier_intra_doublering), which is an acknowledgement here.
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::barrier_double_ring {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -21,7 +21,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     builder.await(next, {builder.signal(next, {released})});
 }
 
-const Register registered(Algorithm("barrier", "double_ring", generate));
+const Register registered(Algorithm("barrier", "double_ring", generate).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_double_ring

@@ -2,7 +2,7 @@
 // barrier_intra_basic_linear).
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::barrier_linear {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -16,7 +16,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     for (int other = 1; other < p.ranks; ++other) builder.signal(other, reports);
 }
 
-const Register registered(Algorithm("barrier", "linear", generate));
+const Register registered(Algorithm("barrier", "linear", generate).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_linear

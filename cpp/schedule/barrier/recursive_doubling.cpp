@@ -4,7 +4,7 @@
 // which is an acknowledgement here.
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::barrier_recursive_doubling {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -25,7 +25,9 @@ void generate(const Problem& p, int rank, Builder& builder) {
     if (has_guest) builder.await(rank + power, {builder.signal(rank + power, {heard})});
 }
 
-const Register registered(Algorithm("barrier", "recursive_doubling", generate).alike(Likeness::exclusive_or));
+const Register registered(Algorithm("barrier", "recursive_doubling", generate)
+                              .alike(Likeness::exclusive_or)
+                              .grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_recursive_doubling

@@ -3,7 +3,7 @@
 #include "../schedule.hpp"
 #include "../trees.hpp"
 
-namespace hockney {
+namespace hockney::barrier_tree {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -18,7 +18,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
         builder.signal(*child, heard);
 }
 
-const Register registered(Algorithm("barrier", "tree", generate));
+const Register registered(Algorithm("barrier", "tree", generate).grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_tree

@@ -6,7 +6,7 @@
 
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_scatter_allgather {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -38,7 +38,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("bcast", "scatter_allgather", generate));
+const Register registered(
+    Algorithm("bcast", "scatter_allgather", generate).divided().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_scatter_allgather

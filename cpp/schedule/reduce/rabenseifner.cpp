@@ -4,36 +4,36 @@
 #include "../halving.hpp"
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::reduce_rabenseifner {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
-    const Folded folded(p.ranks);
+    const PowerOfTwoGroup group(p.ranks);
     // Of a pair, the odd rank takes part, but of the root's pair the root.
     const auto takes_part = [&](int r) {
-        if (!folded.is_paired(r)) return true;
-        return r == p.root || (folded.neighbour(r) != p.root && r % 2 == 1);
+        if (!group.is_paired(r)) return true;
+        return r == p.root || (group.neighbour(r) != p.root && r % 2 == 1);
     };
     const auto rank_of = [&](int node) {
-        const int r = folded.rank(node);
-        return takes_part(r) ? r : folded.neighbour(r);
+        const int r = group.rank(node);
+        return takes_part(r) ? r : group.neighbour(r);
     };
     const Region own = builder.input(0, p.bytes);
     if (!takes_part(rank)) {
-        builder.send(folded.neighbour(rank), own);
+        builder.send(group.neighbour(rank), own);
         return;
     }
     const Region sum = rank == p.root ? builder.output(0, p.bytes) : builder.scratch(p.bytes);
     const Region other = builder.scratch(p.bytes);
     int valid = builder.copy(own, sum);
-    if (folded.is_paired(rank)) {
-        const int arrived = builder.receive(folded.neighbour(rank), other);
+    if (group.is_paired(rank)) {
+        const int arrived = builder.receive(group.neighbour(rank), other);
         valid = builder.reduce(other, sum, {arrived, valid});
     }
-    const Pieces blocks = Pieces::blocks(p.bytes, folded.nodes, p.element_B);
-    const int node = folded.node(rank), root_node = folded.node(p.root);
+    const Pieces blocks = Pieces::blocks(p.bytes, group.nodes, p.element_B);
+    const int node = group.node(rank), root_node = group.node(p.root);
     std::vector<int> before{valid};
-    for (int bit = folded.nodes / 2; bit >= 1; bit /= 2) {
+    for (int bit = group.nodes / 2; bit >= 1; bit /= 2) {
         const int mine = node / bit * bit, theirs = mine ^ bit, partner = rank_of(node ^ bit);
         const int arrived = builder.receive(partner, blocks.of(other, mine, mine + bit), {valid});
         before.push_back(builder.send(partner, blocks.of(sum, theirs, theirs + bit), {valid}));
@@ -42,7 +42,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
         if (added != Builder::none) valid = added;
     }
     before.push_back(valid);
-    for (int bit = 1; bit < folded.nodes; bit *= 2) {
+    for (int bit = 1; bit < group.nodes; bit *= 2) {
         const int mine = node / bit * bit, theirs = mine ^ bit, partner = rank_of(node ^ bit);
         if ((node & bit) != (root_node & bit)) {
             builder.send(partner, blocks.of(sum, mine, mine + bit), before);
@@ -52,7 +52,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     }
 }
 
-const Register registered(Algorithm("reduce", "rabenseifner", generate));
+const Register registered(
+    Algorithm("reduce", "rabenseifner", generate).divided().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_rabenseifner

@@ -3,7 +3,7 @@
 // Rabenseifner and Gropp 2005).
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::reduce_scatter_pairwise {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -25,7 +25,8 @@ void generate(const Problem& p, int rank, Builder& builder) {
     if (p.ranks > 1) add(p.ranks - 1);
 }
 
-const Register registered(Algorithm("reduce_scatter", "pairwise", generate).alike(Likeness::shift));
+const Register registered(
+    Algorithm("reduce_scatter", "pairwise", generate).alike(Likeness::shift).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_scatter_pairwise

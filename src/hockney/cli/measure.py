@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from socket import gethostname
-from time import monotonic
 from typing import Annotated, Any
 
 import typer
@@ -21,14 +20,15 @@ from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
 
 with later():
-    from hockney.campaign.effect_runs import run_effects
     from hockney.campaign.effects.base import effects
     from hockney.campaign.events import Progress
-    from hockney.campaign.measure import Outcome, run
+    from hockney.campaign.loop import Outcome
+    from hockney.campaign.measure import run
     from hockney.campaign.prepare import default_ranks
     from hockney.campaign.prepare import launches as prepare
     from hockney.campaign.trust import doubt, seal
     from hockney.network.topologies.base import parse_spec
+    from hockney.predict.adaptive import Adaptive
     from hockney.records import table
     from hockney.records.folder import Campaign
     from hockney.records.record import Record
@@ -133,12 +133,9 @@ def measure(context: typer.Context, asked: Measuring, json: JsonOption = False) 
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     bar = say.PointsBar(quiet=json)
     watcher = Terminal(bar)
-    deadline = None if plan.time_s is None else monotonic() + plan.time_s
     try:
         with bar.bar:
-            outcome = run(campaign, plan, prepared, watcher) if plan.points else Outcome()
-            if plan.effects:
-                run_effects(campaign, plan, prepared, watcher, outcome, deadline)
+            outcome = run(campaign, plan, prepared, watcher, Adaptive)
     except KeyboardInterrupt:
         raise Incomplete(
             "interrupted; every point that was complete is kept",

@@ -20,6 +20,7 @@ from hockney.words import names, segment, wholes, written
 with later():
     from hockney import _core
     from hockney.predict.costs import loggp_costs
+    from hockney.records.keys import COLLECTIVES
     from hockney.report.schedules import draw as picture
     from hockney.report.schedules import page
     from hockney.report.svg import png_file, svg_file
@@ -90,13 +91,12 @@ def list_(
         return
     table = Table("collective", "algorithm", "segments", "radix", "keeps rank order", "ranks", box=None)
     for one in found:
-        reduces = one.collective in ("reduce", "allreduce", "reduce_scatter")
         table.add_row(
             one.collective,
             one.name,
             "yes" if one.is_segmented else "",
             f"{one.default_radix} (≥ {one.least_radix})" if one.default_radix else "",
-            ("yes" if one.is_ordered else "no") if reduces else "",
+            ("yes" if one.is_ordered else "no") if COLLECTIVES[one.collective].reduces else "",
             rank_counts(one),
         )
     say.table(table)
@@ -295,8 +295,7 @@ def draw(
     _tell_rounding(asked)
     parameters = loggp(costs)
     if not style:
-        rooted = problem.collective in ("bcast", "scatter", "gather", "reduce")
-        style = "space-time" if parameters else "tree" if rooted else "steps"
+        style = "space-time" if parameters else "tree" if COLLECTIVES[problem.collective].rooted else "steps"
     if style not in ("tree", "steps", "space-time"):
         raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
     if output.suffix not in (".svg", ".png", ".html"):

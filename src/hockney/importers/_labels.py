@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from pathlib import Path
 
+from hockney.records.columns import RECORD
+from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Record
 
 _PROGRAMS = ("imb", "osu", "omb", "mpi", "nccl", "rccl", "perf", "benchmark", "benchmarks", "micro", "suite")
@@ -20,22 +23,16 @@ _FILES = ("out", "log", "logs", "txt", "job", "slurm", "stdout")
 _REPEATS = ("run", "runs", "rep", "reps", "repetition", "repeat", "trial", "trials", "test", "tests")
 _POINT_TO_POINT = ("pingpong", "pingping", "sendrecv", "exchange", "uniband", "biband", "latency", "lat")
 _RATES = ("bandwidth", "bw", "bibw", "mbw", "mr", "multi", "message", "rate")
-_COLLECTIVES = ("barrier", "bcast", "broadcast", "scatter", "scatterv", "gather", "gatherv", "allgather")
-_MORE_COLLECTIVES = ("all", "allgatherv", "alltoall", "alltoallv", "reduce", "allreduce", "block")
+_COLLECTIVES = (word for name in COLLECTIVES for word in name.split("_"))
+_MORE_COLLECTIVES = ("all", "broadcast", "scatterv", "gatherv", "allgatherv", "alltoallv", "block")
 _TEST_WORDS = frozenset(
     (*_PROGRAMS, *_PLACES, *_FILES, *_REPEATS, *_POINT_TO_POINT, *_RATES, *_COLLECTIVES, *_MORE_COLLECTIVES)
 )
 """Words that name what was run, not how."""
 
 
-def identity(record: Record) -> tuple[object, ...]:
-    """Everything that tells one measured point from another, except which repetition it is."""
-    return (
-        *(record.source, record.system, record.mpi, record.operation, record.algorithm, record.mapping),
-        *(record.variant, record.locality, record.cache, record.nodes, record.ppn, record.ranks, record.pair),
-        *(record.pairs, record.window, record.oversubscribed, record.bytes, record.statistic),
-        *(record.segment_bytes, record.radix, record.root),
-    )
+identity: Callable[[Record], tuple[object, ...]] = attrgetter(*RECORD)
+"""Everything that tells one measured point from another, except which repetition it is."""
 
 
 def _words(name: str) -> list[str]:

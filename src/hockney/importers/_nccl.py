@@ -17,6 +17,7 @@ from typing import Any
 
 from hockney.importers._csv import LARGEST, LONGEST_S
 from hockney.importers.base import Imported
+from hockney.records.keys import sizes_are_blocks
 from hockney.records.record import Record, Statistic
 
 OPERATIONS = {
@@ -31,7 +32,6 @@ OPERATIONS = {
     "sendrecv": "sendrecv",
 }
 """By the name of the program or the collective, letters only."""
-_BLOCKS = ("allgather", "reduce_scatter", "alltoall", "gather", "scatter")
 _ELEMENT_B = {
     **dict.fromkeys(("int8", "uint8", "char", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"), 1),
     **dict.fromkeys(("half", "bfloat16"), 2),
@@ -143,7 +143,7 @@ def _size(run: Run, row: Row) -> tuple[int | None, str]:
     """Bytes as the project counts them, or why they are unknown."""
     if row.size_B > LARGEST:
         return None, f"{row.size_B} B is no size of a message"
-    if run.operation() not in _BLOCKS:
+    if not sizes_are_blocks(run.operation() or ""):
         return row.size_B, ""
     element_B = _ELEMENT_B.get(row.datatype)
     of_count = row.count * element_B if row.count is not None and element_B else None

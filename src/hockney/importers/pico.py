@@ -19,10 +19,10 @@ from hockney.errors import RequestError
 from hockney.importers._csv import LONGEST_S, count, header, rows, time_s
 from hockney.importers._lines import is_size
 from hockney.importers.base import Given, Imported, Importer, importers, load_text
+from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 from hockney.records.record import Record
 
-_BLOCKS = ("allgather", "alltoall", "gather", "reduce_scatter", "scatter")
-_VECTORS = ("allreduce", "bcast", "reduce")
+_COLLECTIVES = sorted(name for name, collective in COLLECTIVES.items() if collective.has_size)
 _LIBRARIES = {"OMPI": "Open MPI", "FJMPI": "Fujitsu MPI", "CRAY_MPICH": "Cray MPICH"}
 _ELEMENT_B = {
     "int8": 1,
@@ -296,10 +296,10 @@ def _algorithm(label: str) -> str:
 def _add(imported: Imported, point: tuple[str, str, int, int], job: _Job, fields: dict[str, Any]) -> None:
     name, label, array_dim, element_B = point
     operation = name.lower()
-    if operation not in (*_BLOCKS, *_VECTORS):
-        known = ", ".join(sorted((*_BLOCKS, *_VECTORS)))
+    if operation not in _COLLECTIVES:
+        known = ", ".join(_COLLECTIVES)
         raise RequestError(f"{fields['origin']}: unknown collective {name!r}", f"known: {known}")
-    size = element_B * (array_dim // job.ranks if operation in _BLOCKS else array_dim)
+    size = element_B * (array_dim // job.ranks if sizes_are_blocks(operation) else array_dim)
     if size == 0:
         imported.warnings.append(
             f"{fields['origin']}: left out: {array_dim} elements are no block for each of {job.ranks} ranks"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,6 +76,15 @@ FitFunction = Callable[[Series], Fit]
 """A model is one function from a series to a fit; RequestError where the series cannot support it."""
 
 models: Registry[FitFunction] = Registry("model", "hockney.models", "reference/models.md")
+
+PREFERRED = ("piecewise", "hockney")
+"""Models whose numbers stand for a series where one line must do, the best first."""
+
+
+def preferred_model(names: Iterable[str]) -> str | None:
+    """Of several models the one whose numbers stand for a series; None of no model."""
+    known = list(names)
+    return next((name for name in (*PREFERRED, *known) if name in known), None)
 
 
 def predict(fit: Fit, size_B: ArrayLike) -> NDArray[np.float64]:

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from hockney import _core
-from hockney._core import Network, Problem, Simulated
+from hockney._core import Growth, Network, Problem, Simulated
 from hockney.errors import RequestError
-from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import CollectiveModel, closed_form, collective_models
+from hockney.models.collectives.expression import Case
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
-from hockney.records.keys import BLOCKS
+from hockney.records.keys import sizes_are_blocks
 from hockney.schedule.catalogue import Asked
 
 MOST_MESSAGES = 6e6
@@ -44,27 +44,6 @@ _LINE = (48, 96)
 """Numbers of ranks through which a line goes: both even, and beyond all special cases."""
 _LOG_LINE = 1024
 """At least that many ranks, and twice as many, where each doubling adds the same rounds."""
-_DIVIDED = ("allreduce",)
-"""Collectives whose rings cut the vector into as many blocks as there are ranks."""
-LINEAR: dict[str, tuple[str, ...]] = {
-    "bcast": ("linear", "pipeline"),
-    "reduce": ("linear", "pipeline"),
-    "gather": ("linear",),
-    "scatter": ("linear", "linear_nonblocking"),
-    "allgather": ("ring",),
-    "allreduce": ("ring", "segmented_ring"),
-    "reduce_scatter": ("ring", "pairwise"),
-    "alltoall": ("linear", "pairwise", "linear_sync"),
-    "barrier": ("linear", "double_ring"),
-}
-"""Algorithms in which each further rank adds the same messages of the same size."""
-LOGARITHMIC: dict[str, tuple[str, ...]] = {
-    "bcast": ("binomial", "halving_tree", "pipelined_tree", "circulant", "scatter_allgather"),
-    "reduce": ("binomial", "rabenseifner"),
-    "allreduce": ("recursive_doubling", "rabenseifner", "circulant", "reduce_bcast"),
-    "barrier": ("recursive_doubling", "dissemination", "tree"),
-}
-"""Algorithms in which each doubling of the ranks adds the same rounds."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +91,9 @@ def predict_one(asked: Asked, costs: MachineCosts, place: Place | None) -> Row:
         alike = _core.symmetric_classes((collective, name, p)) > 0
         if alike and steps <= MOST_STEPS:
             return _simulated(asked, costs, None, asymptotic, by_class=True)
-        if messages > FEW_MESSAGES and name in LINEAR.get(collective, ()):
+        if messages > FEW_MESSAGES and asked.algorithm.growth == Growth.per_rank:
             return _line(asked, costs, asymptotic)
-        if messages > FEW_MESSAGES and name in LOGARITHMIC.get(collective, ()):
+        if messages > FEW_MESSAGES and asked.algorithm.growth == Growth.per_doubling:
             return _log_line(asked, costs, asymptotic)
     if messages > MOST_MESSAGES or steps > MOST_STEPS:
         what = f"{messages:.2g} messages" if messages > MOST_MESSAGES else f"{steps:.2g} dependencies of a rank"
@@ -173,11 +152,9 @@ def _line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
     """Through two small numbers of ranks with the same blocks, to the number that is asked for."""
     few, more = (_fewer(asked, ranks) for ranks in _LINE)
     share = (asked.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
-    divided = asked.algorithm.collective in _DIVIDED
     block_B = few.problem.bytes // _LINE[0]
-    note = (
-        f"with blocks of {block_B} B" if divided and block_B * asked.problem.ranks != asked.problem.bytes else ""
-    )
+    is_rounded = asked.algorithm.is_divided and block_B * asked.problem.ranks != asked.problem.bytes
+    note = f"with blocks of {block_B} B" if is_rounded else ""
     return _along(few, more, share, costs, asymptotic, note)
 
 
@@ -251,7 +228,7 @@ def _fewer(asked: Asked, ranks: int, *, same_blocks: bool = True) -> Asked:
     """The same on fewer ranks: with blocks, or with a vector, of the same size."""
     p = asked.problem
     size_B = p.bytes
-    if same_blocks and asked.algorithm.collective in _DIVIDED:
+    if same_blocks and asked.algorithm.is_divided:
         elements = -(-p.bytes // (p.element_B * p.ranks))
         size_B = elements * p.element_B * ranks
     problem = Problem(
@@ -312,10 +289,10 @@ def growth(asked: Asked) -> str:
 
     def order(ranks: int) -> tuple[float, float]:
         counts = made.counts(Case(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
-        return counts.alpha, counts.bytes / 2.0**40
+        return float(counts.alpha), float(counts.bytes) / 2.0**40
 
     once, twice = order(2**20), order(2**21)
-    per_rank = asked.algorithm.collective in BLOCKS
+    per_rank = sizes_are_blocks(asked.algorithm.collective)
     words = [_order(a, b) for a, b in zip(once, twice, strict=True)]
     what = "m per rank" if per_rank else "m"
     return f"O({words[0]}) α + O({words[1]}) {what}·β"
@@ -342,7 +319,7 @@ def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
     told_s = min(float(one.one_way_s[0]) for one in costs.messages.values())
     between_s = min(max(one.send_s, float(one.between_s[0])) for one in costs.messages.values())
     optimum = collective_models.get(asked.algorithm.collective).optimum
-    moved_B = optimum.counts(Case(p.ranks, float(p.bytes))).bytes if p.ranks > 1 else 0.0
+    moved_B = float(optimum.counts(Case(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
     last = [float(one.one_way_s[-1] - one.one_way_s[-2]) for one in (farthest, nearest)]
     per_byte_s = min(last) / 2.0**29
     return {"latency_s": _spread_s(p.ranks, told_s, between_s), "volume_s": moved_B * per_byte_s}

@@ -19,6 +19,7 @@ from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
 from hockney.predict.decisions.base import Choice, decisions_for
 from hockney.predict.procedures import Phase, Run, procedures
+from hockney.records.keys import COLLECTIVES
 
 Array = NDArray[np.float64]
 
@@ -130,7 +131,7 @@ class Scenarios:
         """The scenario of a point (columns of `predict.points.POINT`); None where it has none: see `missing`."""
         name, ranks, size_B = str(point["algorithm"]), int(point["ranks"]), int(point["bytes"])
         nodes, ppn = _number(point["nodes"]), _number(point["ppn"])
-        if ranks < 2 or (size_B == 0 and point["operation"] != "barrier"):
+        if ranks < 2 or (size_B == 0 and COLLECTIVES[str(point["operation"])].has_size):
             self.missing[name] = "a single rank sends no message" if ranks < 2 else "0 B are sent in no message"
             return None
         try:

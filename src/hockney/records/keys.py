@@ -6,19 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hockney import _core
 from hockney.records.record import Cache, Locality, Record, Start
 
-POINT_TO_POINT = ("pingpong", "pingping", "bandwidth", "bidirectional", "send_overhead", "receive_overhead")
-COLLECTIVES = (
-    *("bcast", "scatter", "gather", "reduce", "allreduce"),
-    *("allgather", "reduce_scatter", "alltoall", "barrier"),
-)
-REDUCING = ("reduce", "allreduce", "reduce_scatter")
+TRANSFERS = ("pingpong", "pingping", "bandwidth", "bidirectional")
+"""Operations between two ranks that time messages, the most telling first: the entries of a machine file."""
+OVERHEADS = ("send_overhead", "receive_overhead")
+"""Operations between two ranks that time the processor's part; a `pingpong` entry holds what they gave."""
+POINT_TO_POINT = (*TRANSFERS, *OVERHEADS)
+COLLECTIVES = {collective.name: collective for collective in _core.collectives()}
+"""What each collective is, by name, in the usual order; cpp/schedule/collective.cpp declares it."""
 ELEMENT_B = 4
 """Reductions add single-precision numbers."""
-ROOTED = ("bcast", "scatter", "gather", "reduce")
-BLOCKS = ("scatter", "gather", "allgather", "reduce_scatter", "alltoall")
-"""Collectives whose size is one rank's block."""
+
+
+def sizes_are_blocks(operation: str) -> bool:
+    """Whether `bytes` is one rank's block; False where it is the whole vector, and between two ranks."""
+    return operation in COLLECTIVES and COLLECTIVES[operation].sizes_are_blocks
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,10 @@ class CollectiveKey:
 
     def sizes(self, given_B: list[int]) -> list[int]:
         """The sizes that make sense: one for a barrier, whole elements for a reduction, none empty."""
-        if self.operation == "barrier":
+        collective = COLLECTIVES[self.operation]
+        if not collective.has_size:
             return [0]
-        unit = ELEMENT_B if self.operation in REDUCING else 1
+        unit = ELEMENT_B if collective.reduces else 1
         return sorted({-(-size // unit) * unit for size in given_B if size > 0})
 
 

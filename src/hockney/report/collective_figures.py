@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from hockney.models.over_ranks.choice import DEFAULT
 from hockney.models.over_ranks.points import Configuration, curves
+from hockney.records.keys import sizes_are_blocks
 from hockney.report.axes import SizeAxis, log_axis
 from hockney.report.collective_jumps import Breaks, Key
 from hockney.report.figures import WIDTH_IN, Drawing
@@ -61,7 +62,7 @@ def against_size(
                 at, time_us, color=QUIET, linewidth=0.6, alpha=0.6, label="" if grey else "others", zorder=2
             )
             grey = True
-    size_axis.apply(axes, title="vector" if operation in ("bcast", "reduce", "allreduce") else "block of a rank")
+    size_axis.apply(axes, title="block of a rank" if sizes_are_blocks(operation) else "vector")
     times = np.concatenate([curve.to_numpy(np.float64) for curve in lines.values()]) * 1e6
     log_axis(axes, float(times.min()), float(times.max()))
     axes.set_ylabel("time in µs")

@@ -12,9 +12,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from hockney import _core
-from hockney._core import Kind, Schedule
+from hockney._core import Direction, Kind, Schedule
 from hockney.errors import RequestError
 from hockney.predict.costs import TERMS, Costs, value
+from hockney.records.keys import COLLECTIVES
 from hockney.report.style import QUIET, drawing_style
 from hockney.report.svg import html_file
 from hockney.schedule.catalogue import Asked
@@ -31,8 +32,6 @@ KIND_WORDS = {
     Kind.reduce: "reduction",
     Kind.copy: "copy",
 }
-OUTWARD = ("bcast", "scatter")
-INWARD = ("gather", "reduce")
 
 
 def draw(asked: Asked, style: str, costs: Costs | None = None) -> Figure:
@@ -83,11 +82,12 @@ def _title(asked: Asked) -> str:
 def _tree(asked: Asked, schedule: Schedule) -> Figure:
     """Who gets the data from whom first (bcast, scatter), or hands it to whom last (gather, reduce)."""
     name = asked.algorithm.collective
-    if name not in OUTWARD + INWARD:
+    direction = COLLECTIVES[name].direction
+    if direction == Direction.between_all:
         raise RequestError(f"{name} has no root, so there is no tree", "use --style steps")
     parents: dict[int, tuple[int, int]] = {}
     for move in sorted(_core.moves(schedule), key=lambda move: move.round):
-        if name in OUTWARD:
+        if direction == Direction.outward:
             parents.setdefault(move.receiver, (move.sender, move.round))
         else:
             parents[move.sender] = (move.receiver, move.round)

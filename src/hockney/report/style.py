@@ -9,6 +9,8 @@ from typing import Any
 
 import matplotlib as mpl
 
+from hockney.models.base import preferred_model
+
 # Okabe and Ito's palette (jfly.uni-koeln.de/color), without its yellow, which is too light on white.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#444444")
 _DASHES: tuple[tuple[float, ...], ...] = (
@@ -77,8 +79,10 @@ def styles(names: Sequence[str]) -> dict[str, Style]:
 
 
 def model_styles(names: Sequence[str]) -> dict[str, Style]:
-    """A style for each model. The registry sorts them by name; `piecewise`, its last, gets the solid line."""
-    return styles(list(reversed(names)))
+    """A style for each model; the one whose numbers stand for a series gets the solid line."""
+    first = preferred_model(names)
+    others = [name for name in reversed(names) if name != first]
+    return styles(others if first is None else [first, *others])
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from hockney import _core
 from hockney._core import Algorithm, Problem, Schedule
 from hockney.errors import RequestError
-from hockney.records.keys import BLOCKS, ELEMENT_B
+from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.registry import did_you_mean
 
 MOST_TRAFFIC_B = 2**57
@@ -101,8 +101,8 @@ def ask(
     no size.
     """
     algorithm = find(collective, name)
-    reduces = next(one.reduces for one in _core.collectives() if one.name == collective)
-    element_B = ELEMENT_B if reduces else 1
+    what = COLLECTIVES[collective]
+    element_B = ELEMENT_B if what.reduces else 1
     if ranks < 1:
         raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 8")
     if ranks > _core.MOST_RANKS:
@@ -115,7 +115,7 @@ def ask(
         )
     if not 0 <= radix <= _core.MOST_RANKS:
         raise RequestError(f"radix {radix} is none of 0 to {_core.MOST_RANKS}", "0 means the algorithm's default")
-    vectors = ranks if collective in BLOCKS else 1
+    vectors = ranks if what.sizes_are_blocks else 1
     if max(size_B * vectors, segment_B) * ranks > MOST_TRAFFIC_B:
         raise RequestError(
             f"{max(size_B, segment_B)} B on {ranks} ranks are more bytes than can be counted",
@@ -124,7 +124,7 @@ def ask(
     problem = Problem(
         ranks=ranks,
         root=root,
-        bytes=0 if collective == "barrier" else -(-size_B // element_B) * element_B,
+        bytes=-(-size_B // element_B) * element_B if what.has_size else 0,
         element_B=element_B,
         segment_B=-(-segment_B // element_B) * element_B,
         radix=radix,

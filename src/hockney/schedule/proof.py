@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from hockney import _core
-from hockney._core import Algorithm, Problem
-from hockney.records.keys import BLOCKS
+from hockney._core import Algorithm, Collective, Problem
+from hockney.records.keys import COLLECTIVES
 
 MOST_RANKS = 4096
 """A proof follows every block on every rank."""
@@ -85,7 +85,7 @@ def cases(
     operators that commute or not, in place or not; every root up to `ROOTS_UP_TO` ranks, then the first and the
     last. Roots and segments that are given replace these; a segment is rounded up to whole elements.
     """
-    collective = next(one for one in _core.collectives() if one.name == algorithm.collective)
+    collective = COLLECTIVES[algorithm.collective]
     if not collective.rooted:
         chosen: Sequence[int] = [0]
     elif roots is not None:
@@ -94,7 +94,7 @@ def cases(
         chosen = range(ranks) if ranks <= ROOTS_UP_TO else [0, ranks - 1]
     operators = (True, False) if collective.reduces and algorithm.is_ordered else (True,)
     radices = [0, algorithm.least_radix, algorithm.default_radix + 3] if algorithm.default_radix else [0]
-    for size_B, element_B in _lengths(algorithm.collective, ranks):
+    for size_B, element_B in _lengths(collective, ranks):
         wanted = [0, element_B, 3 * element_B] if segments_B is None else segments_B
         segments = [-(-segment_B // element_B) * element_B for segment_B in wanted]
         for root, commutative, segment_B, radix, in_place in product(
@@ -112,10 +112,10 @@ def cases(
             )
 
 
-def _lengths(collective: str, ranks: int) -> list[tuple[int, int]]:
+def _lengths(collective: Collective, ranks: int) -> list[tuple[int, int]]:
     """(bytes, bytes of an element)."""
-    if collective == "barrier":
+    if not collective.has_size:
         return [(0, 1)]
     # An odd number of elements for each rank or in all: blocks differ in length. Five elements: some are empty.
-    lengths = [(3, 1), (8, 4)] if collective in BLOCKS else [(2 * ranks + 3, 1), (5 * 4, 4)]
+    lengths = [(3, 1), (8, 4)] if collective.sizes_are_blocks else [(2 * ranks + 3, 1), (5 * 4, 4)]
     return [*lengths, (0, 1)] if ranks <= ROOTS_UP_TO else lengths

@@ -374,3 +374,12 @@ def test_an_unknown_algorithm_lists_the_known() -> None:
     with pytest.raises(RequestError, match="unknown algorithm of bcast") as caught:
         views_of_collective("bcast", "binomal")
     assert "binomial" in caught.value.hint
+
+
+def test_an_algorithm_without_a_closed_form_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    forms = collective_models.get("bcast").forms
+    monkeypatch.delitem(forms, "pipeline")
+    assert [one.algorithm for one in views_of_collective("bcast")] == list(forms)
+    with pytest.raises(RequestError, match="bcast pipeline has no closed form") as error:
+        views_of_collective("bcast", "pipeline")
+    assert "hockney schedule count bcast --algorithm pipeline" in error.value.hint

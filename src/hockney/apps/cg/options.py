@@ -9,11 +9,13 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.solution import describe
 from hockney.apps.jacobi.options import MOST_CELLS, Faces, parse_ranks
 from hockney.apps.launched import Launched, Repetitions, repetitions
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
 from hockney.apps.stencil.stencil import Exchange
+from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
@@ -37,6 +39,11 @@ def parse_unknowns(text: str) -> tuple[int, Extents]:
         text, "a grid of unknowns", "unknowns", dimensions=(2, 3), at_most=MOST_CELLS, example=example
     )
     return len(counts), Extents(*[*counts, 1][:3])
+
+
+def last_norm(answer: CgAnswer) -> float | None:
+    """Of the residual, as the iteration says; None without computing, or where it is not finite."""
+    return answer.residual_norms[-1] if answer.residual_norms else None
 
 
 class CgStudy(BaseModel):
@@ -199,20 +206,18 @@ class CgStudy(BaseModel):
             **repetitions(self.repetitions),
         }
 
-    def run(self, launched: Launched) -> list[AppRecord]:
-        """One record for each problem; the description of the solution where one was written."""
-        is_simulated = bool(launched.placement[0].get("simulated"))
-        records = []
+    def asking(self, launched: Launched) -> Asking[AppRecord]:
+        """One run for each problem; the description of the solution where one was written."""
+        is_simulated = launched.placement[0].simulated
         for ranks, dimensions, cells, grid, variant in self.problems():
             asked = self.parameters(dimensions, cells, grid, variant, is_simulated)
-            record = launched.run("cg", asked, ranks)
-            records.append(record)
+            (record,) = yield launched.request("cg", asked, ranks)
             if self.solution:
+                answer = record.answer.read_as(CgAnswer)
                 facts = {
-                    "iterations": record.answer["iterations"],
-                    "converged": record.answer["converged"],
-                    "verified": record.answer["verified"],
-                    "residual_norm": record.answer["residual_norms"][-1],
+                    "iterations": answer.iterations,
+                    "converged": answer.converged,
+                    "verified": answer.verified,
+                    "residual_norm": last_norm(answer),
                 }
                 describe(self.solution, (cells.z, cells.y, cells.x), 1 / (max(cells) + 1), facts)
-        return records

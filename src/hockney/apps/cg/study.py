@@ -8,6 +8,8 @@ from statistics import median
 
 from rich.table import Table
 
+from hockney.apps.cg.answer import CgAnswer
+from hockney.apps.cg.options import last_norm
 from hockney.apps.stencil.grids import Grid
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents, format_bytes_rounded, format_rate, format_time
@@ -35,12 +37,16 @@ def vectors_B(record: AppRecord) -> float:
 
 def unconverged(records: Sequence[AppRecord]) -> list[AppRecord]:
     """Those that were to converge and did not."""
-    return [one for one in records if one.parameters["eps"] > 0 and not one.answer["converged"]]
+    return [
+        record
+        for record in records
+        if record.parameters["eps"] > 0 and not record.answer.read_as(CgAnswer).converged
+    ]
 
 
 def wrong(records: Sequence[AppRecord]) -> list[AppRecord]:
     """Those whose true residual is not what the iteration says, beyond rounding, or where a number is none."""
-    return [one for one in records if one.answer.get("verified") is False]
+    return [record for record in records if record.answer.verified is False]
 
 
 def name_of(record: AppRecord) -> str:
@@ -64,11 +70,12 @@ def speedups(records: Sequence[AppRecord]) -> list[tuple[float, float] | None]:
             if (size_of(one), one.parameters["variant"], one.variant)
             == (size_of(record), record.parameters["variant"], record.variant)
         ]
-        base = min(alike, key=lambda one: (one.ranks, one.answer["iteration_s"]))
-        if base.ranks == max(one.ranks for one in alike) or not record.answer["iteration_s"]:
+        base = min(alike, key=lambda one: (one.ranks, one.answer.read_as(CgAnswer).iteration_s))
+        iteration_s = record.answer.read_as(CgAnswer).iteration_s
+        if base.ranks == max(one.ranks for one in alike) or not iteration_s:
             found.append(None)
             continue
-        speedup = base.answer["iteration_s"] / record.answer["iteration_s"]
+        speedup = base.answer.read_as(CgAnswer).iteration_s / iteration_s
         found.append((speedup, speedup * base.ranks / record.ranks))
     return found
 
@@ -95,7 +102,8 @@ LEFT = {"launch", "size", "grid", "formulation"}
 def table(records: Sequence[AppRecord]) -> Table:
     """A row for each run: iterations, residual, times and where they go, share of the bound, speed-up."""
     made = Table(box=None, pad_edge=False)
-    with_bound = any("fractions_of_bound" in one.answer for one in records)
+    answers = [record.answer.read_as(CgAnswer) for record in records]
+    with_bound = any(answer.fractions_of_bound for answer in answers)
     ratios = speedups(records)
     with_launch = any(one.variant not in UNNAMED for one in records)
     names = ["launch"] if with_launch else []
@@ -105,30 +113,28 @@ def table(records: Sequence[AppRecord]) -> Table:
     names += ["speed-up", "efficiency"] if any(ratios) else []
     for name in names:
         made.add_column(name, justify="left" if name in LEFT else "right")
-    for record, ratio in zip(records, ratios, strict=True):
-        answer = record.answer
-        norms = answer.get("residual_norms")
-        iteration_s = answer["iteration_s"]
-        traffic_B = answer["counted_bytes_per_unknown"] * answer["unknowns"]
+    for record, answer, ratio in zip(records, answers, ratios, strict=True):
+        norm, iteration_s = last_norm(answer), answer.iteration_s
+        traffic_B = answer.counted_bytes_per_unknown * answer.unknowns
         cells = [record.variant] if with_launch else []
         cells += [
             str(size_of(record)),
             str(record.ranks),
             str(grid_of(record)),
             str(record.parameters["variant"]),
-            str(answer["iterations"]),
-            f"{norms[-1] ** 2:.6g}" if norms and norms[-1] is not None else "",
+            str(answer.iterations),
+            f"{norm**2:.6g}" if norm is not None else "",
             format_time(record.time_s),
             format_time(iteration_s),
-            _shares(record),
+            _shares(answer),
             format_rate(traffic_B / iteration_s) if record.parameters["compute"] and iteration_s else "",
         ]
         if with_bound:
-            has = "fractions_of_bound" in answer
-            bytes_B = answer["bytes_per_unknown"] * answer["unknowns"]
+            bytes_B = answer.bytes_per_unknown * answer.unknowns
+            times_s, fractions = answer.stream_samples_s, answer.fractions_of_bound
             cells += [
-                format_rate(bytes_B / median(answer["stream_samples_s"])) if has else "",
-                f"{100 * median(answer['fractions_of_bound']):.1f} %" if has else "",
+                format_rate(bytes_B / median(times_s)) if times_s else "",
+                f"{100 * median(fractions):.1f} %" if fractions else "",
             ]
         if any(ratios):
             cells += [f"{ratio[0]:.3g}", f"{ratio[1]:.3g}"] if ratio else ["", ""]
@@ -136,7 +142,7 @@ def table(records: Sequence[AppRecord]) -> Table:
     return made
 
 
-def _shares(record: AppRecord) -> str:
+def _shares(answer: CgAnswer) -> str:
     """Of the time of all ranks together, in percent."""
-    parts_s = [sum(record.answer[key]) for key in ("compute_s", "halo_s", "allreduce_s")]
+    parts_s = [sum(of_ranks_s) for of_ranks_s in (answer.compute_s, answer.halo_s, answer.allreduce_s)]
     return " + ".join(f"{100 * part_s / sum(parts_s):.0f}" for part_s in parts_s) + " %" if sum(parts_s) else ""

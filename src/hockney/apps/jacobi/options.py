@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hockney.apps.launched import Launched, Repetitions, repetitions
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
 from hockney.apps.stencil.stencil import Exchange
+from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
@@ -198,7 +199,8 @@ class JacobiStudy(BaseModel):
             **repetitions(self.repetitions),
         }
 
-    def run(self, launched: Launched) -> list[AppRecord]:
-        """One record for each number of ranks."""
-        is_simulated = bool(launched.placement[0].get("simulated"))
-        return [launched.run("jacobi", self.parameters(ranks, is_simulated), ranks) for ranks in self.ranks]
+    def asking(self, launched: Launched) -> Asking[AppRecord]:
+        """One run for each number of ranks."""
+        is_simulated = launched.placement[0].simulated
+        for ranks in self.ranks:
+            yield launched.request("jacobi", self.parameters(ranks, is_simulated), ranks)

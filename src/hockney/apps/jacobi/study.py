@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.stencil.choice import Source, rank_grids
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.stencil import Exchange, Stencil
@@ -30,7 +31,7 @@ def fastest_grid(ranks: int, cells: Extents | None, side: int, halo: Exchange, c
 
 def wrong(records: Sequence[AppRecord]) -> list[AppRecord]:
     """Those whose solution is not what it must be after so many sweeps."""
-    return [record for record in records if record.answer.get("verified") is False]
+    return [record for record in records if record.answer.verified is False]
 
 
 HEADINGS = ("variant", "ranks", "grid", "cells", "sweep", "MLUP/s", "bound", "of bound", "compute", "pack", "MPI")
@@ -41,9 +42,9 @@ def table(records: Sequence[AppRecord]) -> list[str]:
     """A line for each run below a heading: time of a sweep, rate, bound and share, parts of the slowest rank."""
     rows: list[tuple[str, ...]] = [HEADINGS]
     for record in records:
-        asked, answer = record.parameters, record.answer
+        asked, answer = record.parameters, record.answer.read_as(JacobiAnswer)
         sweeps = asked["iterations"]
-        bound, share = answer.get("bound_mlups"), answer.get("fraction_of_bound")
+        bound, share = answer.bound_mlups, answer.fraction_of_bound
         rows.append(
             (
                 record.variant or record.mpi,
@@ -51,10 +52,13 @@ def table(records: Sequence[AppRecord]) -> list[str]:
                 "x".join(str(asked[key]) for key in ("px", "py", "pz")),
                 "x".join(str(asked[key]) for key in ("nx", "ny", "nz")),
                 format_time(record.time_s / sweeps),
-                f"{answer['mlups']:.5g}",
+                f"{answer.mlups:.5g}",
                 f"{bound:.5g}" if bound else "",
                 f"{100 * share:.1f} %" if share else "",
-                *(format_time(max(answer[key]) / sweeps) for key in ("compute_s", "pack_s", "wait_s")),
+                *(
+                    format_time(max(of_ranks_s) / sweeps)
+                    for of_ranks_s in (answer.compute_s, answer.pack_s, answer.wait_s)
+                ),
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -69,13 +73,13 @@ def table(records: Sequence[AppRecord]) -> list[str]:
 
 def explained(record: AppRecord) -> str:
     """What the bound of a run is made of, in one line; empty for a run without."""
-    answer = record.answer
-    if "bound_mlups" not in answer:
+    answer = record.answer.read_as(JacobiAnswer)
+    if answer.stream_bandwidth_B_per_s is None or answer.bytes_per_update is None:
         return ""
-    stores = "non-temporal stores" if answer["non_temporal"] else "regular stores"
-    layer = "" if answer["is_layer_kept"] else ", planes read more than once because they do not fit the cache"
-    bandwidth = answer["stream_bandwidth_B_per_s"] / 1e9
+    stores = "non-temporal stores" if answer.non_temporal else "regular stores"
+    layer = "" if answer.is_layer_kept else ", planes read more than once because they do not fit the cache"
+    bandwidth = answer.stream_bandwidth_B_per_s / 1e9
     return (
-        f"bound: {bandwidth:.4g} GB/s / {answer['bytes_per_update']:g} B per update "
-        f"({answer['instructions']}, {stores}, blocks of {answer['block_rows']} rows{layer})"
+        f"bound: {bandwidth:.4g} GB/s / {answer.bytes_per_update:g} B per update "
+        f"({answer.instructions}, {stores}, blocks of {answer.block_rows} rows{layer})"
     )

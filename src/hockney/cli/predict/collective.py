@@ -91,7 +91,7 @@ def _predict(case: CollectiveCase, *, as_json: bool) -> None:
         raise RequestError(f"the number of ranks must be at least 1, not {case.ranks}", "for example --ranks 64")
     if not 0 <= case.root < case.ranks:
         raise RequestError(f"root {case.root} is none of the {case.ranks} ranks", "ranks count from 0")
-    sizes = [0] if case.operation == "barrier" else case.sizes_B or [USUAL_B]
+    sizes = (case.sizes_B or [USUAL_B]) if COLLECTIVES[case.operation].has_size else [0]
     if case.table:
         with say.progress(quiet=as_json) as progress:
             made = _calibrated(case, sizes, progress)
@@ -280,7 +280,7 @@ def _answer(
 
 
 def _show(case: CollectiveCase, made: dict[str, Any]) -> None:
-    size = "" if case.operation == "barrier" else f" of {format_bytes(made['bytes'])}"
+    size = f" of {format_bytes(made['bytes'])}" if COLLECTIVES[case.operation].has_size else ""
     shown = Table(title=f"{case.operation}{size} on {case.ranks} ranks, from {made['origin']}", box=None)
     for heading in ("algorithm", "time", "95 % interval", "method", "exact", "asymptotic", "dominant"):
         shown.add_column(

@@ -10,13 +10,14 @@ from hockney.cli.loading import later
 
 with later():
     from hockney.apps.launched import Launched, each, opened
+    from hockney.campaign.loop import Asking
     from hockney.campaign.prepare import app_launches
     from hockney.records.app_record import AppRecord
 
 run = group("run", help="Small applications on your MPI: ring, sum3d, jacobi, cg, pinning.")
 
 
-def run_app(do: Callable[[Launched], list[AppRecord]], launching: AppLaunching) -> list[AppRecord]:
-    """Launch as the options say and collect what `do` runs on each launch; warnings go to standard error."""
+def run_app(do: Callable[[Launched], Asking[AppRecord]], launching: AppLaunching) -> list[AppRecord]:
+    """Launch as the options say and collect what `do` asks for on each launch; warnings go to standard error."""
     launches = app_launches(launching)
     return each(launches, launching, opened(launching.output, launching.model_dump()), say.warn, do)

@@ -18,10 +18,13 @@ from hockney.errors import RequestError
 from hockney.options import Option
 
 with later():
+    from hockney.apps.cg.answer import CgAnswer
+    from hockney.apps.cg.options import last_norm
     from hockney.apps.cg.picture import convergence, require_drawable, solution
     from hockney.apps.cg.solution import description, part, read, require_place
     from hockney.apps.cg.study import cache_line, name_of, table, unconverged, wrong
     from hockney.apps.launched import Launched
+    from hockney.campaign.loop import Asking
     from hockney.records.app_record import AppRecord
     from hockney.runner.inventory import inventory
 
@@ -59,9 +62,9 @@ def cg(
     study = CgStudy.model_validate({**dict(study), "launches": max(1, len(launching.variants))})
     hosts: set[str] = set()
 
-    def do(launched: Launched) -> list[AppRecord]:
-        hosts.update(str(place["host"]) for place in launched.placement)
-        return study.run(launched)
+    def do(launched: Launched) -> Asking[AppRecord]:
+        hosts.update(place.host for place in launched.placement)
+        return study.asking(launched)
 
     records = run_app(do, launching.model_copy(update={"ranks": max(study.ranks)}))
     if json:
@@ -72,16 +75,18 @@ def cg(
     _draw(records, study.solution, pictures)
     late, failed = unconverged(records), wrong(records)
     for record in late:
+        answer = record.answer.read_as(CgAnswer)
         say.wrong(
             "not converged",
-            f"{name_of(record)}: after {record.answer['iterations']} iterations on {record.ranks} ranks",
+            f"{name_of(record)}: after {answer.iterations} iterations on {record.ranks} ranks",
         )
     for record in failed:
-        norms = [record.answer[key] for key in ("true_residual_norm", "residual_tolerance")]
+        answer = record.answer.read_as(CgAnswer)
         say.wrong(
             "wrong",
-            f"{name_of(record)}: ‖b - A x‖ on {record.ranks} ranks is {norms[0]}, not "
-            f"{record.answer['residual_norms'][-1]} as the iteration says, to {norms[1]}",
+            f"{name_of(record)}: ‖b - A x‖ on {record.ranks} ranks is "
+            f"{answer.true_residual_norm}, not {last_norm(answer)} as the iteration says, to "
+            f"{answer.residual_tolerance}",
         )
     if late or failed:
         answer_no()
@@ -100,7 +105,9 @@ def _explain(records: list[AppRecord], hosts: set[str]) -> None:
 
 def _draw(records: list[AppRecord], values: Path | None, pictures: Pictures) -> None:
     if pictures.convergence:
-        histories = [(name_of(record), record.answer["residual_norms"]) for record in records]
+        histories = [
+            (name_of(record), record.answer.read_as(CgAnswer).residual_norms or []) for record in records
+        ]
         convergence(pictures.convergence, histories)
     if pictures.plot and values:
         spacing = 1 / (max(records[0].parameters[key] for key in ("nx", "ny", "nz")) + 1)

@@ -49,7 +49,7 @@ def jacobi(
         except RequestError as error:
             raise RequestError(error.message, "name a --grid, or leave out --machine") from error
         study = study.model_copy(update={"grids": grids})
-    records = run_app(study.run, launching.model_copy(update={"ranks": max(study.ranks)}))
+    records = run_app(study.asking, launching.model_copy(update={"ranks": max(study.ranks)}))
     if json:
         say.json({"scaling": study.scaling, "runs": [record.model_dump() for record in records]})
     else:

@@ -18,6 +18,7 @@ from hockney.options import Option
 with later():
     from hockney.apps.launched import Launched
     from hockney.apps.launched import repetitions as repeated
+    from hockney.apps.pinning.answer import PinningAnswer
     from hockney.apps.pinning.figure import write_figure
     from hockney.apps.pinning.judge import findings, sight
     from hockney.apps.pinning.plan import Plan, plan
@@ -34,6 +35,7 @@ with later():
         sight_text,
     )
     from hockney.apps.pinning.topology import here, read
+    from hockney.campaign.loop import Asking
     from hockney.records.app_record import AppRecord
     from hockney.report.drawn import checked_ending
     from hockney.runner.find import find
@@ -107,12 +109,12 @@ def pinning(wish: Wish, launching: PinningLaunching, json: JsonOption = False) -
             }
         )
 
-    def do(launched: Launched) -> list[AppRecord]:
+    def do(launched: Launched) -> Asking[AppRecord]:
         parameters = {**repeated(wish.repetitions or REPETITIONS), "work_s": WORK_S, "samples": LOOKS}
-        return [launched.run("pinning", parameters)]
+        yield launched.request("pinning", parameters)
 
     records = run_app(do, placed)
-    seen = [sight(record.answer) for record in records]
+    seen = [sight(record.answer.read_as(PinningAnswer)) for record in records]
     found = [findings(one, made) for one in seen]
     if wish.figure and (nodes := seen_nodes(seen[0])):
         write_figure(wish.figure, nodes)

@@ -101,7 +101,7 @@ def ring(
     links = MachineLinks(load(study.machine)) if study.machine else None
     _check_files(study.csv, study.figure)
     for mapping in study.map_by:
-        run_app(sweep.run, launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping}))
+        run_app(sweep.asking, launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping}))
     notes: list[str] = []
     made = compared(sweep.curves, links, model, notes)
     notes += links.notes if links else []
@@ -174,7 +174,7 @@ def _table(one: Comparison, model: str) -> Table:
             str(record.ranks),
             format_time(record.time_s),
             f"{format_time(record.low_s or 0)} to {format_time(record.high_s or 0)}" if known else "–",
-            str(record.answer["cycles"]),
+            str(ran.answer.cycles),
             format_time(record.time_s / record.ranks),
         ]
         if model:

@@ -24,8 +24,10 @@ from hockney.units import format_rate, format_time, parse_rate
 with later():
     from hockney.apps.launched import Launched
     from hockney.apps.stencil.loads import as_lines, loads
+    from hockney.apps.sum3d.answer import Sum3dAnswer
     from hockney.apps.sum3d.model import costs_of
     from hockney.apps.sum3d.study import Problem, summary
+    from hockney.campaign.loop import Asking
     from hockney.machine.file import load
     from hockney.predict.machine_costs import MachineCosts
     from hockney.records.app_record import AppRecord
@@ -115,8 +117,8 @@ def sum3d(
         bandwidth_B_per_s=parse_rate(SIMULATED_MEMORY) if bandwidth_B_per_s is None else bandwidth_B_per_s,
     )
 
-    def do(launched: Launched) -> list[AppRecord]:
-        return [launched.run("sum3d", parameters)]
+    def do(launched: Launched) -> Asking[AppRecord]:
+        yield launched.request("sum3d", parameters)
 
     records = run_app(do, launching.model_copy(update={"ranks": ranks}))
     allocates, algorithm = predicting.write_allocate, predicting.algorithm
@@ -134,9 +136,9 @@ def sum3d(
         say.json({"runs": [{**record.model_dump(), **one} for record, one in zip(records, made, strict=True)]})
     else:
         _show(problem, records, made)
-    if wrong := [record for record in records if not record.answer["verified"]]:
+    if wrong := [record for record in records if not record.answer.verified]:
         answer_no(
-            f"{wrong[0].answer['wrong_elements']} elements are wrong with {wrong[0].mpi}",
+            f"{wrong[0].answer.read_as(Sum3dAnswer).wrong_elements} elements are wrong with {wrong[0].mpi}",
             "this MPI delivers wrong data: please report it to its makers",
             as_json=json,
         )
@@ -201,15 +203,18 @@ def _show_statistics(record: AppRecord, made: dict[str, Any]) -> None:
 
 
 def _show_parts(record: AppRecord, made: dict[str, Any]) -> None:
-    shares, answer = made["shares"], record.answer
+    shares, answer = made["shares"], record.answer.read_as(Sum3dAnswer)
     slowest = shares["slowest"]
     names = list(shares["by_rank"][0])
     shown = Table(box=None)
     for heading in ("rank", *names, "memory", "in place"):
         shown.add_column(heading, justify="right", no_wrap=True)
     for rank in range(record.ranks) if record.ranks <= FEW_RANKS else dict.fromkeys((0, slowest)):
-        cells = [f"{format_time(answer[f'{n}_s'][rank])} {shares['by_rank'][rank][n]:.1%}" for n in names]
-        rates = [format_rate(answer[f"{kind}_bandwidth_B_per_s"][rank]) for kind in ("memory", "sum")]
+        cells = [f"{format_time(answer.parts_s[f'{n}_s'][rank])} {shares['by_rank'][rank][n]:.1%}" for n in names]
+        rates = [
+            format_rate(of_ranks[rank])
+            for of_ranks in (answer.memory_bandwidth_B_per_s, answer.sum_bandwidth_B_per_s)
+        ]
         mark = "*" if rank == slowest else ""
         shown.add_row(f"{rank}{mark}", *cells, *rates)
     say.table(shown)

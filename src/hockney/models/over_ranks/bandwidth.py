@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hockney.records.keys import BLOCKS
+from hockney.records.keys import COLLECTIVES, sizes_are_blocks
 
 
 def total_bytes(operation: str, ranks: int, size_B: int) -> int:
     """The whole vector: `size_B` itself, or the blocks of all ranks."""
-    return size_B * ranks if operation in BLOCKS else size_B
+    return size_B * ranks if sizes_are_blocks(operation) else size_B
 
 
 def algorithm_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float) -> float:
@@ -17,28 +17,21 @@ def algorithm_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s:
 
 def bus_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float) -> float:
     """What each rank's link must carry at least, over time: `busbw` of nccl-tests (its PERFORMANCE.md)."""
-    share = (ranks - 1) / ranks
-    factor = {
-        "allreduce": 2 * share,
-        "allgather": share,
-        "reduce_scatter": share,
-        "alltoall": share,
-        "scatter": share,
-        "gather": share,
-    }.get(operation, 1.0)
+    collective = COLLECTIVES[operation]
+    # A rank keeps its own block. A vector from one rank or to one rank passes each link as a whole.
+    is_whole = collective.rooted and not collective.sizes_are_blocks
+    factor = 1.0 if is_whole else _passes(operation) * (ranks - 1) / ranks
     return factor * algorithm_bandwidth_B_per_s(operation, ranks, size_B, time_s)
 
 
 def network_bandwidth_B_per_s(operation: str, ranks: int, size_B: int, time_s: float) -> float:
     """All bytes that must move, summed over the ranks, over time: what the network carries."""
-    moved = {
-        "bcast": (ranks - 1) * size_B,
-        "reduce": (ranks - 1) * size_B,
-        "scatter": (ranks - 1) * size_B,
-        "gather": (ranks - 1) * size_B,
-        "allreduce": 2 * (ranks - 1) * size_B,
-        "allgather": ranks * (ranks - 1) * size_B,
-        "reduce_scatter": ranks * (ranks - 1) * size_B,
-        "alltoall": ranks * (ranks - 1) * size_B,
-    }.get(operation, 0)
-    return moved / time_s
+    collective = COLLECTIVES[operation]
+    senders = ranks if collective.sizes_are_blocks and not collective.rooted else 1
+    return _passes(operation) * senders * (ranks - 1) * size_B / time_s
+
+
+def _passes(operation: str) -> int:
+    """How often the data moves: twice where all ranks have and get the whole vector, to its sum and back."""
+    collective = COLLECTIVES[operation]
+    return 1 if collective.rooted or collective.sizes_are_blocks else 2

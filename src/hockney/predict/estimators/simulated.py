@@ -34,6 +34,7 @@ from hockney.predict.point_to_point import message_times
 from hockney.predict.points import positions
 from hockney.predict.procedures import procedures
 from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
+from hockney.records.keys import sizes_are_blocks
 
 _MOST = 4000
 """Training points that are simulated at each step; more add time, not knowledge."""
@@ -43,8 +44,6 @@ _BELIEVE = 10.0
 """What a protocol must gain in log-likelihood over none."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
 """Where libraries switch protocol for non-blocking and for blocking sends (UCX: 8 KiB and 256 KiB, exclusive)."""
-_OF_BLOCKS = ("allgather", "alltoall", "gather", "scatter", "reduce_scatter")
-"""Collectives whose size is that of a block, or whose messages may carry the blocks of all ranks."""
 _HELD_B = 8192.0
 """Where libraries stop to copy what they send (UCX's zero copy)."""
 _LATE = 0.8
@@ -300,7 +299,7 @@ def _some(index: Index, most: int) -> Index:
 
 def _largest_message_B(scenario: Scenario) -> int:
     """At most: blocks of all ranks may travel together."""
-    return scenario.size_B * (scenario.ranks if scenario.label.split()[0] in _OF_BLOCKS else 1)
+    return scenario.size_B * (scenario.ranks if sizes_are_blocks(scenario.label.split()[0]) else 1)
 
 
 def _where(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Groups) -> Where:

@@ -11,9 +11,10 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import interval, stated
 from hockney.machine.select import UNKNOWN, differences, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, latency, published
-from hockney.models.base import Fit, Parameter
+from hockney.models.base import Fit, Parameter, preferred_model
 from hockney.models.effects.base import Effect
 from hockney.models.views import VIEWS, Statement, View, Views
+from hockney.records.keys import TRANSFERS
 from hockney.records.record import LOCALITIES
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.report.views.collective_costs import costs_of
@@ -21,9 +22,7 @@ from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
 from hockney.units import format_bytes
 
-PREFERRED = ("piecewise", "hockney")
 NONE = "—"
-_OPERATIONS = ("pingpong", "pingping", "bandwidth", "bidirectional")
 _PLAIN = {"variant", "mpi", "mapping"}
 """Their words speak for themselves."""
 _USUAL = {"default", "warm"}
@@ -127,7 +126,7 @@ def _printed(one: Statement) -> str:
 
 def fit_of(entry: Entry) -> Fit | None:
     """The fit whose numbers stand for an entry."""
-    name = next((name for name in (*PREFERRED, *entry.fits) if name in entry.fits), None)
+    name = preferred_model(entry.fits)
     return None if name is None else entry.fits[name]
 
 
@@ -159,7 +158,7 @@ def label(entry: Entry, among: Sequence[Entry]) -> str:
 def _importance(entry: Entry) -> tuple[int, int, int, int]:
     locality = LOCALITIES.index(entry.locality) if entry.locality in LOCALITIES else len(LOCALITIES)
     return (
-        _OPERATIONS.index(entry.operation) if entry.operation in _OPERATIONS else len(_OPERATIONS),
+        TRANSFERS.index(entry.operation) if entry.operation in TRANSFERS else len(TRANSFERS),
         int(entry.variant not in ("", "default")),
         int(entry.cache == "off"),
         locality,

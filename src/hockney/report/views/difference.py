@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 from hockney.machine.file import Entry, Machine
 from hockney.machine.select import UNKNOWN, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency
-from hockney.models.base import Parameter
+from hockney.models.base import Parameter, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.units import format_bytes
@@ -21,7 +21,6 @@ Verdict = Literal["differs", "cannot be told", "no interval", "equal"]
 LEVEL = 0.05
 """Share of 95 % intervals that miss their value: the most that two of one value lie apart by chance."""
 
-_PREFERRED = ("piecewise", "hockney")
 _OF_THE_MACHINE = ("system", "source", "mpi")
 _GIVEN_UP = (*_OF_THE_MACHINE, "transport", "nodes", "ppn", "ranks", "mapping")
 """Words that may differ between two machines without making the entries different things, given up in turn."""
@@ -130,9 +129,7 @@ def _entries(a: Machine, b: Machine, found: Difference, *, points: bool) -> None
         for side, entry in (("A", mine), ("B", yours)):
             if entry.oversubscribed:
                 found.remarks.append(f"{where}: {OVERSUBSCRIBED} in {side}")
-        model = next(
-            (name for name in (*_PREFERRED, *mine.fits) if name in mine.fits and name in yours.fits), None
-        )
+        model = preferred_model(name for name in mine.fits if name in yours.fits)
         if model is None:
             found.remarks.append(f"{where}: no model is fitted in both")
         else:

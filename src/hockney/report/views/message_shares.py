@@ -12,9 +12,9 @@ from hockney import _core
 from hockney._core import Problem
 from hockney.machine.formula import regime_of
 from hockney.models.base import Fit
-from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import closed_form
-from hockney.records.keys import ELEMENT_B
+from hockney.models.collectives.expression import Case
+from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.units import format_bytes
 
 MOST_STEPS = 2**18
@@ -46,7 +46,8 @@ def shares_of(operation: str, algorithm: str, ranks: int) -> Shares | str:
     """From the schedule without segments; in words why there is none."""
     if (operation, algorithm) not in {(one.collective, one.name) for one in _core.algorithms()}:
         return "it has no schedule"
-    size_B = 0 if operation == "barrier" else ELEMENT_B * math.lcm(2 ** (ranks.bit_length() - 1), ranks)
+    elements = math.lcm(2 ** (ranks.bit_length() - 1), ranks) if COLLECTIVES[operation].has_size else 0
+    size_B = ELEMENT_B * elements
     problem = Problem(ranks=ranks, bytes=size_B, element_B=ELEMENT_B)
     if reason := _core.refusal(operation, algorithm, problem):
         return f"not defined: {reason}"
@@ -58,7 +59,7 @@ def shares_of(operation: str, algorithm: str, ranks: int) -> Shares | str:
     for move in _core.moves(schedule):
         largest[move.round] = max(largest[move.round], move.length_B)
     form = closed_form(operation, algorithm)
-    reduced = form.counts(Case(ranks, 1.0)).reduced if form is not None else 0.0
+    reduced = float(form.counts(Case(ranks, 1.0)).reduced) if form is not None else 0.0
     return Shares(largest / max(size_B, 1), reduced, counts.critical_bytes == counts.round_bytes)
 
 

@@ -14,11 +14,8 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
 from hockney.machine.select import title, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, inverse, latency, published
-from hockney.models.base import Fit, Parameter, Quality
+from hockney.models.base import Fit, Parameter, Quality, preferred_model
 from hockney.units import format_bytes
-
-_PREFERRED = ("piecewise", "hockney")
-"""Model whose numbers stand for an entry where one line must do."""
 
 
 def chosen(machine: Machine, model: str) -> Machine:
@@ -41,7 +38,7 @@ def preferred(machine: Machine) -> Machine:
     """`machine` with one fit an entry, the one whose numbers stand for it where one line must do."""
     entries = []
     for entry in machine.point_to_point:
-        name = next((name for name in (*_PREFERRED, *entry.fits) if name in entry.fits), None)
+        name = preferred_model(entry.fits)
         fits = {} if name is None else {name: entry.fits[name]}
         entries.append(entry.model_copy(update={"fits": fits}))
     return machine.model_copy(update={"point_to_point": entries})
