@@ -49,7 +49,10 @@ def jacobi(
         except RequestError as error:
             raise RequestError(error.message, "name a --grid, or leave out --machine") from error
         study = study.model_copy(update={"grids": grids})
-    records = run_app(study.asking, launching.model_copy(update={"ranks": max(study.ranks)}))
+    # With threads a rank has as many cores; without, binding stays as the options say.
+    threads = study.threads if study.threads > 1 else None
+    placed = launching.model_copy(update={"ranks": max(study.ranks), "threads": threads})
+    records = run_app(study.asking, placed)
     if json:
         say.json({"scaling": study.scaling, "runs": [record.model_dump() for record in records]})
     else:
