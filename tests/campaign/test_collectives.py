@@ -220,11 +220,11 @@ def test_the_time_is_kept_and_what_is_left_out_is_said(tmp_path: Path) -> None:
 
 
 def test_a_root_or_rank_count_that_is_none_is_refused_beforehand() -> None:
-    with pytest.raises(RequestError, match="root 4 is none of 2 ranks"):
+    with pytest.raises(ValueError, match="root 4 is none of 2 ranks"):
         plan(ranks=4, root=4, rank_counts=[2])
-    with pytest.raises(RequestError, match="rank count of 9"):
+    with pytest.raises(ValueError, match="rank count of 9"):
         plan(ranks=4, rank_counts=[9])
-    with pytest.raises(RequestError, match="rank count of 1"):
+    with pytest.raises(ValueError, match="rank count of 1"):
         plan(ranks=4, rank_counts=[1])
 
 
