@@ -10,6 +10,7 @@ import typer
 
 from hockney.cli import JsonOption, emit_json, err, out, verb
 from hockney.errors import RequestError
+from hockney.registry import unit_files
 
 
 @verb(
@@ -37,7 +38,7 @@ def import_(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="imb, nccl_tests, osu, pico or tidy; default: what a file looks like.",
+            help=f"{', '.join(unit_files('hockney.importers'))}; default: what a file looks like.",
         ),
     ] = None,
     system: Annotated[str, typer.Option(metavar="NAME", help="The machine, where the text does not say.")] = "",

@@ -24,6 +24,7 @@ from hockney.cli._measure_choices import (
 from hockney.cli._measure_choices import operations as _operations
 from hockney.cli._words import whole, words
 from hockney.errors import HockneyError, Incomplete, RequestError
+from hockney.registry import unit_files
 
 if TYPE_CHECKING:
     from hockney.campaign.events import Progress
@@ -87,7 +88,10 @@ def measure(
     hosts: Annotated[str, typer.Option(help="Comma-separated NAME or NAME:SLOTS.")] = "",
     hostfile: Annotated[str, typer.Option(help="Host file in the launcher's own format.")] = "",
     launcher: Annotated[
-        str, typer.Option(help="openmpi, hydra or srun; default the one found with the MPI.")
+        str,
+        typer.Option(
+            help=f"{', '.join(unit_files('hockney.runner.launchers'))}; default the one found with the MPI."
+        ),
     ] = "",
     platform: Annotated[str, typer.Option(help="Platform file (XML) of a simulated cluster: --mpi smpi.")] = "",
     map_by: Annotated[str, typer.Option(help="core, socket, numa, cache, node or hwthread.")] = "core",

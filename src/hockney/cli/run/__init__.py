@@ -10,6 +10,7 @@ import typer
 
 from hockney.cli import err, group
 from hockney.cli._words import words
+from hockney.registry import unit_files
 
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
@@ -25,7 +26,12 @@ Ranks = Annotated[
 ]
 Hosts = Annotated[str, typer.Option(help="Comma-separated NAME or NAME:SLOTS.")]
 HostFile = Annotated[str, typer.Option(help="Host file in the launcher's own format.")]
-Launcher = Annotated[str, typer.Option(help="openmpi, hydra or srun; default the one found with the MPI.")]
+Launcher = Annotated[
+    str,
+    typer.Option(
+        help=f"{', '.join(unit_files('hockney.runner.launchers'))}; default the one found with the MPI."
+    ),
+]
 Platform = Annotated[str, typer.Option(help="Platform file (XML) of a simulated cluster: --mpi smpi.")]
 Threads = Annotated[
     int | None,

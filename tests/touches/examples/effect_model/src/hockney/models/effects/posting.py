@@ -1,0 +1,34 @@
+"""Time of the call that starts a transfer, from the answers about overlap: the median over all transfers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hockney.models.base import Parameter
+from hockney.models.effects.base import Effect, effect_models
+from hockney.models.views import Statement, Views
+from hockney.records.effect_record import EffectRecord
+
+CALLS = {"sender": "isend_s", "receiver": "irecv_s"}
+
+
+@effect_models.register("posting", reads="overlap")
+def fit(records: Sequence[EffectRecord]) -> Effect:
+    """`isend_s` and `irecv_s`, each less one reading of the clock."""
+    parameters = {}
+    for side, name in CALLS.items():
+        calls_s = [
+            start_s - record.answer["clock_s"]
+            for record in records
+            if record.parameters["side"] == side
+            for start_s in record.answer["start_s"]
+        ]
+        if calls_s:
+            parameters[name] = Parameter(value=max(0.0, float(np.median(calls_s))), unit="s")
+    exact = [
+        Statement(text=f"T = {each.value:.3g} s", latex=f"T = {each.value:.3g}", where=name)
+        for name, each in parameters.items()
+    ]
+    return Effect(effect="posting", parameters=parameters, views=Views(exact=exact))
