@@ -18,10 +18,8 @@ def test_a_row_is_half_a_round_trip() -> None:
     unit = importers.get("netpipe")
     assert unit.recognises(Path("x"), TEXT)
     records = unit.read(Path("x"), TEXT, Given()).records
-    assert [(record.bytes, record.value, record.origin) for record in records] == [
-        (1, pytest.approx(1.8e-6), "x:2"),
-        (1024, pytest.approx(3e-6), "x:3"),
-    ]
+    assert [(record.bytes, record.origin) for record in records] == [(1, "x:2"), (1024, "x:3")]
+    assert [record.value for record in records] == pytest.approx([1.8e-6, 3e-6])
 
 
 def test_other_text_is_not_taken() -> None:

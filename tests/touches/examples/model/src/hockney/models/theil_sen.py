@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from scipy.stats import theilslopes
 
 from hockney.errors import RequestError
@@ -13,8 +14,8 @@ from hockney.records.series import Series
 
 
 def _estimate(size_B: Array, time_s: Array) -> Lines:
-    slope, intercept, _, _ = theilslopes(time_s, size_B, method="joint")
-    return Lines.one(max(0.0, float(intercept)), max(0.0, float(slope)))
+    slope = max(0.0, float(theilslopes(time_s, size_B)[0]))
+    return Lines.one(max(0.0, float(np.median(time_s - slope * size_B))), slope)
 
 
 @models.register("theil_sen")
