@@ -1,13 +1,17 @@
-# Two commands: `make demo` sets up and does the main job, `make test` sets up and passes all tests.
+# Two commands: `make demo` sets up and does the main job, `make test` sets up and passes the tests. `make test-all`
+# adds what takes long: every MPI, sanitizers, long proofs, simulated clusters.
 PYTHON ?= python3
 BIN := .venv/bin
-ifeq ($(MAKECMDGOALS),test)
+ifneq ($(filter test test-all,$(MAKECMDGOALS)),)
 # Environments are set up beside each other, and beside lint and docs.
 MAKEFLAGS += --jobs=2
 endif
 PIP := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint docs format sanitize
+# Prints how long a part took, whether it passed or not: $(call part,NAME,COMMAND).
+part = @start=$$(date +%s); $(2); code=$$?; echo "$(1): $$(( $$(date +%s) - start )) s"; exit $$code
+
+.PHONY: demo test test-all lint docs format sanitize
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -56,11 +60,17 @@ docs: .venv/.ready-dev
 
 # Ranks of an MPI need the cores for themselves; all other tests run side by side. Tests come last: the closing
 # line of a run is theirs.
-test: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
-	$(BIN)/python -m pytest -m "not mpi" --numprocesses auto
-	HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc:$(CURDIR)/.venv-intel/bin/mpicc" $(BIN)/python -m pytest -m mpi
+test: .venv/.ready-dev .venv-mpich/.ready lint docs
+	$(call part,tests without MPI,$(BIN)/python -m pytest -m "not mpi and not thorough" --numprocesses auto --durations 10)
+	$(call part,tests with MPI,HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc" $(BIN)/python -m pytest -m "mpi and not thorough" --durations 10)
 
-# The runner with sanitizers, on every MPI: minutes of compiling, so not among the tests.
+ALL := HOCKNEY_TEST_ALL=1 HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc:$(CURDIR)/.venv-intel/bin/mpicc"
+test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
+	$(call part,sanitizers,HOCKNEY_SANITIZE=1 $(ALL) $(BIN)/python -m pytest tests/runner/test_sanitizers.py)
+	$(call part,tests without MPI,$(ALL) $(BIN)/python -m pytest -m "not mpi" --numprocesses auto --durations 10)
+	$(call part,tests with MPI,$(ALL) $(BIN)/python -m pytest -m mpi --durations 10)
+
+# The runner with sanitizers: minutes of compiling, so not among the tests of `make test`.
 sanitize: .venv/.ready-dev
 	HOCKNEY_SANITIZE=1 $(BIN)/python -m pytest tests/runner/test_sanitizers.py
 

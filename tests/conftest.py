@@ -1,13 +1,14 @@
 """The MPIs of this machine as test parameters: `mpi` runs a test once for each one found.
 
-`HOCKNEY_TEST_MPIS` lists more of them, prefixes or wrappers, separated by ':'. Tests that use a library in
-ordinary ways run on the newest Open MPI and MPICH, on all with `HOCKNEY_TEST_ALL=1`.
+`HOCKNEY_TEST_MPIS` lists more of them, prefixes or wrappers, separated by ':'. `make test` runs on the newest
+Open MPI and the newest MPICH; `HOCKNEY_TEST_ALL=1` (`make test-all`) runs on every MPI.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,10 +24,6 @@ pytest_plugins = ["tests.known_campaign", "tests.two_hosts"]
 
 # As the command line has it; numpy is not imported yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-
-ORDINARY = ("apps", "cli", "cpp", "effects", "proof")
-"""Folders of tests that use a library in ordinary ways; what differs between versions is tested elsewhere."""
 
 
 @cache
@@ -51,8 +48,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = pytest.mark.mpi
     found = _mpis()
     absent = {kind: f"no {kind} found; name one in HOCKNEY_TEST_MPIS" for kind in KINDS}
-    # One version of each is enough where the library is used in ordinary ways, and spares CI minutes.
-    if metafunc.definition.path.parent.name in ORDINARY and "HOCKNEY_TEST_ALL" not in os.environ:
+    if "HOCKNEY_TEST_ALL" not in os.environ:
         newest = {m.kind: m for m in sorted(found, key=_version)}
         if {"mpich", "intel"} <= newest.keys():
             del newest["intel"]
@@ -64,6 +60,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             skip = pytest.mark.skip(reason=absent[kind])
             values.append(pytest.param(None, id=kind, marks=(mark, skip)))
     metafunc.parametrize("mpi", values, indirect=True, scope="session")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Simulated clusters and hosts in network namespaces take long; the former skip by name without SimGrid."""
+    for item in items:
+        simulated = item.get_closest_marker("simulated") is not None
+        if simulated and shutil.which("smpicc") is None:
+            item.add_marker(pytest.mark.skip(reason="no SimGrid (smpicc)"))
+        if simulated or "two_hosts" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(scope="session")

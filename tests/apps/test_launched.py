@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from hockney.apps.launched import each, opened
+from hockney.apps.launched import Launched, each, opened
+from hockney.campaign.loop import Asking
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
+from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
+
+
+def asking_nothing(_: Launched) -> Asking[AppRecord]:
+    yield from ()
 
 
 def test_two_processes_do_not_run_into_one_folder(tmp_path: Path) -> None:
@@ -17,8 +23,8 @@ def test_two_processes_do_not_run_into_one_folder(tmp_path: Path) -> None:
     folder = opened(tmp_path / "runs", plan.model_dump())
     assert folder is not None
     with Campaign(folder.path).locked(), pytest.raises(RequestError, match="another process is measuring"):
-        each([], plan, folder, print, lambda _: [])
-    assert each([], plan, folder, print, lambda _: []) == []
+        each([], plan, folder, print, asking_nothing)
+    assert each([], plan, folder, print, asking_nothing) == []
 
 
 def test_runs_are_no_campaign_to_resume(tmp_path: Path) -> None:

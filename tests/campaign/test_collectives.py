@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,14 @@ import pytest
 
 from hockney.campaign import collectives
 from hockney.campaign.launch import Described, Launch
-from hockney.campaign.measure import Outcome, run
+from hockney.campaign.loop import Outcome
+from hockney.campaign.measure import run
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import spread
+from hockney.campaign.work import NextPoint
 from hockney.errors import RequestError
 from hockney.records import table
+from hockney.records.answers import Candidate, Hello
 from hockney.records.folder import Campaign
 
 from .test_measure import Silent, fake_launch
@@ -31,16 +34,18 @@ def plan(**choices: Any) -> Plan:
 def launch(ranks: int = 2) -> Launch:
     made = fake_launch("good")
 
-    def describe(_: Mapping[str, Any]) -> Described:
+    def describe(_: Hello) -> Described:
         return Described({}, False, 1, ranks, {"mpi": {"kind": "fake"}}, [])
 
     return replace(made, environment={"HOCKNEY_FAKE_RANKS": str(ranks)}, describe=describe)
 
 
-def measured(path: Path, asked: Plan) -> tuple[Campaign, Outcome, Silent]:
+def measured(
+    path: Path, asked: Plan, chooser: Callable[[Plan], NextPoint] | None = None
+) -> tuple[Campaign, Outcome, Silent]:
     campaign = Campaign.open(path) if path.exists() else Campaign.create(path, asked.model_dump())
     watcher = Silent()
-    return campaign, run(campaign, asked, [launch(asked.ranks)], watcher), watcher
+    return campaign, run(campaign, asked, [launch(asked.ranks)], watcher, chooser), watcher
 
 
 def points(campaign: Campaign) -> set[tuple[str, str, int | None, int]]:
@@ -178,7 +183,15 @@ def test_words_for_many_algorithms(word: str, names: set[str]) -> None:
     kinds = {"default": "default", "binomial": "schedule", "pipeline": "schedule", "stepped": "schedule"}
     every = [*GOOD, "stepped", "lib:choosy", "lib:wrong", "lib:deadly"]
     known = [
-        collectives.Candidate("bcast", name, kinds.get(name, "library"), segmented=False, radix=0)
+        Candidate.model_validate(
+            {
+                "operation": "bcast",
+                "algorithm": name,
+                "kind": kinds.get(name, "library"),
+                "segmented": False,
+                "radix": 0,
+            }
+        )
         for name in every
     ]
     assert {one.algorithm for one in collectives.choose(known, plan(algorithms=[word]))} == names
@@ -226,7 +239,7 @@ def test_another_processor_is_another_machine(tmp_path: Path) -> None:
     campaign, _, _ = measured(tmp_path / "c", asked)
     campaign.append_launch({"id": "x", "hosts": [{"host": "h", "cpu_model": "another"}]})
 
-    def describe(_: Mapping[str, Any]) -> Described:
+    def describe(_: Hello) -> Described:
         hosts = [{"host": "h", "cpu_model": "this"}]
         return Described({}, False, 1, 2, {"hosts": hosts}, [])
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,13 @@ import pytest
 
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch
-from hockney.campaign.measure import Outcome, run
+from hockney.campaign.loop import Outcome
+from hockney.campaign.measure import run
 from hockney.campaign.plan import Plan
 from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.records import table
+from hockney.records.answers import Hello
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 
@@ -45,7 +46,7 @@ class Silent:
 
 
 def fake_launch(*arguments: str, variant: str = "default") -> Launch:
-    def describe(_: Mapping[str, Any]) -> Described:
+    def describe(_: Hello) -> Described:
         return Described({(0, 1): "cache"}, False, 1, 2, {"mpi": {"kind": "fake"}}, [])
 
     return Launch(variant, "Fake MPI 1", [sys.executable, str(FAKE), *arguments], {}, {}, describe)

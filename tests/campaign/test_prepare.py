@@ -11,6 +11,7 @@ import pytest
 from hockney.campaign import prepare
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
+from hockney.records.answers import Hello, Place
 from hockney.runner.inventory import inventory
 from hockney.runner.mpi import Broken, Mpi
 
@@ -24,9 +25,18 @@ def an_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepare, "runner_binary", lambda _: Path("/cache/hockney-runner"))
 
 
-def hello(**rank: Any) -> dict[str, Any]:
+def hello(thread_level: str = "", **rank: Any) -> Hello:
     ranks = [{"rank": r, "host": "h", "machine": "m", "cpu": r, "affinity": [r], **rank} for r in (0, 1)]
-    return {"ranks": ranks, "settings": {"btl_sm_eager_limit": "4096"}, "library": "Open MPI", "standard": "3.1"}
+    return Hello(
+        protocol=1,
+        library="Open MPI",
+        thread_level=thread_level,
+        standard="3.1",
+        operations=[],
+        settings={"btl_sm_eager_limit": "4096"},
+        ranks=[Place.model_validate(rank) for rank in ranks],
+        clock_granularity_s=1e-9,
+    )
 
 
 def test_ranks_default_to_the_cores_or_the_slots() -> None:
@@ -75,8 +85,7 @@ def test_a_launch_whose_calls_take_longer_says_so(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("HOCKNEY_PROGRESS_THREAD", "1")
     (launch,) = prepare.launches(Plan(ranks=2))
     assert launch.provenance["environment"]["HOCKNEY_PROGRESS_THREAD"] == "1"
-    said = hello(progress_threads=["HOCKNEY_PROGRESS_THREAD"]) | {"thread_level": "multiple"}
-    described = launch.describe(said)
+    described = launch.describe(hello("multiple", progress_threads=["HOCKNEY_PROGRESS_THREAD"]))
     assert described.provenance["mpi"]["thread_level"] == "multiple"
     assert any("each call takes longer" in text for text in described.warnings)
     assert not any("takes longer" in text for text in launch.describe(hello()).warnings)

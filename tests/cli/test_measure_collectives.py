@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from hockney.runner.mpi import Mpi
 
 PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
 TINY = ["--budget", "0.02s", "--visits", "1"]
-simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -120,7 +118,7 @@ def test_counts_beyond_an_int_are_a_limitation_of_the_library(mpi: Mpi, tmp_path
     assert {record.bytes for record in Campaign.open(tmp_path / "c").records()} == {8}
 
 
-@simulated
+@pytest.mark.simulated
 def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
     """16 ranks under one leaf switch: every message takes the same time, two links and nothing shared."""
     asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "ours", "--rank-counts", "2,16"]
@@ -154,7 +152,7 @@ def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
     assert times["bcast", "binomial", 65536] == pytest.approx(4 * one_us + (3 + 2 + 1) * wire_us, rel=0.01)
 
 
-@simulated
+@pytest.mark.simulated
 def test_256_simulated_ranks_follow_the_closed_forms_across_switches(tmp_path: Path) -> None:
     """16 ranks a leaf: distances 1 to 8 stay below a switch, 16 to 128 take four links, twice the latency."""
     asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "binomial,recursive_doubling"]
@@ -185,7 +183,7 @@ def simulated_us(frame: pd.DataFrame, ranks: int) -> dict[tuple[str, str, int], 
     return {(operation, algorithm, int(size)): float(time) for operation, algorithm, size, time in rows}
 
 
-@simulated
+@pytest.mark.simulated
 @pytest.mark.parametrize(
     ("words", "what"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ PLATFORM = """<?xml version='1.0'?>
 SPEC = "fat-tree:nodes=8,leaf-ports=4:1,spines=1,spine-ports=2"
 
 
-@pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+@pytest.mark.simulated
 def test_the_worst_pairing_of_a_simulated_fat_tree_is_as_slow_as_its_links_say(tmp_path: Path) -> None:
     platform, campaign, machine = tmp_path / "ft.xml", tmp_path / "c", tmp_path / "m.json"
     platform.write_text(PLATFORM)

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.answers import answering
 
 from hockney import cli
+from hockney.apps.stencil.answer import StencilAnswer
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 
@@ -57,14 +59,14 @@ def folder_of_runs(path: Path, grids: list[tuple[int, int, int]], operation: str
             "iterations": 10,
         }
         compute_s = 10 * cells * 2e-9
-        campaign.append_app(
+        campaign.append(
             AppRecord(
                 operation=operation,
                 ranks=ranks,
                 nodes=ranks,
                 parameters=parameters,
                 time_s=compute_s + (10 * 1e-4 if ranks > 1 else 0),
-                answer={"compute_s": [compute_s] * ranks, "halo_B": [0] * ranks},
+                answer=StencilAnswer(compute_s=[compute_s] * ranks, halo_B=[0] * ranks),
             )
         )
     return path
@@ -228,8 +230,7 @@ def test_one_rank_takes_what_one_rank_took(run: Run, tmp_path: Path) -> None:
     slow = campaign.apps()[0].model_copy(deep=True)
     slow.ranks, slow.nodes = 8, 1
     slow.parameters |= {"px": 8}
-    slow.answer = {"compute_s": [10 * 48**3 / 8 * 6e-9] * 8, "halo_B": [0] * 8}
-    campaign.append_app(slow)
+    campaign.append(answering(slow, compute_s=[10 * 48**3 / 8 * 6e-9] * 8, halo_B=[0] * 8))
     made = asked(run, "jacobi", "--cells", "48", "--grid", "1x1x1", "--runs", runs, "--machine", MACHINE)
     assert made["time_s"] == pytest.approx(48**3 * 2e-9)
     made = asked(run, "jacobi", "--cells", "48", "--grid", "8x1x1", "--runs", runs, "--machine", MACHINE)

@@ -13,6 +13,7 @@ import pytest
 from tests.command_line import run_hockney
 
 from hockney import cli
+from hockney.apps.ring.answer import RingAnswer
 from hockney.machine.build import build
 from hockney.machine.file import save
 from hockney.records.app_record import AppRecord
@@ -140,10 +141,10 @@ def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None
 def test_a_folder_with_applications_alone(run: Run, campaign: Path, tmp_path: Path) -> None:
     made = Campaign.create(tmp_path / "rings", {})
     for ranks in (1, 2):
-        made.append_app(
+        made.append(
             AppRecord(
                 operation="ring", ranks=ranks, parameters={"exchange": "sendrecv", "topology": "world"},
-                time_s=1e-5, answer={"positions": list(range(ranks))},
+                time_s=1e-5, answer=RingAnswer(cycles=1, positions=list(range(ranks))),
             )
         )  # fmt: skip
     code, out, err = run(made.path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from hockney.runner.mpi import Mpi
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
-simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 QUICK = ("--iterations", "3")
 
 
@@ -87,7 +85,7 @@ def test_an_old_form_is_called_by_its_new_name(old: str, new: str) -> None:
     assert "cannot write /nowhere/ring.csv" in done.stderr
 
 
-@simulated
+@pytest.mark.simulated
 def test_a_simulated_ring_breaks_where_a_further_switch_begins(tmp_path: Path) -> None:
     smpi = ("--mpi", "smpi", "--platform", str(PLATFORM), "--figure", str(tmp_path / "ring.png"))
     made = asked("--ranks", "12-22", *smpi)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from hockney.runner.mpi import Mpi
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
-simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -59,7 +57,7 @@ def test_text_says_loads_statistics_and_parts(mpi: Mpi) -> None:
     assert "scatter" in done.stdout
 
 
-@simulated
+@pytest.mark.simulated
 def test_a_simulated_run_takes_what_its_memory_takes(tmp_path: Path) -> None:
     words = ["20", "20", "20", "--ranks", "12", "--split", "blocks", "--repetitions", "2", "--memory-bandwidth"]
     smpi = ["--mpi", "smpi", "--platform", str(PLATFORM), "-o", str(tmp_path / "c")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 BENCH = Path(__file__).parents[2] / "bench" / "simulated_truth"
 
 
-@pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+@pytest.mark.simulated
 def test_twice_the_ranks_of_a_fat_tree_are_predicted() -> None:
     words = ["--platforms", "fat_tree", "--operations", "allreduce", "--most-ranks", "64", "--json"]
     done = subprocess.run(

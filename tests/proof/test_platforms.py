@@ -9,7 +9,6 @@ influence, and reading the clock takes no time. Exact but for the envelope: 3 % 
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 from tests.command_line import run_hockney
 
-pytestmark = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+pytestmark = pytest.mark.simulated
 
 WITHIN = 0.03
 EXACT = {

@@ -7,7 +7,6 @@ gets its max-min share of the links on its way. Within 3 %.
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 from tests.command_line import run_hockney
 
-pytestmark = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+pytestmark = pytest.mark.simulated
 
 RANKS = 64
 LINK_B_PER_S = 1e9

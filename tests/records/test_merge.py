@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hockney.errors import RequestError
+from hockney.records.answers import Answer, MatchingAnswer
 from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import RECORDS, Campaign
@@ -57,10 +58,10 @@ def test_runs_and_answers_about_effects_are_kept_too(tmp_path: Path) -> None:
     paths = []
     for name in ("a", "b"):
         campaign = Campaign.create(tmp_path / name, {})
-        campaign.append_app(
-            AppRecord(operation="ring", ranks=2, parameters={}, time_s=1e-6, answer={}, launch=name)
+        campaign.append(
+            AppRecord(operation="ring", ranks=2, parameters={}, time_s=1e-6, answer=Answer(), launch=name)
         )
-        campaign.append_effect(EffectRecord(effect="matching", answer={"time_s": 1e-6}, launch=name))
+        campaign.append(EffectRecord(effect="matching", answer=MatchingAnswer(time_s=1e-6), launch=name))
         paths.append(campaign.path)
     merged = merge(paths, tmp_path / "c")
     assert [run.launch for run in merged.apps()] == ["a", "b"]

@@ -250,8 +250,8 @@ def _ring(ranks: int, **other: Any) -> AppRecord:
     fields = {
         "operation": "ring", "ranks": ranks, "parameters": {"exchange": "sendrecv", "topology": "world"},
         "time_s": 1e-5, "low_s": 9.9e-6, "high_s": 1.01e-5, "samples_s": [1e-5] * 8,
-        "answer": {"positions": list(range(ranks)), "verified": True}, "system": EVIL, "mapping": "core",
-        "variant": "default", "oversubscribed": False, "launch": "a",
+        "answer": {"cycles": 9, "positions": list(range(ranks)), "verified": True},
+        "system": EVIL, "mapping": "core", "variant": "default", "oversubscribed": False, "launch": "a",
     }  # fmt: skip
     return AppRecord.model_validate(fields | other)
 
@@ -263,7 +263,7 @@ def folder(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for launch in Campaign(campaign).launches():
         made.append_launch({**launch, "warnings": []})
     for ranks in (1, 2):
-        made.append_app(_ring(ranks))
+        made.append(_ring(ranks))
     return made.path
 
 
@@ -309,7 +309,7 @@ def test_the_folders_own_machine_file_predicts(campaign: Path, folder: Path, tmp
 def test_the_messages_of_the_folder_predict_its_applications(campaign: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(campaign, tmp_path / "copy")
     before = make(copy)
-    Campaign(copy).append_app(_ring(2))
+    Campaign(copy).append(_ring(2))
     report = make(copy)
     assert _errors(report)[0] is not None
     assert [section.title for section in report.sections] == [

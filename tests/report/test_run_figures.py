@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.report.run_figures import MOST_GRIDS, MOST_SERIES, figures
 from hockney.report.run_tables import Shown
@@ -17,7 +18,7 @@ def _shown(ranks: int, time_s: float, series: str = "s", **other: object) -> Sho
         time_s=time_s,
         low_s=0.9 * time_s,
         high_s=1.2 * time_s,
-        answer={},
+        answer=Answer(),
     )
     return Shown(record, "p", series=series, **other)  # type: ignore[arg-type]
 

@@ -78,7 +78,7 @@ def test_a_system_that_tells_nothing(tmp_path: Path) -> None:
     assert machine.caches == ()
     assert machine.memory_B is None
     assert machine.governor == ""
-    assert placements(tmp_path, frozenset({2}))[0]["siblings"] == [2]
+    assert placements(tmp_path, frozenset({2}))[0].siblings == [2]
 
 
 def test_this_machine() -> None:

@@ -43,7 +43,7 @@ def ask(
         "tolerance": 0.01,
         "least_samples": 6,
     }
-    return session.measure(limit_s, **(request | choices))
+    return session.measure(limit_s, **(request | choices)).model_dump()
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +55,10 @@ def session(mpi: Mpi) -> Iterator[Session]:
 def test_hello_describes_the_launch(session: Session, mpi: Mpi) -> None:
     hello = session.hello
     assert sorted(operations(hello, [])) == KERNELS, "a kernel registers itself under its file's name"
-    assert [place["rank"] for place in hello["ranks"]] == [0, 1]
-    assert all(place["affinity"] for place in hello["ranks"])
-    assert mpi.version in hello["library"]
-    assert 0 < hello["clock_granularity_s"] < 1e-3
+    assert [place.rank for place in hello.ranks] == [0, 1]
+    assert all(place.affinity for place in hello.ranks)
+    assert mpi.version in hello.library
+    assert 0 < hello.clock_granularity_s < 1e-3
 
 
 @pytest.mark.parametrize("operation", KERNELS)
@@ -118,7 +118,9 @@ def test_a_size_beyond_memory_is_refused_and_the_next_served(session: Session) -
 
 def test_a_killed_rank_ends_the_launch_with_a_message(mpi: Mpi) -> None:
     session = start(mpi)
-    os.kill(session.hello["ranks"][1]["pid"], signal.SIGKILL)
+    pid = session.hello.ranks[1].pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
 
     def go_on() -> None:
         # The first answer may already be on its way when the rank is missed.

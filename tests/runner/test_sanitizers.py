@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.command_line import run_hockney
 
+from hockney.records.answers import Timed
 from hockney.runner import build
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
@@ -101,8 +102,8 @@ def test_applications(sanitized: Mpi) -> None:
     with Session([*argv, str(program)], {**sanitized.environment, **added}, LIMIT_S) as session:
 
         def run(operation: str, **parameters: object) -> None:
-            answer = session.app(LIMIT_S, operation=operation, ranks=2, **BOX, **parameters, **REPEATED)
-            assert answer["type"] == "record"
+            answer = session.app(LIMIT_S, Timed, operation=operation, ranks=2, **BOX, **parameters, **REPEATED)
+            assert answer.samples_s
 
         for halo in ("sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"):
             for faces in ("datatype", "packed"):

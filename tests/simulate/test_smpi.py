@@ -14,7 +14,6 @@ of which a completion has a few (0.02 to 0.05 µs of at least 6 µs).
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +77,7 @@ def simulated_us(collective: str, algorithm: str, ranks: int, size_B: int) -> fl
     return float(result.finish_s.max())
 
 
-@pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+@pytest.mark.simulated
 def test_smpi_simulates_the_same_times(tmp_path: Path) -> None:
     variant = "exact: " + " ".join(f"--cfg={name}:{value}" for name, value in SETTINGS.items())
     asked = ["--operations", "bcast,allreduce,allgather,barrier,scatter", "--algorithms", "ours"]

@@ -1,21 +1,26 @@
-"""Run applications on one launch and keep what they answer."""
+"""Applications on a launch: their requests, and the records that are kept of them."""
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hockney.campaign.launch import Described, Launch, launch_line, utc_now
+from hockney.campaign.events import Progress
+from hockney.campaign.launch import Launch, utc_now
+from hockney.campaign.loop import Asking, Loop, Request, Running
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, RequestError
+from hockney.records.answers import Place, Timed
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
+from hockney.records.record import Record
 from hockney.runner.session import Session
 
 TIMES = ("time_s", "low_s", "high_s", "samples_s")
+"""Of an answer, what the record holds itself."""
 LEAST_SAMPLES = 6
 BUDGET_S = 2.0
 TOLERANCE = 0.01
@@ -32,65 +37,54 @@ def repetitions(count: int | None) -> dict[str, float]:
 
 
 class Launched:
-    """A launch that runs. `warnings` are for the user; `placement` is a line of facts for each rank."""
+    """A launch that runs, as the askers of applications see it."""
 
-    def __init__(
-        self, session: Session, launch: Launch, plan: Launching, described: Described, folder: Campaign | None
-    ) -> None:
-        self._session = session
-        self._launch = launch
+    def __init__(self, plan: Launching, running: Running) -> None:
         self._plan = plan
-        self._described = described
-        self._folder = folder
-        self._id = uuid.uuid4().hex[:12]
-        if folder is not None:
-            folder.append_launch(launch_line(self._id, 0, launch, session.hello, described))
+        self._running = running
+        running.recorded()
 
     @property
-    def warnings(self) -> list[str]:
-        """What the user should know of this launch."""
-        return self._described.warnings
-
-    @property
-    def placement(self) -> list[dict[str, Any]]:
+    def placement(self) -> list[Place]:
         """Where each rank is, by rank."""
-        return list(self._session.hello["ranks"])
+        return self._running.hello.ranks
 
-    def run(self, operation: str, parameters: Mapping[str, object], ranks: int | None = None) -> AppRecord:
-        """One run on the first `ranks` ranks, all without; on disk before returning where there is a folder.
+    def request(
+        self, operation: str, parameters: Mapping[str, object], ranks: int | None = None
+    ) -> Request[AppRecord]:
+        """One run on the first `ranks` ranks, all without.
 
         Refused, Limitation: it cannot be done here; the next may. LaunchFailed: the launch is over.
         """
         count = ranks or self._plan.ranks
-        if operation not in self._session.hello["apps"]:
+        if operation not in self._running.hello.apps:
             raise EnvironmentLack(f"the runner has no application {operation!r}", "reinstall hockney")
-        answer = self._session.app(self._plan.time_limit_s, operation=operation, ranks=count, **parameters)
-        record = AppRecord(
-            operation=operation,
-            ranks=count,
-            parameters=dict(parameters),
-            **{name: answer[name] for name in TIMES},
-            answer={key: value for key, value in answer.items() if key not in (*TIMES, "type")},
-            system=self._plan.system,
-            mpi=self._launch.mpi_name,
-            mapping=self._plan.map_by,
-            variant=self._launch.variant,
-            nodes=len({one["host"] for one in self.placement[:count]}),
-            ppn=self._described.ppn,
-            oversubscribed=self._described.oversubscribed,
-            launch=self._id,
-            time=utc_now(),
-        )
-        if self._folder is not None:
-            self._folder.append_app(record)
-        return record
+        return Request(partial(self._run, operation, dict(parameters), count), name=operation)
 
-
-@contextmanager
-def started(launch: Launch, plan: Launching, folder: Campaign | None) -> Iterator[Launched]:
-    """Start a launch; LaunchFailed where it does not come up. Left normally, it ends in good order."""
-    with Session(launch.argv, launch.environment, plan.time_limit_s) as session:
-        yield Launched(session, launch, plan, launch.describe(session.hello), folder)
+    def _run(self, operation: str, parameters: dict[str, Any], count: int, session: Session) -> list[AppRecord]:
+        answer = session.app(self._plan.time_limit_s, Timed, operation=operation, ranks=count, **parameters)
+        running, described = self._running, self._running.described
+        said = answer.as_said()
+        return [
+            AppRecord.model_validate(
+                {
+                    "operation": operation,
+                    "ranks": count,
+                    "parameters": parameters,
+                    **{name: said.pop(name) for name in TIMES},
+                    "answer": said,
+                    "system": self._plan.system,
+                    "mpi": running.launch.mpi_name,
+                    "mapping": self._plan.map_by,
+                    "variant": running.launch.variant,
+                    "nodes": len({place.host for place in self.placement[:count]}),
+                    "ppn": described.ppn,
+                    "oversubscribed": described.oversubscribed,
+                    "launch": running.recorded(),
+                    "time": utc_now(),
+                }
+            )
+        ]
 
 
 def opened(path: Path | None, plan: Mapping[str, Any]) -> Campaign | None:
@@ -102,25 +96,35 @@ def opened(path: Path | None, plan: Mapping[str, Any]) -> Campaign | None:
     return Campaign.open(path) if path.exists() and any(path.iterdir()) else Campaign.create(path, plan)
 
 
+class _Warned:
+    """A watcher of runs that have no progress to tell."""
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self.warning = warn
+
+    def progress(self, progress: Progress) -> None:
+        """Nothing is estimated."""
+
+    def measured(self, record: Record) -> None:
+        """An application measures no points."""
+
+
 def each(
     launches: list[Launch],
     plan: Launching,
     folder: Campaign | None,
     warn: Callable[[str], None],
-    do: Callable[[Launched], list[AppRecord]],
+    asker: Callable[[Launched], Asking[AppRecord]],
 ) -> list[AppRecord]:
-    """What `do` returns on each launch, one after another; warnings are told once.
+    """What is asked on each launch, one after another, on disk as it completes where there is a folder.
 
-    RequestError where another process measures into the folder.
+    Warnings are told once. RequestError where another process measures into the folder; failures of the runner
+    as of `Launched.request`.
     """
-    records: list[AppRecord] = []
-    told: set[str] = set()
+    loop = Loop(folder, plan, _Warned(warn))
     with folder.locked() if folder else nullcontext():
-        for launch in launches:
-            with started(launch, plan, folder) as launched:
-                for text in launched.warnings:
-                    if text not in told:
-                        told.add(text)
-                        warn(text)
-                records += do(launched)
-    return records
+        return [
+            record
+            for launch in launches
+            for record in loop.once(launch, 0, lambda running: asker(Launched(plan, running)))
+        ]

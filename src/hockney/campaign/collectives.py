@@ -4,43 +4,25 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
+from hockney.records.answers import Candidate, CollectiveMeasurement, Place
 from hockney.records.keys import COLLECTIVES, CollectiveKey
-from hockney.records.record import Record, Selection
+from hockney.records.record import Record, Selection, Statistic
 from hockney.runner.topology import oversubscribed
 
 KINDS = {"default": ("default",), "ours": ("schedule",), "library": ("library", "default")}
 """What the words of --algorithms stand for; `all` is everything."""
 
-STATISTICS = {
-    "completion": "median_s",
-    "mean_over_ranks": "mean_over_ranks_s",
-    "min_over_ranks": "min_over_ranks_s",
-    "max_over_ranks": "max_over_ranks_s",
-}
+STATISTICS: tuple[Statistic, ...] = ("completion", "mean_over_ranks", "min_over_ranks", "max_over_ranks")
 """What one point yields, all from the same samples."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """An algorithm that a launch can measure. `kind`: schedule (ours), library or default."""
-
-    operation: str
-    algorithm: str
-    kind: str
-    segmented: bool
-    radix: int
-
-
-def candidates(hello: Mapping[str, Any]) -> list[Candidate]:
-    """What the runner says it can measure."""
-    names = ("operation", "algorithm", "kind", "segmented", "radix")
-    return [Candidate(**{name: entry[name] for name in names}) for entry in hello.get("algorithms", ())]
+def launched_alone(operation: str, algorithm: str) -> Candidate:
+    """An algorithm of the library that is selected at launch."""
+    return Candidate(operation=operation, algorithm=algorithm, kind="library", segmented=False, radix=0)
 
 
 def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()) -> list[Candidate]:
@@ -132,13 +114,13 @@ def request(key: CollectiveKey, size_B: int, algorithm: str) -> dict[str, object
     }
 
 
-def selection(key: CollectiveKey, name: str, kind: str, answer: Mapping[str, Any]) -> tuple[Selection, str]:
+def selection(key: CollectiveKey, name: str, kind: str, answer: CollectiveMeasurement) -> tuple[Selection, str]:
     """Whether a library's algorithm is known to be the one that ran, and why; ("", "") for others.
 
     `name`: what the runner was asked for, `kind`: the candidate's. Patterns of messages, which would tell, are
     counted only in launches that are too slow to be timed: see docs/reference/library-algorithms.md.
     """
-    if answer["proved"]:
+    if answer.proved:
         return "proved", "its first call maps shared memory"
     if name != key.algorithm:
         return "unproved", "asked for at launch; the library does not answer"
@@ -148,15 +130,15 @@ def selection(key: CollectiveKey, name: str, kind: str, answer: Mapping[str, Any
 
 
 def records(
-    key: CollectiveKey, size_B: int, answer: Mapping[str, Any], places: Sequence[Mapping[str, Any]], about: Record
+    key: CollectiveKey, size_B: int, answer: CollectiveMeasurement, places: Sequence[Place], about: Record
 ) -> list[Record]:
     """One record for each statistic; the samples are the completion's. `about` holds what the launch knows.
 
     `places`: the runner's description of each rank; those that took part count.
     """
     here = places[: key.ranks]
-    per_host = Counter(str(place["host"]) for place in here)
-    shared = 2 * answer["same_cpu"] > len(answer["samples_s"])
+    per_host = Counter(place.host for place in here)
+    shared = 2 * answer.same_cpu > len(answer.samples_s)
     common = about.model_copy(
         update={
             "operation": key.operation,
@@ -171,26 +153,32 @@ def records(
             "root": key.root,
             "start": key.start,
             "oversubscribed": bool(oversubscribed(list(here))) or shared,
-            "stop": answer["stop"],
-            "verified": answer["verified"],
-            "clock_error_s": answer["clock_error_s"],
-            "late": answer["late"],
-            "elapsed_s": answer["elapsed_s"],
+            "stop": answer.stop,
+            "verified": answer.verified,
+            "clock_error_s": answer.clock_error_s,
+            "late": answer.late,
+            "elapsed_s": answer.elapsed_s,
         }
     )
-    made = []
-    for statistic, name in STATISTICS.items():
-        update: dict[str, Any] = {"statistic": statistic, "value": answer[name]}
-        if statistic == "completion":
-            update |= {
-                "low": max(0.0, answer["low_s"]),
-                "high": answer["high_s"],
-                "quantiles": answer["quantiles_s"],
-                "samples": answer["samples_s"],
-                "core_seconds": key.ranks * answer["elapsed_s"],
-                "batch": answer["batch"],
-                "disturbed": len(answer["disturbed_at"]),
-                "disturbed_at": answer["disturbed_at"],
+    values_s = (answer.median_s, answer.mean_over_ranks_s, answer.min_over_ranks_s, answer.max_over_ranks_s)
+    completion = {
+        "low": max(0.0, answer.low_s),
+        "high": answer.high_s,
+        "quantiles": answer.quantiles_s,
+        "samples": answer.samples_s,
+        "core_seconds": key.ranks * answer.elapsed_s,
+        "batch": answer.batch,
+        "disturbed": len(answer.disturbed_at),
+        "disturbed_at": answer.disturbed_at,
+    }
+    return [
+        Record.model_validate(
+            {
+                **common.model_dump(),
+                **(completion if statistic == "completion" else {}),
+                "statistic": statistic,
+                "value": value_s,
             }
-        made.append(Record.model_validate({**common.model_dump(), **update}))
-    return made
+        )
+        for statistic, value_s in zip(STATISTICS, values_s, strict=True)
+    ]

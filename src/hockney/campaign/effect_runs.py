@@ -1,22 +1,23 @@
-"""Measure effects: ask what each effect's file asks, keep each answer, and take those on disk for asked."""
+"""Ask about effects what each effect's file asks; answers on disk are taken for given."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-import uuid
 from collections.abc import Mapping, Sequence
 from socket import gethostname
 from typing import Any
 
-from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
-from hockney.campaign.events import Progress, Watcher
-from hockney.campaign.launch import Described, Launch, check_same_machine, launch_line, utc_now
-from hockney.campaign.measure import MOST_FAILURES, Outcome
+from hockney.campaign.effects.base import Asking as EffectAsking
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.campaign.events import Progress
+from hockney.campaign.launch import Described, Launch, utc_now
+from hockney.campaign.loop import Asking, Loop, Request, Running, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
+from hockney.records.answers import Answer, Hello, Place
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
@@ -28,46 +29,36 @@ BUDGETS = 4
 """Of its own time that a question may take before the time limit begins: disturbed samples are repeated."""
 
 
-def run_effects(
-    campaign: Campaign,
-    plan: Plan,
-    launches: Sequence[Launch],
-    watcher: Watcher,
-    outcome: Outcome,
-    deadline: float | None = None,
-) -> None:
+def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[Launch]) -> None:
     """Measure the plan's effects, all on one launch of each variant, what is on disk already excepted.
 
-    Every answer is on disk before the next question. A launch that dies is started again; the question in flight
-    is recorded as failed and passed over. After `deadline` (of time.monotonic) nothing more is asked.
-    RequestError where another process measures into the folder, or it was begun with another MPI or elsewhere.
+    A question that ends its launch, or is refused for want of memory, is recorded as failed and passed over.
+    RequestError where the campaign was begun with another MPI or elsewhere.
     """
-    with campaign.locked():
-        records = campaign.effects()
-        for text in campaign.warnings:
-            _warn(text, watcher, outcome)
-        for before in {record.mpi for record in records} - {launch.mpi_name for launch in launches}:
-            raise RequestError(
-                f"{campaign.path} was begun with {before}; found now: {launches[0].mpi_name}",
-                "start a new campaign",
-            )
-        run = _Run(campaign, plan, watcher, outcome, deadline)
-        for index in range(plan.launches):
-            for launch in launches:
-                if launch.only is None:
-                    run.launch(launch, index, records)
+    records = campaign.effects()
+    for text in campaign.warnings:
+        loop.warn(text)
+    require_same_mpi(campaign, (record.mpi for record in records), launches)
+    for index in range(plan.launches):
+        for launch in launches:
+            if launch.only is not None:
+                continue
+            if loop.left_s() <= 0:
+                loop.outcome.left_out += len(plan.effects)
+            same = (launch.variant, index)
+            before = [record for record in records if (record.variant, record.repetition) == same]
+            loop.run(launch, index, _Effects(loop, plan, before).asking)
 
 
-def here_of(hello: Mapping[str, Any], described: Described, plan: Plan) -> Here:
+def here_of(hello: Hello, described: Described, plan: Plan) -> Here:
     """What this launch, which has said hello, offers to an effect under this plan."""
-    ranks = sorted(hello["ranks"], key=lambda place: int(place["rank"]))
     kind = str(described.provenance.get("mpi", {}).get("kind", ""))
     return Here(
         pairs=choose(described.localities, plan.localities, 1),
         localities=described.localities,
-        ranks=ranks,
+        ranks=sorted(hello.ranks, key=lambda place: place.rank),
         eager_limit_B=described.provenance.get("eager_limit_B", {}),
-        settings=hello["settings"],
+        settings=hello.settings,
         usable_cpus={gethostname(): frozenset(os.sched_getaffinity(0))},
         mpi_kind=kind,
         oversubscribed="; ".join(text for text in described.warnings if text.startswith("oversubscribed")),
@@ -82,104 +73,43 @@ def here_of(hello: Mapping[str, Any], described: Described, plan: Plan) -> Here:
     )
 
 
-class _Run:
-    """What the launches of one `run_effects` share."""
-
-    def __init__(
-        self, campaign: Campaign, plan: Plan, watcher: Watcher, outcome: Outcome, deadline: float | None
-    ) -> None:
-        self.campaign = campaign
-        self.plan = plan
-        self.watcher = watcher
-        self.outcome = outcome
-        self.deadline = deadline
-
-    def launch(self, launch: Launch, index: int, records: Sequence[EffectRecord]) -> None:
-        """All effects on this launch, started again after a failure until nothing is left or nothing works."""
-        mine = [one for one in records if (one.variant, one.repetition) == (launch.variant, index)]
-        known = _Known(mine)
-        failures = 0
-        if self.left_s() <= 0:
-            self.outcome.left_out += len(self.plan.effects)
-        while failures < MOST_FAILURES and self.left_s() > 0:
-            before = len(known.answered)
-            part: _Part | None = None
-            try:
-                with Session(launch.argv, launch.environment, self.plan.time_limit_s) as session:
-                    part = _Part(self, launch, index, session, known)
-                    for name in self.plan.effects:
-                        part.effect(name)
-                return
-            except LaunchFailed as error:
-                failures = failures + 1 if len(known.answered) == before else 1
-                self.fail(error.message, launch, index, part.in_flight if part else None)
-                if part is None:
-                    # It did not even start; the same command would fail the same way.
-                    return
-                if part.in_flight is not None:
-                    known.dead.add(part.in_flight)
-
-    def left_s(self) -> float:
-        """Time the campaign still has."""
-        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
-
-    def fail(self, message: str, launch: Launch, index: int, asked: tuple[str, str] | None) -> None:
-        """Write down what was not measured, and tell it."""
-        name, words = asked or ("", "")
-        self.campaign.append_failure(
-            {
-                "time": utc_now(),
-                "index": index,
-                "variant": launch.variant,
-                "effect": name,
-                "asked": words,
-                "reason": message,
-            }
-        )
-        told = f"{name}: {message}" if name else message
-        self.outcome.failures.append(told)
-        self.watcher.warning(told)
+QuestionKey = tuple[str, str]
+"""The effect, and the question in words."""
 
 
-class _Known:
-    """What is on disk, or was asked in vain: by effect and question."""
+class _Effects:
+    """Asks all effects of one variant and launch index. It remembers what is on disk, or was asked in vain."""
 
-    def __init__(self, records: Sequence[EffectRecord]) -> None:
-        self.answered = {
-            (one.effect, _words(one.members, one.parameters)): one for one in records if not one.not_measurable
+    def __init__(self, loop: Loop, plan: Plan, records: Sequence[EffectRecord]) -> None:
+        self._loop = loop
+        self._plan = plan
+        self._answers: dict[QuestionKey, Answer | None] = {
+            (record.effect, _words(record.members, record.parameters)): record.answer
+            for record in records
+            if not record.not_measurable
         }
-        self.told = {(one.effect, one.locality, one.not_measurable) for one in records if one.not_measurable}
-        self.dead: set[tuple[str, str]] = set()
+        self._not_measurable = {
+            (record.effect, record.locality, record.not_measurable) for record in records if record.not_measurable
+        }
+        self._failed: set[QuestionKey] = set()
 
-
-class _Part:
-    """One launch that runs. `in_flight`: the effect and question that have no answer yet."""
-
-    def __init__(self, run: _Run, launch: Launch, index: int, session: Session, known: _Known) -> None:
-        self.run = run
-        self.launch = launch
-        self.index = index
-        self.session = session
-        self.known = known
-        self.in_flight: tuple[str, str] | None = None
-        self.described = launch.describe(session.hello)
-        self.here = here_of(session.hello, self.described, run.plan)
-        self.id = ""
-        self._begun = time.monotonic()
-        self._asked = 0
-        check_same_machine(run.campaign.path, run.campaign.launches(), self.described)
-        if any(name not in session.hello["effects"] for name in run.plan.effects):
+    def asking(self, running: Running) -> Asking[EffectRecord]:
+        """The asker."""
+        here = here_of(running.hello, running.described, self._plan)
+        running.require_same_machine()
+        if any(name not in running.hello.effects for name in self._plan.effects):
             raise RequestError(
-                f"the runner knows the effects {', '.join(session.hello['effects'])}", "reinstall hockney"
+                f"the runner knows the effects {', '.join(running.hello.effects)}", "reinstall hockney"
             )
-        for text in self.described.warnings:
-            _warn(text, run.watcher, run.outcome)
+        begin_s = time.monotonic()
+        for name in self._plan.effects:
+            yield from self._effect(name, running, here, begin_s)
 
-    def effect(self, name: str) -> None:
-        """Ask what is missing of one effect. LaunchFailed: the launch is over."""
-        expected = _expected(effects.get(name)(self.here))
-        asking = effects.get(name)(self.here)
-        answer: dict[str, Any] | None = None
+    def _effect(self, name: str, running: Running, here: Here, begin_s: float) -> Asking[EffectRecord]:
+        """What is missing of one effect."""
+        expected = _expected(effects.get(name)(here))
+        asking = effects.get(name)(here)
+        answer: Answer | None = None
         done = 0
         while True:
             try:
@@ -188,98 +118,96 @@ class _Part:
                 return
             answer = None
             if isinstance(question, NotMeasurable):
-                self._not_measurable(name, question)
+                self._note(name, question, running, here)
                 continue
             done += 1
             key = (name, _words(question.members, question.parameters))
-            if key in self.known.dead:
+            if key in self._failed:
                 continue
-            if key not in self.known.answered:
-                if self.run.left_s() <= 0:
-                    self.run.outcome.left_out += max(1, expected - done + 1)
+            if key not in self._answers:
+                if self._loop.left_s() <= 0:
+                    self._loop.outcome.left_out += max(1, expected - done + 1)
                     return
-                self._progress(name, done, max(expected, done))
-                self._ask(key, question)
-            found = self.known.answered.get(key)
-            answer = found.answer or None if found is not None else None
+                pace_s = (time.monotonic() - begin_s) / running.answered if running.answered else 0.0
+                expected = max(expected, done)
+                progress = Progress(done - 1, expected, pace_s * (expected - done + 1), name)
+                yield from self._ask(key, question, progress, running, here)
+            answer = self._answers.get(key)
 
-    def _ask(self, key: tuple[str, str], question: Question) -> None:
-        self.in_flight = key
-        asked = self._record(key[0]).model_copy(
+    def _ask(
+        self, key: QuestionKey, question: Question, progress: Progress, running: Running, here: Here
+    ) -> Asking[EffectRecord]:
+        name, words = key
+        record = self._record(name, running, here).model_copy(
             update={
                 "members": list(question.members),
                 "parameters": dict(question.parameters),
                 "locality": question.locality,
             }
         )
-        limit_s = self.run.plan.time_limit_s + BUDGETS * float(str(question.parameters.get("budget_s", 0)))
-        try:
-            answer = self.session.effect(
-                limit_s, operation=key[0], members=question.members, **question.parameters
+
+        def ask(session: Session) -> list[EffectRecord]:
+            own_s = BUDGETS * float(str(question.parameters.get("budget_s", 0)))
+            answer = session.effect(
+                self._plan.time_limit_s + own_s, question.members, operation=name, **question.parameters
             )
+            return [record.model_copy(update={"answer": answer})]
+
+        request = Request(ask, failure={"effect": name, "asked": words}, name=name, progress=progress)
+        try:
+            (answered,) = yield request
+        except LaunchFailed:
+            self._failed.add(key)
+            raise
         except Limitation as error:
-            self.run.outcome.limitations.append(f"{key[0]}: {error.message}")
-            self._keep(key, asked.model_copy(update={"refused": error.message}))
+            self._loop.outcome.limitations.append(f"{name}: {error.message}")
+            self._loop.keep([record.model_copy(update={"refused": error.message})])
+            self._answers[key] = None
         except Refused as error:
             # Another time there may be room.
-            self.known.dead.add(key)
-            self.run.fail(error.message, self.launch, self.index, key)
+            self._failed.add(key)
+            self._loop.fail(error, running.launch, running.index, request)
         else:
-            told = {word: value for word, value in answer.items() if word != "type"}
-            self._keep(key, asked.model_copy(update={"answer": told}))
-            self.run.outcome.measured += 1
-            if answer.get("verified") is False:
+            self._answers[key] = answered.answer
+            if answered.answer is not None and answered.answer.verified is False:
                 # The record stays, marked; models leave it out.
-                self.run.fail("wrong data: do not use it; report it to the library", self.launch, self.index, key)
-        self.in_flight = None
-        self._asked += 1
+                wrong = Refused("wrong data: do not use it; report it to the library")
+                self._loop.fail(wrong, running.launch, running.index, request)
 
-    def _keep(self, key: tuple[str, str], record: EffectRecord) -> None:
-        self.run.campaign.append_effect(record)
-        self.known.answered[key] = record
-
-    def _not_measurable(self, name: str, why: NotMeasurable) -> None:
+    def _note(self, name: str, why: NotMeasurable, running: Running, here: Here) -> None:
+        """Keep, once, why an effect cannot be measured."""
         key = (name, why.locality, why.why)
-        if key not in self.known.told:
-            self.known.told.add(key)
-            told = {"not_measurable": why.why, "locality": why.locality}
-            self.run.campaign.append_effect(self._record(name).model_copy(update=told))
+        if key not in self._not_measurable:
+            self._not_measurable.add(key)
+            said = {"not_measurable": why.why, "locality": why.locality}
+            self._loop.keep([self._record(name, running, here).model_copy(update=said)])
 
-    def _progress(self, name: str, done: int, expected: int) -> None:
-        pace_s = (time.monotonic() - self._begun) / self._asked if self._asked else 0.0
-        left_s = pace_s * (expected - done + 1)
-        self.run.watcher.progress(Progress(done - 1, expected, left_s, name))
-
-    def _record(self, name: str) -> EffectRecord:
-        """A record without its question. The first of a launch brings the launch to disk."""
-        plan, described = self.run.plan, self.described
-        if not self.id:
-            self.id = uuid.uuid4().hex[:12]
-            line = launch_line(self.id, self.index, self.launch, self.session.hello, described)
-            self.run.campaign.append_launch(line)
+    def _record(self, name: str, running: Running, here: Here) -> EffectRecord:
+        """A record without its question."""
+        plan, described = self._plan, running.described
         return EffectRecord(
             effect=name,
             system=plan.system,
-            mpi=self.launch.mpi_name,
+            mpi=running.launch.mpi_name,
             mapping=plan.map_by,
-            variant=self.launch.variant,
+            variant=running.launch.variant,
             ranks=plan.ranks,
             nodes=described.nodes,
             ppn=described.ppn,
             oversubscribed=described.oversubscribed,
-            repetition=self.index,
-            launch=self.id,
+            repetition=running.index,
+            launch=running.recorded(),
             time=utc_now(),
             about={
-                "eager_limit_B": dict(self.here.eager_limit_B),
-                "mpi_kind": self.here.mpi_kind,
-                "simulated": self.here.simulated,
-                "caches": _caches(self.here.ranks),
+                "eager_limit_B": dict(here.eager_limit_B),
+                "mpi_kind": here.mpi_kind,
+                "simulated": here.simulated,
+                "caches": _caches(here.ranks),
             },
         )
 
 
-def _expected(asking: Asking) -> int:
+def _expected(asking: EffectAsking) -> int:
     """Questions of an effect if none were answered: near what it asks, as few answers change the number."""
     count = 0
     for question in asking:
@@ -289,23 +217,14 @@ def _expected(asking: Asking) -> int:
     return count
 
 
-def _warn(text: str, watcher: Watcher, outcome: Outcome) -> None:
-    if text not in outcome.warnings:
-        outcome.warnings.append(text)
-        watcher.warning(text)
-
-
 def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
     """What tells one question from another: not the processors that a thread may use, which are the launch's."""
     asked = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
     return json.dumps([list(members), asked], sort_keys=True, default=str)
 
 
-def _caches(ranks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _caches(ranks: Sequence[Place]) -> list[dict[str, Any]]:
     """Size of each data cache of the first rank's processor, innermost first."""
-    found = {
-        int(cache["level"]): int(cache["size_B"])
-        for cache in (ranks[0].get("caches", ()) if ranks else ())
-        if cache["type"] != "Instruction"
-    }
-    return [{"level": level, "size_B": size} for level, size in sorted(found.items())]
+    caches = ranks[0].caches if ranks else []
+    sizes_B = {cache.level: cache.size_B for cache in caches if cache.type != "Instruction"}
+    return [{"level": level, "size_B": size_B} for level, size_B in sorted(sizes_B.items())]

@@ -11,6 +11,7 @@ from typing import Any
 
 from hockney import __version__
 from hockney.errors import RequestError
+from hockney.records.answers import Hello
 from hockney.records.record import Locality
 
 
@@ -35,7 +36,7 @@ class Launch:
     argv: list[str]
     environment: Mapping[str, str]
     provenance: Mapping[str, Any]
-    describe: Callable[[Mapping[str, Any]], Described]
+    describe: Callable[[Hello], Described]
     only: tuple[str, str] | None = None
     """(operation, algorithm): the launch selects this one algorithm, which the library takes for its default."""
 
@@ -62,9 +63,7 @@ def check_same_machine(path: Path, launches: Iterable[Mapping[str, Any]], descri
             )
 
 
-def launch_line(
-    id_: str, index: int, launch: Launch, hello: Mapping[str, Any], described: Described
-) -> dict[str, Any]:
+def launch_line(id_: str, index: int, launch: Launch, hello: Hello, described: Described) -> dict[str, Any]:
     """The provenance of a launch, as `launches.jsonl` keeps it."""
     return {
         "id": id_,
@@ -76,9 +75,9 @@ def launch_line(
         "argv": launch.argv,
         **launch.provenance,
         **described.provenance,
-        "settings": hello["settings"],
-        "clock_granularity_s": hello["clock_granularity_s"],
-        "ranks": hello["ranks"],
+        "settings": hello.settings,
+        "clock_granularity_s": hello.clock_granularity_s,
+        "ranks": [place.model_dump() for place in hello.ranks],
         "localities": {f"{a}-{b}": name for (a, b), name in described.localities.items()},
         "oversubscribed": described.oversubscribed,
         "warnings": described.warnings,

@@ -1,27 +1,28 @@
-"""Measure a campaign: launch, choose points, record each as it completes, survive what fails."""
+"""Measure a campaign: the points of each launch by what is worth most, then effects; survive what fails."""
 
 from __future__ import annotations
 
-import time
 import uuid
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 
 from hockney.campaign import collectives
+from hockney.campaign.effect_runs import ask_effects
 from hockney.campaign.events import Watcher
-from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
+from hockney.campaign.launch import Launch, utc_now
+from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.work import Pace, Work
-from hockney.errors import HockneyError, RequestError
+from hockney.campaign.work import NextPoint, Pace, Work
+from hockney.records.answers import Measurement
 from hockney.records.folder import Campaign
-from hockney.records.keys import COLLECTIVES, Key, PairKey
+from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey
 from hockney.records.record import Record
-from hockney.runner.session import LaunchFailed, Limitation, Operation, Refused, Session, operations
+from hockney.runner.session import LaunchFailed, Limitation, Refused, Session, operations
 
 VANISHES = "vanishes in the noise"
-"""Why a point of a kernel that subtracts has no time: see `_Part._record`."""
+"""Why a point of a kernel that subtracts has no time: see `_Offer._of_pair`."""
 
 LEAST_BUDGET_S = 0.02
 """Less time for a visit of a point yields no interval."""
@@ -32,243 +33,187 @@ COARSE_SHARE = 0.8
 HANG_S = 60.0
 """A collective that has not answered by then, beyond its own time, hangs."""
 
-LEAST_WAIT_S = 5.0
-LEAST_START_S = 30.0
-"""What does not answer, or does not start, is waited for so long even where the campaign's time is over."""
-
-MOST_FAILURES = 3
-"""Launches in a row that may fail without a point in between before a variant is given up."""
-
 NOTABLE_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, that the user should know of."""
 
 
-class Vanished(Exception):
+class Vanished(Refused):
     """A visit of a point gave no time: what was subtracted was disturbed by more than the difference."""
 
 
-@dataclass
-class Outcome:
-    """What a campaign came to."""
-
-    measured: int = 0
-    failures: list[str] = field(default_factory=list)
-    limitations: list[str] = field(default_factory=list)
-    """What an algorithm does not do; recorded, and no failure."""
-    vanished: list[str] = field(default_factory=list)
-    """Points whose time the noise swallowed at every visit; recorded, and no failure."""
-    left_out: int = 0
-    """Points that the campaign's time did not allow."""
-    warnings: list[str] = field(default_factory=list)
-
-
-def run(campaign: Campaign, plan: Plan, launches: list[Launch], watcher: Watcher) -> Outcome:
+def run(
+    campaign: Campaign,
+    plan: Plan,
+    launches: Sequence[Launch],
+    watcher: Watcher,
+    chooser: Callable[[Plan], NextPoint] | None = None,
+) -> Outcome:
     """Measure what is still missing. Every record is on disk before the next point starts.
 
+    `chooser` is for adaptive plans: what decides, for one launch index and variant, which point comes next.
     RequestError where the campaign was begun with another MPI or on other processors, whose series would mix, or
     where another process is measuring into it.
     """
     with campaign.locked():
-        return _run(campaign, plan, launches, watcher)
+        loop = Loop(campaign, plan, watcher, plan.time_s)
+        if plan.points:
+            _measure_points(loop, campaign, plan, launches, chooser)
+        if plan.effects:
+            ask_effects(loop, campaign, plan, launches)
+        return loop.outcome
 
 
-def _run(campaign: Campaign, plan: Plan, launches: list[Launch], watcher: Watcher) -> Outcome:
+def _measure_points(
+    loop: Loop,
+    campaign: Campaign,
+    plan: Plan,
+    launches: Sequence[Launch],
+    chooser: Callable[[Plan], NextPoint] | None,
+) -> None:
     records = campaign.records()
-    for before in {record.mpi for record in records} - {launch.mpi_name for launch in launches}:
-        raise RequestError(
-            f"{campaign.path} was begun with {before}; found now: {launches[0].mpi_name}",
-            "start a new campaign, and join the two with `hockney merge`",
-        )
-    run_ = _Run(campaign, plan, watcher, Pace(len(launches) * plan.launches))
-    run_.elsewhere = {launch.only[1] for launch in launches if launch.only is not None}
+    require_same_mpi(campaign, (record.mpi for record in records), launches)
     for text in campaign.warnings:
-        run_.warn(text)
+        loop.warn(text)
+    pace = Pace(len(launches) * plan.launches)
+    elsewhere = {launch.only[1] for launch in launches if launch.only is not None}
+    if plan.adaptive and chooser is None:
+        raise TypeError("an adaptive plan needs a chooser")
     for index in range(plan.launches):
         for launch in launches:
-            work = Work.resume(plan, records, launch.variant, index, campaign.failures())
-            records += run_.variant(launch, index, work)
+            worth_most = chooser(plan) if plan.adaptive and chooser else None
+            work = Work.resume(plan, records, launch.variant, index, campaign.failures(), worth_most)
+            points = _Points(loop, campaign, plan, work, pace, elsewhere)
+            records += loop.run(launch, index, points.asking)
             if work.level_change > NOTABLE_CHANGE:
-                run_.warn(
+                loop.warn(
                     "the machine changed its speed while it was measured: two visits of one point differ by a "
                     f"factor of {work.level_change:.2g}; the quieter visit counts"
                 )
-            run_.pace.finish_part(work)
-    return run_.outcome
+            pace.finish_part(work)
 
 
-class _Run:
-    """What the parts of one `run` share."""
+class _Points:
+    """Asks for the points of one launch index and variant until nothing, or no time, is left."""
 
-    def __init__(self, campaign: Campaign, plan: Plan, watcher: Watcher, pace: Pace) -> None:
-        self.campaign = campaign
-        self.plan = plan
-        self.watcher = watcher
-        self.pace = pace
-        self.outcome = Outcome()
-        self.deadline = None if plan.time_s is None else time.monotonic() + plan.time_s
-        self.elsewhere: set[str] = set()
-
-    def left_s(self) -> float:
-        """Time the campaign still has."""
-        return float("inf") if self.deadline is None else self.deadline - time.monotonic()
-
-    def wait_s(self, limit_s: float, least_s: float = LEAST_WAIT_S) -> float:
-        """How long to wait for what may hang: never far beyond the campaign's time."""
-        return min(limit_s, max(self.left_s(), least_s))
-
-    def warn(self, text: str) -> None:
-        if text not in self.outcome.warnings:
-            self.outcome.warnings.append(text)
-            self.watcher.warning(text)
-
-    def variant(self, launch: Launch, index: int, work: Work) -> list[Record]:
-        """One variant of one launch index, relaunched after a failure until nothing is left or nothing works."""
-        new: list[Record] = []
-        failures = 0
-        while failures < MOST_FAILURES and self.left_s() > 0:
-            before = len(new)
-            part: _Part | None = None
-            try:
-                start_s = self.wait_s(self.plan.time_limit_s, LEAST_START_S)
-                with Session(launch.argv, launch.environment, start_s) as session:
-                    part = _Part(self, launch, index, work, session)
-                    part.begin()
-                    part.points(new)
-                return new
-            except LaunchFailed as error:
-                failures = failures + 1 if len(new) == before else 1
-                point = None if part is None else part.in_flight
-                self.fail(error, launch.variant, index, point)
-                if point is not None:
-                    work.fail(*point)
-                elif not work.largest_B:
-                    # It never got as far as a point; the same command would fail the same way.
-                    return new
-        return new
-
-    def fail(self, error: HockneyError, variant: str, index: int, point: tuple[Key, int] | None) -> None:
-        self._write_down(variant, index, {"reason": error.message}, point)
-        self.outcome.failures.append(error.message)
-        self.watcher.warning(error.message + (f" ({error.hint})" if error.hint else ""))
-
-    def vanish(self, variant: str, index: int, point: tuple[Key, int]) -> None:
-        """Write down a point that no visit gave a time: a limitation of this machine today, no failure."""
-        key, size_B = point
-        self._write_down(variant, index, {"limitation": VANISHES}, point)
-        self.outcome.vanished.append(f"{key.where}, {size_B} B: {VANISHES}")
-
-    def _write_down(
-        self, variant: str, index: int, why: Mapping[str, str], point: tuple[Key, int] | None
+    def __init__(
+        self, loop: Loop, campaign: Campaign, plan: Plan, work: Work, pace: Pace, elsewhere: set[str]
     ) -> None:
-        about = {} if point is None else {"series": asdict(point[0]), "bytes": point[1]}
-        self.campaign.append_failure({"time": utc_now(), "index": index, "variant": variant, **why, **about})
+        self._loop = loop
+        self._campaign = campaign
+        self._plan = plan
+        self._work = work
+        self._pace = pace
+        self._elsewhere = elsewhere
 
-    def limit(self, text: str, variant: str, index: int, **about: object) -> None:
-        """Write down, once, what an algorithm does not do."""
-        if text in self.outcome.limitations:
-            return
-        self.outcome.limitations.append(text)
-        if all(failure.get("limitation") != text for failure in self.campaign.failures()):
-            self.campaign.append_failure(
-                {"time": utc_now(), "index": index, "variant": variant, "limitation": text, **about}
-            )
-
-
-class _Part:
-    """One launch that runs."""
-
-    def __init__(self, run_: _Run, launch: Launch, index: int, work: Work, session: Session) -> None:
-        self.run = run_
-        self.launch = launch
-        self.index = index
-        self.work = work
-        self.session = session
-        self.id = uuid.uuid4().hex[:12]
-        self.in_flight: tuple[Key, int] | None = None
-        self.described = launch.describe(session.hello)
-        pairwise = [name for name in run_.plan.operations if name not in COLLECTIVES]
-        self.operations: dict[str, Operation] = (
-            operations(session.hello, pairwise) if pairwise or not run_.plan.operations else {}
-        )
-        known = collectives.candidates(session.hello)
-        self.kinds = {(one.operation, one.algorithm): one.kind for one in known}
-        chosen = collectives.choose(known, run_.plan, run_.elsewhere)
-        self.ignored = collectives.ignored(chosen, run_.plan)
-        if launch.only is not None:
-            chosen = [collectives.Candidate(*launch.only, "library", segmented=False, radix=0)]
-        self.collectives = collectives.keys(chosen, run_.plan)
-
-    def begin(self) -> None:
-        """Write the launch's provenance and find its series."""
-        plan, hello, described = self.run.plan, self.session.hello, self.described
-        check_same_machine(self.run.campaign.path, self.run.campaign.launches(), described)
+    def asking(self, running: Running) -> Asking[Record]:
+        """The asker."""
+        loop, work = self._loop, self._work
+        offer = _Offer(loop, self._plan, running, self._elsewhere)
+        running.require_same_machine()
         # A relaunch may have placed the ranks differently.
-        self.work.largest_B.clear()
-        pairs = choose(described.localities, plan.localities, plan.pairs) if self.operations else []
-        for locality, leader, follower in pairs if self.launch.only is None else ():
-            for cache in plan.caches:
-                for name, operation in self.operations.items():
-                    key = PairKey(name, locality, leader, follower, cache)
-                    self.work.largest_B[key] = operation.largest_B
-        self.work.largest_B.update(dict.fromkeys(self.collectives, 0))
-        self.run.campaign.append_launch(launch_line(self.id, self.index, self.launch, hello, described))
-        for text in described.warnings:
-            self.run.warn(text)
-        for text in self.ignored:
-            self.run.limit(text, self.launch.variant, self.index)
-
-    def points(self, new: list[Record]) -> None:
-        """Measure point after point until nothing, or no time, is left."""
-        run_, work = self.run, self.work
+        work.largest_B = offer.series()
+        running.recorded()
+        for text in offer.ignored:
+            self._limit(text, running)
         while (point := work.next_point()) is not None:
-            key, size_B = self.in_flight = point
+            key, size_B = point
             budget_s = self._budget_s()
-            if run_.left_s() < budget_s:
-                run_.outcome.left_out += max(1, work.expected_points() - work.done_points())
-                run_.deadline = 0.0
+            if loop.left_s() < budget_s:
+                loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
+                loop.stop()
                 return
-            run_.watcher.progress(run_.pace.progress(work, f"{key.where} {size_B} B"))
+            request = Request(
+                partial(offer.visit, key, size_B, budget_s),
+                failure={"series": asdict(key), "bytes": size_B},
+                progress=self._pace.progress(work, f"{key.where} {size_B} B"),
+            )
             try:
-                records = self._visit(key, size_B, budget_s)
+                records = yield request
+            except LaunchFailed:
+                work.fail(*point)
+                raise
             except Limitation as error:
                 work.refuse(*point)
-                text = f"{key.where}: {error.message}"
-                run_.limit(text, self.launch.variant, self.index, bytes=size_B)
+                self._limit(f"{key.where}: {error.message}", running, bytes=size_B)
                 continue
-            except Vanished:
+            except Vanished as error:
                 if work.vanish(*point):
-                    run_.vanish(self.launch.variant, self.index, point)
+                    self._write_down({"limitation": error.message, **request.failure}, running)
+                    loop.outcome.vanished.append(f"{key.where}, {size_B} B: {error.message}")
                 continue
             except Refused as error:
                 work.fail(*point)
-                run_.fail(error, self.launch.variant, self.index, point)
+                loop.fail(error, running.launch, running.index, request)
                 continue
-            run_.campaign.append_all(records)
-            run_.outcome.measured += 1
-            new += records
             work.add(records[0])
             if records[0].verified:
-                run_.watcher.measured(records[0])
+                loop.watcher.measured(records[0])
             else:
                 # The record stays, marked; the table leaves it out.
                 work.fail(*point)
                 wrong = Refused(f"{key.where}, {size_B} B: wrong data", "do not use it; report it to the library")
-                run_.fail(wrong, self.launch.variant, self.index, point)
+                loop.fail(wrong, running.launch, running.index, request)
 
     def _budget_s(self) -> float:
         """Time for one visit of a point: less than asked for where the first pass would not fit otherwise."""
-        plan = self.run.plan
-        whole_s = plan.budget_s / plan.visits
-        if self.run.deadline is None or not (coarse := self.work.coarse_left()):
+        whole_s = self._plan.budget_s / self._plan.visits
+        left_s = self._loop.left_s()
+        if left_s == float("inf") or not (coarse := self._work.coarse_left()):
             return whole_s
-        return min(whole_s, max(LEAST_BUDGET_S, COARSE_SHARE * self.run.left_s() / coarse))
+        return min(whole_s, max(LEAST_BUDGET_S, COARSE_SHARE * left_s / coarse))
 
-    def _visit(self, key: Key, size_B: int, budget_s: float) -> list[Record]:
-        plan = self.run.plan
+    def _limit(self, text: str, running: Running, **about: object) -> None:
+        """Write down, once, what an algorithm does not do."""
+        limitations = self._loop.outcome.limitations
+        if text in limitations:
+            return
+        limitations.append(text)
+        if all(failure.get("limitation") != text for failure in self._campaign.failures()):
+            self._write_down({"limitation": text, **about}, running)
+
+    def _write_down(self, about: Mapping[str, object], running: Running) -> None:
+        line = {"time": utc_now(), "index": running.index, "variant": running.launch.variant}
+        self._campaign.append_failure({**line, **about})
+
+
+class _Offer:
+    """What a launch can measure of the plan, and how a point is measured on it."""
+
+    def __init__(self, loop: Loop, plan: Plan, running: Running, elsewhere: set[str]) -> None:
+        self._loop = loop
+        self._plan = plan
+        self._running = running
+        hello = running.hello
+        pairwise = [name for name in plan.operations if name not in COLLECTIVES]
+        self._kernels = operations(hello, pairwise) if pairwise or not plan.operations else {}
+        self._kinds = {(known.operation, known.algorithm): known.kind for known in hello.algorithms}
+        chosen = collectives.choose(hello.algorithms, plan, elsewhere)
+        self.ignored = collectives.ignored(chosen, plan)
+        """What algorithms make of options that they do not take."""
+        only = running.launch.only
+        if only is not None:
+            chosen = [collectives.launched_alone(*only)]
+        self._collectives = collectives.keys(chosen, plan)
+
+    def series(self) -> dict[Key, int]:
+        """The series to measure, in order, with the largest size that makes sense (0: any)."""
+        plan, largest_B = self._plan, dict[Key, int]()
+        if self._kernels and self._running.launch.only is None:
+            for locality, leader, follower in choose(
+                self._running.described.localities, plan.localities, plan.pairs
+            ):
+                for cache in plan.caches:
+                    for name, kernel in self._kernels.items():
+                        largest_B[PairKey(name, locality, leader, follower, cache)] = kernel.largest_B
+        return largest_B | dict.fromkeys(self._collectives, 0)
+
+    def visit(self, key: Key, size_B: int, budget_s: float, session: Session) -> list[Record]:
+        """Measure one point once; the first record holds its samples. Failures as of `Session`, and Vanished."""
+        plan = self._plan
         common = {"budget_s": budget_s, "tolerance": plan.tolerance, "least_samples": plan.least_samples}
         if isinstance(key, PairKey):
-            answer = self.session.measure(
-                self.run.wait_s(plan.time_limit_s),
+            answer = session.measure(
+                self._loop.wait_s(plan.time_limit_s),
                 operation=key.operation,
                 leader=key.leader,
                 follower=key.follower,
@@ -277,63 +222,71 @@ class _Part:
                 cache=key.cache,
                 **common,
             )
-            return [self._record(key, size_B, answer)]
-        name = key.algorithm if self.launch.only is None else "default"
-        limit_s = self.run.wait_s(min(HANG_S, plan.time_limit_s))
-        answer = self.session.collective(limit_s, **collectives.request(key, size_B, name), **common)
-        kind = self.kinds.get((key.operation, key.algorithm), "")
+            return [self._of_pair(key, size_B, answer)]
+        return self._of_collective(key, size_B, common, session)
+
+    def _of_collective(
+        self, key: CollectiveKey, size_B: int, common: dict[str, float], session: Session
+    ) -> list[Record]:
+        plan, running = self._plan, self._running
+        name = key.algorithm if running.launch.only is None else "default"
+        limit_s = self._loop.wait_s(min(HANG_S, plan.time_limit_s))
+        answer = session.collective(limit_s, **collectives.request(key, size_B, name), **common)
+        kind = self._kinds.get((key.operation, key.algorithm), "")
         choice, why = collectives.selection(key, name, kind, answer)
         about = Record(
             source="hockney",
             operation=key.operation,
             bytes=size_B,
             statistic="completion",
-            value=answer["median_s"],
+            value=answer.median_s,
             system=plan.system,
-            mpi=self.launch.mpi_name,
+            mpi=running.launch.mpi_name,
             mapping=plan.map_by,
-            variant=self.launch.variant,
-            repetition=self.index,
-            launch=self.id,
+            variant=running.launch.variant,
+            repetition=running.index,
+            launch=running.recorded(),
             visit=uuid.uuid4().hex[:12],
             time=utc_now(),
             selection=choice,
             selection_why=why,
         )
-        return collectives.records(key, size_B, answer, self.session.hello["ranks"], about)
+        return collectives.records(key, size_B, answer, running.hello.ranks, about)
 
     def _machine(self, rank: int) -> str:
-        return next(str(place.get("machine")) for place in self.session.hello["ranks"] if place["rank"] == rank)
+        return next(place.machine for place in self._running.hello.ranks if place.rank == rank)
 
-    def _record(self, key: PairKey, size_B: int, answer: Mapping[str, Any]) -> Record:
+    def _of_pair(self, key: PairKey, size_B: int, answer: Measurement) -> Record:
         """Vanished where no positive time was left, which only kernels that subtract can come to.
 
         They subtract work alone from messages and the same work. A rank that loses its processor during the work
         alone makes the difference negative by a time slice, thousands of times what a send costs. On a crowded
         machine batches are short and samples few, so that even their median can be such a one.
         """
-        plan, described = self.run.plan, self.described
-        if not answer["median_s"] or answer["median_s"] <= 0:
-            raise Vanished
+        plan, running = self._plan, self._running
+        described = running.described
+        median_s, low_s, high_s = answer.median_s, answer.low_s, answer.high_s
+        if median_s is None or low_s is None or high_s is None or median_s <= 0:
+            raise Vanished(VANISHES)
         # Ranks that are not pinned may be put on one processor and then time-share it, whatever their number.
-        same_machine = len({self._machine(rank) for rank in (key.leader, key.follower)}) == 1
-        shared_core = same_machine and 2 * answer["same_cpu"] > len(answer["samples_s"])
+        same_machine = self._machine(key.leader) == self._machine(key.follower)
+        shared_core = same_machine and 2 * answer.same_cpu > len(answer.samples_s)
         if shared_core and not described.oversubscribed:
-            self.run.warn(
+            self._loop.warn(
                 f"ranks {key.pair} shared one processor: times are not latencies; pin them with --bind-to"
             )
         return Record(
             source="hockney",
             system=plan.system,
-            mpi=self.launch.mpi_name,
+            mpi=running.launch.mpi_name,
             operation=key.operation,
             bytes=size_B,
             statistic="one_way",
-            value=answer["median_s"],
-            low=max(0.0, answer["low_s"]),
-            high=answer["high_s"],
+            value=median_s,
+            low=max(0.0, low_s),
+            high=high_s,
             mapping=plan.map_by,
-            variant=self.launch.variant,
+            variant=running.launch.variant,
             locality=key.locality,
             cache=key.cache,
             nodes=described.nodes,
@@ -341,18 +294,18 @@ class _Part:
             ranks=plan.ranks,
             pair=key.pair,
             pairs=1,
-            window=plan.window if self.operations[key.operation].windowed else None,
-            repetition=self.index,
+            window=plan.window if self._kernels[key.operation].windowed else None,
+            repetition=running.index,
             oversubscribed=described.oversubscribed or shared_core,
-            quantiles=answer["quantiles_s"],
-            samples=answer["samples_s"],
-            batch=answer["batch"],
-            disturbed=len(answer["disturbed_at"]),
-            disturbed_at=answer["disturbed_at"],
-            elapsed_s=answer["elapsed_s"],
-            core_seconds=2 * answer["elapsed_s"],
-            stop=answer["stop"],
-            verified=answer["verified"],
-            launch=self.id,
+            quantiles=answer.quantiles_s,
+            samples=answer.samples_s,
+            batch=answer.batch,
+            disturbed=len(answer.disturbed_at),
+            disturbed_at=answer.disturbed_at,
+            elapsed_s=answer.elapsed_s,
+            core_seconds=2 * answer.elapsed_s,
+            stop=answer.stop,
+            verified=answer.verified,
+            launch=running.recorded(),
             time=utc_now(),
         )

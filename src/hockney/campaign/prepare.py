@@ -16,6 +16,7 @@ from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
+from hockney.records.answers import Hello, Place
 from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Locality
 from hockney.runner.build import runner_binary
@@ -143,7 +144,7 @@ def _launch(
     )
     argv, added = command(mpi, request)
 
-    def describe(hello: Mapping[str, Any]) -> Described:
+    def describe(hello: Hello) -> Described:
         return _describe(hello, mpi, variant)
 
     return Launch(
@@ -198,24 +199,24 @@ def _more_ranks_than_cores(plan: Launching) -> bool:
     )
 
 
-def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described:
-    ranks = hello["ranks"]
+def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
+    ranks = hello.ranks
     localities: dict[tuple[int, int], Locality] = {
-        (a["rank"], b["rank"]): locality(a, b) for a, b in combinations(ranks, 2)
+        (a.rank, b.rank): locality(a, b) for a, b in combinations(ranks, 2)
     }
     reasons = oversubscribed(ranks)
     warnings = [f"oversubscribed: {reason}: times are not latencies" for reason in reasons] + notes(ranks)
     warnings += [
         f"{broken.wrapper} was found first and cannot be used: {broken.message}" for broken in mpi.passed_over
     ]
-    if hello.get("thread_level") == "multiple" and any(OWN in one.get("progress_threads", ()) for one in ranks):
+    if hello.thread_level == "multiple" and any(OWN in place.progress_threads for place in ranks):
         warnings.append(f"{OWN} is set: the library expects calls of several threads, and each call takes longer")
     if mpi.kind == "smpi":
         warnings = ["simulated: these are the times of SimGrid's model of the platform, not of a machine"]
-    if not hello.get("mpi_t", True):
+    if not hello.mpi_t:
         warnings.append("this library has no MPI_T: its settings are not recorded, its own algorithms not listed")
-    per_host = Counter(rank["host"] for rank in ranks)
-    hosts = {rank["host"]: _host(rank) for rank in ranks}
+    per_host = Counter(place.host for place in ranks)
+    hosts = {place.host: _host(place) for place in ranks}
     return Described(
         localities=localities,
         oversubscribed=bool(reasons),
@@ -229,12 +230,12 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described
                 "wrapper": str(mpi.wrapper),
                 "launcher": str(mpi.launcher),
                 "where": mpi.where,
-                "library": hello["library"],
-                "standard": hello["standard"],
-                "thread_level": hello.get("thread_level", ""),
+                "library": hello.library,
+                "standard": hello.standard,
+                "thread_level": hello.thread_level,
             },
             "eager_limit_B": eager_limits_B(
-                mpi.kind, hello["settings"], variant.arguments, {**os.environ, **variant.environment}
+                mpi.kind, hello.settings, variant.arguments, {**os.environ, **variant.environment}
             ),
             "hosts": list(hosts.values()),
         },
@@ -242,9 +243,10 @@ def _describe(hello: Mapping[str, Any], mpi: Mpi, variant: Variant) -> Described
     )
 
 
-def _host(rank: Mapping[str, Any]) -> dict[str, Any]:
+def _host(place: Place) -> dict[str, Any]:
     names = ("host", "kernel", "cpu_model", "governor", "cpus", "memory_B")
-    return {name: rank[name] for name in names if name in rank}
+    said = place.model_dump()
+    return {name: said[name] for name in names if name in said}
 
 
 def default_ranks(hosts: Sequence[str]) -> int:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Protocol
 
 from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
-from hockney.predict.adaptive import Adaptive
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 
@@ -34,6 +33,24 @@ HOPELESS = 2
 """A series that ended the launch so often is left alone."""
 
 
+Point = tuple[CollectiveKey, int]
+
+
+class NextPoint(Protocol):
+    """Of collectives, what is worth measuring next. What it knows is in the measurements and their order alone.
+
+    `sizes_B`: what may be measured of each series. `measured`: the quietest visit of each point, in the order in
+    which they were first measured. None where nothing is left that matters.
+    """
+
+    def __call__(
+        self,
+        sizes_B: Mapping[CollectiveKey, Sequence[int]],
+        measured: Mapping[Point, Record],
+        failed: Set[Point],
+    ) -> Point | None: ...
+
+
 @dataclass
 class Work:
     """The points of one launch index and variant. `reference`: sizes of the first launch, for later ones."""
@@ -51,10 +68,8 @@ class Work:
     """Largest ratio between two visits of one point, from interval to interval."""
     largest_B: dict[Key, int] = field(default_factory=dict)
     """The series to measure, in order, with the largest size that makes sense (0: any)."""
-    adaptive: Adaptive | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.adaptive = Adaptive(self.plan) if self.plan.adaptive else None
+    worth_most: NextPoint | None = None
+    """Chooses the points of collectives of an adaptive plan."""
 
     @classmethod
     def resume(
@@ -64,11 +79,12 @@ class Work:
         variant: str,
         index: int,
         failures: Iterable[Mapping[str, Any]] = (),
+        worth_most: NextPoint | None = None,
     ) -> Work:
         """What the records and failures of a campaign leave to do for that variant and launch index."""
         mine = [record for record in records if record.variant == variant]
         reference: dict[Key, list[int]] = {}
-        work = cls(plan, reference)
+        work = cls(plan, reference, worth_most=worth_most)
         for record in mine:
             if record.statistic not in ("one_way", "completion"):
                 continue  # made from the same samples
@@ -103,8 +119,6 @@ class Work:
         """Enter a visit of a point. The quietest counts: what disturbs a whole visit only ever lengthens it."""
         key = key_of(record)
         self.visits[key, record.bytes] += 1
-        if self.adaptive is not None and isinstance(key, CollectiveKey) and self.visits[key, record.bytes] == 1:
-            self.adaptive.order.append((key, record.bytes))
         before = self.done.setdefault(key, {}).setdefault(record.bytes, record)
         for one, other in ((before, record), (record, before)):
             self.level_change = max(self.level_change, _bound(one.low, one) / _bound(other.high, other))
@@ -117,8 +131,8 @@ class Work:
         What is cut short is coarse, not lopsided; and the visits of a point lie far apart, so that a neighbour
         who was busy for seconds has met one of them at most.
         """
-        if self.adaptive is not None and not self.reference:
-            return self._worth_most(self.adaptive)
+        if self.worth_most is not None and not self.reference:
+            return self._worth_most(self.worth_most)
         if (coarse := next(self._coarse(), None)) is not None:
             return coarse
         if (more := self._missing_ranks()) is not None:
@@ -126,15 +140,20 @@ class Work:
             return self.next_point()
         return self._refined(list(self.largest_B)) or self._again()
 
-    def _worth_most(self, adaptive: Adaptive) -> tuple[Key, int] | None:
+    def _worth_most(self, next_point: NextPoint) -> tuple[Key, int] | None:
         """Pairs of ranks as ever; of collectives what the decisions hang on, until they no longer change."""
         pairs: list[Key] = [key for key in self.largest_B if not isinstance(key, CollectiveKey)]
         if (coarse := next((one for one in self._coarse() if one[0] in pairs), None)) is not None:
             return coarse
         given = {key: self._given(key) for key in self.largest_B if isinstance(key, CollectiveKey)}
-        measured = {(key, size): self.done[key][size] for key in given for size in self.done.get(key, {})}
+        # `visits` keeps the order of first visits.
+        measured = {
+            (key, size): self.done[key][size]
+            for key, size in self.visits
+            if isinstance(key, CollectiveKey) and key in given and size in self.done.get(key, {})
+        }
         failed = {(key, size) for key, size in self.failed if isinstance(key, CollectiveKey)}
-        return adaptive.next_point(given, measured, failed) or self._refined(pairs) or self._again()
+        return next_point(given, measured, failed) or self._refined(pairs) or self._again()
 
     def _refined(self, keys: list[Key]) -> tuple[Key, int] | None:
         """One step for each series in turn."""
@@ -169,7 +188,7 @@ class Work:
             yield from (point for point in row if point is not None and self._is_open(point))
 
     def _is_open(self, point: tuple[Key, int]) -> bool:
-        if self.adaptive is not None and self.reference and point[1] not in self.reference.get(point[0], ()):
+        if self.worth_most is not None and self.reference and point[1] not in self.reference.get(point[0], ()):
             return False  # a later launch repeats what the first one chose
         return not self.visits[point] and point not in self.failed
 

@@ -28,7 +28,7 @@ from hockney.registry import unit_files
 
 if TYPE_CHECKING:
     from hockney.campaign.events import Progress
-    from hockney.campaign.measure import Outcome
+    from hockney.campaign.loop import Outcome
     from hockney.campaign.plan import Plan
     from hockney.records.record import Record
 
@@ -150,15 +150,14 @@ def measure(
     one starts, and --resume goes on after an interruption.
     """
     from socket import gethostname
-    from time import monotonic
 
-    from hockney.campaign.effect_runs import run_effects
-    from hockney.campaign.measure import Outcome, run
+    from hockney.campaign.measure import run
     from hockney.campaign.plan import Plan
     from hockney.campaign.prepare import default_ranks
     from hockney.campaign.prepare import launches as prepare
     from hockney.campaign.trust import seal
     from hockney.network.topologies.base import parse_spec
+    from hockney.predict.adaptive import Adaptive
     from hockney.records import table
     from hockney.records.folder import Campaign
 
@@ -222,12 +221,9 @@ def measure(
     if not json:
         out.print(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     watcher = Terminal(quiet=json)
-    deadline = None if plan.time_s is None else monotonic() + plan.time_s
     try:
         with watcher.bar:
-            outcome = run(campaign, plan, prepared, watcher) if plan.points else Outcome()
-            if plan.effects:
-                run_effects(campaign, plan, prepared, watcher, outcome, deadline)
+            outcome = run(campaign, plan, prepared, watcher, Adaptive)
     except KeyboardInterrupt:
         raise Incomplete(
             "interrupted; every point that was complete is kept",

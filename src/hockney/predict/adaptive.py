@@ -15,13 +15,12 @@ import pandas as pd
 
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import spread
+from hockney.campaign.work import Point
 from hockney.predict.estimators.base import Training, estimators
 from hockney.predict.next_point import Belief, Candidates, next_points, settled
 from hockney.predict.points import NUMBERS, POINT
 from hockney.records.keys import CollectiveKey
 from hockney.records.record import Record
-
-Point = tuple[CollectiveKey, int]
 
 ESTIMATOR = "gaussian_process"
 BATCHES = 3
@@ -35,11 +34,9 @@ class Adaptive:
     """The open points of one launch index and variant, in the order of what they are worth."""
 
     plan: Plan
-    order: list[Point] = field(default_factory=list)
-    """Points in the order measured; second visits do not count again."""
     _queue: list[Point] = field(default_factory=list)
 
-    def next_point(
+    def __call__(
         self,
         sizes_B: Mapping[CollectiveKey, Sequence[int]],
         measured: Mapping[Point, Record],
@@ -48,6 +45,7 @@ class Adaptive:
         """None when every decision is settled, or everything is measured.
 
         `sizes_B`: what may be measured of each series. Series that have no rival anywhere are measured whole.
+        `measured`: in the order of first visits.
         """
         contested = _contested(sizes_B)
         for key, sizes in sizes_B.items():
@@ -71,9 +69,8 @@ class Adaptive:
         if corners := [point for point in _corners(able) if point not in measured]:
             return corners
         known = Candidates.of(_frame(able, self.plan.map_by))
-        seen = [point for point in self.order if point in measured and point not in failed]
         where = {point: position for position, point in enumerate(able)}
-        seen = [point for point in seen if point in where]
+        seen = [point for point in measured if point in where]
         count = max(BATCH, len(seen) // GROWTH)
         # Before the corners were there nothing was decided.
         least = len(_corners(able))

@@ -16,8 +16,8 @@ import numpy as np
 from hockney import _core
 from hockney._core import Growth, Network, Problem, Simulated
 from hockney.errors import RequestError
-from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import CollectiveModel, closed_form, collective_models
+from hockney.models.collectives.expression import Case
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.scenario import LOCALITIES, Place
@@ -289,7 +289,7 @@ def growth(asked: Asked) -> str:
 
     def order(ranks: int) -> tuple[float, float]:
         counts = made.counts(Case(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
-        return counts.alpha, counts.bytes / 2.0**40
+        return float(counts.alpha), float(counts.bytes) / 2.0**40
 
     once, twice = order(2**20), order(2**21)
     per_rank = sizes_are_blocks(asked.algorithm.collective)
@@ -319,7 +319,7 @@ def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
     told_s = min(float(one.one_way_s[0]) for one in costs.messages.values())
     between_s = min(max(one.send_s, float(one.between_s[0])) for one in costs.messages.values())
     optimum = collective_models.get(asked.algorithm.collective).optimum
-    moved_B = optimum.counts(Case(p.ranks, float(p.bytes))).bytes if p.ranks > 1 else 0.0
+    moved_B = float(optimum.counts(Case(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
     last = [float(one.one_way_s[-1] - one.one_way_s[-2]) for one in (farthest, nearest)]
     per_byte_s = min(last) / 2.0**29
     return {"latency_s": _spread_s(p.ranks, told_s, between_s), "volume_s": moved_B * per_byte_s}

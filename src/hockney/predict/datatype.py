@@ -1,6 +1,6 @@
 """What it costs to send scattered data, and whether to leave it to an MPI datatype or to pack by hand.
 
-The costs are those of the effect `datatypes` (docs/reference/effects.md).
+The costs are those of the effect `datatypes` (docs/reference/effects/datatypes.md).
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hockney.records.answers import Answer
+
 
 class AppRecord(BaseModel):
     """One (application, problem, grid, ranks, placement) with its time and what the program says of it, SI units.
@@ -23,7 +25,7 @@ class AppRecord(BaseModel):
     low_s: float | None = None
     high_s: float | None = None
     samples_s: list[float] = Field(default_factory=list, description="one per repetition, in order")
-    answer: dict[str, Any] = Field(description="all else that the program says: parts, checks, statistics")
+    answer: Answer = Field(description="all else that the program says: parts, checks, statistics")
     system: str = ""
     mpi: str = ""
     mapping: str = ""

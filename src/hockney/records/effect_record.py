@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from hockney.records.answers import EFFECT_ANSWERS, Answer, AnswerType
 from hockney.records.record import Locality
 
 
@@ -13,7 +14,8 @@ class EffectRecord(BaseModel):
     """One question to the runner about an effect (overlap, matching, …) and its answer, SI units.
 
     Where `not_measurable` says why, nothing was asked and there is no answer; where `refused` does, the runner
-    declined. The keys of `parameters` and `answer` are those of cpp/runner/effects/<effect>.cpp.
+    declined. The keys of `parameters` are those of cpp/runner/effects/<effect>.cpp; `answer` is of the effect's
+    own kind (`EFFECT_ANSWERS`), an open `Answer` where this version does not know the effect.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -26,7 +28,7 @@ class EffectRecord(BaseModel):
         default_factory=list, description="ranks that took part, in the order of the request"
     )
     parameters: dict[str, Any] = Field(default_factory=dict, description="what was asked, by key of the request")
-    answer: dict[str, Any] = Field(default_factory=dict)
+    answer: Answer | None = None
     not_measurable: str = ""
     refused: str = ""
     about: dict[str, Any] = Field(
@@ -43,3 +45,16 @@ class EffectRecord(BaseModel):
     repetition: int = Field(default=0, description="launch, from 0")
     launch: str = Field(default="", description="id of the launch in launches.jsonl")
     time: str = Field(default="", description="UTC, ISO 8601")
+
+    @field_validator("answer", mode="before")
+    @classmethod
+    def _of_its_kind(cls, said: object, record: ValidationInfo) -> object:
+        kind = EFFECT_ANSWERS.get(record.data.get("effect", ""), Answer)
+        return said if said is None or isinstance(said, Answer) else kind.model_validate(said)
+
+
+def answered(record: EffectRecord, kind: type[AnswerType]) -> AnswerType:
+    """The record's answer by the names of its kind; ValueError where it has none, or one of another kind."""
+    if record.answer is None:
+        raise ValueError(f"nothing was answered about {record.effect}")
+    return record.answer.read_as(kind)

@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from hockney.errors import RequestError
+from hockney.records.answers import first_problem
 from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
 from hockney.records.record import Record
@@ -38,6 +39,8 @@ FAILURES = "failures.jsonl"
 TABLE = "samples.csv"
 LOCK = ".lock"
 
+Stored = Record | AppRecord | EffectRecord
+FILES: dict[type[Stored], str] = {Record: RECORDS, AppRecord: APPS, EffectRecord: EFFECTS}
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -110,21 +113,18 @@ class Campaign:
             raise RequestError(f"{self.path / PLAN} is damaged: not an object", "restore it from a copy")
         return plan
 
-    def append(self, record: Record) -> None:
+    def append(self, record: Stored) -> None:
         """Write one record to disk before returning."""
         self.append_all([record])
 
-    def append_all(self, records: Iterable[Record]) -> None:
-        """Write many records to disk before returning, synced once (an import, a merge)."""
-        self._append(RECORDS, *(record.model_dump_json(exclude_defaults=True) for record in records))
-
-    def append_app(self, record: AppRecord) -> None:
-        """Write one run of an application to disk before returning."""
-        self._append(APPS, record.model_dump_json(exclude_defaults=True))
-
-    def append_effect(self, record: EffectRecord) -> None:
-        """Write one answer about an effect to disk before returning."""
-        self._append(EFFECTS, record.model_dump_json(exclude_defaults=True))
+    def append_all(self, records: Iterable[Stored]) -> None:
+        """Write many records to disk before returning, those of each file synced once (an import, a merge)."""
+        lines: dict[str, list[str]] = {}
+        for record in records:
+            name = next(name for kind, name in FILES.items() if isinstance(record, kind))
+            lines.setdefault(name, []).append(record.model_dump_json(exclude_defaults=True))
+        for name, of_file in lines.items():
+            self._append(name, *of_file)
 
     def append_launch(self, launch: Mapping[str, Any]) -> None:
         """Write the provenance of one launch to disk before returning; its `id` is what records refer to."""
@@ -164,10 +164,9 @@ class Campaign:
             try:
                 found.append(kind.model_validate_json(line))
             except ValidationError as error:
-                first = error.errors()[0]
-                where = ".".join(str(part) for part in first["loc"])
-                what = f"{where}: {first['msg']}" if where else first["msg"]
-                self.warnings.append(f"{self.path / name}:{number}: damaged line skipped ({what})")
+                self.warnings.append(
+                    f"{self.path / name}:{number}: damaged line skipped ({first_problem(error)})"
+                )
         return found
 
     def launches(self) -> list[dict[str, Any]]:

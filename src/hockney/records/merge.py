@@ -63,14 +63,14 @@ def _merge_runs(sources: Sequence[Campaign], target: Campaign) -> None:
         for run in campaign.apps():
             if (text := run.model_dump_json()) not in taken:
                 taken.add(text)
-                target.append_app(run)
+                target.append(run)
         offset = highest + 1
         for answer in campaign.effects():
             if (text := answer.model_dump_json(exclude={"repetition"})) not in taken:
                 taken.add(text)
                 repetition = answer.repetition + offset
                 highest = max(highest, repetition)
-                target.append_effect(answer.model_copy(update={"repetition": repetition}))
+                target.append(answer.model_copy(update={"repetition": repetition}))
 
 
 def _point(record: Record) -> Hashable:

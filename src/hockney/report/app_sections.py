@@ -177,7 +177,7 @@ def _about_runs(records: Sequence[AppRecord]) -> list[str]:
     """What a reader must know before trusting any run, worst first."""
     total = len(records)
     told = []
-    if wrong := [record for record in records if record.answer.get("verified") is False]:
+    if wrong := [record for record in records if record.answer.verified is False]:
         told.append(f"Wrong results in {len(wrong)} of {total} runs of applications ({_names(wrong)}).")
     if crowded := [record for record in records if record.oversubscribed]:
         told.append(

@@ -102,7 +102,7 @@ def trial(mpi: Mpi) -> str:
     cpus = len(os.sched_getaffinity(0))
     argv, environment = command(mpi, LaunchRequest(ranks=2, oversubscribe=cpus < 2))
     with Session([*argv, str(binary)], environment, TRIAL_LIMIT_S) as session:
-        pair = localities(session.hello["ranks"])
+        pair = localities(session.hello.ranks)
     return f"2 ranks started, locality {', '.join(pair.values())}"
 
 

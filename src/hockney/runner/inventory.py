@@ -6,8 +6,9 @@ import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from hockney.records import answers
+from hockney.records.answers import Place
 from hockney.records.record import LOCALITIES, Locality
 from hockney.runner.topology import localities
 
@@ -73,7 +74,7 @@ def _number(text: str) -> int:
     return int(text) if text.lstrip("-").isdigit() else -1
 
 
-def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[dict[str, Any]]:
+def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Place]:
     """One placement per CPU (default: those this process may use), as a rank pinned to it would report it."""
     cpus = frozenset(os.sched_getaffinity(0)) if cpus is None else cpus
     system = root / "sys/devices/system"
@@ -82,43 +83,41 @@ def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[di
         for path in system.glob("node/node*/cpulist")
         for cpu in parse_cpu_list(_text(path))
     }
-    found: list[dict[str, Any]] = []
+    found: list[Place] = []
     for rank, cpu in enumerate(sorted(cpus)):
         folder = system / "cpu" / f"cpu{cpu}"
         topology = folder / "topology"
         caches = [
-            {
-                "level": _number(_text(index / "level")),
-                "type": _text(index / "type"),
-                "size_B": _size_B(_text(index / "size")),
-                "shared": sorted(parse_cpu_list(_text(index / "shared_cpu_list"))),
-            }
+            answers.Cache(
+                level=_number(_text(index / "level")),
+                type=_text(index / "type"),
+                size_B=_size_B(_text(index / "size")),
+                shared=sorted(parse_cpu_list(_text(index / "shared_cpu_list"))),
+            )
             for index in sorted(folder.glob("cache/index*"))
         ]
         found.append(
-            {
-                "rank": rank,
-                "host": "",
-                "machine": "",
-                "cpu": cpu,
-                "affinity": [cpu],
-                "package": _number(_text(topology / "physical_package_id")),
-                "numa": numa.get(cpu, -1),
-                "core": _number(_text(topology / "core_id")),
-                "siblings": sorted(parse_cpu_list(_text(topology / "thread_siblings_list")) or {cpu}),
-                "caches": caches,
-            }
+            Place(
+                rank=rank,
+                cpu=cpu,
+                affinity=[cpu],
+                package=_number(_text(topology / "physical_package_id")),
+                numa=numa.get(cpu, -1),
+                core=_number(_text(topology / "core_id")),
+                siblings=sorted(parse_cpu_list(_text(topology / "thread_siblings_list")) or {cpu}),
+                caches=caches,
+            )
         )
     return found
 
 
-def _caches(ranks: list[dict[str, Any]]) -> tuple[Cache, ...]:
-    here = {rank["cpu"] for rank in ranks}
+def _caches(ranks: list[Place]) -> tuple[Cache, ...]:
+    here = frozenset(rank.cpu for rank in ranks if rank.cpu is not None)
     found: dict[tuple[int, str, int], set[frozenset[int]]] = {}
-    for cache in (cache for rank in ranks for cache in rank["caches"]):
-        if cache["type"] != "Instruction":
-            shared = found.setdefault((cache["level"], cache["type"], cache["size_B"]), set())
-            shared.add(frozenset(cache["shared"]) & here)
+    for cache in (cache for rank in ranks for cache in rank.caches):
+        if cache.type != "Instruction":
+            shared = found.setdefault((cache.level, cache.type, cache.size_B), set())
+            shared.add(here.intersection(cache.shared))
     return tuple(
         Cache(level, kind, size_B, len(groups), max(map(len, groups)))
         for (level, kind, size_B), groups in sorted(found.items())
@@ -149,16 +148,16 @@ def inventory(root: Path = ROOT, cpus: frozenset[int] | None = None) -> Inventor
     ranks = placements(root, cpus)
     cpuinfo, meminfo = _text(root / "proc/cpuinfo"), _text(root / "proc/meminfo")
     memory = _field(meminfo, "MemTotal").removesuffix("kB").strip()
-    cores = {tuple(rank["siblings"]) for rank in ranks}
-    governors = {_text(root / f"sys/devices/system/cpu/cpu{r['cpu']}/cpufreq/scaling_governor") for r in ranks}
+    cores = {tuple(rank.siblings) for rank in ranks}
+    governors = {_text(root / f"sys/devices/system/cpu/cpu{r.cpu}/cpufreq/scaling_governor") for r in ranks}
     return Inventory(
         host=platform.node(),
         kernel=platform.release(),
         cpu_model=_field(cpuinfo, "model name") or platform.machine(),
         cpus=len(ranks),
         cores=len(cores),
-        packages=len({rank["package"] for rank in ranks}),
-        numa_domains=len({rank["numa"] for rank in ranks}),
+        packages=len({rank.package for rank in ranks}),
+        numa_domains=len({rank.numa for rank in ranks}),
         threads_per_core=max(map(len, cores), default=1),
         caches=_caches(ranks),
         localities=tuple(level for level in LOCALITIES if level in set(localities(ranks).values())),

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from hockney.errors import HockneyError, RequestError
+from hockney.records.answers import (
+    EFFECT_ANSWERS,
+    Answer,
+    AnswerType,
+    CollectiveMeasurement,
+    Hello,
+    Kernel,
+    Measurement,
+    Mistake,
+    Refusal,
+    SaidType,
+    parse,
+)
 from hockney.runner.process import Ended, Process
 
 MARK = "@hockney "
@@ -43,80 +54,89 @@ class Session:
     """A launched runner that has said hello. Use as a context manager: leaving it ends the launch for certain.
 
     `environment` is added to the present one; `time_limit_s` is for the start. `hello` is the runner's
-    self-description: library, standard, operations, settings, ranks, clock.
+    self-description.
     """
 
     def __init__(self, argv: list[str], environment: Mapping[str, str], time_limit_s: float) -> None:
         self._process = Process(argv, {**os.environ, **environment})
         try:
-            self.hello = self._answer("starting the launch", time_limit_s)
-            if self.hello.get("type") != "hello" or self.hello.get("protocol") != PROTOCOL:
-                raise LaunchFailed(
-                    f"the runner did not say hello: {self.hello}", "delete the cache and try again"
-                )
+            hello = self._answer("starting the launch", time_limit_s, Hello)
+            if not isinstance(hello, Hello) or hello.protocol != PROTOCOL:
+                raise LaunchFailed(f"the runner did not say hello: {hello}", "delete the cache and try again")
+            self.hello = hello
         except BaseException:
             self._process.kill()
             raise
 
-    def measure(self, time_limit_s: float, **request: object) -> dict[str, Any]:
-        """Measure one point; keys as in cpp/runner/main.cpp. The limit is for what comes beyond twice its budget.
+    def measure(self, time_limit_s: float, **request: object) -> Measurement:
+        """Measure one point between two ranks; keys as in cpp/runner/main.cpp.
 
-        LaunchFailed: the launch is over. Refused: this point cannot be measured, the next may. RequestError: the
-        runner does not understand the request.
+        The limit is for what comes beyond twice its budget. LaunchFailed: the launch is over. Refused: this point
+        cannot be measured, the next may. RequestError: the runner does not understand the request.
         """
-        return self._ask_point("measure", request, time_limit_s)
+        return self._ask_point("measure", request, time_limit_s, Measurement)
 
-    def collective(self, time_limit_s: float, **request: object) -> dict[str, Any]:
+    def collective(self, time_limit_s: float, **request: object) -> CollectiveMeasurement:
         """Measure one point of a collective; keys as in cpp/runner/main.cpp, failures as for `measure`.
 
         Limitation: the algorithm does not do this; the next point may be measured.
         """
-        return self._ask_point("collective", request, time_limit_s)
+        return self._ask_point("collective", request, time_limit_s, CollectiveMeasurement)
 
-    def app(self, time_limit_s: float, **request: object) -> dict[str, Any]:
-        """Run an application; keys as in cpp/runner/apps/<operation>.cpp, failures as for `collective`."""
+    def app(self, time_limit_s: float, kind: type[AnswerType], **request: object) -> AnswerType:
+        """Run an application; keys as in cpp/runner/apps/<operation>.cpp, failures as for `collective`.
+
+        `kind`: of its answer.
+        """
         what = f"{request['operation']} on {request['ranks']} ranks"
-        return self._ask("app", request, what, time_limit_s, "choose a smaller problem")
+        return self._ask("app", request, what, time_limit_s, "choose a smaller problem", kind)
 
-    def effect(self, time_limit_s: float, members: Sequence[int], **request: object) -> dict[str, Any]:
+    def effect(self, time_limit_s: float, members: Sequence[int], *, operation: str, **request: object) -> Answer:
         """Measure an effect among `members`; keys as in cpp/runner/effects/<operation>.cpp, failures as above."""
-        what = f"{request['operation']} among {len(members)} ranks"
-        asked = {**request, "members": ",".join(map(str, members))}
-        return self._ask("effect", asked, what, time_limit_s, "choose a smaller --largest")
+        what = f"{operation} among {len(members)} ranks"
+        words = {"operation": operation, **request, "members": ",".join(map(str, members))}
+        kind = EFFECT_ANSWERS.get(operation, Answer)
+        return self._ask("effect", words, what, time_limit_s, "choose a smaller --largest", kind)
 
-    def _ask_point(self, word: str, request: Mapping[str, object], time_limit_s: float) -> dict[str, Any]:
+    def _ask_point(
+        self, word: str, request: Mapping[str, object], time_limit_s: float, kind: type[SaidType]
+    ) -> SaidType:
         what = " ".join(
             str(part)
             for part in (request["operation"], request.get("algorithm", ""), "of", request["bytes"], "B")
         ).replace("  ", " ")
         # The time a point was given is its own; the limit is for what goes wrong beyond it.
         limit_s = 2 * float(str(request["budget_s"])) + time_limit_s
-        return self._ask(word, request, what, limit_s, "choose a smaller --largest")
+        return self._ask(word, request, what, limit_s, "choose a smaller --largest", kind)
 
     def _ask(
-        self, word: str, request: Mapping[str, object], what: str, limit_s: float, smaller: str
-    ) -> dict[str, Any]:
+        self,
+        word: str,
+        request: Mapping[str, object],
+        what: str,
+        limit_s: float,
+        smaller: str,
+        kind: type[SaidType],
+    ) -> SaidType:
         words = " ".join(f"{key}={value}" for key, value in request.items())
         self._process.send(f"{word} {words}")
-        answer = self._answer(what, limit_s)
-        if answer["type"] == "refused" and answer["reason"] == "memory":
-            need, have = answer["needed_B"] / 2**30, answer["available_B"] / 2**30
+        answer = self._answer(what, limit_s, kind)
+        if isinstance(answer, Mistake):
+            raise RequestError(
+                f"the runner refused {what}: {answer.message}",
+                f"see `hockney {'run' if word == 'app' else 'measure'} --help`",
+            )
+        if not isinstance(answer, Refusal):
+            return answer
+        if answer.reason == "memory":
+            need, have = answer.needed_B / 2**30, answer.available_B / 2**30
             raise Refused(
                 f"{what} needs {need:.3g} GiB for its buffers, {have:.3g} GiB of memory is free",
                 smaller,
             )
-        if answer["type"] == "refused":
-            raise Limitation(
-                str(answer["message"]), "see `hockney schedule list`" if word == "collective" else ""
-            )
-        if answer["type"] == "error":
-            raise RequestError(
-                f"the runner refused {what}: {answer['message']}",
-                f"see `hockney {'run' if word == 'app' else 'measure'} --help`",
-            )
-        return answer
+        raise Limitation(answer.message, "see `hockney schedule list`" if word == "collective" else "")
 
-    def _answer(self, what: str, limit_s: float) -> dict[str, Any]:
+    def _answer(self, what: str, limit_s: float, kind: type[SaidType]) -> SaidType | Refusal | Mistake:
         deadline = time.monotonic() + limit_s
         try:
             while True:
@@ -124,10 +144,7 @@ class Session:
                 # Launchers may put a prefix before a rank's output.
                 _, mark, text = line.partition(MARK)
                 if mark:
-                    answer = json.loads(text)
-                    if isinstance(answer, dict) and "type" in answer:
-                        return answer
-                    raise ValueError
+                    return parse(text, kind)
         except TimeoutError:
             self._process.kill()
             raise LaunchFailed(
@@ -159,21 +176,13 @@ class Session:
             self._process.kill()
 
 
-@dataclass(frozen=True)
-class Operation:
-    """What the runner says of an operation: its largest sensible size (0: any) and if the window matters."""
-
-    largest_B: int
-    windowed: bool
-
-
-def operations(hello: Mapping[str, Any], wanted: list[str]) -> dict[str, Operation]:
-    """The wanted operations by name, all where none is named; RequestError for one that the runner lacks."""
-    known = {entry["name"]: Operation(entry["largest_B"], entry["windowed"]) for entry in hello["operations"]}
-    for name in wanted:
+def operations(hello: Hello, names: Sequence[str]) -> dict[str, Kernel]:
+    """The named operations between two ranks, all where none is named; RequestError for one the runner lacks."""
+    known = {kernel.name: kernel for kernel in hello.operations}
+    for name in names:
         if name not in known:
             raise RequestError(f"unknown operation {name!r}", f"known: {', '.join(sorted(known))}")
-    return {name: known[name] for name in wanted or known}
+    return {name: known[name] for name in names or known}
 
 
 def _telling_line(stderr: str) -> str:

@@ -23,7 +23,9 @@ def _run(run: Callable[..., AppRecord], ranks: int, grid: tuple[int, int, int], 
     }  # fmt: skip
     told = {
         "iterations": 1000, "iteration_s": 2e-5, "compute_s": [8e-3] * ranks, "halo_s": [4e-3] * ranks,
-        "allreduce_s": [8e-3] * ranks, "halo_B": [128] * ranks,
+        "allreduce_s": [8e-3] * ranks, "halo_B": [128] * ranks, "converged": False,
+        # With the first residual, 48 B beside 80 B in each of 1000 iterations.
+        "unknowns": 256, "bytes_per_unknown": 80.0, "counted_bytes_per_unknown": 80.048,
     } | answer  # fmt: skip
     return run("cg", ranks, 20e-3, parameters=asked, answer=told)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.answers import answering
 
 from hockney.apps.cg.study import (
     Wanted,
@@ -20,6 +21,7 @@ from hockney.apps.cg.study import (
 from hockney.apps.jacobi.study import Cells
 from hockney.apps.stencil.grids import Grid
 from hockney.errors import RequestError
+from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 
 FLAT = (2, Cells(12, 8, 1))
@@ -36,11 +38,17 @@ def record(ranks: int, iteration_s: float, size: Cells = FLAT[1], **asked: Any) 
         "counted_bytes_per_unknown": 80.0,
         "bytes_per_unknown": 80.0,
         "unknowns": float(size.x * size.y * size.z),
+        "halo_B": [8000] * ranks,
         **{key: [iteration_s / 3] * ranks for key in ("compute_s", "halo_s", "allreduce_s")},
     }
     parameters = wanted.parameters(3, size, grid, "single_sweep", is_simulated=False) | asked
     return AppRecord(
-        operation="cg", ranks=ranks, parameters=parameters, time_s=10 * iteration_s, answer=answer, nodes=1
+        operation="cg",
+        ranks=ranks,
+        parameters=parameters,
+        time_s=10 * iteration_s,
+        answer=Answer.model_validate(answer),
+        nodes=1,
     )
 
 
@@ -141,17 +149,14 @@ def test_the_cache_model_says_what_fits() -> None:
 
 
 def test_what_was_to_converge() -> None:
-    late = record(1, 1.0)
-    late.answer["converged"] = False
-    fixed = record(1, 1.0, eps=0.0)
-    fixed.answer["converged"] = False
+    late = answering(record(1, 1.0), converged=False)
+    fixed = answering(record(1, 1.0, eps=0.0), converged=False)
     assert unconverged([record(1, 1.0), late, fixed]) == [late]
     assert table([late, fixed]).row_count == 2
 
 
 def test_what_is_wrong() -> None:
-    right, bad, unchecked = record(1, 1.0), record(1, 1.0), record(1, 1.0)
-    right.answer["verified"] = True
-    bad.answer.update(verified=False, residual_norms=[1.0, None])
+    right, unchecked = answering(record(1, 1.0), verified=True), record(1, 1.0)
+    bad = answering(record(1, 1.0), verified=False, residual_norms=[1.0, None])
     assert wrong([right, bad, unchecked]) == [bad]
     assert table([right, bad]).row_count == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hockney.apps.pinning.answer import PinningAnswer, SeenHost
 from hockney.apps.pinning.judge import findings, line, sight
 from hockney.apps.pinning.picture import picture
 from hockney.apps.pinning.plan import plan, wish
@@ -12,9 +13,9 @@ from hockney.apps.pinning.topology import regular
 NODE = regular(1, 1, 1, 2, 2)  # CPUs 0, 1 are core 0; 2, 3 are core 1
 
 
-def _answer(*ranks: list[tuple[list[int], list[int]]], openmp: bool = True) -> dict[str, Any]:
+def _answer(*ranks: list[tuple[list[int], list[int]]], openmp: bool = True) -> PinningAnswer:
     """Of each thread the CPUs it may use and those it was seen on."""
-    return {
+    said = {
         "openmp": openmp,
         "hosts": [{"host": "a", "first_rank": 0, "cpus": [vars(cpu) for cpu in NODE.cpus]}],
         "ranks": [
@@ -40,9 +41,10 @@ def _answer(*ranks: list[tuple[list[int], list[int]]], openmp: bool = True) -> d
             for rank, threads in enumerate(ranks)
         ],
     }
+    return PinningAnswer.model_validate(said)
 
 
-def _kinds(answer: dict[str, Any], *wanted: Any) -> list[str]:
+def _kinds(answer: PinningAnswer, *wanted: Any) -> list[str]:
     made = plan(NODE, wish(*wanted)) if wanted else None
     return [one.kind for one in findings(sight(answer), made)]
 
@@ -83,8 +85,8 @@ def test_not_as_wished() -> None:
 
 
 def test_a_simulated_host_is_known_by_its_cores() -> None:
-    answer = _answer([([], [])], [([], [])])
-    answer["hosts"] = [{"host": "a", "first_rank": 0, "cpus": [], "cores": 1}]
+    seen = _answer([([], [])], [([], [])])
+    answer = seen.model_copy(update={"hosts": [SeenHost(host="a", cpus=[], cores=1)]})
     (wrong,) = findings(sight(answer))
     assert wrong.text == "a is oversubscribed: 2 threads on 1 cores"
     assert line(sight(answer).threads[0]) == "rank=0; thread=0; cpu id=none"

@@ -6,11 +6,12 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
 
+from hockney.apps.launched import Launched
 from hockney.apps.ring.model import OURS, TWO_LINKS, link
 from hockney.apps.ring.predicted import compared, latency_s, segment_data
 from hockney.apps.ring.study import (
@@ -24,9 +25,11 @@ from hockney.apps.ring.study import (
     statistics,
     statistics_csv,
 )
+from hockney.campaign.loop import Request
 from hockney.errors import RequestError
+from hockney.records.answers import Answer, Place
 from hockney.records.app_record import AppRecord
-from hockney.runner.session import Refused
+from hockney.runner.session import Refused, Session
 
 NAME = {"mapping": "core", "variant": "default", "topology": "world", "exchange": "nonblocking"}
 
@@ -53,7 +56,9 @@ def run(
         "means_s": list(means_s),
         "variances_s2": list(variances_s2 or [0.0] * ranks),
     }
-    record = AppRecord(operation="ring", ranks=ranks, parameters={}, time_s=max(means_s), answer=answer)
+    record = AppRecord(
+        operation="ring", ranks=ranks, parameters={}, time_s=max(means_s), answer=Answer.model_validate(answer)
+    )
     return Run(record, around, ["package"] * ranks if ranks > 1 else [])
 
 
@@ -184,29 +189,49 @@ def test_predictions_are_of_the_neighbours_and_the_exchange_that_ran() -> None:
 class Turned:
     """A launch of four ranks on two packages whose library deals the ring's processes out in turns."""
 
-    placement: ClassVar[list[dict[str, Any]]] = [
-        {"rank": rank, "host": "a", "package": rank // 2, "numa": rank // 2, "cpu": rank} for rank in range(4)
+    placement: ClassVar[list[Place]] = [
+        Place(rank=rank, host="a", package=rank // 2, numa=rank // 2, cpu=rank) for rank in range(4)
     ]
 
     def __init__(self, *, verified: bool = True) -> None:
         self.asked: list[tuple[int, object, object]] = []
         self._verified = verified
 
-    def run(self, operation: str, parameters: Mapping[str, object], ranks: int) -> AppRecord:
+    def request(self, operation: str, parameters: Mapping[str, object], ranks: int) -> Request[AppRecord]:
         assert operation == "ring"
         self.asked.append((ranks, parameters["topology"], parameters["exchange"]))
         answer = {
             "verified": self._verified,
+            "cycles": 7,
             "positions": [0, 2, 3, 1] if ranks == 4 else [*range(ranks)],
         }
-        return AppRecord(
-            operation="ring", ranks=ranks, parameters=dict(parameters), time_s=ranks * 1e-6, answer=answer
+        record = AppRecord(
+            operation="ring",
+            ranks=ranks,
+            parameters=dict(parameters),
+            time_s=ranks * 1e-6,
+            answer=Answer.model_validate(answer),
         )
+        return Request(lambda _: [record])
+
+    def answer(self, sweep: Sweep) -> list[AppRecord]:
+        """Every request of the sweep."""
+        asking = sweep.asking(cast("Launched", self))
+        records: list[AppRecord] = []
+        request = next(asking, None)
+        while request is not None:
+            new = request.ask(cast("Session", None))
+            records += new
+            try:
+                request = asking.send(new)
+            except StopIteration:
+                request = None
+        return records
 
 
 def test_a_sweep_follows_the_order_of_the_ring() -> None:
     launched, sweep = Turned(), Sweep([4, 2, 4], ["sendrecv", "persistent"], ["cartesian-reorder"], 7, None)
-    records = sweep.run(launched)  # type: ignore[arg-type]
+    records = launched.answer(sweep)
     # The fewest processes first, ways that are compared next to each other.
     assert launched.asked == [
         (ranks, "cartesian-reorder", exchange) for ranks in (2, 4) for exchange in ("sendrecv", "persistent")
@@ -222,7 +247,7 @@ def test_a_sweep_follows_the_order_of_the_ring() -> None:
 def test_a_wrong_ring_ends_the_sweep() -> None:
     sweep = Sweep([2], ["sendrecv"], ["world"], None, None)
     with pytest.raises(Refused, match="has wrong values or tags"):
-        sweep.run(Turned(verified=False))  # type: ignore[arg-type]
+        Turned(verified=False).answer(sweep)
 
 
 def test_a_title_leaves_out_what_is_usual() -> None:

@@ -12,6 +12,7 @@ from hockney.apps.sum3d.model import predict_sum3d
 from hockney.apps.sum3d.study import Problem, run_statistics, shares, summary
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import usual
+from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 
 
@@ -64,7 +65,12 @@ def record() -> AppRecord:
         "verified": True,
     }
     return AppRecord(
-        operation="sum3d", ranks=2, parameters={"cycles": 1}, time_s=10.0, samples_s=[10.0], answer=answer
+        operation="sum3d",
+        ranks=2,
+        parameters={"cycles": 1},
+        time_s=10.0,
+        samples_s=[10.0],
+        answer=Answer.model_validate(answer),
     )
 
 

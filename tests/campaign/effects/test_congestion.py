@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.records.answers import Place, StreamsAnswer
 from hockney.records.record import Locality
 
 
@@ -17,7 +18,7 @@ def here(hosts: str, **more: Any) -> Here:
     between: dict[tuple[int, int], Locality] = {
         (a, b): "cache" if hosts[a] == hosts[b] else "network" for a, b in combinations(range(len(hosts)), 2)
     }
-    ranks = [{"rank": rank, "host": host} for rank, host in enumerate(hosts)]
+    ranks = [Place(rank=rank, host=host) for rank, host in enumerate(hosts)]
     present: list[tuple[Locality, int, int]] = [
         (name, *next(pair for pair, one in between.items() if one == name))
         for name in ("cache", "network")
@@ -31,7 +32,7 @@ def ask(where: Here, noise: float = 0.0, window_s: float = 1e-3) -> list[Questio
     lot = np.random.default_rng(1)
     asking = effects.get("congestion")(where)
     found: list[Question | NotMeasurable] = []
-    answer: dict[str, Any] | None = None
+    answer: StreamsAnswer | None = None
     while True:
         try:
             found.append(asking.send(answer))
@@ -41,7 +42,11 @@ def ask(where: Here, noise: float = 0.0, window_s: float = 1e-3) -> list[Questio
         if isinstance(last, Question):
             time_s = window_s * (1 + noise * lot.uniform(-1, 1))
             pairs = str(last.parameters["pairs"]).count(",") // 2 + 1
-            answer = {"time_s": time_s, "samples_s": [time_s], "preempted": 2, "pair_s": [time_s] * pairs}
+            answer = streams(time_s, [time_s] * pairs, preempted=2)
+
+
+def streams(time_s: float, pair_s: list[float], preempted: int = 0) -> StreamsAnswer:
+    return StreamsAnswer(time_s=time_s, samples_s=[time_s], preempted=preempted, pair_s=pair_s, verified=True)
 
 
 def draws(questions: Sequence[Question | NotMeasurable]) -> list[Question]:
@@ -168,7 +173,7 @@ def visited_again(slowness: dict[object, list[float]], *, moving: bool = False, 
     asking = effects.get("congestion")(here(**{"hosts": "aaaaaaaa", **more}))
     seen: dict[str, int] = {}
     again: list[object] = []
-    answer: dict[str, Any] | None = None
+    answer: StreamsAnswer | None = None
     while True:
         try:
             asked = asking.send(answer)
@@ -187,7 +192,7 @@ def visited_again(slowness: dict[object, list[float]], *, moving: bool = False, 
         pair_s = [1e-3] * (others + 1)
         # Where `moving`, another pair is the slow one on each visit.
         pair_s[seen[key] % len(pair_s) if moving else -1] = time_s
-        answer = {"time_s": time_s, "samples_s": [time_s], "preempted": 0, "pair_s": pair_s}
+        answer = streams(time_s, pair_s)
 
 
 def test_the_slowest_pairing_is_visited_again_and_others_if_it_was_slow_by_chance() -> None:

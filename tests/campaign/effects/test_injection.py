@@ -9,6 +9,7 @@ from typing import Any
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
 from hockney.campaign.effects.injection import counts, pairs_at
 from hockney.campaign.pairs import choose
+from hockney.records import answers
 from hockney.records.record import Locality
 
 Place = tuple[str, int, int, int]
@@ -22,21 +23,23 @@ def locality(a: Place, b: Place) -> Locality:
 
 def here(places: Sequence[Place], **more: Any) -> Here:
     between = {(a, b): locality(places[a], places[b]) for a, b in combinations(range(len(places)), 2)}
-    ranks = [{"rank": rank, "host": place[0]} for rank, place in enumerate(places)]
+    ranks = [answers.Place(rank=rank, host=place[0]) for rank, place in enumerate(places)]
     return Here(pairs=choose(between, [], 1), localities=between, ranks=ranks, **more)
 
 
 def ask(where: Here, time_s: Callable[[Question], float] = lambda _: 1e-5) -> list[Question | NotMeasurable]:
     asking = effects.get("injection")(where)
     found: list[Question | NotMeasurable] = []
-    answer = None
+    answer: answers.Answer | None = None
     while True:
         try:
             found.append(asking.send(answer))
         except StopIteration:
             return found
         last = found[-1]
-        answer = {"time_s": time_s(last)} if isinstance(last, Question) else None
+        answer = None
+        if isinstance(last, Question):
+            answer = answers.StreamsAnswer(time_s=time_s(last), verified=True)
 
 
 def test_numbers_of_pairs_grow_by_at_most_two() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.records.answers import Answer, Place
 
 NAMES = ("congestion", "datatypes", "injection", "matching", "overlap", "synchronisation")
 WITHOUT_BYTES = {"congestion", "datatypes", "injection"}
@@ -15,10 +14,9 @@ WITHOUT_BYTES = {"congestion", "datatypes", "injection"}
 
 def asked(name: str, largest_B: int) -> list[Question | NotMeasurable]:
     """What is asked of two cores of a host whose answers are all the same."""
-    bound = [{"rank": rank, "affinity": [rank], "siblings": [rank]} for rank in (0, 1)]
-    places = [{"host": "a", "cpus": 4, "caches": [], **one} for one in bound]
+    places = [Place(rank=rank, host="a", cpus=4, affinity=[rank], siblings=[rank]) for rank in (0, 1)]
     here = Here(pairs=[("cache", 0, 1)], localities={(0, 1): "cache"}, ranks=places, largest_B=largest_B)
-    answer: dict[str, Any] = {
+    said = {
         "done": 9,
         "valid": 9,
         "receiving_s": [1e-7],
@@ -27,16 +25,18 @@ def asked(name: str, largest_B: int) -> list[Question | NotMeasurable]:
         "pair_s": [1e-6],
         "samples_s": [1e-6],
         "preempted": 0,
+        "sending_s": [1e-7],
+        "verified": True,
     }
     asking = effects.get(name)(here)
     found: list[Question | NotMeasurable] = []
-    told: dict[str, Any] | None = None
+    answer: Answer | None = None
     while True:
         try:
-            found.append(asking.send(told))
+            found.append(asking.send(answer))
         except StopIteration:
             return found
-        told = answer if isinstance(found[-1], Question) else None
+        answer = Answer.model_validate(said) if isinstance(found[-1], Question) else None
 
 
 def length_B(question: Question) -> int:

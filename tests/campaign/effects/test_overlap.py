@@ -7,22 +7,23 @@ from typing import Any
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.records.answers import Cache, Place
 
 
-def places(*affinities: list[int], cache: int = 8, threads: int = 1, switch: str = "") -> list[dict[str, Any]]:
+def places(*affinities: list[int], cache: int = 8, threads: int = 1, switch: str = "") -> list[Place]:
     """Ranks of one host bound to these processors, of `threads` to a core; the first `cache` share a cache.
 
     `switch` is on in each of them.
     """
     return [
-        {
-            "rank": rank,
-            "host": "a",
-            "affinity": cpus,
-            "siblings": [cpus[0] // threads * threads + k for k in range(threads)],
-            "caches": [{"level": 3, "shared": list(range(cache))}],
-            "progress_threads": [switch] if switch else [],
-        }
+        Place(
+            rank=rank,
+            host="a",
+            affinity=cpus,
+            siblings=[cpus[0] // threads * threads + k for k in range(threads)],
+            caches=[Cache(level=3, type="Unified", size_B=2**25, shared=list(range(cache)))],
+            progress_threads=[switch] if switch else [],
+        )
         for rank, cpus in enumerate(affinities)
     ]
 
@@ -128,12 +129,13 @@ def test_the_runner_s_own_thread_gets_a_free_core_that_shares_a_cache() -> None:
     assert "no core that shares a cache with rank 0 is free" in why(full)[0]
     # Nor is it where the rank is bound to the first of them only.
     half = [
-        {**place, "affinity": [2 * place["rank"]]}
+        place.model_copy(update={"affinity": [2 * place.rank]})
         for place in places([0, 1], [2, 3], cache=6, threads=2, switch=OWN)
     ]
     assert cpus(asked(ranks=half)) == {"4,5"}
     # Ranks of another host take nothing from this one.
-    elsewhere = [places([0], [1], cache=2, switch=OWN)[0], {**places([0], [1], cache=2)[1], "host": "b"}]
+    other = places([0], [1], cache=2)[1].model_copy(update={"host": "b"})
+    elsewhere = [places([0], [1], cache=2, switch=OWN)[0], other]
     assert cpus(asked(ranks=elsewhere)) == {"1"}
 
 
@@ -158,7 +160,7 @@ def test_the_switch_is_that_of_the_rank_that_computes() -> None:
 
 
 def test_a_system_that_tells_no_caches_has_no_core_for_a_thread() -> None:
-    bare = [{"rank": rank, "host": "a", "affinity": [rank], "progress_threads": [OWN]} for rank in (0, 1)]
+    bare = [Place(rank=rank, host="a", affinity=[rank], progress_threads=[OWN]) for rank in (0, 1)]
     assert why(asked(ranks=bare)) == [
         "no core that shares a cache with rank 0 is free for a progress thread; measure fewer ranks"
     ]

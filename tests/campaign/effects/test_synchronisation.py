@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.records.answers import SynchronisationAnswer
 
 S_B, ABSENT_B, ARRIVED_B = 4016, 256, 1000
 TRANSFER_S = 1e-3
@@ -17,24 +18,25 @@ def here(**other: Any) -> Here:
     return Here(pairs=[("cache", 0, 1)], localities={(0, 1): "cache"}, ranks=[], **other)
 
 
-def library(question: Question) -> dict[str, Any]:
+def library(question: Question) -> SynchronisationAnswer:
     """A library with planted limits; one try of nine goes the wrong way, as on a noisy machine."""
     size_B, tries = int(str(question.parameters["bytes"])), int(str(question.parameters["tries"]))
     limit_B = S_B if question.parameters["receiver"] == "present" else ABSENT_B
     free = size_B <= limit_B
-    return {
-        "done": tries - 1 if free else 1,
-        "valid": tries,
-        "receiving_s": [TRANSFER_S / 100 if size_B <= ARRIVED_B else TRANSFER_S],
-        "transfers_s": [TRANSFER_S],
-        "verified": True,
-    }
+    return SynchronisationAnswer(
+        done=tries - 1 if free else 1,
+        valid=tries,
+        sending_s=[TRANSFER_S / 100],
+        receiving_s=[TRANSFER_S / 100 if size_B <= ARRIVED_B else TRANSFER_S],
+        transfers_s=[TRANSFER_S],
+        verified=True,
+    )
 
 
 def asked(place: Here, refuses: int | None = None, slow: Sequence[int] = ()) -> list[Question | NotMeasurable]:
     found: list[Question | NotMeasurable] = []
     asking = effects.get("synchronisation")(place)
-    answer: dict[str, Any] | None = None
+    answer: SynchronisationAnswer | None = None
     while True:
         try:
             question = asking.send(answer)
@@ -44,7 +46,7 @@ def asked(place: Here, refuses: int | None = None, slow: Sequence[int] = ()) -> 
         is_refused = isinstance(question, NotMeasurable) or question.parameters["bytes"] == refuses
         answer = None if is_refused else library(question)  # type: ignore[arg-type]
         if answer is not None and isinstance(question, Question) and question.parameters["bytes"] in slow:
-            answer["receiving_s"] = [TRANSFER_S]
+            answer = answer.model_copy(update={"receiving_s": [TRANSFER_S]})
 
 
 def sizes(questions: list[Question | NotMeasurable], receiver: str) -> set[int]:

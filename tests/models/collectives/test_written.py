@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from hockney.models.collectives._written import Term, latex, meanings, total, written
+from hockney.models.collectives._written import largest, latex, meanings, symbols, total
 from hockney.models.collectives.base import closed_form
-
-
-def test_letters_are_spelled_out() -> None:
-    assert written("(d + 2·r)·n") == "(⌊log₂P⌋ + 2·r)·n"
-    assert written("(k − 1)·⌈log(P)/log(k)⌉") == "(k − 1)·⌈log P/log k⌉"
+from hockney.models.collectives.closed_form import Counted, P, alpha, beta, gamma, n, q
 
 
 def test_a_formula_in_mathematics() -> None:
@@ -17,9 +13,18 @@ def test_a_formula_in_mathematics() -> None:
 
 
 def test_terms_that_count_nothing_are_left_out() -> None:
-    terms = [Term("q", " α", r" \alpha"), Term("0", " β", r" \beta"), Term("", " γ", r" \gamma")]
-    assert total(terms) == ("⌈log₂P⌉ α", r"\lceil \log_2 P\rceil \alpha")
-    assert total([]) == ("0", "0")
+    assert total(symbols(Counted(q * alpha))) == ("⌈log₂P⌉ α", r"\lceil \log_2 P\rceil \alpha")
+    assert total(symbols(Counted(P - P + 1))) == ("0", "0")
+
+
+def test_a_count_of_one_is_not_written() -> None:
+    terms = symbols(Counted(alpha + (P - 1) * n * (beta + gamma)))
+    assert total(terms) == (
+        "α + (P − 1)·n β + (P − 1)·n γ",
+        r"\alpha + (P - 1) \cdot n \beta + (P - 1) \cdot n \gamma",
+    )
+    assert largest(terms[:2]) == ("max(α, (P − 1)·n β)", r"\max\left(\alpha, (P - 1) \cdot n \beta\right)")
+    assert largest(terms[:1]) == ("α", r"\alpha")
 
 
 def test_where_a_form_holds_and_what_its_letters_mean() -> None:

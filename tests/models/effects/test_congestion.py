@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.answers import answering
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord
 
 # A start-up of 5 % of a window, so that one forgotten is seen.
@@ -34,7 +36,7 @@ def record(pattern: str, pair_s: Sequence[float], *, noise: float = NOISE, **mor
         effect="congestion",
         members=list(range(2 * len(pair_s))),
         parameters={"pattern": pattern, **sizes, **more},
-        answer=answer,
+        answer=StreamsAnswer.model_validate(answer),
     )
 
 
@@ -99,8 +101,7 @@ def test_the_interval_of_the_mean_holds_that_of_all_bisections() -> None:
 def test_what_is_uncertain_of_a_pair_alone_is_so_of_shares_and_congestion_the_right_way_round() -> None:
     # Twelve of thirty windows alone took twice as long: the median is the quicker time and β may be twice that.
     quick, slow = window_s(1), window_s(2)
-    reference = record("alone", [quick], noise=0)
-    reference.answer["samples_s"] = [quick] * 18 + [slow] * 12
+    reference = answering(record("alone", [quick], noise=0), samples_s=[quick] * 18 + [slow] * 12)
     found = fit([record("empty", [2 * ALPHA_S], noise=0), reference, *draws([[2.0] * PAIRS] * 8, 0)]).parameters
     ends = {name: (one.low, one.value, one.high) for name, one in found.items()}
     # A slower pair alone makes of the same times a greater share and less congestion; draws are all alike.
@@ -322,8 +323,7 @@ def test_few_bisections_have_no_interval() -> None:
 
 
 def test_what_arrived_damaged_is_left_out() -> None:
-    damaged = record("random", [window_s(1000)] * PAIRS, draw=99, seed=7)
-    damaged.answer["verified"] = False
+    damaged = answering(record("random", [window_s(1000)] * PAIRS, draw=99, seed=7), verified=False)
     found = fit([*alone(), *draws([[1.0] * PAIRS] * 6), damaged])
     assert found.parameters["worst_congestion"].value == pytest.approx(1, rel=0.02)
 

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.answers import answering, words_of
 
 from hockney.campaign.effects.base import Here, Question, effects
 from hockney.errors import RequestError
 from hockney.models.effects._layouts import fit_way
+from hockney.models.effects._least_squares import times_s
 from hockney.models.effects._shapes import Shape, levels_of
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.answers import DatatypesAnswer, Place
 from hockney.records.effect_record import EffectRecord
 
 CACHES = [{"level": 1, "size_B": 2**15}, {"level": 2, "size_B": 2**20}, {"level": 3, "size_B": 2**25}]
@@ -93,7 +96,7 @@ def records(
 ) -> list[EffectRecord]:
     """The questions of the campaign, answered by the planted truth with this relative noise."""
     random = np.random.default_rng(seed)
-    here = Here(pairs=[("cache", 0, 1)], localities={}, ranks=[{}, {}], largest_B=largest_B)
+    here = Here(pairs=[("cache", 0, 1)], localities={}, ranks=[Place(rank=0), Place(rank=1)], largest_B=largest_B)
     made = []
     for question in effects.get("datatypes")(here):
         assert isinstance(question, Question)
@@ -108,7 +111,7 @@ def records(
             EffectRecord(
                 effect="datatypes",
                 parameters=asked,
-                answer={**counts, "time_s": time_s, **interval},
+                answer=DatatypesAnswer.model_validate({**counts, "time_s": time_s, **interval}),
                 about={"caches": CACHES},
             )
         )
@@ -152,7 +155,7 @@ def test_a_layout_left_out_is_predicted_across_the_switch() -> None:
     for noise, percent in ((0.0, 1), (0.03, 15)):
         sent = [one for one in records(noise, switch_B=2**13) if one.parameters["way"] == "send"]
         fitted = fit_way(sent, levels_of(CACHES), 0)
-        errors = fitted.relative_errors(np.array([one.answer["time_s"] for one in sent]))
+        errors = fitted.relative_errors(times_s(sent))
         # Without noise the solver's rounding; else the noise of a layout and of the few that tell the same term.
         # A layout predicted from the wrong side of the switch would be off by a factor of 2 or more.
         assert np.percentile(errors, 95) < percent / 100
@@ -160,18 +163,19 @@ def test_a_layout_left_out_is_predicted_across_the_switch() -> None:
 
 def test_what_is_within_the_errors_is_no_switch() -> None:
     # The same beside 20 ms of something else: 2 % at most, less than a simple model is off anyway.
-    made = records(switch_B=2**13)
-    for one in made:
-        one.answer["time_s"] += 0.02
-        one.answer |= {"low_s": 0.999 * one.answer["time_s"], "high_s": 1.001 * one.answer["time_s"]}
+    sooner = records(switch_B=2**13)
+    made = [
+        answering(one, time_s=time_s, low_s=0.999 * time_s, high_s=1.001 * time_s)
+        for one, time_s in zip(sooner, times_s(sooner) + 0.02, strict=True)
+    ]
     assert not [name for name in fit(made).parameters if name.endswith("switch_B")]
 
 
 def test_a_layout_left_out_says_nothing_of_itself() -> None:
     sent = [one for one in records() if one.parameters["way"] == "send"]
     odd = next(index for index, one in enumerate(sent) if one.parameters.get("block_B") == 16)
-    truth_s = sent[odd].answer["time_s"]
-    sent[odd].answer["time_s"] *= 3
+    truth_s = words_of(sent[odd])["time_s"]
+    sent[odd] = answering(sent[odd], time_s=3 * truth_s)
     left_out_s = fit_way(sent, levels_of(CACHES), 0).left_out_s[odd]
     # The others have no noise: what is left is the solver's rounding.
     assert left_out_s == pytest.approx(truth_s, rel=1e-6)
@@ -265,16 +269,17 @@ def test_no_measured_layout_is_above_the_bound() -> None:
     sent = [one for one in made if one.parameters["way"] == "send"]
     costs = fit_way(sent, levels_of(CACHES), 0).costs
     for one in sent:
-        if one.answer["extent_B"] == one.answer["bytes"]:
+        said = words_of(one)
+        if said["extent_B"] == said["bytes"]:
             continue
-        common_s = costs.contiguous_s(int(one.answer["bytes"])) + value["send_setup_s"]
-        common_s += value["send_element_s"] * one.answer["bytes"] / (8 if "side" in one.parameters else 1)
-        bound_s = common_s + value["send_access_bound_s"] * one.answer["accesses"]
-        assert one.answer["time_s"] <= bound_s * (1 + 1e-9)
+        common_s = costs.contiguous_s(said["bytes"]) + value["send_setup_s"]
+        common_s += value["send_element_s"] * said["bytes"] / (8 if "side" in one.parameters else 1)
+        bound_s = common_s + value["send_access_bound_s"] * said["accesses"]
+        assert said["time_s"] <= bound_s * (1 + 1e-9)
 
 
 def test_a_level_without_layouts_is_not_identified() -> None:
-    made = [one for one in records() if one.answer["extent_B"] < 2**24]
+    made = [one for one in records() if words_of(one)["extent_B"] < 2**24]
     found = fit(made)
     assert "send_line_memory_s" not in found.parameters
     assert "beyond the last cache" in found.not_identified["send_line_memory_s"]
@@ -319,11 +324,12 @@ def test_the_bounds_begin_with_what_every_layout_measured_needs() -> None:
     assert plain.text.startswith("T_contiguous(n) ≤ T ≤ T_contiguous(n) + ")
     # One vector took half of what a contiguous message of its size takes.
     send = [one for one in made if one.parameters["way"] == "send"]
-    vector = next(one for one in send if one.parameters["layout"] == "vector")
+    index = next(index for index, one in enumerate(made) if one in send and one.parameters["layout"] == "vector")
+    vector = words_of(made[index])
     contiguous = [one for one in send if one.parameters["layout"] == "contiguous"]
-    like = next(one for one in contiguous if one.answer["bytes"] == vector.answer["bytes"])
-    scale = 0.5 * like.answer["time_s"] / vector.answer["time_s"]
-    vector.answer |= {name: scale * vector.answer[name] for name in ("time_s", "low_s", "high_s")}
+    like = next(words_of(one) for one in contiguous if words_of(one)["bytes"] == vector["bytes"])
+    scale = 0.5 * like["time_s"] / vector["time_s"]
+    made[index] = answering(made[index], **{name: scale * vector[name] for name in ("time_s", "low_s", "high_s")})
     bound = next(one for one in fit(made).views.bounded if one.where.startswith("send"))
     assert "every layout measured" in bound.where
     low = bound.text.split(" ≤ T ≤ ")[0]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 from scipy.stats import norm
+from tests.answers import answering
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
@@ -188,9 +189,7 @@ def test_the_quieter_visit_counts() -> None:
 
 def test_what_arrived_damaged_is_left_out_and_said() -> None:
     good = answers(planted_s)
-    damaged = [
-        one.model_copy(update={"answer": one.answer | {"verified": False, "time_s": 1e-12}}) for one in good
-    ]
+    damaged = [answering(one, verified=False, time_s=1e-12) for one in good]
     found = fit([*good, *damaged])
     assert found.parameters["R_C_B_per_s"].value == pytest.approx(R_C, rel=0.03)
     assert f"{len(damaged)} answers" in found.notes[0]

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
+from tests.answers import answering, words_of
 from tests.models.effects import test_congestion, test_datatypes, test_injection, test_matching
 
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
 
 FACTORS = (0.9, 1.0, 1.1)
@@ -21,7 +23,7 @@ FACTORS = (0.9, 1.0, 1.1)
 @over_launches
 def mean(records: Sequence[EffectRecord]) -> Effect:
     """A model that takes all samples as independent."""
-    samples = np.concatenate([record.answer["samples_s"] for record in records])
+    samples = np.concatenate([words_of(record)["samples_s"] for record in records])
     if samples.size < 2:
         raise RequestError("one sample", "more")
     value, reach = float(np.mean(samples)), 1.96 * float(np.std(samples, ddof=1)) / np.sqrt(samples.size)
@@ -36,7 +38,11 @@ def mean(records: Sequence[EffectRecord]) -> Effect:
 
 def launched(per_launch_s: Iterable[ArrayLike]) -> list[EffectRecord]:
     return [
-        EffectRecord(effect="mean", answer={"samples_s": np.asarray(some).tolist()}, repetition=launch)
+        EffectRecord(
+            effect="mean",
+            answer=Answer.model_validate({"samples_s": np.asarray(some).tolist()}),
+            repetition=launch,
+        )
         for launch, some in enumerate(per_launch_s)
     ]
 
@@ -99,8 +105,8 @@ def _scaled(record: EffectRecord, factor: float) -> EffectRecord:
             return [factor * one for one in value]
         return factor * value if isinstance(value, float) else value
 
-    answer = {name: times(value) if name.endswith("_s") else value for name, value in record.answer.items()}
-    return record.model_copy(update={"answer": answer})
+    scaled = {name: times(value) for name, value in words_of(record).items() if name.endswith("_s")}
+    return answering(record, **scaled)
 
 
 @pytest.mark.parametrize(

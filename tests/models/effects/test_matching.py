@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.answers import answering, words_of
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 from hockney.models.effects.matching import mean_search
+from hockney.records.answers import MatchingAnswer
 from hockney.records.effect_record import EffectRecord
 
 DEPTHS = (0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -29,7 +31,9 @@ def records(
             EffectRecord(
                 effect="matching",
                 parameters={"queue": queue, "ahead": ahead, "behind": behind, "by": "tag", "source": "named"},
-                answer={"time_s": time_s, "low_s": time_s * (1 - 2 * noise), "high_s": time_s * (1 + 2 * noise)},
+                answer=MatchingAnswer.model_validate(
+                    {"time_s": time_s, "low_s": time_s * (1 - 2 * noise), "high_s": time_s * (1 + 2 * noise)}
+                ),
             )
         )
     return made
@@ -107,8 +111,9 @@ def test_no_measured_search_is_above_the_bound_and_short_ones_do_not_make_it() -
     assert 1e-7 <= found.parameters["posted_entry_bound_s"].value < 1.4e-7
     bound, base = (found.parameters[f"posted_{name}_s"].value for name in ("entry_bound", "base"))
     for one in made:
-        if one.answer["time_s"] > 1.5 * base:
-            assert one.answer["time_s"] <= base + bound * one.parameters["ahead"] * (1 + 1e-12)
+        time_s = words_of(one)["time_s"]
+        if time_s > 1.5 * base:
+            assert time_s <= base + bound * one.parameters["ahead"] * (1 + 1e-12)
 
 
 def test_the_stencil_of_hoefler_2010_follows() -> None:
@@ -139,10 +144,8 @@ def test_queues_are_modelled_apart_and_one_with_few_depths_is_named() -> None:
 def test_a_disturbed_point_counts_little() -> None:
     made = records(lambda ahead: 1e-7 * ahead, noise=0.01)
     index = next(i for i, one in enumerate(made) if one.parameters["ahead"] == 1024)
-    answer = made[index].answer
-    made[index] = made[index].model_copy(
-        update={"answer": {**answer, "time_s": 20 * answer["time_s"], "high_s": 500 * answer["time_s"]}}
-    )
+    time_s = words_of(made[index])["time_s"]
+    made[index] = answering(made[index], time_s=20 * time_s, high_s=500 * time_s)
     assert fit(made).parameters["posted_entry_s"].value == pytest.approx(1e-7, rel=0.15)
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.answers import answering, words_of
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord
 
 CLOCK_S = 3e-8
@@ -52,20 +54,22 @@ def record(
     return EffectRecord(
         effect="overlap",
         parameters={"bytes": size_B, "side": side, "tests": tests},
-        answer={
-            "done_early": 5 if eager else 0,
-            "tries": 5,
-            "computation_s": computation,
-            "clock_s": CLOCK_S,
-            "alone_s": noisy(alone),
-            "total_s": noisy(computation + host + left + extra_s),
-            "start_s": noisy(0.75 * host + CLOCK_S),
-            "wait_s": noisy(0.25 * host + left + CLOCK_S),
-            "tests_s": noisy(tests * (TEST_S + CLOCK_S)),
-            "tests": [tests] * SAMPLES,
-            "disturbed": [0] * SAMPLES,
-            "verified": True,
-        },
+        answer=OverlapAnswer.model_validate(
+            {
+                "done_early": 5 if eager else 0,
+                "tries": 5,
+                "computation_s": computation,
+                "clock_s": CLOCK_S,
+                "alone_s": noisy(alone),
+                "total_s": noisy(computation + host + left + extra_s),
+                "start_s": noisy(0.75 * host + CLOCK_S),
+                "wait_s": noisy(0.25 * host + left + CLOCK_S),
+                "tests_s": noisy(tests * (TEST_S + CLOCK_S)),
+                "tests": [tests] * SAMPLES,
+                "disturbed": [0] * SAMPLES,
+                "verified": True,
+            }
+        ),
     )
 
 
@@ -152,7 +156,8 @@ def test_more_than_one_after_the_other_is_no_overlap() -> None:
 def test_an_interval_wider_than_all_that_is_possible_tells_nothing() -> None:
     """Every other repetition of both together takes ten transfers longer: the median is any of two."""
     wild = record(65536, "sender", 0)
-    wild.answer["total_s"] = [one + index % 2 * 1e-3 for index, one in enumerate(wild.answer["total_s"])]
+    total_s = [one + index % 2 * 1e-3 for index, one in enumerate(words_of(wild)["total_s"])]
+    wild = answering(wild, total_s=total_s)
     found = fit([wild, record(2**20, "sender", 0)])
     ratio = found.parameters["overlap_send_rendezvous"]
     assert ratio.low is not None
@@ -174,9 +179,7 @@ def test_overheads_need_a_transfer_that_proceeds_by_itself_for_the_most_part(
 def test_overheads_below_the_clock_are_not_told() -> None:
     """500 ns and 0.2 ns/B up to 4 KiB on a clock of 2 µs; then up to 16 B on one of 30 ns."""
     coarse = [record(size, "sender", tests) for size in (8, 1024, 4096) for tests in (0, TESTS)]
-    for one in coarse:
-        one.answer["clock_s"] = 2e-6
-    found = fit(coarse)
+    found = fit([answering(one, clock_s=2e-6) for one in coarse])
     assert {"o_send_eager_s", "O_send_eager_s_per_B"} <= set(found.not_identified)
     assert all(
         "resolution" in found.not_identified[f"{name}"] for name in ("o_send_eager_s", "O_send_eager_s_per_B")
@@ -202,20 +205,21 @@ def test_one_size_has_no_cost_per_byte() -> None:
 
 
 def test_a_transfer_as_short_as_the_clock_has_no_overlap() -> None:
-    short = record(8, "sender", 0)
-    short.answer["clock_s"] = 1e-5
-    found = fit([short])
+    found = fit([answering(record(8, "sender", 0), clock_s=1e-5)])
     assert "overlap_send_eager" in found.not_identified
     assert found.points[0]["overlap"] is None
 
 
 def test_repetitions_in_which_a_rank_was_suspended_are_left_out_and_counted() -> None:
-    records = campaign()
-    for one in records:
+    records = []
+    for one in campaign():
+        slowed = {
+            key: [value * (50 if index % 5 else 1) for index, value in enumerate(words_of(one)[key])]
+            for key in ("alone_s", "total_s", "start_s", "wait_s")
+        }
         # Four of five: the median would be a disturbed one.
-        one.answer["disturbed"] = [int(index % 5 != 0) for index in range(SAMPLES)]
-        for key in ("alone_s", "total_s", "start_s", "wait_s"):
-            one.answer[key] = [value * (50 if index % 5 else 1) for index, value in enumerate(one.answer[key])]
+        disturbed = [int(index % 5 != 0) for index in range(SAMPLES)]
+        records.append(answering(one, disturbed=disturbed, **slowed))
     found = fit(records)
     # A fifth of the samples: medians to 0.3 %.
     assert found.parameters["o_send_eager_s"].value == pytest.approx(O_S["sender", True], rel=TOLERANCE)
@@ -228,8 +232,7 @@ def test_every_view_speaks() -> None:
 
 
 def test_damaged_messages_prove_nothing() -> None:
-    damaged = record(8, "sender", 0)
-    damaged.answer["verified"] = False
+    damaged = answering(record(8, "sender", 0), verified=False)
     with pytest.raises(RequestError, match="damaged"):
         fit([damaged])
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.answers import answering
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.answers import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord
 
 TRANSFER_S = 1e-3
@@ -22,14 +24,16 @@ def record(
         effect="synchronisation",
         locality="cache",
         parameters={"bytes": size_B, "receiver": receiver, "patience_s": 2e-4, "tries": tries},
-        answer={
-            "done": done,
-            "valid": tries,
-            "receiving_s": [3 * late_s, late_s],
-            "transfers_s": [2 * TRANSFER_S, TRANSFER_S],
-            "sending_s": [1e-6],
-            "verified": True,
-        },
+        answer=SynchronisationAnswer.model_validate(
+            {
+                "done": done,
+                "valid": tries,
+                "receiving_s": [3 * late_s, late_s],
+                "transfers_s": [2 * TRANSFER_S, TRANSFER_S],
+                "sending_s": [1e-6],
+                "verified": True,
+            }
+        ),
         about=about,
     )
 
@@ -181,7 +185,6 @@ def test_a_slow_byte_alone_does_not_say_that_nothing_arrives(times: list[tuple[i
 
 
 def test_damaged_messages_prove_nothing() -> None:
-    damaged = record(1, "present", 9)
-    damaged.answer["verified"] = False
+    damaged = answering(record(1, "present", 9), verified=False)
     with pytest.raises(RequestError, match="damaged"):
         fit([damaged])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -130,7 +129,7 @@ def test_pairs_of_a_campaign(tmp_path: Path) -> None:
         measured_pairs(campaign, None, "default")
 
 
-@pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
+@pytest.mark.simulated
 def test_a_simulated_torus_gives_the_latency_of_its_links(tmp_path: Path) -> None:
     platform = tmp_path / "torus.xml"
     platform.write_text(

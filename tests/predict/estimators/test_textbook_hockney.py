@@ -11,8 +11,8 @@ import pytest
 from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
-from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import closed_form
+from hockney.models.collectives.expression import Case
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.textbook_hockney import fit, parameters
 from hockney.predict.points import points
@@ -114,7 +114,7 @@ def law(algorithm: str, ranks: int, size: int, mapping: str) -> float:
     found = closed_form("bcast", algorithm)
     assert found is not None
     alpha, size_B, _ = found.counts(Case(ranks, size))
-    return (alpha * ALPHA + size_B * BETA) * {"core": 1, "node": 4}[mapping]
+    return float(alpha * ALPHA + size_B * BETA) * {"core": 1, "node": 4}[mapping]
 
 
 def test_times_that_follow_the_formulas_are_predicted_exactly(bcast: Callable[..., pd.DataFrame]) -> None:

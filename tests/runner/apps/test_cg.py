@@ -17,6 +17,7 @@ from scipy.sparse import diags_array, eye_array, kron
 from scipy.sparse.linalg import spsolve
 
 from hockney.errors import RequestError
+from hockney.records.answers import Timed
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
@@ -62,7 +63,8 @@ def ask(
     nx, ny, nz = (*cells, 1)[:3]
     px, py, pz = grid
     request = {"dimensions": len(cells), "nx": nx, "ny": ny, "nz": nz, "px": px, "py": py, "pz": pz}
-    return session.app(LIMIT_S, operation="cg", ranks=math.prod(grid), **(BASE | request | choices))
+    request = BASE | request | choices
+    return session.app(LIMIT_S, Timed, operation="cg", ranks=math.prod(grid), **request).as_said()
 
 
 def problem(cells: tuple[int, ...]) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
@@ -261,7 +263,7 @@ def test_a_full_file_system_leaves_no_file(session: Session, tmp_path: Path) -> 
         subprocess.run(["umount", str(small)], check=False)
 
 
-@pytest.mark.skipif(shutil.which("smpirun") is None, reason="no SimGrid")
+@pytest.mark.simulated
 def test_28_simulated_ranks_iterate_alike_on_any_grid(tmp_path: Path) -> None:
     smpi = find("smpi")
     platform = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"

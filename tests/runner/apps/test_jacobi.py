@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
+from hockney.records.answers import Timed
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
@@ -58,7 +58,7 @@ def ask(
         "budget_s": 1,
         "tolerance": 0.01,
     }
-    return session.app(LIMIT_S, **(request | choices))
+    return session.app(LIMIT_S, Timed, **(request | choices)).as_said()
 
 
 def mixed(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -225,7 +225,7 @@ def test_no_time_is_charged_on_a_real_host(session: Session) -> None:
             ask(session, (8, 8, 8), (2, 1, 1), **choices)
 
 
-@pytest.mark.skipif(shutil.which("smpirun") is None, reason="no SimGrid")
+@pytest.mark.simulated
 def test_on_a_simulated_cluster() -> None:
     smpi = find("smpi")
     platform = ROOT / "machines" / "platforms" / "fat_tree_256.xml"

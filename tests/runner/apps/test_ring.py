@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from hockney.apps.ring.model import EXCHANGES
 from hockney.errors import RequestError
+from hockney.records.answers import Timed
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
@@ -24,7 +24,6 @@ LAUNCHED = 8
 COUNTS = (1, 2, 3, 4, 6, 8)
 TOPOLOGIES = ("world", "cartesian", "cartesian-reorder")
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
-simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 
 
 def start(mpi: Mpi, ranks: int = LAUNCHED, **choices: Any) -> Session:
@@ -45,7 +44,7 @@ def ask(session: Session, ranks: int, exchange: str = "sendrecv", **other: Any) 
         "budget_s": 1,
         "tolerance": 0.01,
     }
-    return session.app(LIMIT_S, **(request | other))
+    return session.app(LIMIT_S, Timed, **(request | other)).as_said()
 
 
 @pytest.fixture(scope="module")
@@ -91,14 +90,14 @@ def test_messages_come_back(session: Session, exchange: str) -> None:
         check(session, ranks, exchange, topology)
 
 
-@simulated
+@pytest.mark.simulated
 @pytest.mark.parametrize("exchange", EXCHANGES)
 def test_messages_come_back_in_a_simulation(simulation: Session, exchange: str) -> None:
     for ranks, topology in itertools.product(COUNTS, TOPOLOGIES):
         check(simulation, ranks, exchange, topology)
 
 
-@simulated
+@pytest.mark.simulated
 def test_in_turns_takes_twice_as_long_in_a_simulation(simulation: Session) -> None:
     # Two messages at a time of 4 B, or one after the other: an exact clock, the same latency in each.
     turns, once = (ask(simulation, 4, way)["time_s"] for way in ("sendrecv", "nonblocking"))
@@ -106,7 +105,7 @@ def test_in_turns_takes_twice_as_long_in_a_simulation(simulation: Session) -> No
     assert turns / once == pytest.approx(2, rel=0.1)
 
 
-@simulated
+@pytest.mark.simulated
 def test_a_simulation_repeats_no_more_than_an_interval_needs(simulation: Session) -> None:
     # Nothing disturbs it: the least number of samples is enough, however long the budget.
     answer = ask(simulation, 4, iterations=0, repetitions=0, budget_s=10)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.loads import Size, loads
 from hockney.errors import RequestError
+from hockney.records.answers import Timed
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
@@ -31,7 +31,6 @@ GRIDS = {
     8: [Grid(2, 2, 2), Grid(1, 4, 2), Grid(1, 1, 8)],
 }
 WAYS = [("balanced", 0), ("cartesian", 0), ("blocks", 0), ("blocks", 1)]
-simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 
 
 def start(mpi: Mpi, **choices: Any) -> Session:
@@ -56,7 +55,7 @@ def ask(session: Session, grid: Grid, split: str, packed: int = 0, **other: Any)
         "budget_s": 1,
         "tolerance": 0.01,
     }
-    return session.app(LIMIT_S, **(request | other))
+    return session.app(LIMIT_S, Timed, **(request | other)).as_said()
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +99,7 @@ def test_every_element_arrives_whatever_the_grid(session: Session, ranks: int) -
             check(session, grid, split, packed)
 
 
-@simulated
+@pytest.mark.simulated
 @pytest.mark.parametrize("ranks", sorted(GRIDS))
 def test_every_element_arrives_in_a_simulation(simulation: Session, ranks: int) -> None:
     for grid in factorisations(ranks):
@@ -108,7 +107,7 @@ def test_every_element_arrives_in_a_simulation(simulation: Session, ranks: int) 
             check(simulation, grid, split, packed)
 
 
-@simulated
+@pytest.mark.simulated
 def test_a_simulated_sum_takes_what_its_memory_takes(simulation: Session) -> None:
     answer = ask(simulation, Grid(2, 1, 1), "blocks", 1, nx=10, ny=10, nz=10, memory_bandwidth_B_per_s=1e6)
     # 500 sums of 24 B; two matrices of 1000 elements packed and one unpacked, 16 B each. SMPI's clock

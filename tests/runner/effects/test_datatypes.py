@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hockney.campaign.effects.base import Here, Question, effects
 from hockney.errors import RequestError
 from hockney.models.effects.base import effect_models
+from hockney.records.answers import Answer, Place
 from hockney.records.effect_record import EffectRecord
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
@@ -60,7 +61,7 @@ def session(mpi: Mpi) -> Iterator[Session]:
 
 
 def ask(session: Session, **request: Any) -> dict[str, Any]:
-    return session.effect(LIMIT_S, (0, 1), operation="datatypes", **{**BASE, **request})
+    return session.effect(LIMIT_S, (0, 1), operation="datatypes", **{**BASE, **request}).as_said()
 
 
 def touched(layout: dict[str, Any]) -> NDArray[np.int64]:
@@ -141,17 +142,18 @@ def test_a_wrong_request_is_refused_and_the_next_is_answered(
 
 
 @pytest.mark.mpi
+@pytest.mark.simulated
 def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
     """Sixty-four simulated ranks, whose copies cost nothing but what is planted: the fit must find that."""
     block_s, line_s = 2e-8, 5e-8
     caches = [{"level": 1, "size_B": 2**15}, {"level": 2, "size_B": 2**20}]
     here = Here(
-        pairs=[("network", 0, 40)], localities={}, ranks=[{"rank": 0}] * 64, budget_s=0.5, least_samples=6
+        pairs=[("network", 0, 40)], localities={}, ranks=[Place(rank=0)] * 64, budget_s=0.5, least_samples=6
     )
     records = []
     with _start(find("smpi"), 64, platform=PLATFORM) as session:
         asking = effects.get("datatypes")(here)
-        answer: dict[str, Any] | None = None
+        answer: Answer | None = None
         while True:
             try:
                 question = asking.send(answer)
@@ -168,7 +170,7 @@ def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
             if asked["layout"] == "vector" and asked["stride_B"] == asked["block_B"]:
                 continue
             answer = session.effect(LIMIT_S, question.members, operation="datatypes", **asked)
-            assert answer["verified"] is True, asked
+            assert answer.verified is True, asked
             records.append(
                 EffectRecord(
                     effect="datatypes",

@@ -13,6 +13,7 @@ import pytest
 from hockney.campaign.effects.base import Here, NotMeasurable, effects
 from hockney.errors import RequestError
 from hockney.models.effects.base import effect_models
+from hockney.records.answers import Answer, Place
 from hockney.records.effect_record import EffectRecord
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
@@ -54,7 +55,7 @@ def pair(mpi: Mpi) -> Iterator[Session]:
 
 
 def ask(session: Session, members: tuple[int, ...] = (0, 1), **request: Any) -> dict[str, Any]:
-    return session.effect(LIMIT_S, members, operation="matching", **{**BASE, **request})
+    return session.effect(LIMIT_S, members, operation="matching", **{**BASE, **request}).as_said()
 
 
 @pytest.mark.parametrize("queue", ["posted", "unexpected"])
@@ -120,16 +121,17 @@ def test_a_wrong_request_is_refused_and_the_next_is_answered(
 
 
 @pytest.mark.mpi
+@pytest.mark.simulated
 def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
     """Sixty-four simulated ranks, where a search costs what is planted; by source with a third rank."""
     entry_s = 1e-7
     here = Here(
-        pairs=[("network", 0, 40)], localities={}, ranks=[{"rank": 0}] * 64, budget_s=0.5, least_samples=6
+        pairs=[("network", 0, 40)], localities={}, ranks=[Place(rank=0)] * 64, budget_s=0.5, least_samples=6
     )
     records = []
     with _start(find("smpi"), 64, platform=PLATFORM) as session:
         asking = effects.get("matching")(here)
-        answer: dict[str, Any] | None = None
+        answer: Answer | None = None
         while True:
             try:
                 question = asking.send(answer)
@@ -142,7 +144,7 @@ def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
             if asked["ahead"] + asked["behind"] > 256:
                 continue
             answer = session.effect(LIMIT_S, question.members, operation="matching", **asked)
-            assert answer["verified"] is True, asked
+            assert answer.verified is True, asked
             records.append(
                 EffectRecord(effect="matching", members=list(question.members), parameters=asked, answer=answer)
             )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pytest
+from tests.answers import answering, words_of
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
@@ -21,7 +21,6 @@ from hockney.runner.session import Session
 
 LIMIT_S = 120.0
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
-simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 TOLERANCE = 0.03
 RETRIES = 5
 """What takes a core away without suspending a rank (a virtual machine's host) is not seen."""
@@ -65,7 +64,7 @@ def test_messages_arrive_whole_whatever_is_done_meanwhile(mpi: Mpi) -> None:
         for size_B in (0, 8, 5000, 2**18):
             for side in SIDES:
                 for tests in (0, 3):
-                    answer = ask(session, size_B, side, tests=tests, **FEW).answer
+                    answer = words_of(ask(session, size_B, side, tests=tests, **FEW))
                     assert answer["verified"] is True, (size_B, side, tests)
                     lengths = {
                         len(answer[key])
@@ -89,19 +88,20 @@ def test_a_busy_machine_gets_no_more_repetitions_than_asked_for(mpi: Mpi) -> Non
     os.sched_setaffinity(0, {min(cores)})
     try:
         with start(mpi) as session:
-            answer = ask(session, 8, "sender", repetitions=3, least_samples=3, budget_s=0.2).answer
+            record = ask(session, 8, "sender", repetitions=3, least_samples=3, budget_s=0.2)
     finally:
         os.sched_setaffinity(0, cores)
+    answer = words_of(record)
     assert sum(answer["disturbed"]) > 0
     assert len(answer["total_s"]) == 3
 
 
 def quickest(record: EffectRecord) -> EffectRecord:
     """The least eighth of each time: load of the machine only adds, and with none the medians are the same."""
-    count = len(record.answer["total_s"])
-    keep = max(count // 8, 1)
-    cut = {key: sorted(value)[:keep] for key, value in record.answer.items() if isinstance(value, list)}
-    return record.model_copy(update={"answer": record.answer | cut | {"disturbed": [0] * keep}})
+    answer = words_of(record)
+    keep = max(len(answer["total_s"]) // 8, 1)
+    cut = {key: sorted(value)[:keep] for key, value in answer.items() if isinstance(value, list)}
+    return answering(record, **cut | {"disturbed": [0] * keep})
 
 
 def recovered(session: Session, side: str) -> dict[str, float]:
@@ -152,7 +152,7 @@ def test_a_progress_thread_takes_in_what_its_rank_does_not(mpi: Mpi) -> None:
         for _ in range(RETRIES):
             alone = ask(session, 2**26, "receiver", repetitions=9)
             helped = ask(session, 2**26, "receiver", repetitions=9, thread_cpus=everywhere())
-            assert alone.answer["verified"] is helped.answer["verified"] is True
+            assert words_of(alone)["verified"] is words_of(helped)["verified"] is True
             gains.append(share_hidden(helped) - share_hidden(alone))
             if gains[-1] > GAIN:
                 return
@@ -161,8 +161,8 @@ def test_a_progress_thread_takes_in_what_its_rank_does_not(mpi: Mpi) -> None:
 
 def share_hidden(record: EffectRecord) -> float:
     """The overlap ratio of the medians, Doerfler and Brightwell's with the computation the longer."""
-    alone_s, total_s = (float(median(record.answer[key])) for key in ("alone_s", "total_s"))
-    return (alone_s + float(record.answer["computation_s"]) - total_s) / alone_s
+    alone_s, total_s = (float(median(words_of(record)[key])) for key in ("alone_s", "total_s"))
+    return (alone_s + float(words_of(record)["computation_s"]) - total_s) / alone_s
 
 
 def test_a_progress_thread_that_cannot_be_is_refused_on_both_sides(mpi: Mpi) -> None:
@@ -170,7 +170,7 @@ def test_a_progress_thread_that_cannot_be_is_refused_on_both_sides(mpi: Mpi) -> 
         words = "no second thread" if mpi.kind == "smpi" else "HOCKNEY_PROGRESS_THREAD=1"
         with pytest.raises(RequestError, match=words):
             ask(session, 8, "sender", thread_cpus="0", **FEW)
-        assert ask(session, 8, "sender", **FEW).answer["verified"] is True
+        assert words_of(ask(session, 8, "sender", **FEW))["verified"] is True
     if mpi.kind == "smpi":
         return
     with start(mpi, bind_to="none", environment=THREADED) as session:
@@ -178,7 +178,7 @@ def test_a_progress_thread_that_cannot_be_is_refused_on_both_sides(mpi: Mpi) -> 
             ask(session, 8, "sender", thread_cpus="1000", **FEW)
         with pytest.raises(RequestError, match="list of numbers"):
             ask(session, 8, "sender", thread_cpus="some", **FEW)
-        assert ask(session, 8, "sender", thread_cpus=everywhere(), **FEW).answer["verified"] is True
+        assert words_of(ask(session, 8, "sender", thread_cpus=everywhere(), **FEW))["verified"] is True
 
 
 LIBRARIES = ("I_MPI_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "MPIR_CVAR_ASYNC_PROGRESS")
@@ -192,15 +192,15 @@ def test_each_rank_says_which_switches_it_found_on(mpi: Mpi) -> None:
     environment = {one: off[one] if one in own else "1" for one in LIBRARIES}
     with start(mpi, bind_to="none", environment={**environment, "HOCKNEY_PROGRESS_THREAD": "yes"}) as session:
         wanted = {*LIBRARIES, "HOCKNEY_PROGRESS_THREAD"} - own
-        assert [set(place["progress_threads"]) for place in session.hello["ranks"]] == [wanted] * 2
-        assert mpi.kind == "smpi" or session.hello["thread_level"] == "multiple"
+        assert [set(place.progress_threads) for place in session.hello.ranks] == [wanted] * 2
+        assert mpi.kind == "smpi" or session.hello.thread_level == "multiple"
     with start(mpi, bind_to="none", environment={"HOCKNEY_PROGRESS_THREAD": "Off"}) as session:
-        assert [place["progress_threads"] for place in session.hello["ranks"]] == [[], []]
+        assert [place.progress_threads for place in session.hello.ranks] == [[], []]
         # Others may give more than they are asked for.
-        assert mpi.kind != "mpich" or session.hello["thread_level"] == "funneled"
+        assert mpi.kind != "mpich" or session.hello.thread_level == "funneled"
 
 
-@simulated
+@pytest.mark.simulated
 def test_overheads_of_a_simulated_library_come_back() -> None:
     """`smpi/ois` for MPI_Isend and `smpi/or` for a receive: seconds a message and a byte."""
     found = find("smpi")

@@ -29,7 +29,7 @@ def session(mpi: Mpi) -> Iterator[Session]:
 
 def stream(session: Session, effect: str, members: tuple[int, ...], **words: Any) -> dict[str, Any]:
     asked = {"bytes": 4096, "window": 4, "sample_s": 0, **TIMING, **words}
-    return session.effect(LIMIT_S, operation=effect, members=members, **asked)
+    return session.effect(LIMIT_S, operation=effect, members=members, **asked).as_said()
 
 
 def test_injection_streams_between_neighbours_among_the_members(session: Session) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from hockney.campaign.effects.base import Here, NotMeasurable, effects
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
+from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
@@ -21,7 +21,6 @@ from hockney.runner.session import Session
 
 LIMIT_S = 120.0
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
-simulated = pytest.mark.skipif(shutil.which("smpicc") is None, reason="no SimGrid (smpicc)")
 RETRIES = 3
 """A machine whose cores are all busy may keep a process away for longer than any patience."""
 
@@ -34,7 +33,7 @@ def start(mpi: Mpi, ranks: int = 2, **choices: Any) -> Session:
 
 def ask(session: Session, size_B: int, receiver: str, **other: Any) -> dict[str, Any]:
     request = {"operation": "synchronisation", "bytes": size_B, "patience_s": 2e-4, "tries": 5, **other}
-    return session.effect(LIMIT_S, (0, 1), receiver=receiver, **request)
+    return session.effect(LIMIT_S, (0, 1), receiver=receiver, **request).as_said()
 
 
 def test_small_sends_go_and_large_ones_wait(mpi: Mpi) -> None:
@@ -90,7 +89,7 @@ def measured(session: Session, **about: Any) -> Effect:
         Here(pairs=[("network", 0, 1)], localities={(0, 1): "network"}, ranks=[], simulated=True, **about)
     )
     records: dict[str, EffectRecord] = {}
-    answer: dict[str, Any] | None = None
+    answer: Answer | None = None
     while True:
         try:
             question = asking.send(answer)
@@ -111,7 +110,7 @@ def measured(session: Session, **about: Any) -> Effect:
         answer = records[words].answer
 
 
-@simulated
+@pytest.mark.simulated
 @pytest.mark.parametrize(
     ("small", "detached"), [(0, 65536), (1, 1000), (777, 777), (4097, 131071), (65536, 70001)]
 )

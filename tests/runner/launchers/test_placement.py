@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hockney.records.answers import Place
 from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
@@ -17,11 +18,10 @@ CPUS = frozenset(os.sched_getaffinity(0))
 needs_two = pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only: nothing to tell apart")
 
 
-def _ranks(mpi: Mpi, **request: Any) -> list[dict[str, Any]]:
+def _ranks(mpi: Mpi, **request: Any) -> list[Place]:
     argv, environment = command(mpi, LaunchRequest(**request))
     with Session([*argv, str(runner_binary(mpi))], environment, 60.0) as session:
-        ranks: list[dict[str, Any]] = session.hello["ranks"]
-        return ranks
+        return session.hello.ranks
 
 
 @needs_two
@@ -31,8 +31,8 @@ def _ranks(mpi: Mpi, **request: Any) -> list[dict[str, Any]]:
 )
 def test_pinned(mpi: Mpi, map_by: str, bind_to: str) -> None:
     ranks = _ranks(mpi, ranks=2, map_by=map_by, bind_to=bind_to)
-    sets = [frozenset(rank["affinity"]) for rank in ranks]
-    assert all(cpus <= frozenset(rank["siblings"]) for cpus, rank in zip(sets, ranks, strict=True))
+    sets = [frozenset(rank.affinity) for rank in ranks]
+    assert all(cpus <= frozenset(rank.siblings) for cpus, rank in zip(sets, ranks, strict=True))
     assert not sets[0] & sets[1]
     assert oversubscribed(ranks) == []
     assert localities(ranks)["0-1"] != "network"
@@ -41,7 +41,7 @@ def test_pinned(mpi: Mpi, map_by: str, bind_to: str) -> None:
 @needs_two
 def test_not_pinned(mpi: Mpi) -> None:
     ranks = _ranks(mpi, ranks=2, bind_to="none")
-    assert [frozenset(rank["affinity"]) for rank in ranks] == [CPUS, CPUS]
+    assert [frozenset(rank.affinity) for rank in ranks] == [CPUS, CPUS]
 
 
 def test_more_ranks_than_cores_start_unpinned_and_are_seen(mpi: Mpi) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
+from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.stencil.runs import ABOUT_PREDICTION, of_rank, sides, simulated_s
 from hockney.apps.stencil.steps import SUMS
 from hockney.records.app_record import AppRecord
@@ -29,10 +30,9 @@ class Cg(Program):
 
     def shown(self, record: AppRecord) -> Shown:
         """An iteration."""
-        asked, answer = record.parameters, record.answer
-        iterations = int(answer["iterations"])
-        parts_s = [sum(answer[key]) for key in ("compute_s", "halo_s", "allreduce_s")]
-        fractions = answer.get("fractions_of_bound")
+        asked, answer = record.parameters, record.answer.read_as(CgAnswer)
+        iterations, fractions = answer.iterations, answer.fractions_of_bound
+        parts_s = [sum(of_ranks_s) for of_ranks_s in (answer.compute_s, answer.halo_s, answer.allreduce_s)]
         return Shown(
             record,
             problem=sides(record, "n"),

@@ -13,11 +13,13 @@ from urllib.parse import quote
 
 from rich.table import Table
 
+from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.solution import describe
 from hockney.apps.jacobi.study import MOST_CELLS, Cells, Faces
 from hockney.apps.launched import Launched, repetitions
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.stencil import Exchange
+from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
 from hockney.units import format_bytes_rounded, format_rate, format_time
@@ -158,23 +160,26 @@ class Wanted:
             **repetitions(self.repetitions),
         }
 
-    def run(self, launched: Launched) -> list[AppRecord]:
-        """One record for each problem; the description of the solution where one was written."""
-        is_simulated = bool(launched.placement[0].get("simulated"))
-        records = []
+    def asking(self, launched: Launched) -> Asking[AppRecord]:
+        """One run for each problem; the description of the solution where one was written."""
+        is_simulated = launched.placement[0].simulated
         for ranks, dimensions, cells, grid, variant in self.problems():
             asked = self.parameters(dimensions, cells, grid, variant, is_simulated)
-            record = launched.run("cg", asked, ranks)
-            records.append(record)
+            (record,) = yield launched.request("cg", asked, ranks)
             if self.solution:
+                answer = record.answer.read_as(CgAnswer)
                 facts = {
-                    "iterations": record.answer["iterations"],
-                    "converged": record.answer["converged"],
-                    "verified": record.answer["verified"],
-                    "residual_norm": record.answer["residual_norms"][-1],
+                    "iterations": answer.iterations,
+                    "converged": answer.converged,
+                    "verified": answer.verified,
+                    "residual_norm": last_norm(answer),
                 }
                 describe(self.solution, (cells.z, cells.y, cells.x), 1 / (max(cells) + 1), facts)
-        return records
+
+
+def last_norm(answer: CgAnswer) -> float | None:
+    """Of the residual, as the iteration says; None without computing, or where it is not finite."""
+    return answer.residual_norms[-1] if answer.residual_norms else None
 
 
 def size_of(record: AppRecord) -> Cells:
@@ -194,12 +199,16 @@ def vectors_B(record: AppRecord) -> float:
 
 def unconverged(records: Sequence[AppRecord]) -> list[AppRecord]:
     """Those that were to converge and did not."""
-    return [one for one in records if one.parameters["eps"] > 0 and not one.answer["converged"]]
+    return [
+        record
+        for record in records
+        if record.parameters["eps"] > 0 and not record.answer.read_as(CgAnswer).converged
+    ]
 
 
 def wrong(records: Sequence[AppRecord]) -> list[AppRecord]:
     """Those whose true residual is not what the iteration says, beyond rounding, or where a number is none."""
-    return [one for one in records if one.answer.get("verified") is False]
+    return [record for record in records if record.answer.verified is False]
 
 
 def name_of(record: AppRecord) -> str:
@@ -223,11 +232,12 @@ def speedups(records: Sequence[AppRecord]) -> list[tuple[float, float] | None]:
             if (size_of(one), one.parameters["variant"], one.variant)
             == (size_of(record), record.parameters["variant"], record.variant)
         ]
-        base = min(alike, key=lambda one: (one.ranks, one.answer["iteration_s"]))
-        if base.ranks == max(one.ranks for one in alike) or not record.answer["iteration_s"]:
+        base = min(alike, key=lambda one: (one.ranks, one.answer.read_as(CgAnswer).iteration_s))
+        iteration_s = record.answer.read_as(CgAnswer).iteration_s
+        if base.ranks == max(one.ranks for one in alike) or not iteration_s:
             found.append(None)
             continue
-        speedup = base.answer["iteration_s"] / record.answer["iteration_s"]
+        speedup = base.answer.read_as(CgAnswer).iteration_s / iteration_s
         found.append((speedup, speedup * base.ranks / record.ranks))
     return found
 
@@ -254,7 +264,8 @@ LEFT = {"launch", "size", "grid", "formulation"}
 def table(records: Sequence[AppRecord]) -> Table:
     """A row for each run: iterations, residual, times and where they go, share of the bound, speed-up."""
     made = Table(box=None, pad_edge=False)
-    with_bound = any("fractions_of_bound" in one.answer for one in records)
+    answers = [record.answer.read_as(CgAnswer) for record in records]
+    with_bound = any(answer.fractions_of_bound for answer in answers)
     ratios = speedups(records)
     with_launch = any(one.variant not in UNNAMED for one in records)
     names = ["launch"] if with_launch else []
@@ -264,30 +275,28 @@ def table(records: Sequence[AppRecord]) -> Table:
     names += ["speed-up", "efficiency"] if any(ratios) else []
     for name in names:
         made.add_column(name, justify="left" if name in LEFT else "right")
-    for record, ratio in zip(records, ratios, strict=True):
-        answer = record.answer
-        norms = answer.get("residual_norms")
-        iteration_s = answer["iteration_s"]
-        traffic_B = answer["counted_bytes_per_unknown"] * answer["unknowns"]
+    for record, answer, ratio in zip(records, answers, ratios, strict=True):
+        norm, iteration_s = last_norm(answer), answer.iteration_s
+        traffic_B = answer.counted_bytes_per_unknown * answer.unknowns
         cells = [record.variant] if with_launch else []
         cells += [
             str(size_of(record)),
             str(record.ranks),
             str(grid_of(record)),
             str(record.parameters["variant"]),
-            str(answer["iterations"]),
-            f"{norms[-1] ** 2:.6g}" if norms and norms[-1] is not None else "",
+            str(answer.iterations),
+            f"{norm**2:.6g}" if norm is not None else "",
             format_time(record.time_s),
             format_time(iteration_s),
-            _shares(record),
+            _shares(answer),
             format_rate(traffic_B / iteration_s) if record.parameters["compute"] and iteration_s else "",
         ]
         if with_bound:
-            has = "fractions_of_bound" in answer
-            bytes_B = answer["bytes_per_unknown"] * answer["unknowns"]
+            bytes_B = answer.bytes_per_unknown * answer.unknowns
+            times_s, fractions = answer.stream_samples_s, answer.fractions_of_bound
             cells += [
-                format_rate(bytes_B / median(answer["stream_samples_s"])) if has else "",
-                f"{100 * median(answer['fractions_of_bound']):.1f} %" if has else "",
+                format_rate(bytes_B / median(times_s)) if times_s else "",
+                f"{100 * median(fractions):.1f} %" if fractions else "",
             ]
         if any(ratios):
             cells += [f"{ratio[0]:.3g}", f"{ratio[1]:.3g}"] if ratio else ["", ""]
@@ -295,7 +304,7 @@ def table(records: Sequence[AppRecord]) -> Table:
     return made
 
 
-def _shares(record: AppRecord) -> str:
+def _shares(answer: CgAnswer) -> str:
     """Of the time of all ranks together, in percent."""
-    parts_s = [sum(record.answer[key]) for key in ("compute_s", "halo_s", "allreduce_s")]
+    parts_s = [sum(of_ranks_s) for of_ranks_s in (answer.compute_s, answer.halo_s, answer.allreduce_s)]
     return " + ".join(f"{100 * part_s / sum(parts_s):.0f}" for part_s in parts_s) + " %" if sum(parts_s) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.stencil.runs import ABOUT_PREDICTION, of_rank, sides, simulated_s
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Made, Runs, app_sections
@@ -26,9 +27,8 @@ class Jacobi(Program):
 
     def shown(self, record: AppRecord) -> Shown:
         """A sweep."""
-        asked, answer = record.parameters, record.answer
-        parts_s = [sum(answer[key]) for key in ("compute_s", "pack_s", "wait_s")]
-        share = answer.get("fraction_of_bound")
+        asked, answer = record.parameters, record.answer.read_as(JacobiAnswer)
+        parts_s = [sum(of_ranks_s) for of_ranks_s in (answer.compute_s, answer.pack_s, answer.wait_s)]
         return Shown(
             record,
             problem=sides(record, "n"),
@@ -36,8 +36,8 @@ class Jacobi(Program):
             of_rank=of_rank(record),
             grid=sides(record, "p"),
             way=f"{asked['halo']}, {asked['faces']}",
-            rate=float(answer["mlups"]),
-            bound_share=None if share is None else float(share),
+            rate=answer.mlups,
+            bound_share=answer.fraction_of_bound,
             communication=sum(parts_s[1:]) / sum(parts_s) if sum(parts_s) else None,
         )
 

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
+from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.launched import Launched, repetitions
 from hockney.apps.stencil.choice import Source, rank_grids
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.stencil import Exchange, Stencil
 from hockney.apps.stencil.steps import Step
 from hockney.apps.stencil.surroundings import Surroundings
+from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
@@ -200,15 +202,16 @@ class Wanted:
             **repetitions(self.repetitions),
         }
 
-    def run(self, launched: Launched) -> list[AppRecord]:
-        """One record for each number of ranks."""
-        is_simulated = bool(launched.placement[0].get("simulated"))
-        return [launched.run("jacobi", self.parameters(ranks, is_simulated), ranks) for ranks in self.ranks]
+    def asking(self, launched: Launched) -> Asking[AppRecord]:
+        """One run for each number of ranks."""
+        is_simulated = launched.placement[0].simulated
+        for ranks in self.ranks:
+            yield launched.request("jacobi", self.parameters(ranks, is_simulated), ranks)
 
 
 def wrong(records: Sequence[AppRecord]) -> list[AppRecord]:
     """Those whose solution is not what it must be after so many sweeps."""
-    return [record for record in records if record.answer.get("verified") is False]
+    return [record for record in records if record.answer.verified is False]
 
 
 HEADINGS = ("variant", "ranks", "grid", "cells", "sweep", "MLUP/s", "bound", "of bound", "compute", "pack", "MPI")
@@ -219,9 +222,9 @@ def table(records: Sequence[AppRecord]) -> list[str]:
     """A line for each run below a heading: time of a sweep, rate, bound and share, parts of the slowest rank."""
     rows: list[tuple[str, ...]] = [HEADINGS]
     for record in records:
-        asked, answer = record.parameters, record.answer
+        asked, answer = record.parameters, record.answer.read_as(JacobiAnswer)
         sweeps = asked["iterations"]
-        bound, share = answer.get("bound_mlups"), answer.get("fraction_of_bound")
+        bound, share = answer.bound_mlups, answer.fraction_of_bound
         rows.append(
             (
                 record.variant or record.mpi,
@@ -229,10 +232,13 @@ def table(records: Sequence[AppRecord]) -> list[str]:
                 "x".join(str(asked[key]) for key in ("px", "py", "pz")),
                 "x".join(str(asked[key]) for key in ("nx", "ny", "nz")),
                 format_time(record.time_s / sweeps),
-                f"{answer['mlups']:.5g}",
+                f"{answer.mlups:.5g}",
                 f"{bound:.5g}" if bound else "",
                 f"{100 * share:.1f} %" if share else "",
-                *(format_time(max(answer[key]) / sweeps) for key in ("compute_s", "pack_s", "wait_s")),
+                *(
+                    format_time(max(of_ranks_s) / sweeps)
+                    for of_ranks_s in (answer.compute_s, answer.pack_s, answer.wait_s)
+                ),
             )
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -247,13 +253,13 @@ def table(records: Sequence[AppRecord]) -> list[str]:
 
 def explained(record: AppRecord) -> str:
     """What the bound of a run is made of, in one line; empty for a run without."""
-    answer = record.answer
-    if "bound_mlups" not in answer:
+    answer = record.answer.read_as(JacobiAnswer)
+    if answer.stream_bandwidth_B_per_s is None or answer.bytes_per_update is None:
         return ""
-    stores = "non-temporal stores" if answer["non_temporal"] else "regular stores"
-    layer = "" if answer["is_layer_kept"] else ", planes read more than once because they do not fit the cache"
-    bandwidth = answer["stream_bandwidth_B_per_s"] / 1e9
+    stores = "non-temporal stores" if answer.non_temporal else "regular stores"
+    layer = "" if answer.is_layer_kept else ", planes read more than once because they do not fit the cache"
+    bandwidth = answer.stream_bandwidth_B_per_s / 1e9
     return (
-        f"bound: {bandwidth:.4g} GB/s / {answer['bytes_per_update']:g} B per update "
-        f"({answer['instructions']}, {stores}, blocks of {answer['block_rows']} rows{layer})"
+        f"bound: {bandwidth:.4g} GB/s / {answer.bytes_per_update:g} B per update "
+        f"({answer.instructions}, {stores}, blocks of {answer.block_rows} rows{layer})"
     )

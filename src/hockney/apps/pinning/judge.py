@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
+from hockney.apps.pinning.answer import PinningAnswer, SeenRank, SeenThread
 from hockney.apps.pinning.plan import Plan
 from hockney.apps.pinning.topology import Topology, of_report
 from hockney.report.provenance import cpu_ranges
@@ -58,30 +59,30 @@ class Sight:
     openmp: bool
 
 
-def sight(answer: Mapping[str, Any]) -> Sight:
+def sight(answer: PinningAnswer) -> Sight:
     """The answer of the program, in words of this module."""
-    threads = [_seen(rank, thread) for rank in answer["ranks"] for thread in rank["threads"]]
+    threads = [_seen(rank, thread) for rank in answer.ranks for thread in rank.threads]
     nodes: dict[str, Topology] = {}
     cores: dict[str, int] = {}
-    for host in answer["hosts"]:
-        nodes.setdefault(host["host"], of_report(host))
-        cores.setdefault(host["host"], host.get("cores", len(nodes[host["host"]].cores)))
-    return Sight(tuple(threads), nodes, cores, dict(answer["ranks"][0]["environment"]), bool(answer["openmp"]))
+    for host in answer.hosts:
+        nodes.setdefault(host.host, of_report(host))
+        cores.setdefault(host.host, len(nodes[host.host].cores) if host.cores is None else host.cores)
+    return Sight(tuple(threads), nodes, cores, answer.ranks[0].environment, answer.openmp)
 
 
-def _seen(rank: Mapping[str, Any], thread: Mapping[str, Any]) -> Seen:
-    looks = dict(zip(thread["cpus"], thread["looks"], strict=True))
+def _seen(rank: SeenRank, thread: SeenThread) -> Seen:
+    looks = dict(zip(thread.cpus, thread.looks, strict=True))
     return Seen(
-        rank=rank["rank"],
-        thread=thread["thread"],
-        host=rank["host"],
-        machine=rank["machine"],
-        launched=tuple(rank["launched"]),
-        allowed=tuple(thread["allowed"]),
-        cpus=tuple(thread["cpus"]),
+        rank=rank.rank,
+        thread=thread.thread,
+        host=rank.host,
+        machine=rank.machine,
+        launched=tuple(rank.launched),
+        allowed=tuple(thread.allowed),
+        cpus=tuple(thread.cpus),
         cpu=max(looks, key=lambda cpu: (looks[cpu], -cpu)) if looks else None,
-        migrations=thread["migrations"],
-        share=thread["processor_s"] / thread["passed_s"] if thread["passed_s"] else None,
+        migrations=thread.migrations,
+        share=thread.processor_s / thread.passed_s if thread.passed_s else None,
     )
 
 

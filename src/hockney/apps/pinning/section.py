@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hockney.apps.pinning.answer import PinningAnswer
 from hockney.apps.pinning.judge import findings, sight
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Made, Runs, app_sections, as_data, page_id, readable
@@ -25,7 +26,7 @@ def pinning(runs: Runs) -> Made:
 
 
 def _row(record: AppRecord) -> tuple[AppRecord, list[str]]:
-    seen = sight(record.answer)
+    seen = sight(record.answer.read_as(PinningAnswer))
     wrong = " ".join(f"{one.text}." for one in findings(seen)) or "nothing"
     return record, [
         str(record.ranks), str(len(seen.threads)), record.mapping, record.variant, record.mpi, wrong

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from hockney.apps.pinning.answer import SeenHost
 from hockney.errors import RequestError
 from hockney.machine.system import load_system
+from hockney.records.answers import Place
 from hockney.runner.inventory import placements
 
 Level = Literal["package", "numa", "cache", "core"]
@@ -94,23 +96,25 @@ def here() -> Topology:
     return of_placements(placements())
 
 
-def of_placements(places: Iterable[Mapping[str, Any]]) -> Topology:
+def of_placements(places: Iterable[Place]) -> Topology:
     """From what `hockney.runner.inventory` reads of a machine."""
     return Topology(
         tuple(
-            Cpu(one["cpu"], min(one["siblings"]), _last_cache(one), one["numa"], one["package"]) for one in places
+            Cpu(place.cpu, min(place.siblings), _last_cache(place), place.numa, place.package)
+            for place in places
+            if place.cpu is not None
         )
     )
 
 
-def _last_cache(place: Mapping[str, Any]) -> int:
-    data = [one for one in place["caches"] if one["type"] != "Instruction" and one["shared"]]
-    return min(max(data, key=lambda one: one["level"])["shared"]) if data else int(place["numa"])
+def _last_cache(place: Place) -> int:
+    data = [cache for cache in place.caches if cache.type != "Instruction" and cache.shared]
+    return min(max(data, key=lambda cache: cache.level).shared) if data else place.numa
 
 
-def of_report(host: Mapping[str, Any]) -> Topology:
-    """From the `cpus` of a host as the program `pinning` reports them; empty on a simulated host."""
-    return Topology(tuple(Cpu(**one) for one in host["cpus"]))
+def of_report(host: SeenHost) -> Topology:
+    """From the CPUs of a host as the program `pinning` reports them; empty on a simulated host."""
+    return Topology(tuple(Cpu(one.cpu, one.core, one.cache, one.numa, one.package) for one in host.cpus))
 
 
 def parse(text: str) -> Topology:

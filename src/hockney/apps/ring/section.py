@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.model import MachineLinks, around, predict
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Made, Runs, app_sections
@@ -38,8 +39,8 @@ class Ring(Program):
 
     def predicted_s(self, record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
         """By the slowest link around the ring as it was placed."""
-        positions = record.answer["positions"]
-        order = sorted(range(record.ranks), key=lambda rank: int(positions[rank]))
+        positions = record.answer.read_as(RingAnswer).positions
+        order = sorted(range(record.ranks), key=lambda rank: positions[rank])
         links = MachineLinks(basis.of(record))
         made = predict(around(basis.placement(record), order), links, record.parameters["exchange"])
         return None if made is None else made.time_s, links.notes

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from hockney.apps.launched import Launched, repetitions
+from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.model import EXCHANGES, around
+from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.machine.placement import Placement
 from hockney.machine.placement_of_launch import placement_of_launch
@@ -30,6 +33,9 @@ STATISTICS = ("rank", "P", "t_mean", "t_xmsg", "var", "s2", "N", "dev", "s")
 """Columns of the statistics of a process; µs and µs²."""
 
 
+Entry = TypeVar("Entry")
+
+
 @dataclass(frozen=True)
 class Run:
     """One ring: `order` has the ranks of the launch around it, `localities` those of each and its right one."""
@@ -38,9 +44,14 @@ class Run:
     order: list[int]
     localities: list[Locality]
 
-    def of_process(self, name: str) -> list[Any]:
-        """An array of the answer in the order of the ring's processes."""
-        return [self.record.answer[name][rank] for rank in self.order]
+    @cached_property
+    def answer(self) -> RingAnswer:
+        """What the program said."""
+        return self.record.answer.read_as(RingAnswer)
+
+    def of_processes(self, of_ranks: Sequence[Entry]) -> list[Entry]:
+        """What is by rank, in the order of the ring's processes."""
+        return [of_ranks[rank] for rank in self.order]
 
 
 @dataclass
@@ -109,27 +120,25 @@ class Sweep:
         """What was run, in the order of the first run of each."""
         return list(self._curves.values())
 
-    def run(self, launched: Launched) -> list[AppRecord]:
+    def asking(self, launched: Launched) -> Asking[AppRecord]:
         """Every ring of the sweep, ways that are compared next to each other.
 
         Refused where a ring's values or tags are wrong; its record is kept and says so.
         """
-        records = []
-        places = {count: placement_of_launch({"ranks": launched.placement}, count) for count in self._counts}
+        launch = {"ranks": [place.model_dump() for place in launched.placement]}
+        places = {count: placement_of_launch(launch, count) for count in self._counts}
         between = boundaries(self._counts, lambda count: domains(places[count]))
         for count in self._counts:
             for topology in self._topologies:
                 for exchange in self._exchanges:
                     asked = {"exchange": exchange, "topology": topology, **self._common}
-                    record = launched.run("ring", asked, count)
-                    records.append(record)
-                    if not record.answer["verified"]:
+                    (record,) = yield launched.request("ring", asked, count)
+                    if not record.answer.verified:
                         raise Refused(
                             f"a ring of {count} processes ({exchange}, {topology}) has wrong values or tags",
                             "do not use this MPI; report it to the library",
                         )
                     self._add(record, places[count], between)
-        return records
 
     def _add(self, record: AppRecord, place: Placement, between: list[Boundary]) -> None:
         name = {
@@ -139,7 +148,7 @@ class Sweep:
             "exchange": str(record.parameters["exchange"]),
         }
         curve = self._curves.setdefault((*name.values(), record.launch), Curve(name, boundaries=between))
-        positions: list[int] = record.answer["positions"]
+        positions = record.answer.read_as(RingAnswer).positions
         order = sorted(range(record.ranks), key=lambda rank: positions[rank])
         curve.runs.append(Run(record, order, around(place, order)))
 
@@ -149,10 +158,11 @@ def statistics(run: Run) -> list[dict[str, float | int | None]]:
 
     `s2` = var·N/(N − 1), None of one cycle.
     """
-    count, ranks = int(run.record.answer["cycles"]), run.record.ranks
+    answer, ranks = run.answer, run.record.ranks
+    count = answer.cycles
     rows: list[dict[str, float | int | None]] = []
     for rank, (mean_s, variance_s2) in enumerate(
-        zip(run.of_process("means_s"), run.of_process("variances_s2"), strict=True)
+        zip(run.of_processes(answer.means_s), run.of_processes(answer.variances_s2), strict=True)
     ):
         mean, variance = 1e6 * mean_s, 1e12 * variance_s2
         sample = variance * count / (count - 1) if count > 1 else None
@@ -177,21 +187,21 @@ def statistics_csv(curves: Sequence[Curve]) -> str:
 
 def process_lines(run: Run, form: str) -> list[str]:
     """Lines of each process: `messages` counts both messages of a hop, `hops` counts hops."""
-    names = ("received", "left_tags", "right_tags", "left_values", "right_values", "means_s")
+    answer = run.answer
     lines = []
-    for rank, (received, left_tag, right_tag, left, right, mean_s) in enumerate(
-        zip(*map(run.of_process, names), strict=True)
-    ):
-        head = f"I am process {rank} and I have received"
+    for process, rank in enumerate(run.order):
+        received, mean_s = answer.received[rank], answer.means_s[rank]
+        left_tag, right_tag = answer.left_tags[rank], answer.right_tags[rank]
+        left, right = answer.left_values[rank], answer.right_values[rank]
+        head = f"I am process {process} and I have received"
         if form == "hops":
             final = f"My final messages have tag {left_tag} and value msg-left {left}, msg-right {right}"
             lines.append(f"{head} {received // 2} messages. {final}")
             continue
         final = f"My final messages have tags {left_tag}, {right_tag}; values {left}, {right}"
-        cycles = int(run.record.answer["cycles"])
         lines += [
             f"{head} {received} messages. {final}",
-            f"# walltime on processor {rank} after {cycles} iterations {cycles * mean_s:.8f}. "
+            f"# walltime on processor {process} after {answer.cycles} iterations {answer.cycles * mean_s:.8f}. "
             f"Average: {mean_s:.8f}",
         ]
     return lines

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hockney.apps.stencil.answer import StencilAnswer
 from hockney.apps.stencil.calibrate import Run
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.stencil import CELL_B, EXCHANGES, Stencil
@@ -62,12 +63,12 @@ def stencil_of(record: AppRecord) -> Stencil:
 def unusable(record: AppRecord) -> str:
     """Why a run says nothing here (a damaged line, another version's program); empty where it does."""
     try:
-        stencil = stencil_of(record)
-        if stencil.ranks != record.ranks or len(record.answer["compute_s"]) != record.ranks:
+        stencil, answer = stencil_of(record), record.answer.read_as(StencilAnswer)
+        if stencil.ranks != record.ranks or len(answer.compute_s) != record.ranks:
             return f"its grid {stencil.grid} is not one of {record.ranks} ranks"
         if stencil.exchange not in EXCHANGES or record.parameters["faces"] not in ("datatype", "packed"):
             return "its exchange is not known here"
-        if not (cell_s_of(record) > 0 and record.time_s > 0 and sum(record.answer["halo_B"]) >= 0):
+        if not (cell_s_of(record) > 0 and record.time_s > 0 and sum(answer.halo_B) >= 0):
             return "it took no time"
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         return f"what it says of itself is damaged ({type(error).__name__}: {error})"
@@ -77,20 +78,19 @@ def unusable(record: AppRecord) -> str:
 
 
 def _iterations(record: AppRecord) -> float:
-    return float(record.answer.get("iterations") or record.parameters["iterations"])
+    return float(record.answer.read_as(StencilAnswer).iterations or record.parameters["iterations"])
 
 
 def cell_s_of(record: AppRecord) -> float:
     """Seconds for a cell and iteration of the run's slowest rank."""
     cells = stencil_of(record).boxes().prod(axis=1)
     variant: Variant | None = record.parameters.get("variant")
-    iterations = _iterations(record)
+    iterations, answer = _iterations(record), record.answer.read_as(StencilAnswer)
     if variant:
         # Replaced residuals and the first are in what was counted.
-        counted = record.answer.get("counted_bytes_per_unknown")
-        of_one = record.answer.get("bytes_per_unknown")
+        counted, of_one = answer.counted_bytes_per_unknown, answer.bytes_per_unknown
         iterations = iterations * counted / of_one if counted and of_one else iterations + AROUND[variant]
-    return float(max(record.answer["compute_s"] / cells) / iterations)
+    return float(max(answer.compute_s / cells) / iterations)
 
 
 def computation(records: Sequence[AppRecord]) -> Computation:
@@ -104,9 +104,10 @@ def computation(records: Sequence[AppRecord]) -> Computation:
     for record in records:
         busy = -(-record.ranks // (record.nodes or 1))
         by_busy.setdefault(busy, []).append(cell_s_of(record))
-        halo_B = sum(record.answer["halo_B"])
-        if record.parameters["faces"] == "packed" and halo_B and "pack_s" in record.answer:
-            packing.append(sum(record.answer["pack_s"]) / (2 * halo_B * _iterations(record)))
+        answer = record.answer.read_as(StencilAnswer)
+        halo_B = sum(answer.halo_B)
+        if record.parameters["faces"] == "packed" and halo_B and answer.pack_s is not None:
+            packing.append(sum(answer.pack_s) / (2 * halo_B * _iterations(record)))
         rank_B.append(CELL_B * float(stencil_of(record).boxes().prod(axis=1).max()))
     return Computation(
         {busy: statistics.median(times) for busy, times in by_busy.items()},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hockney.apps.stencil.answer import StencilAnswer
 from hockney.apps.stencil.measured import computation, runs_of
 from hockney.apps.stencil.steps import iteration
 from hockney.apps.stencil.surroundings import Surroundings
@@ -46,11 +47,12 @@ def simulated_s(record: AppRecord, basis: Basis) -> tuple[float | None, list[str
         return None, []
     if record.ranks > MOST_RANKS:
         raise RequestError(f"more than {MOST_RANKS} ranks take too long to simulate", "")
-    if max(record.answer["compute_s"]) > MOST_COMPUTED * record.time_s:
+    answer = record.answer.read_as(StencilAnswer)
+    if max(answer.compute_s) > MOST_COMPUTED * record.time_s:
         raise RequestError("it says that it computed for longer than it ran", "")
     (run,) = runs_of([record])
     surroundings = _surroundings(basis, record)
-    if "pack_s" in record.answer:
+    if answer.pack_s is not None:
         costs = surroundings.costs.replaced({"copy_s_per_B": computation([record]).packing_s_per_B})
         surroundings = replace(surroundings, costs=costs)
     assumptions = surroundings.costs.assumptions(surroundings.place(record.ranks), record.ranks)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.loads import Size
-from hockney.apps.sum3d.model import PARTS, costs_of
+from hockney.apps.sum3d.answer import Sum3dAnswer
+from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.study import Problem, summary
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Made, Runs, app_sections
@@ -28,8 +29,8 @@ class Sum3d(Program):
 
     def shown(self, record: AppRecord) -> Shown:
         """A cycle."""
-        problem = _problem(record)
-        parts_s = {name: sum(record.answer[name]) for name in PARTS}
+        problem, answer = _problem(record), record.answer.read_as(Sum3dAnswer)
+        parts_s = {name: sum(of_ranks_s) for name, of_ranks_s in answer.parts_s.items()}
         total_s = sum(parts_s.values())
         return Shown(
             record,

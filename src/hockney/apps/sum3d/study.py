@@ -11,7 +11,8 @@ from typing import Any
 from hockney.apps.launched import repetitions as repeated
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.stencil.loads import Size, as_lines, check, check_ranks, usual_grid
-from hockney.apps.sum3d.model import PARTS, predict_sum3d
+from hockney.apps.sum3d.answer import Sum3dAnswer
+from hockney.apps.sum3d.model import predict_sum3d
 from hockney.errors import RequestError
 from hockney.models.statistics import NORMAL, t_reach
 from hockney.predict.machine_costs import MachineCosts
@@ -82,14 +83,12 @@ def run_statistics(samples_s: Sequence[float]) -> dict[str, float | int | None]:
     return {**made, "standard_deviation_s": deviation_s, **dict(zip(names, bounds, strict=True))}
 
 
-def shares(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Of each rank's time: what scattering, computing, gathering and packing take; they add up to 1.
+def shares(parts_s: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """Each rank's time by what scattering, computing, gathering and packing take; the shares add up to 1.
 
-    `slowest` is the rank that spends the most.
+    `parts_s`: seconds of each part by rank. `slowest` is the rank that spends the most.
     """
-    seconds = [
-        dict(zip(PARTS, of_rank, strict=True)) for of_rank in zip(*(answer[p] for p in PARTS), strict=True)
-    ]
+    seconds = [dict(zip(parts_s, of_rank, strict=True)) for of_rank in zip(*parts_s.values(), strict=True)]
     totals = [sum(of_rank.values()) for of_rank in seconds]
     by_rank = [
         {name.removesuffix("_s"): part_s / total_s if total_s else 0.0 for name, part_s in of_rank.items()}
@@ -110,7 +109,7 @@ def summary(
 
     That is what rank 0 measured, but for the sum, which is the slowest rank's: rank 0 waits for it in its gather.
     """
-    predicted = None
+    predicted, answer = None, record.answer.read_as(Sum3dAnswer)
     if costs is not None:
         made = predict_sum3d(
             problem.size,
@@ -118,13 +117,13 @@ def summary(
             problem.split,
             costs.on_nodes(record.nodes),
             # Each rank measured its own while all did: rank 0 copies, and the slowest holds up the gather.
-            record.answer["memory_bandwidth_B_per_s"][0],
-            sum_bandwidth_B_per_s=min(record.answer["sum_bandwidth_B_per_s"]),
+            answer.memory_bandwidth_B_per_s[0],
+            sum_bandwidth_B_per_s=min(answer.sum_bandwidth_B_per_s),
             write_allocate=write_allocate,
             algorithm=algorithm,
         )
-        measured_s = {name: record.answer[name][0] for name in PARTS}
-        sums_s = record.answer["compute_s"]
+        measured_s = {name: of_ranks_s[0] for name, of_ranks_s in answer.parts_s.items()}
+        sums_s = answer.compute_s
         # Rank 0 waits in its gather for the slowest sum.
         gather_s = max(measured_s["gather_s"] - (max(sums_s) - sums_s[0]), 0.0)
         measured_s |= {"compute_s": max(sums_s), "gather_s": gather_s, "time_s": record.time_s}
@@ -137,9 +136,9 @@ def summary(
         }
     return {
         "grid": str(problem.grid),
-        "loads": as_lines(record.answer["elements"]),
+        "loads": as_lines(answer.elements),
         "statistics": run_statistics(record.samples_s),
-        "shares": shares(record.answer),
+        "shares": shares(answer.parts_s),
         "predicted": predicted,
     }
 

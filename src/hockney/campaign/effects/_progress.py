@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from hockney.campaign.effects.base import Here
+from hockney.records.answers import Place
 
 OWN = "HOCKNEY_PROGRESS_THREAD"
 """Asks the runner for a thread of its own beside the rank that computes (cpp/runner/effects/overlap)."""
 
-Place = Mapping[str, Any]
-
 
 def is_threaded(here: Here, rank: int) -> bool:
     """Whether this rank found a switch of a progress thread on, wherever that was set: the runner says so."""
-    return bool(_place(here, rank).get("progress_threads"))
+    return bool(_place(here, rank).progress_threads)
 
 
 def wants_own_thread(here: Here, rank: int) -> bool:
     """Whether this rank was started with the runner's own switch on."""
-    return OWN in _place(here, rank).get("progress_threads", ())
+    return OWN in _place(here, rank).progress_threads
 
 
 def library_threads(here: Here) -> str:
@@ -29,17 +27,17 @@ def library_threads(here: Here) -> str:
     Each runs on the processors of its own rank, so those must be two cores at least, and of all ranks of a host
     one for each rank and each thread.
     """
-    threaded = [place for place in here.ranks if set(place.get("progress_threads", ())) - {OWN}]
-    for host in sorted({str(place["host"]) for place in threaded}):
+    threaded = [place for place in here.ranks if set(place.progress_threads) - {OWN}]
+    for host in sorted({place.host for place in threaded}):
         mine = _of_host(here, host)
-        beside = [place for place in threaded if place["host"] == host]
-        bound = [place for place in beside if _cores(mine, place["affinity"]) < 2]
+        beside = [place for place in threaded if place.host == host]
+        bound = [place for place in beside if _cores(mine, place.affinity) < 2]
         if bound:
             return (
-                f"rank {bound[0]['rank']} is bound to one core, which its progress thread would share; measure "
+                f"rank {bound[0].rank} is bound to one core, which its progress thread would share; measure "
                 "with --bind-to none"
             )
-        cores = _cores(mine, {cpu for place in mine for cpu in place["affinity"]})
+        cores = _cores(mine, {cpu for place in mine for cpu in place.affinity})
         if len(mine) + len(beside) > cores:
             return (
                 f"no core is left for progress threads: {len(mine)} ranks and {len(beside)} threads on the "
@@ -55,14 +53,14 @@ def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
     known to be kept from us. Of one that may use several: these, where the ranks of its host leave one of them.
     """
     place = _place(here, rank)
-    host = str(place["host"])
+    host = place.host
     mine = _of_host(here, host)
-    taken = {cpu for one in mine for cpu in (*one["affinity"], *one.get("siblings", ()))}
-    if _cores(mine, place["affinity"]) > 1:
+    taken = {cpu for one in mine for cpu in (*one.affinity, *one.siblings)}
+    if _cores(mine, place.affinity) > 1:
         if _cores(mine, taken) > len(mine):
-            return sorted(place["affinity"]), ""
+            return sorted(place.affinity), ""
         return [], f"no core is left for a progress thread beside the {len(mine)} ranks of {host}"
-    free = {cpu for cache in place.get("caches", ()) for cpu in cache["shared"]} - taken
+    free = {cpu for cache in place.caches for cpu in cache.shared} - taken
     usable = free & here.usable_cpus.get(host, free)
     if usable:
         return sorted(usable), ""
@@ -75,14 +73,14 @@ def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
 
 
 def _place(here: Here, rank: int) -> Place:
-    return next(one for one in here.ranks if int(one["rank"]) == rank)
+    return next(place for place in here.ranks if place.rank == rank)
 
 
 def _of_host(here: Here, host: str) -> list[Place]:
-    return [place for place in here.ranks if place["host"] == host]
+    return [place for place in here.ranks if place.host == host]
 
 
 def _cores(places: Sequence[Place], cpus: Iterable[int]) -> int:
     """How many cores these processors are, all cores having as many hardware threads as those of the ranks."""
-    width = max((len(place.get("siblings", ())) for place in places), default=1) or 1
+    width = max((len(place.siblings) for place in places), default=1) or 1
     return len(set(cpus)) // width

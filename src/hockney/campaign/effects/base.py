@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from hockney.records.answers import Answer, Place
 from hockney.records.record import LOCALITIES, Locality
 from hockney.registry import Registry
 
@@ -44,7 +44,7 @@ class Here:
 
     pairs: Sequence[tuple[Locality, int, int]]
     localities: Mapping[tuple[int, int], Locality]
-    ranks: Sequence[Mapping[str, Any]]
+    ranks: Sequence[Place]
     eager_limit_B: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     usable_cpus: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Here:
         return max((one for one, _, _ in self.pairs), key=LOCALITIES.index)
 
 
-Asking = Generator[Question | NotMeasurable, dict[str, Any] | None, None]
+Asking = Generator[Question | NotMeasurable, Answer | None, None]
 """Yields questions and is sent their answers; None for one that was refused, and after NotMeasurable.
 
 It must depend on nothing but `Here` and the answers: a campaign that is resumed feeds it the answers on disk.

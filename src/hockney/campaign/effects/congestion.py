@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from hockney.network.traffic.base import Allocated, Demand, Links
 from hockney.network.traffic.demands import traffics
 from hockney.network.traffic.routings.base import routings
 from hockney.network.traffic.study import default_routing, rounded
+from hockney.records.answers import Answer, StreamsAnswer
 
 SIZE_B = 2**20
 WINDOW, SIMULATED_WINDOW = 8, 2
@@ -68,9 +68,9 @@ def ask(here: Here) -> Asking:
     repeated = ONCE if here.simulated else THRICE
     slowest: list[tuple[float, Question]] = []
 
-    def noted(asked: Question, answer: Mapping[str, Any] | None) -> None:
+    def noted(asked: Question, answer: Answer | None) -> None:
         if answer is not None:
-            slowest.append((float(np.max(answer["pair_s"])), asked))
+            slowest.append((float(np.max(answer.read_as(StreamsAnswer).pair_s)), asked))
 
     if half > 1:
         for pattern, pairs in ordered(half).items():
@@ -86,7 +86,7 @@ def ask(here: Here) -> Asking:
         else:
             yield NotMeasurable(
                 f"the worst pairing of {network.spec} needs one rank on each of its {network.nodes} nodes (4 or "
-                f"more); {len(members)} ranks on {len({place['host'] for place in here.ranks})} hosts take part",
+                f"more); {len(members)} ranks on {len({place.host for place in here.ranks})} hosts take part",
                 locality,
             )
     means: list[float] = []
@@ -100,8 +100,9 @@ def ask(here: Here) -> Asking:
         noted(pairing, answer)
         if answer is None:
             continue
-        means.append(float(np.mean(1.0 / np.asarray(answer["pair_s"]))))
-        spent_s += answer["time_s"] * (len(answer["samples_s"]) + answer["preempted"])
+        streams = answer.read_as(StreamsAnswer)
+        means.append(float(np.mean(1.0 / np.asarray(streams.pair_s))))
+        spent_s += streams.time_s * (len(streams.samples_s) + streams.preempted)
         if not here.simulated and _enough(means, here.tolerance, spent_s > DRAWS_BUDGET * here.budget_s):
             break
     if half > 1 and not here.simulated:
@@ -122,7 +123,7 @@ def _again(slowest: Sequence[tuple[float, Question]]) -> Asking:
         for again in range(AGAIN):
             answer = yield Question(asked.members, {**asked.parameters, "again": again}, asked.locality)
             if answer is not None:
-                visits_s.append(answer["pair_s"])
+                visits_s.append(answer.read_as(StreamsAnswer).pair_s)
         surely_s = max(surely_s, float(np.max(np.median(visits_s, axis=0))) if visits_s else 0.0)
 
 
@@ -130,8 +131,8 @@ def members_of(here: Here) -> list[int]:
     """One rank of each node where there are several nodes, else all ranks."""
     first: dict[str, int] = {}
     for place in here.ranks:
-        first.setdefault(str(place["host"]), int(place["rank"]))
-    return list(first.values()) if len(first) > 1 else [int(place["rank"]) for place in here.ranks]
+        first.setdefault(place.host, place.rank)
+    return list(first.values()) if len(first) > 1 else [place.rank for place in here.ranks]
 
 
 def ordered(half: int) -> dict[str, list[int]]:
@@ -163,10 +164,10 @@ def _draws(here: Here, half: int) -> int:
     return SIMULATED_DRAWS if here.simulated else MOST_DRAWS
 
 
-def _window(first: Mapping[str, Any] | None, budget_s: float) -> int:
+def _window(first: Answer | None, budget_s: float) -> int:
     if first is None:
         return WINDOW
-    return int(np.clip(WINDOW_SHARE * budget_s / first["time_s"], 1, WINDOW))
+    return int(np.clip(WINDOW_SHARE * budget_s / first.read_as(StreamsAnswer).time_s, 1, WINDOW))
 
 
 def _enough(means: Sequence[float], tolerance: float, late: bool) -> bool:

@@ -9,6 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
+from hockney.records.answers import StreamsAnswer
 from hockney.records.record import LOCALITIES, Locality
 
 SIZES_B = (8, 64, 512, 2048, 2**16, 2**18, 2**20)
@@ -61,7 +62,7 @@ def ask(here: Here) -> Asking:
                         continue
                     words = {"bytes": size_B, "layout": layout, "visit": visit}
                     answer = yield Question(members, {**words, **_timing(here, size_B)}, locality)
-                    found[place] = answer["time_s"] if answer is not None else 0.0
+                    found[place] = answer.read_as(StreamsAnswer).time_s if answer is not None else 0.0
                     if found[place] > SLOWEST_S and size_B >= LEAST_LONGEST_B and not here.simulated:
                         break
 

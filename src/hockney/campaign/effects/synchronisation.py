@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, Literal
+from typing import Literal
 
 from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.records.answers import Answer, SynchronisationAnswer
 from hockney.records.record import Locality
 
 Receiver = Literal["present", "absent"]
-Verdict = Callable[[dict[str, Any]], bool]
+Verdict = Callable[[SynchronisationAnswer], bool]
 
 PATIENCE_S = 2e-4
 SIMULATED_PATIENCE_S = 1.0
@@ -23,16 +24,16 @@ ARRIVED_SHARE = 0.5
 """A message that lies there already is received in less than this share of its transfer."""
 
 
-def is_free(answer: dict[str, Any]) -> bool:
+def is_free(answer: SynchronisationAnswer) -> bool:
     """Whether most sends were done before their receiver came."""
-    return 2 * int(answer["done"]) > int(answer["valid"])
+    return 2 * answer.done > answer.valid
 
 
-def has_arrived(answer: dict[str, Any]) -> bool:
+def has_arrived(answer: SynchronisationAnswer) -> bool:
     """Whether the late receiver needed clearly less than a transfer; the least of each counts."""
-    if not answer["receiving_s"]:
+    if not answer.receiving_s:
         return False
-    return bool(min(answer["receiving_s"]) < ARRIVED_SHARE * min(answer["transfers_s"]))
+    return min(answer.receiving_s) < ARRIVED_SHARE * min(answer.transfers_s)
 
 
 @effects.register("synchronisation")
@@ -57,7 +58,7 @@ def _limit(
     receiver: Receiver,
     verdict: Verdict,
     goes_on: Verdict,
-) -> Generator[Question | NotMeasurable, dict[str, Any] | None, None]:
+) -> Generator[Question | NotMeasurable, Answer | None, None]:
     """Sizes double while `goes_on` or the verdict says yes; the gap above the last yes is halved to one byte."""
 
     def question(size_B: int) -> Question:
@@ -73,11 +74,12 @@ def _limit(
         answer = yield question(size_B)
         if answer is None:
             break
-        if verdict(answer):
+        tries = answer.read_as(SynchronisationAnswer)
+        if verdict(tries):
             yes_B = size_B
         elif no_B <= yes_B:
             no_B = size_B
-        if size_B == here.largest_B or not (verdict(answer) or goes_on(answer)):
+        if size_B == here.largest_B or not (verdict(tries) or goes_on(tries)):
             break
         size_B = min(max(1, 2 * size_B), here.largest_B)
     while no_B - yes_B > 1:
@@ -85,7 +87,7 @@ def _limit(
         answer = yield question(middle_B)
         if answer is None:
             return
-        if verdict(answer):
+        if verdict(answer.read_as(SynchronisationAnswer)):
             yes_B = middle_B
         else:
             no_B = middle_B

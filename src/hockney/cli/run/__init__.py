@@ -14,6 +14,7 @@ from hockney.registry import unit_files
 
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
+    from hockney.campaign.loop import Asking
     from hockney.records.app_record import AppRecord
 
 run = group("run", help="Small applications on your MPI: ring, sum3d, jacobi, cg, pinning.")
@@ -64,7 +65,7 @@ Repeat = Annotated[
 
 
 def run_app(
-    do: Callable[[Launched], list[AppRecord]],
+    do: Callable[[Launched], Asking[AppRecord]],
     *,
     output: Path | None,
     verb: str,
@@ -83,7 +84,7 @@ def run_app(
     cpus: Sequence[Sequence[int]] = (),
     slots: Sequence[Sequence[int]] = (),
 ) -> list[AppRecord]:
-    """Launch as the options say and collect what `do` runs on each launch; warnings go to standard error."""
+    """Launch as the options say and collect what `do` asks for on each launch; warnings go to standard error."""
     from socket import gethostname
 
     from hockney.apps.launched import each, opened

@@ -28,6 +28,7 @@ from hockney.cli.run import (
 
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
+    from hockney.campaign.loop import Asking
     from hockney.records.app_record import AppRecord
 
 
@@ -116,9 +117,19 @@ def cg(
 
     The stop is r · r ≤ eps² of its first value. Several sizes, ranks, grids and formulations are one launch.
     """
+    from hockney.apps.cg.answer import CgAnswer
     from hockney.apps.cg.solution import description, part, require_place
     from hockney.apps.cg.study import Stores as KindOfStores
-    from hockney.apps.cg.study import Variant, Wanted, name_of, parse_unknowns, table, unconverged, wrong
+    from hockney.apps.cg.study import (
+        Variant,
+        Wanted,
+        last_norm,
+        name_of,
+        parse_unknowns,
+        table,
+        unconverged,
+        wrong,
+    )
     from hockney.apps.jacobi.study import Faces, parse_ranks
     from hockney.apps.stencil.grids import parse_grid
     from hockney.apps.stencil.stencil import Exchange
@@ -163,9 +174,9 @@ def cg(
     )
     hosts_used: set[str] = set()
 
-    def do(launched: Launched) -> list[AppRecord]:
-        hosts_used.update(str(one["host"]) for one in launched.placement)
-        return wanted.run(launched)
+    def do(launched: Launched) -> Asking[AppRecord]:
+        hosts_used.update(place.host for place in launched.placement)
+        return wanted.asking(launched)
 
     records = run_app(
         do,
@@ -192,16 +203,18 @@ def cg(
     _draw(records, solution, plot, convergence)
     late, failed = unconverged(records), wrong(records)
     for record in late:
+        answer = record.answer.read_as(CgAnswer)
         err.print(
-            f"[red]not converged:[/red] {name_of(record)}: after {record.answer['iterations']} iterations "
+            f"[red]not converged:[/red] {name_of(record)}: after {answer.iterations} iterations "
             f"on {record.ranks} ranks",
             soft_wrap=True,
         )
     for record in failed:
-        norms = [record.answer[key] for key in ("true_residual_norm", "residual_tolerance")]
+        answer = record.answer.read_as(CgAnswer)
         err.print(
-            f"[red]wrong:[/red] {name_of(record)}: ‖b - A x‖ on {record.ranks} ranks is {norms[0]}, not "
-            f"{record.answer['residual_norms'][-1]} as the iteration says, to {norms[1]}",
+            f"[red]wrong:[/red] {name_of(record)}: ‖b - A x‖ on {record.ranks} ranks is "
+            f"{answer.true_residual_norm}, not {last_norm(answer)} as the iteration says, to "
+            f"{answer.residual_tolerance}",
             soft_wrap=True,
         )
     if late or failed:
@@ -227,11 +240,12 @@ def _explain(records: list[AppRecord], hosts: set[str]) -> None:
 def _draw(records: list[AppRecord], solution: Path | None, plot: Path | None, convergence: Path | None) -> None:
     if convergence:
         from hockney.apps.cg import picture as pictures
+        from hockney.apps.cg.answer import CgAnswer
         from hockney.apps.cg.study import name_of
 
         pictures.convergence(
             convergence,
-            [(name_of(record), record.answer["residual_norms"]) for record in records],
+            [(name_of(record), record.answer.read_as(CgAnswer).residual_norms or []) for record in records],
         )
     if plot and solution:
         from hockney.apps.cg import picture as pictures

@@ -148,7 +148,7 @@ def jacobi(
         grids=grids,
     )
     records = run_app(
-        wanted.run,
+        wanted.asking,
         output=output,
         verb="jacobi",
         mpi=mpi,

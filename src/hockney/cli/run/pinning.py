@@ -32,6 +32,7 @@ from hockney.errors import RequestError
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
     from hockney.apps.pinning.plan import Plan
+    from hockney.campaign.loop import Asking
     from hockney.records.app_record import AppRecord
 
 WORK_S = 0.01
@@ -96,6 +97,7 @@ def pinning(
         _show_plan(made, words(hosts), figure, json)
         return
     from hockney.apps.launched import repetitions as repeated
+    from hockney.apps.pinning.answer import PinningAnswer
     from hockney.apps.pinning.figure import write_figure
     from hockney.apps.pinning.judge import findings, sight
     from hockney.apps.pinning.recipes import recipe, request, target_of
@@ -119,9 +121,9 @@ def pinning(
         ranks, threads, map_by, bind_to = made.wish.ranks, made.wish.threads, asked.map_by, asked.bind_to
         cpus, slots, names = asked.cpus, asked.slots, ",".join(asked.hosts) or hosts
 
-    def do(launched: Launched) -> list[AppRecord]:
+    def do(launched: Launched) -> Asking[AppRecord]:
         parameters = {**repeated(repetitions or REPETITIONS), "work_s": WORK_S, "samples": LOOKS}
-        return [launched.run("pinning", parameters)]
+        yield launched.request("pinning", parameters)
 
     records = run_app(
         do,
@@ -142,7 +144,7 @@ def pinning(
         cpus=cpus,
         slots=slots,
     )
-    seen = [sight(record.answer) for record in records]
+    seen = [sight(record.answer.read_as(PinningAnswer)) for record in records]
     found = [findings(one, made) for one in seen]
     if figure and (nodes := seen_nodes(seen[0])):
         write_figure(figure, nodes)

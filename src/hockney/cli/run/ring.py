@@ -107,7 +107,7 @@ def ring(
     _check_files(csv, figure)
     for mapping in names(map_by, "--map-by", ["core"]):
         run_app(
-            sweep.run,
+            sweep.asking,
             output=output,
             verb="ring",
             mpi=mpi,
@@ -207,7 +207,7 @@ def _table(one: Comparison, model: str) -> Table:
             str(record.ranks),
             format_time(record.time_s),
             f"{format_time(record.low_s or 0)} to {format_time(record.high_s or 0)}" if known else "–",
-            str(record.answer["cycles"]),
+            str(ran.answer.cycles),
             format_time(record.time_s / record.ranks),
         ]
         if model:

@@ -31,6 +31,7 @@ from hockney.errors import NegativeAnswer, RequestError
 if TYPE_CHECKING:
     from hockney.apps.launched import Launched
     from hockney.apps.sum3d.study import Problem
+    from hockney.campaign.loop import Asking
     from hockney.predict.machine_costs import MachineCosts
     from hockney.records.app_record import AppRecord
 
@@ -106,6 +107,7 @@ def sum3d(
     """
     from hockney.apps.stencil.grids import parse_grid
     from hockney.apps.stencil.loads import Size
+    from hockney.apps.sum3d.answer import Sum3dAnswer
     from hockney.apps.sum3d.study import Problem, summary
     from hockney.runner.inventory import inventory
     from hockney.units import parse_rate
@@ -125,8 +127,8 @@ def sum3d(
         bandwidth_B_per_s=parse_rate(memory_bandwidth or SIMULATED_MEMORY),
     )
 
-    def do(launched: Launched) -> list[AppRecord]:
-        return [launched.run("sum3d", parameters)]
+    def do(launched: Launched) -> Asking[AppRecord]:
+        yield launched.request("sum3d", parameters)
 
     records = run_app(
         do,
@@ -158,11 +160,11 @@ def sum3d(
         emit_json({"runs": [{**record.model_dump(), **one} for record, one in zip(records, made, strict=True)]})
     else:
         _show(problem, records, made)
-    if wrong := [record for record in records if not record.answer["verified"]]:
+    if wrong := [record for record in records if not record.answer.verified]:
         if json:
             raise typer.Exit(NegativeAnswer.exit_code)
         raise NegativeAnswer(
-            f"{wrong[0].answer['wrong_elements']} elements are wrong with {wrong[0].mpi}",
+            f"{wrong[0].answer.read_as(Sum3dAnswer).wrong_elements} elements are wrong with {wrong[0].mpi}",
             "this MPI delivers wrong data: please report it to its makers",
         )
 
@@ -235,17 +237,21 @@ def _show_statistics(record: AppRecord, made: dict[str, Any]) -> None:
 def _show_parts(record: AppRecord, made: dict[str, Any]) -> None:
     from rich.table import Table
 
+    from hockney.apps.sum3d.answer import Sum3dAnswer
     from hockney.units import format_rate, format_time
 
-    shares, answer = made["shares"], record.answer
+    shares, answer = made["shares"], record.answer.read_as(Sum3dAnswer)
     slowest = shares["slowest"]
     names = list(shares["by_rank"][0])
     shown = Table(box=None)
     for heading in ("rank", *names, "memory", "in place"):
         shown.add_column(heading, justify="right", no_wrap=True)
     for rank in range(record.ranks) if record.ranks <= FEW_RANKS else dict.fromkeys((0, slowest)):
-        cells = [f"{format_time(answer[f'{n}_s'][rank])} {shares['by_rank'][rank][n]:.1%}" for n in names]
-        rates = [format_rate(answer[f"{kind}_bandwidth_B_per_s"][rank]) for kind in ("memory", "sum")]
+        cells = [f"{format_time(answer.parts_s[f'{n}_s'][rank])} {shares['by_rank'][rank][n]:.1%}" for n in names]
+        rates = [
+            format_rate(of_ranks[rank])
+            for of_ranks in (answer.memory_bandwidth_B_per_s, answer.sum_bandwidth_B_per_s)
+        ]
         mark = "*" if rank == slowest else ""
         shown.add_row(f"{rank}{mark}", *cells, *rates)
     out.print(shown)

@@ -1,13 +1,13 @@
-"""The formulas of closed forms as a person reads them, as text and as LaTeX."""
+"""Closed forms as a person reads them, as text and as LaTeX."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-from hockney.models.collectives._forms import ClosedForm
+from hockney.models.collectives.closed_form import ClosedForm, Counted
+from hockney.models.collectives.expression import ONE, ZERO, Expression
 
-_LETTERS = {"q": "⌈log₂P⌉", "d": "⌊log₂P⌋"}
 _MEANING = {
     "r": "r = 0 for P a power of two, else 1",
     "N": "N = 2^⌊log₂P⌋",
@@ -37,15 +37,9 @@ _LATEX = (
 class Term(NamedTuple):
     """How often one of α, β, γ counts, and what stands behind: ` α`, ` · 0.21 µs` or ` / 10.9 GB/s`."""
 
-    times: str
+    times: Expression
     symbol: str
     latex: str
-
-
-def written(formula: str) -> str:
-    """`2·(d + S − 1)·n/S` → `2·(⌊log₂P⌋ + S − 1)·n/S`."""
-    spelled = formula.replace("log(P)", "log P").replace("log(k)", "log k")
-    return re.sub(r"\b[qd]\b", lambda letter: _LETTERS[letter[0]], spelled)
 
 
 def latex(text: str) -> str:
@@ -57,33 +51,42 @@ def latex(text: str) -> str:
 
 def meanings(form: ClosedForm) -> str:
     """What the letters of a form stand for beside P and n, and for which P it holds."""
-    letters = set(re.findall(r"\b[rNSk]\b", f"{form.alpha} {form.bytes} {form.reduced}"))
-    told = [meaning for letter, meaning in _MEANING.items() if letter in letters]
-    match form.exact:
-        case "every P":
-            pass
-        case "even P":
-            told.append("P even")
-        case _:
-            where = "P a power of two" if form.exact == "P = 2^q" else form.exact
-            told.append(f"{where}, else {'at most' if form.bounds else 'near it'}")
-    return "; ".join(told)
+    letters = set(re.findall(r"\w+", form.time.short))
+    clauses = [meaning for letter, meaning in _MEANING.items() if letter in letters]
+    if form.exact.where:
+        clauses.append(", else ".join(filter(None, (form.exact.where, form.otherwise))))
+    return "; ".join(clauses)
+
+
+def symbols(counted: Counted) -> list[Term]:
+    """The terms of α, β and γ."""
+    return [
+        Term(counted.alpha, " α", r" \alpha"),
+        Term(counted.bytes, " β", r" \beta"),
+        Term(counted.reduced, " γ", r" \gamma"),
+    ]
+
+
+def parts(terms: list[Term]) -> list[tuple[str, str]]:
+    """Each term that counts anything, as text and as LaTeX; a count of one is not written: `α`, `0.21 µs`."""
+    return [
+        (term.symbol.removeprefix(" · ").strip(), term.latex.removeprefix(r" \cdot ").strip())
+        if term.times is ONE
+        else (f"{term.times.text()}{term.symbol}", f"{latex(term.times.text())}{term.latex}")
+        for term in terms
+        if term.times is not ZERO
+    ]
 
 
 def total(terms: list[Term]) -> tuple[str, str]:
-    """Terms that add up, as text and as LaTeX; those that count nothing are left out.
+    """Terms that add up, as text and as LaTeX."""
+    written = parts(terms)
+    return " + ".join(text for text, _ in written) or "0", " + ".join(tex for _, tex in written) or "0"
 
-    A count of one is not written before α, nor before a number: `α`, `0.21 µs`.
-    """
-    kept = [term for term in terms if term.times not in ("", "0")]
-    text = " + ".join(
-        one.symbol.removeprefix(" · ").strip() if one.times == "1" else f"{written(one.times)}{one.symbol}"
-        for one in kept
-    )
-    mathematics = " + ".join(
-        one.latex.removeprefix(r" \cdot ").strip()
-        if one.times == "1"
-        else f"{latex(written(one.times))}{one.latex}"
-        for one in kept
-    )
-    return text or "0", mathematics or "0"
+
+def largest(terms: list[Term]) -> tuple[str, str]:
+    """The largest of the terms, as text and as LaTeX."""
+    text, mathematics = (", ".join(column) for column in zip(*parts(terms), strict=True))
+    if len(parts(terms)) > 1:
+        return f"max({text})", rf"\max\left({mathematics}\right)"
+    return text, mathematics

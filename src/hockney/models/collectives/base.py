@@ -10,37 +10,23 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.models.base import Parameter
-from hockney.models.collectives._forms import CHAN, ClosedForm, Formula
 from hockney.models.collectives._torus import alltoall_factor
+from hockney.models.collectives.closed_form import ClosedForm, Optimum
 from hockney.models.effects.base import Cell
 from hockney.models.views import Statement, Views
 from hockney.registry import Registry
 
 
 @dataclass(frozen=True)
-class Optimum:
-    """What no algorithm beats: T ≥ max(alpha · α, bytes · β, reduced · γ), formulas as in `ClosedForm`.
-
-    Chan et al. (2007), table 1; of alltoall Bruck et al. (1997). Each is a bound by itself.
-    """
-
-    alpha: str
-    bytes: str
-    counts: Formula
-    reduced: str = ""
-    source: str = CHAN
-
-
-@dataclass(frozen=True)
 class Collective:
-    """An operation: the optimum and the closed form of each algorithm, by name."""
+    """An operation: the optimum and the closed form of each algorithm that has one, by name."""
 
     optimum: Optimum
     forms: Mapping[str, ClosedForm]
 
 
 collective_models: Registry[Collective] = Registry(
-    "model of a collective", "hockney.models.collectives", "reference/collective-models.md"
+    "model of a collective", "hockney.models.collectives.forms", "reference/collective-models.md"
 )
 """By the name of the operation."""
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hockney.models.statistics import Array, aicc, least_squares, standard_error, t_reach
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import Timed
+from hockney.records.effect_record import EffectRecord, answered
 
 SCATTER = 0.05
 """Relative error that a simple model has anyway: a point's own noise counts beyond that."""
@@ -35,7 +36,7 @@ class Line:
 
 def times_s(records: Sequence[EffectRecord]) -> Array:
     """The medians in seconds, one for each record."""
-    return np.array([float(one.answer["time_s"]) for one in records])
+    return np.array([answered(one, Timed).time_s for one in records])
 
 
 def relative_errors(records: Sequence[EffectRecord]) -> Array:
@@ -43,7 +44,8 @@ def relative_errors(records: Sequence[EffectRecord]) -> Array:
 
     From the logarithm of the interval's ends: a median that was disturbed has one that spans decades.
     """
-    return np.array([relative_error(one.answer.get("low_s"), one.answer.get("high_s")) for one in records])
+    timed = [answered(record, Timed) for record in records]
+    return np.array([relative_error(answer.low_s, answer.high_s) for answer in timed])
 
 
 def relative_error(low_s: float | None, high_s: float | None) -> float:
@@ -54,8 +56,8 @@ def relative_error(low_s: float | None, high_s: float | None) -> float:
 
 def is_disturbed(record: EffectRecord) -> bool:
     """Whether the median's interval spans a factor of two, or there is none."""
-    low_s = record.answer.get("low_s")
-    return not low_s or float(record.answer["high_s"]) > 2 * float(low_s)
+    answer = answered(record, Timed)
+    return not answer.low_s or not answer.high_s or answer.high_s > 2 * answer.low_s
 
 
 def solve(

@@ -9,7 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import DatatypesAnswer
+from hockney.records.effect_record import EffectRecord, answered
 
 MEMORY = "memory"
 LINE_B = 64
@@ -33,15 +34,15 @@ class Shape:
     @classmethod
     def of(cls, record: EffectRecord) -> Shape:
         """As the runner has counted it."""
-        answer = record.answer
+        answer = answered(record, DatatypesAnswer)
         layout = str(record.parameters["layout"])
         return cls(
             layout=layout,
-            bytes=int(answer["bytes"]),
-            blocks=int(answer["blocks"]),
-            lines=int(answer["lines"]),
-            accesses=int(answer["accesses"]),
-            extent_B=int(answer["extent_B"]),
+            bytes=answer.bytes,
+            blocks=answer.blocks,
+            lines=answer.lines,
+            accesses=answer.accesses,
+            extent_B=answer.extent_B,
             element_B=measured_element_B(layout),
         )
 

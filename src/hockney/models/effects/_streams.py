@@ -8,7 +8,8 @@ import numpy as np
 
 from hockney.models.base import Parameter
 from hockney.models.statistics import TAILS, Array
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import StreamsAnswer
+from hockney.records.effect_record import EffectRecord, answered
 
 REPLICATES = 200
 """The ends of a 95 % interval are then the fifth of the replicates from either end."""
@@ -16,14 +17,15 @@ REPLICATES = 200
 
 def undisturbed_s(record: EffectRecord) -> Array:
     """Samples of a window in seconds, those left out that the runner set aside."""
-    samples = np.asarray(record.answer["samples_s"], dtype=np.float64)
-    return np.asarray(np.delete(samples, record.answer.get("disturbed_at", [])))
+    answer = answered(record, StreamsAnswer)
+    samples = np.asarray(answer.samples_s, dtype=np.float64)
+    return np.asarray(np.delete(samples, answer.disturbed_at))
 
 
 def quietest(records: Sequence[EffectRecord]) -> list[EffectRecord]:
     """Of the visits of one question, for each launch, the one with the least median."""
     best: dict[int, EffectRecord] = {}
-    for record in sorted(records, key=lambda one: float(one.answer["time_s"])):
+    for record in sorted(records, key=lambda record: answered(record, StreamsAnswer).time_s):
         best.setdefault(record.repetition, record)
     return list(best.values())
 
@@ -57,6 +59,6 @@ def latex(quantity: str) -> str:
 
 def verified(records: Sequence[EffectRecord]) -> tuple[list[EffectRecord], list[str]]:
     """The records whose payload arrived as sent, and a note on those that did not."""
-    good = [record for record in records if record.answer["verified"]]
+    good = [record for record in records if answered(record, StreamsAnswer).verified]
     wrong = len(records) - len(good)
     return good, [f"{wrong} answers are left out: their payload did not arrive as sent"] if wrong else []

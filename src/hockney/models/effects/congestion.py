@@ -27,7 +27,8 @@ from hockney.models.effects._wording import below
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import StreamsAnswer
+from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes, format_rate, format_time
 
 SOURCE = "Hoefler et al. 2010, equation (2)"
@@ -104,7 +105,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     visits = [record for record in good if record.parameters["pattern"] in TOGETHER]
     together = _pairings(visits, alone)
     drawn = [one for one in together if "draw" in one.parameters]
-    ranks = max(2 * len(record.answer["pair_s"]) for record in good)
+    ranks = max(2 * len(answered(record, StreamsAnswer).pair_s) for record in good)
     parameters = {
         "alpha_s": bootstrapped(alone.alpha_s, alone.alphas_s, "s"),
         "beta_s_per_B": bootstrapped(alone.beta_s_per_B, alone.betas_s_per_B, "s/B"),
@@ -200,7 +201,7 @@ def _bytes_s(time_s: Array, alpha_s: float) -> Array:
 
 def _congestion(record: EffectRecord, alone: _Alone) -> Array:
     """Of each pair, shape (pairs,)."""
-    pair_s = np.asarray(record.answer["pair_s"], dtype=np.float64)
+    pair_s = np.asarray(answered(record, StreamsAnswer).pair_s, dtype=np.float64)
     return np.asarray(_bytes_s(pair_s, alone.alpha_s) / (alone.beta_s_per_B * _volume_B(record)))
 
 
@@ -319,7 +320,7 @@ def _point(record: EffectRecord, alone: _Alone) -> dict[str, Cell]:
         "pairs": int(congestion.size),
         "bytes": int(record.parameters["bytes"]),
         "window": int(record.parameters["window"]),
-        "time_s": float(record.answer["time_s"]),
+        "time_s": answered(record, StreamsAnswer).time_s,
         "mean_congestion": float(np.mean(congestion)),
         "worst_congestion": float(np.max(congestion)),
         "bandwidth_B_per_s": float(np.sum(1 / congestion)) / alone.beta_s_per_B,

@@ -35,7 +35,8 @@ from hockney.models.effects._shapes import MEMORY, Shape, level_of, levels_of
 from hockney.models.effects._wording import time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Views
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import DatatypesAnswer
+from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
 
 WAYS = ("send", "hand", "receive", "pack", "unpack")
@@ -164,7 +165,7 @@ def _bound_s(records: Sequence[EffectRecord], fitted: Fitted) -> float:
     for one in records:
         shape = Shape.of(one)
         if not shape.is_contiguous and not is_disturbed(one):
-            beyond_s = one.answer["time_s"] - costs.common_s(shape)
+            beyond_s = answered(one, DatatypesAnswer).time_s - costs.common_s(shape)
             dearest = max(dearest, beyond_s / shape.accesses)
     return float(dearest)
 
@@ -179,7 +180,7 @@ def _errors(way: str, records: Sequence[EffectRecord], fitted: Fitted, parameter
 def _rows(way: str, records: Sequence[EffectRecord], fitted: Fitted) -> list[dict[str, Cell]]:
     rows: list[dict[str, Cell]] = []
     for one, left_s in zip(records, fitted.left_out_s, strict=True):
-        shape = Shape.of(one)
+        shape, answer = Shape.of(one), answered(one, DatatypesAnswer)
         rows.append(
             {
                 "way": way,
@@ -192,9 +193,9 @@ def _rows(way: str, records: Sequence[EffectRecord], fitted: Fitted) -> list[dic
                 "lines": shape.lines,
                 "extent_B": shape.extent_B,
                 "level": level_of(shape, fitted.costs.levels),
-                "time_s": float(one.answer["time_s"]),
-                "low_s": one.answer.get("low_s"),
-                "high_s": one.answer.get("high_s"),
+                "time_s": answer.time_s,
+                "low_s": answer.low_s,
+                "high_s": answer.high_s,
                 "model_s": fitted.costs.time_s(shape),
                 "left_out_s": left_s,
                 "library_s": None,
@@ -219,8 +220,8 @@ def _touching(sent: Sequence[EffectRecord]) -> list[str]:
         shape = Shape.of(one)
         if shape.is_contiguous and one.parameters["layout"] == "vector" and shape.bytes in plain:
             size = format_bytes(shape.bytes)
-            each = time(float(one.answer["time_s"])), time(float(plain[shape.bytes].answer["time_s"]))
-            notes.append(f"{size} in blocks of 1 B that touch: {each[0]}; contiguous: {each[1]}")
+            touching, contiguous = (time(time_s) for time_s in times_s([one, plain[shape.bytes]]))
+            notes.append(f"{size} in blocks of 1 B that touch: {touching}; contiguous: {contiguous}")
     return notes
 
 
@@ -239,8 +240,10 @@ def _by_hand(
         shape = Shape.of(one)
         if other is None or shape.is_contiguous:
             continue
-        row["faster"], row["library_s"] = verdict, library_s = _faster(one, other), float(other.answer["time_s"])
-        gains.setdefault(f"{shape.layout} ({verdict})", []).append(library_s / float(one.answer["time_s"]))
+        by_loop, by_library = answered(one, DatatypesAnswer), answered(other, DatatypesAnswer)
+        row["faster"] = verdict = _faster(by_loop, by_library)
+        row["library_s"] = by_library.time_s
+        gains.setdefault(f"{shape.layout} ({verdict})", []).append(by_library.time_s / by_loop.time_s)
         if shape.layout == "vector" and one.parameters["stride_B"] == 2 * one.parameters["block_B"]:
             verdicts.setdefault(shape.bytes // shape.blocks, set()).add(verdict)
     notes = [
@@ -272,10 +275,9 @@ def _key(record: EffectRecord) -> tuple[object, ...]:
     return tuple(asked.get(name) for name in ("layout", "blocks", "block_B", "stride_B", "side"))
 
 
-def _faster(hand: EffectRecord, library: EffectRecord) -> str:
-    ours, theirs = hand.answer, library.answer
-    if ours.get("high_s") and theirs.get("low_s") and ours["high_s"] < theirs["low_s"]:
+def _faster(hand: DatatypesAnswer, library: DatatypesAnswer) -> str:
+    if hand.high_s and library.low_s and hand.high_s < library.low_s:
         return LOOP
-    if theirs.get("high_s") and ours.get("low_s") and theirs["high_s"] < ours["low_s"]:
+    if library.high_s and hand.low_s and library.high_s < hand.low_s:
         return LIBRARY
     return UNTOLD

@@ -25,7 +25,8 @@ from hockney.models.effects._wording import above, below, times, times_latex
 from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.models.statistics import TAILS
 from hockney.models.views import Statement, Views
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import StreamsAnswer
+from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes, format_rate, format_time
 
 SOURCE = "Gropp, Olson, Samfass, EuroMPI 2016, max-rate model"
@@ -108,8 +109,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
                 "pairs": pairs,
                 "bytes": size_B,
                 "time_s": time_s,
-                "low_s": _end(quiet[pairs, size_B], "low_s", min),
-                "high_s": _end(quiet[pairs, size_B], "high_s", max),
+                "low_s": _end(quiet[pairs, size_B], lambda answer: answer.low_s, min),
+                "high_s": _end(quiet[pairs, size_B], lambda answer: answer.high_s, max),
                 "bandwidth_B_per_s": pairs * size_B / time_s,
                 "message_rate_per_s": pairs / time_s,
                 "model_s": model.at(pairs, size_B),
@@ -120,12 +121,19 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     )
 
 
-def _end(records: Sequence[EffectRecord], name: str, outer: Callable[[list[float]], float]) -> float | None:
+def _end(
+    records: Sequence[EffectRecord],
+    end_s: Callable[[StreamsAnswer], float | None],
+    outer: Callable[[list[float]], float],
+) -> float | None:
     """The outer end of the records' intervals, for each message; None where one has none."""
-    ends = [record.answer[name] for record in records]
-    if None in ends:
-        return None
-    return outer([end / record.parameters["window"] for end, record in zip(ends, records, strict=True)])
+    ends_s = []
+    for record in records:
+        window_s = end_s(answered(record, StreamsAnswer))
+        if window_s is None:
+            return None
+        ends_s.append(window_s / record.parameters["window"])
+    return outer(ends_s)
 
 
 def max_rate(cells: Cells, longest_short_B: int) -> MaxRate:

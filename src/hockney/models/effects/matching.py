@@ -19,7 +19,8 @@ from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import MatchingAnswer
+from hockney.records.effect_record import EffectRecord, answered
 
 STENCIL = 26
 """Neighbours of a point in a 27-point stencil."""
@@ -155,9 +156,9 @@ def _search(name: str, records: Sequence[EffectRecord]) -> Search:
 def _bound(records: Sequence[EffectRecord], ahead: Array, base_s: float) -> float | None:
     """The largest cost per entry among the searches that are VISIBLE and undisturbed, in seconds."""
     rates = [
-        (one.answer["time_s"] - base_s) / past
-        for one, past in zip(records, ahead, strict=True)
-        if past > 0 and one.answer["time_s"] > VISIBLE * base_s and not is_disturbed(one)
+        (time_s - base_s) / past
+        for record, time_s, past in zip(records, times_s(records), ahead, strict=True)
+        if past > 0 and time_s > VISIBLE * base_s and not is_disturbed(record)
     ]
     return float(max(rates)) if rates else None
 
@@ -266,14 +267,15 @@ def _points(groups: dict[str, list[EffectRecord]], searches: Sequence[Search]) -
     for name, mine in groups.items():
         models: Sequence[float | None] = list(fitted[name]) if name in fitted else [None] * len(mine)
         for one, model_s in zip(mine, models, strict=True):
+            answer = answered(one, MatchingAnswer)
             rows.append(
                 {
                     "queue": name,
                     "ahead": int(one.parameters["ahead"]),
                     "behind": int(one.parameters["behind"]),
-                    "time_s": float(one.answer["time_s"]),
-                    "low_s": one.answer.get("low_s"),
-                    "high_s": one.answer.get("high_s"),
+                    "time_s": answer.time_s,
+                    "low_s": answer.low_s,
+                    "high_s": answer.high_s,
                     "model_s": None if model_s is None else float(model_s),
                 }
             )

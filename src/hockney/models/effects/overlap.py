@@ -15,7 +15,8 @@ from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.statistics import TAILS
 from hockney.models.views import Statement, Views
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import OverlapAnswer
+from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes, format_time
 
 RESAMPLES = 400
@@ -105,7 +106,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     The protocol of a size is what most sends of it did: a send that is done before its receive is posted is
     eager. RequestError where a payload was damaged, or some were measured beside a progress thread and some not.
     """
-    if not all(one.answer["verified"] for one in records):
+    answers = [answered(record, OverlapAnswer) for record in records]
+    if not all(answer.verified for answer in answers):
         raise RequestError("messages arrived damaged; nothing is concluded from them")
     if len({"thread_cpus" in one.parameters for one in records}) > 1:
         raise RequestError(
@@ -130,9 +132,9 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
             if statement is not None:
                 exact.append(statement)
     _tests(effect, points, chance)
-    disturbed = sum(sum(one.answer["disturbed"]) for one in records)
+    disturbed = sum(sum(answer.disturbed) for answer in answers)
     if disturbed:
-        total = sum(len(one.answer["disturbed"]) for one in records)
+        total = sum(len(answer.disturbed) for answer in answers)
         effect.notes.append(
             f"in {disturbed} of {total} repetitions the system took a processor away from a rank; they are left "
             f"out where {LEAST_CALM} others remain"
@@ -142,42 +144,50 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
 
 
 def _points(records: Sequence[EffectRecord]) -> list[_Point]:
-    groups: dict[tuple[int, str, int], list[EffectRecord]] = {}
-    for one in records:
-        asked = one.parameters
-        groups.setdefault((int(asked["bytes"]), str(asked["side"]), int(asked["tests"])), []).append(one)
-
-    def joined(mine: Sequence[EffectRecord], key: str) -> Samples:
-        calm = ~np.concatenate([np.asarray(one.answer["disturbed"], dtype=bool) for one in mine])
-        # A number of the whole answer holds for each of its repetitions.
-        values = np.concatenate(
-            [
-                np.broadcast_to(np.asarray(one.answer[key], dtype=np.float64), len(one.answer["total_s"]))
-                for one in mine
-            ]
-        )
-        return values[calm] if calm.sum() >= LEAST_CALM else values
-
-    found = []
-    for (size_B, side, tests), mine in sorted(groups.items()):
-        tested, spent = joined(mine, "tests"), joined(mine, "tests_s")
-        found.append(
+    groups: dict[tuple[int, str, int], list[OverlapAnswer]] = {}
+    for record in records:
+        asked = record.parameters
+        key = (int(asked["bytes"]), str(asked["side"]), int(asked["tests"]))
+        groups.setdefault(key, []).append(answered(record, OverlapAnswer))
+    points = []
+    for (size_B, side, tests), answers in sorted(groups.items()):
+        samples = _samples(answers)
+        is_tested = samples["tests"] > 0
+        points.append(
             _Point(
                 size_B=size_B,
                 side=side,
                 tests=tests,
-                eager=2 * sum(one.answer["done_early"] for one in mine)
-                > sum(one.answer["tries"] for one in mine),
-                computation_s=joined(mine, "computation_s"),
-                clock_s=float(np.median([one.answer["clock_s"] for one in mine])),
-                alone_s=joined(mine, "alone_s"),
-                total_s=joined(mine, "total_s"),
-                start_s=joined(mine, "start_s"),
-                wait_s=joined(mine, "wait_s"),
-                test_s=spent[tested > 0] / tested[tested > 0],
+                eager=2 * sum(answer.done_early for answer in answers) > sum(answer.tries for answer in answers),
+                computation_s=samples["computation_s"],
+                clock_s=float(np.median([answer.clock_s for answer in answers])),
+                alone_s=samples["alone_s"],
+                total_s=samples["total_s"],
+                start_s=samples["start_s"],
+                wait_s=samples["wait_s"],
+                test_s=samples["tests_s"][is_tested] / samples["tests"][is_tested],
             )
         )
-    return found
+    return points
+
+
+def _samples(answers: Sequence[OverlapAnswer]) -> dict[str, Samples]:
+    """By name, the undisturbed repetitions of all answers in a row; all of them where too few are undisturbed."""
+    disturbed = [answer.disturbed or [0] * len(answer.total_s) for answer in answers]
+    calm = ~np.concatenate(disturbed).astype(bool)
+    if calm.sum() < LEAST_CALM:
+        calm[:] = True
+    of_answers: dict[str, list[Sequence[float]]] = {
+        # One computation is that of all repetitions.
+        "computation_s": [[answer.computation_s] * len(answer.total_s) for answer in answers],
+        "alone_s": [answer.alone_s for answer in answers],
+        "total_s": [answer.total_s for answer in answers],
+        "start_s": [answer.start_s for answer in answers],
+        "wait_s": [answer.wait_s for answer in answers],
+        "tests_s": [answer.tests_s for answer in answers],
+        "tests": [answer.tests for answer in answers],
+    }
+    return {name: np.concatenate(each)[calm].astype(np.float64) for name, each in of_answers.items()}
 
 
 def _overlaps(alone_s: Samples, computation_s: Samples, total_s: Samples) -> Samples:

@@ -11,7 +11,8 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import SynchronisationAnswer
+from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
 
 CERTAIN = 0.05
@@ -57,7 +58,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     `low` and `high` of a limit are the sizes nearest to it at which a binomial test of the tries excludes chance
     at the 95 % level.
     """
-    if not all(one.answer["verified"] for one in records):
+    if not all(answered(record, SynchronisationAnswer).verified for record in records):
         raise RequestError("messages arrived damaged; nothing is concluded from them")
     present, absent = _sizes(records, "present"), _sizes(records, "absent")
     effect = Effect(
@@ -74,19 +75,20 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
 
 
 def _sizes(records: Sequence[EffectRecord], receiver: str) -> Sizes:
-    found: dict[int, list[EffectRecord]] = {}
-    for one in records:
-        if one.parameters["receiver"] == receiver and one.answer["valid"]:
-            found.setdefault(int(one.parameters["bytes"]), []).append(one)
+    of_size: dict[int, list[tuple[EffectRecord, SynchronisationAnswer]]] = {}
+    for record in records:
+        answer = answered(record, SynchronisationAnswer)
+        if record.parameters["receiver"] == receiver and answer.valid:
+            of_size.setdefault(int(record.parameters["bytes"]), []).append((record, answer))
     return {
         size_B: _Size(
-            done=sum(one.answer["done"] for one in mine),
-            valid=sum(one.answer["valid"] for one in mine),
-            simulated=all(one.about.get("simulated", False) for one in mine),
-            receiving_s=min(min(one.answer["receiving_s"]) for one in mine),
-            transfer_s=min(min(one.answer["transfers_s"]) for one in mine),
+            done=sum(answer.done for _, answer in launches),
+            valid=sum(answer.valid for _, answer in launches),
+            simulated=all(record.about.get("simulated", False) for record, _ in launches),
+            receiving_s=min(min(answer.receiving_s) for _, answer in launches),
+            transfer_s=min(min(answer.transfers_s) for _, answer in launches),
         )
-        for size_B, mine in sorted(found.items())
+        for size_B, launches in sorted(of_size.items())
     }
 
 
@@ -230,15 +232,18 @@ def _views(effect: Effect) -> None:
 
 
 def _points(records: Sequence[EffectRecord]) -> list[dict[str, Cell]]:
-    return [
-        {
-            "receiver": str(one.parameters["receiver"]),
-            "bytes": int(one.parameters["bytes"]),
-            "done": int(one.answer["done"]),
-            "valid": int(one.answer["valid"]),
-            "sending_s": min(one.answer["sending_s"], default=None),
-            "receiving_s": min(one.answer["receiving_s"], default=None),
-            "transfer_s": min(one.answer["transfers_s"]),
-        }
-        for one in sorted(records, key=lambda one: (one.parameters["receiver"], one.parameters["bytes"]))
-    ]
+    points: list[dict[str, Cell]] = []
+    for record in sorted(records, key=lambda one: (one.parameters["receiver"], one.parameters["bytes"])):
+        answer = answered(record, SynchronisationAnswer)
+        points.append(
+            {
+                "receiver": str(record.parameters["receiver"]),
+                "bytes": int(record.parameters["bytes"]),
+                "done": answer.done,
+                "valid": answer.valid,
+                "sending_s": min(answer.sending_s, default=None),
+                "receiving_s": min(answer.receiving_s, default=None),
+                "transfer_s": min(answer.transfers_s),
+            }
+        )
+    return points

@@ -17,8 +17,8 @@ import pandas as pd
 from scipy.optimize import nnls
 
 from hockney.errors import RequestError
-from hockney.models.collectives._forms import Case
 from hockney.models.collectives.base import closed_form
+from hockney.models.collectives.expression import Case
 from hockney.models.statistics import CONFIDENCE
 from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
 from hockney.predict.points import CHOICE, GROWING, POINT, positions
@@ -43,16 +43,16 @@ class Parameters:
 
 def counts(points: pd.DataFrame) -> Array:
     """How often α, β and γ count in the closed form of each point, shape (n, 3); NaN without a closed form."""
-    made = np.full((len(points), 3), np.nan)
-    columns = ["operation", "algorithm", "ranks", "bytes", "segment_bytes", "radix"]
-    known = points[columns].astype(object).where(points[columns].notna(), 0)
-    for row, (operation, algorithm, ranks, size, segment, radix) in enumerate(
-        known.itertuples(index=False, name=None)
-    ):
-        found = closed_form(str(operation), str(algorithm))
-        if found is not None and ranks > 1:
-            made[row] = found.counts(Case(int(ranks), float(size), float(segment), int(radix)))
-    return made
+    columns = ["ranks", "bytes", "segment_bytes", "radix"]
+    numbers = points[columns].astype(np.float64).fillna(0).to_numpy()
+    table = np.full((len(points), 3), np.nan)
+    for index in positions(points, ["operation", "algorithm"]).values():
+        first = points.iloc[index[0]]
+        form = closed_form(str(first["operation"]), str(first["algorithm"]))
+        if form is not None:
+            several = index[numbers[index, 0] > 1]
+            table[several] = np.column_stack(np.broadcast_arrays(*form.counts(Case(*numbers[several].T))))
+    return table
 
 
 def _solve(counts: Array, time_s: Array) -> Array:

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from hockney.machine.congestion import Congestion
 from hockney.machine.formula import latex_quantity, quantity
 from hockney.models.base import Fit
-from hockney.models.collectives._forms import ClosedForm
 from hockney.models.collectives._torus import congestion_as_printed
-from hockney.models.collectives._written import Term, latex, total, written
-from hockney.models.collectives.base import Optimum
+from hockney.models.collectives._written import largest, latex, symbols, total
+from hockney.models.collectives.closed_form import ClosedForm, Optimum
+from hockney.models.collectives.expression import ONE, symbol
 from hockney.models.views import Statement
 from hockney.network.traffic.study import alltoall_congestion
-from hockney.report.views.collective_costs import GAMMA, Costs, numbers
+from hockney.report.views.collective_costs import Costs, numbers
 from hockney.units import format_rate
 
+_CONGESTION = symbol("C")
 _TORUS = "Hoefler et al. 2010, section 4, with C exact"
 _PRINTED = "as printed, C = ∛P(∛P/2 + 1)³: an upper bound on C, which bounds no time from below"
 _LOGGP = "Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995"
@@ -51,7 +52,7 @@ def bounds(
 ) -> list[Statement]:
     """The optimum and this algorithm's best and worst mapping; LogGP's bound of a rank that serves all others."""
     made = [_optimum(optimum, None)]
-    if form.bytes != "0":
+    if form.has_bytes:
         made.append(_mappings(form, None, congestion))
     if costs is not None:
         made += [_optimum(optimum, costs), _mappings(form, costs, congestion)]
@@ -62,28 +63,15 @@ def bounds(
 
 def _optimum(optimum: Optimum, costs: Costs | None) -> Statement:
     """T ≥ max(…): each term by itself."""
-    terms = [
-        Term(optimum.alpha, " α", r" \alpha"),
-        Term(optimum.bytes, " β", r" \beta"),
-        GAMMA._replace(times=optimum.reduced),
-    ]
+    terms = symbols(optimum)
     where = "any algorithm, one message of a rank at a time"
     if costs is not None:
         terms = numbers(optimum.alpha, optimum.bytes, *_least(costs.every))
         where = f"any algorithm, one message of a rank at a time, {_pairs(costs)}"
-    text, mathematics = _largest(terms)
+    text, mathematics = largest(terms)
     return Statement(
         text=f"T(P, n) ≥ {text}", latex=rf"T(P, n) \ge {mathematics}", where=where, source=optimum.source
     )
-
-
-def _largest(terms: list[Term]) -> tuple[str, str]:
-    """max(…) of the terms that count anything, as text and as LaTeX."""
-    parts = [total([term]) for term in terms if term.times not in ("", "0")]
-    text, mathematics = ", ".join(part[0] for part in parts), ", ".join(part[1] for part in parts)
-    if len(parts) > 1:
-        return f"max({text})", rf"\max\left({mathematics}\right)"
-    return text, mathematics
 
 
 def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | None) -> Statement:
@@ -91,12 +79,12 @@ def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | No
 
     Messages of a rank that serves all overlap: of all their α one at least is left, and all their bytes.
     """
-    alphas = "1" if form.serves_all else form.alpha
-    reduced = GAMMA._replace(times=form.reduced)
-    crowded = "" if form.bytes == "0" else f"C·{form.bytes}"
+    alphas = ONE if form.serves_all else form.alpha
+    crowded = _CONGESTION * form.bytes
+    alpha, beta, reduced = symbols(form)
     if costs is None:
-        low = [Term(alphas, " α", r" \alpha"), Term(form.bytes, " β", r" \beta"), reduced]
-        high = [Term(form.alpha, " α", r" \alpha"), Term(crowded, " β", r" \beta"), reduced]
+        low = [alpha._replace(times=alphas), beta, reduced]
+        high = [alpha, beta._replace(times=crowded), reduced]
         where = "best and worst mapping; C messages share the busiest link"
     else:
         alpha_s, beta_s_per_B = _least(costs.every)
@@ -108,17 +96,17 @@ def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | No
         where = _pairs(costs)
     tail, tail_latex = "", ""
     source = "Hoefler et al. 2010, equation (2)"
-    if congestion is not None and crowded:
+    if congestion is not None and form.has_bytes:
         tail, tail_latex = f", {congestion.definition.text}", rf",\quad {congestion.definition.latex}"
         source += f"; {congestion.definition.source}"
-    elif costs is not None and crowded:
+    elif costs is not None and form.has_bytes:
         where += "; C is not known: measure the effect congestion, or give --topology"
     # Least time and least time per byte each bound a message from below, not their sum; reductions of a rank that
     # serves all overlap its messages.
-    below, below_latex = total(low) if costs is None and not form.serves_all else _largest(low)
+    below, below_latex = total(low) if costs is None and not form.serves_all else largest(low)
     above, above_latex = total(high)
     relation, relation_latex = " ≤", r" \le"
-    if congestion is not None and crowded and not congestion.is_bound:
+    if congestion is not None and form.has_bytes and not congestion.is_bound:
         relation, relation_latex = "; not a bound:", r";\ \text{not a bound: }"
     return Statement(
         text=f"{below} ≤ T(P, n){relation} {above}{tail}",
@@ -145,7 +133,7 @@ def _served(form: ClosedForm, loggp: Fit, locality: str) -> Statement:
         text=f"T(P, n) ≥ {text}, g = {gap}, G = {per_byte}",
         latex=rf"T(P, n) \ge {mathematics},\quad g = {latex_quantity(gap)},\ G = {latex_quantity(per_byte)}",
         where=f"n ≥ 1, every pair at {locality}, where the rank that serves needs g and G, not its partners",
-        source=f"{_LOGGP}; one rank's {written(form.alpha)} messages",
+        source=f"{_LOGGP}; one rank's {form.alpha.text()} messages",
     )
 
 

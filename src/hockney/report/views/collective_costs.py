@@ -8,10 +8,9 @@ from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import latex_quantity, quantity
 from hockney.models.base import Fit
 from hockney.models.collectives._written import Term
+from hockney.models.collectives.expression import Expression
 from hockney.records.record import LOCALITIES
 from hockney.units import format_rate
-
-GAMMA = Term("", " γ", r" \gamma")
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def _distance(entry: Entry) -> int:
     return LOCALITIES.index(entry.locality) if entry.locality else len(LOCALITIES)
 
 
-def numbers(alpha: str, size: str, alpha_s: float, beta_s_per_B: float) -> list[Term]:
+def numbers(alpha: Expression, size: Expression, alpha_s: float, beta_s_per_B: float) -> list[Term]:
     """The terms of α and β with their values in place of the symbols."""
     constant = quantity(alpha_s, "s")
     terms = [Term(alpha, f" · {constant}", rf" \cdot {latex_quantity(constant)}")]

@@ -10,12 +10,13 @@ from hockney.errors import RequestError
 from hockney.machine.congestion import Congestion
 from hockney.machine.formula import domain, latex_quantity, quantity
 from hockney.models.base import Fit
-from hockney.models.collectives._forms import ClosedForm
-from hockney.models.collectives._written import Term, latex, meanings, total
+from hockney.models.collectives._written import Term, latex, meanings, symbols, total
 from hockney.models.collectives.base import collective_models
+from hockney.models.collectives.closed_form import ClosedForm
+from hockney.models.collectives.expression import ZERO
 from hockney.models.views import VIEWS, Statement, Views
 from hockney.report.views.collective_bounds import bounds, torus_bound
-from hockney.report.views.collective_costs import GAMMA, Costs, numbers
+from hockney.report.views.collective_costs import Costs, numbers
 from hockney.report.views.message_shares import by_size, shares_of
 from hockney.units import format_rate
 
@@ -63,12 +64,12 @@ def _views(
         asymptotic=[_asymptotic(form)],
         dominant=_dominant(form, costs),
         bounded=bounds(form, collective.optimum, costs, congestion),
-        exact=[_statement(form, _symbols(form), meanings(form), form.source)],
+        exact=[_statement(form, symbols(form), meanings(form), form.source)],
     )
     if operation == "alltoall":
         views.bounded.append(torus_bound(costs, congestion))
     notes = []
-    if form.reduced:
+    if form.reduced is not ZERO:
         notes.append("γ, the time to reduce a byte, is no parameter of a machine file")
     if costs is not None and ranks is None:
         views.exact += _by_regime(form, costs.farthest)
@@ -76,7 +77,7 @@ def _views(
         found, why = _at(operation, algorithm, ranks, costs.farthest)
         views.exact += found
         notes += why
-    if form.bytes == "0":
+    if not form.has_bytes:
         views = _without_n(views)
     return CollectiveViews(operation, algorithm, views, notes)
 
@@ -94,17 +95,8 @@ def _without_n(views: Views) -> Views:
 
 
 def _asymptotic(form: ClosedForm) -> Statement:
-    orders = [order for order in form.orders if order != "1"]
-    text = f"T(P, n) = Θ({' + '.join(orders) or '1'})"
+    text = f"T(P, n) = Θ({form.order})"
     return Statement(text=text, latex=latex(text), source=form.source)
-
-
-def _symbols(form: ClosedForm) -> list[Term]:
-    return [
-        Term(form.alpha, " α", r" \alpha"),
-        Term(form.bytes, " β", r" \beta"),
-        GAMMA._replace(times=form.reduced),
-    ]
 
 
 def _relation(is_exact: bool) -> tuple[str, str]:
@@ -123,12 +115,12 @@ def _statement(form: ClosedForm, terms: list[Term], where: str, source: str = ""
 
 def _dominant(form: ClosedForm, costs: Costs | None) -> list[Statement]:
     """Small data: messages count; large data: bytes do."""
-    few, many = _symbols(form)[:1], _symbols(form)[1:]
+    few, many = symbols(form)[:1], symbols(form)[1:]
     if costs is not None:
         first, last = costs.farthest.regimes[0], costs.farthest.regimes[-1]
         few = numbers(form.alpha, form.bytes, first.alpha_s.value, first.beta_s_per_B.value)[:1]
         many = [*numbers(form.alpha, form.bytes, last.alpha_s.value, last.beta_s_per_B.value)[1:], many[-1]]
-    if form.bytes == "0":
+    if not form.has_bytes:
         return [_statement(form, few, "")]
     return [_leading(form, few, form.orders[1], "small n"), _leading(form, many, form.orders[0], "large n")]
 
@@ -147,11 +139,11 @@ def _by_regime(form: ClosedForm, fit: Fit) -> list[Statement]:
     """One statement for each regime that all messages of the algorithm fall into."""
     made = []
     # Messages of a barrier are empty.
-    for index, regime in enumerate(fit.regimes if form.bytes != "0" else fit.regimes[:1]):
+    for index, regime in enumerate(fit.regimes if form.has_bytes else fit.regimes[:1]):
         terms = numbers(form.alpha, form.bytes, regime.alpha_s.value, regime.beta_s_per_B.value)
-        several = len(fit.regimes) > 1 and form.bytes != "0"
+        several = len(fit.regimes) > 1 and form.has_bytes
         where = f"messages of m bytes, {domain(fit, index).replace('n', 'm', 1)}" if several else ""
-        made.append(_statement(form, [*terms, GAMMA._replace(times=form.reduced)], where))
+        made.append(_statement(form, [*terms, symbols(form)[2]], where))
     return made
 
 

@@ -1,0 +1,20 @@
+"""What a program on boxes of cells answers; one entry a rank."""
+
+from __future__ import annotations
+
+from hockney.records.answers import Answer
+
+
+class StencilAnswer(Answer):
+    """What predictions start from: time in the cells and bytes of halos sent in an iteration.
+
+    `pack_s`: copying faces, where that is timed. Of a solver that stops by itself: its `iterations`, and the
+    bytes that an unknown moves in one, by its formulas and as they were counted.
+    """
+
+    compute_s: list[float]
+    halo_B: list[float]
+    pack_s: list[float] | None = None
+    iterations: int | None = None
+    bytes_per_unknown: float | None = None
+    counted_bytes_per_unknown: float | None = None

@@ -1,0 +1,31 @@
+"""What cpp/runner/apps/sum3d.cpp answers."""
+
+from __future__ import annotations
+
+from hockney.records.answers import Answer
+
+
+class Sum3dAnswer(Answer):
+    """By rank: seconds of each part of a repetition's cycles, elements summed, and memory bandwidths.
+
+    `memory_bandwidth_B_per_s`: STREAM's triad alone; `sum_bandwidth_B_per_s`: the triad in place of the sum.
+    """
+
+    scatter_s: list[float]
+    compute_s: list[float]
+    gather_s: list[float]
+    pack_s: list[float]
+    elements: list[int]
+    wrong_elements: int = 0
+    memory_bandwidth_B_per_s: list[float]
+    sum_bandwidth_B_per_s: list[float]
+
+    @property
+    def parts_s(self) -> dict[str, list[float]]:
+        """Each part's seconds by rank."""
+        return {
+            "scatter_s": self.scatter_s,
+            "compute_s": self.compute_s,
+            "gather_s": self.gather_s,
+            "pack_s": self.pack_s,
+        }

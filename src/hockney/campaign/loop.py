@@ -1,0 +1,206 @@
+"""The loop of every campaign: launch, ask, keep what is answered, launch again after a failure.
+
+What is asked comes from an asker, a generator that is called with the launch that runs. It yields requests and is
+sent the records of each, which are on disk by then. What the runner refuses is thrown into it where it waits
+(Refused, Limitation), and so is the end of the launch (LaunchFailed), which it must let pass. Whatever has to
+outlive a launch is the asker's to remember.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from hockney.campaign.events import Progress, Watcher
+from hockney.campaign.launch import Launch, check_same_machine, launch_line, utc_now
+from hockney.campaign.plan import Launching
+from hockney.errors import HockneyError, RequestError
+from hockney.records.folder import Campaign, Stored
+from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
+
+MOST_FAILURES = 3
+"""Launches in a row that may fail without an answer in between before a variant is given up."""
+
+LEAST_WAIT_S = 5.0
+LEAST_START_S = 30.0
+"""What does not answer, or does not start, is waited for so long even where the campaign's time is over."""
+
+Kept = TypeVar("Kept", bound=Stored)
+
+
+@dataclass
+class Outcome:
+    """What a campaign came to."""
+
+    measured: int = 0
+    failures: list[str] = field(default_factory=list)
+    limitations: list[str] = field(default_factory=list)
+    """What an algorithm or an effect does not do; recorded, and no failure."""
+    vanished: list[str] = field(default_factory=list)
+    """Points whose time the noise swallowed at every visit; recorded, and no failure."""
+    left_out: int = 0
+    """Points that the campaign's time did not allow."""
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Request(Generic[Kept]):
+    """One request to the runner: how it is put, and what is kept of the answer.
+
+    `failure` is what `failures.jsonl` says of a request that came to nothing, `name` stands before the reason
+    where it is told. `progress` is told before.
+    """
+
+    ask: Callable[[Session], Sequence[Kept]]
+    failure: Mapping[str, object] = field(default_factory=dict)
+    name: str = ""
+    progress: Progress | None = None
+
+
+class Running:
+    """A launch that has said hello. `in_flight`: what was asked last; `answered`: how many requests were."""
+
+    def __init__(self, campaign: Campaign | None, launch: Launch, index: int, session: Session) -> None:
+        self._campaign = campaign
+        self.launch = launch
+        self.index = index
+        self.session = session
+        self.hello = session.hello
+        self.described = launch.describe(session.hello)
+        self.in_flight: Request[Any] | None = None
+        self.answered = 0
+        self._id = ""
+
+    def recorded(self) -> str:
+        """The launch's id in `launches.jsonl`, where its provenance stands from the first call on."""
+        if not self._id:
+            self._id = uuid.uuid4().hex[:12]
+            if self._campaign is not None:
+                line = launch_line(self._id, self.index, self.launch, self.hello, self.described)
+                self._campaign.append_launch(line)
+        return self._id
+
+    def require_same_machine(self) -> None:
+        """RequestError where earlier launches of the campaign ran on other processors."""
+        if self._campaign is not None:
+            check_same_machine(self._campaign.path, self._campaign.launches(), self.described)
+
+
+Asking = Generator[Request[Kept], Sequence[Kept], None]
+Asker = Callable[[Running], Asking[Kept]]
+
+
+class Loop:
+    """What all launches of a campaign share: folder (None: nothing is kept), plan, time and outcome."""
+
+    def __init__(
+        self, campaign: Campaign | None, plan: Launching, watcher: Watcher, time_s: float | None = None
+    ) -> None:
+        self.campaign = campaign
+        self.plan = plan
+        self.watcher = watcher
+        self.outcome = Outcome()
+        self._deadline = None if time_s is None else time.monotonic() + time_s
+
+    def left_s(self) -> float:
+        """Time the campaign still has; inf where it has no limit."""
+        return float("inf") if self._deadline is None else self._deadline - time.monotonic()
+
+    def stop(self) -> None:
+        """What is left of the time allows nothing more."""
+        self._deadline = time.monotonic()
+
+    def wait_s(self, limit_s: float, least_s: float = LEAST_WAIT_S) -> float:
+        """How long to wait for what may hang: never far beyond the campaign's time."""
+        return min(limit_s, max(self.left_s(), least_s))
+
+    def warn(self, text: str) -> None:
+        """Tell it once."""
+        if text not in self.outcome.warnings:
+            self.outcome.warnings.append(text)
+            self.watcher.warning(text)
+
+    def run(self, launch: Launch, index: int, asker: Asker[Kept]) -> list[Kept]:
+        """Ask until the asker ends, launch again after a failure while anything works; returns what was kept."""
+        kept: list[Kept] = []
+        failures, has_begun = 0, False
+        while failures < MOST_FAILURES and self.left_s() > 0:
+            running: Running | None = None
+            try:
+                with self._started(launch, index) as running:
+                    has_begun = True
+                    for records in self._answers(running, asker(running)):
+                        kept += records
+                return kept
+            except LaunchFailed as error:
+                failures = 1 if running is not None and running.answered else failures + 1
+                self.fail(error, launch, index, None if running is None else running.in_flight)
+                if not has_begun:
+                    # The same command would fail the same way.
+                    return kept
+        return kept
+
+    def once(self, launch: Launch, index: int, asker: Asker[Kept]) -> list[Kept]:
+        """Ask until the asker ends; returns what was kept. LaunchFailed where the launch ends before."""
+        with self._started(launch, index) as running:
+            return [record for records in self._answers(running, asker(running)) for record in records]
+
+    @contextmanager
+    def _started(self, launch: Launch, index: int) -> Iterator[Running]:
+        start_s = self.wait_s(self.plan.time_limit_s, LEAST_START_S)
+        with Session(launch.argv, launch.environment, start_s) as session:
+            running = Running(self.campaign, launch, index, session)
+            for text in running.described.warnings:
+                self.warn(text)
+            yield running
+
+    def _answers(self, running: Running, asking: Asking[Kept]) -> Iterator[Sequence[Kept]]:
+        """The records of each request, on disk."""
+        following: Callable[[], Request[Kept]] = partial(next, asking)
+        while True:
+            try:
+                request = following()
+            except StopIteration:
+                return
+            if request.progress is not None:
+                self.watcher.progress(request.progress)
+            running.in_flight = request
+            try:
+                records = request.ask(running.session)
+            except (Refused, Limitation, LaunchFailed) as error:
+                following = partial(asking.throw, error)
+                continue
+            self.keep(records)
+            running.answered += 1
+            self.outcome.measured += 1
+            yield records
+            following = partial(asking.send, records)
+
+    def keep(self, records: Iterable[Stored]) -> None:
+        """Write records to disk before returning, where there is a folder."""
+        if self.campaign is not None:
+            self.campaign.append_all(records)
+
+    def fail(self, error: HockneyError, launch: Launch, index: int, request: Request[Any] | None) -> None:
+        """Write down, and tell, what was not measured: a request, or a launch that did not start."""
+        about = {} if request is None else request.failure
+        text = error.message if request is None or not request.name else f"{request.name}: {error.message}"
+        if self.campaign is not None:
+            line = {"time": utc_now(), "index": index, "variant": launch.variant, "reason": error.message}
+            self.campaign.append_failure({**line, **about})
+        self.outcome.failures.append(text)
+        self.watcher.warning(text + (f" ({error.hint})" if error.hint else ""))
+
+
+def require_same_mpi(campaign: Campaign, names: Iterable[str], launches: Sequence[Launch]) -> None:
+    """RequestError where one of the MPIs that a campaign's records name is none of these launches'."""
+    for before in sorted(set(names) - {launch.mpi_name for launch in launches}):
+        raise RequestError(
+            f"{campaign.path} was begun with {before}; found now: {launches[0].mpi_name}",
+            "start a new campaign, and join the two with `hockney merge`",
+        )
