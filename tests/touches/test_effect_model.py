@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.touches.conftest import Tree, parameter_values
 
+from hockney.records.answers import OverlapAnswer
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 
@@ -18,27 +19,24 @@ def _campaign(folder: Path) -> Path:
     campaign.append_launch({"id": "a", "index": 0})
     for side, call_s in (("sender", 2e-7), ("receiver", 5e-7)):
         for size_B in (8, 65536):
-            times = {name: [1e-5] * 3 for name in ("alone_s", "total_s", "wait_s", "tests_s")}
-            campaign.append_effect(
-                EffectRecord(
-                    effect="overlap",
-                    locality="cache",
-                    members=[0, 1],
-                    parameters={"bytes": size_B, "side": side, "tests": 0},
-                    answer={
-                        **times,
-                        "start_s": [call_s + 1e-8] * 3,
-                        "clock_s": 1e-8,
-                        "computation_s": 1e-5,
-                        "done_early": 3,
-                        "tries": 3,
-                        "tests": [0, 0, 0],
-                        "disturbed": [0, 0, 0],
-                        "verified": True,
-                    },
-                    launch="a",
-                )
+            answer = OverlapAnswer(
+                verified=True,
+                done_early=3,
+                tries=3,
+                computation_s=1e-5,
+                clock_s=1e-8,
+                alone_s=[1e-5] * 3,
+                total_s=[1e-5] * 3,
+                start_s=[call_s + 1e-8] * 3,
+                wait_s=[1e-5] * 3,
+                tests_s=[0.0] * 3,
+                tests=[0] * 3,
             )
+            asked = {"bytes": size_B, "side": side, "tests": 0}
+            record = EffectRecord(
+                effect="overlap", locality="cache", members=[0, 1], parameters=asked, launch="a"
+            )
+            campaign.append(record.model_copy(update={"answer": answer, "launch": "a"}))
     return campaign.path
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect, effect_models
 from hockney.models.views import Statement, Views
-from hockney.records.effect_record import EffectRecord
+from hockney.records.answers import OverlapAnswer
+from hockney.records.effect_record import EffectRecord, answered
 
 CALLS = {"sender": "isend_s", "receiver": "irecv_s"}
 
@@ -19,12 +20,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     """`isend_s` and `irecv_s`, each less one reading of the clock."""
     parameters = {}
     for side, name in CALLS.items():
-        calls_s = [
-            start_s - record.answer["clock_s"]
-            for record in records
-            if record.parameters["side"] == side
-            for start_s in record.answer["start_s"]
-        ]
+        answers = [answered(record, OverlapAnswer) for record in records if record.parameters["side"] == side]
+        calls_s = [start_s - answer.clock_s for answer in answers for start_s in answer.start_s]
         if calls_s:
             parameters[name] = Parameter(value=max(0.0, float(np.median(calls_s))), unit="s")
     exact = [
