@@ -60,7 +60,7 @@ class Tree:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=1800,
         )
 
     def hockney(self, *words: str | Path, code: int = 0) -> str:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,14 @@ def _names(tree: Tree) -> list[str]:
     return [entry["algorithm"] for entry in tree.json("schedule", "list", "bcast")["algorithms"]]
 
 
+@pytest.fixture
+def _own_core(tree: Tree) -> Iterator[None]:
+    yield
+    shutil.copy(str(_core.__file__), tree.root / "src" / "hockney")
+
+
 @pytest.mark.thorough
+@pytest.mark.usefixtures("_own_core")
 def test_a_broadcast_is_one_file_and_a_heading(tree: Tree, tmp_path: Path) -> None:
     with tree.with_example("broadcast", heading=False):
         _compile(tree)

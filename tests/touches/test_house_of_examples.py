@@ -14,6 +14,11 @@ OWN_TESTS = [
     for name in EXAMPLES_OF_PYTHON
     for path in sorted((EXAMPLES / name).rglob("test_*.py"))
 ]
+ROOMS = (
+    *("tests/importers", "tests/models", "tests/machine", "tests/report", "tests/runner/launchers"),
+    *(f"tests/cli/test_{verb}.py" for verb in ("doctor", "evaluate", "fit", "import", "report", "show")),
+    "tests/runner/test_find.py",
+)
 
 
 @pytest.mark.parametrize(
@@ -35,3 +40,12 @@ def test_a_unit_without_a_heading_is_what_the_house_test_finds(tree: Tree, headi
     failed = re.findall(r"^FAILED tests/test_house.py::(\w+)\[(.+?)\]", done.stdout, re.MULTILINE)
     assert set(failed) == {("test_a_unit_is_documented", unit) for unit in red}
     assert f"{len(red)} failed" in done.stdout or not red
+
+
+@pytest.mark.thorough
+def test_no_other_test_knows_how_many_units_there_are(tree: Tree) -> None:
+    with ExitStack() as examples:
+        for name in EXAMPLES_OF_PYTHON:
+            examples.enter_context(tree.with_example(name))
+        done = tree.pytest(*ROOMS, "-m", "not mpi and not thorough")
+    assert done.returncode == 0, done.stdout
