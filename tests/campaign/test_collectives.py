@@ -66,7 +66,7 @@ def test_every_algorithm_at_every_size_with_four_statistics(tmp_path: Path) -> N
     frame = table.load(tmp_path / "c")
     assert len(frame) == 4 * 12
     # The statistics of a point come from the visit that counts: here 0.7 of its completion.
-    wide = frame.pivot_table(index=["algorithm", "bytes"], columns="statistic", values="time_us")
+    wide = frame.pivot_table(index=["algorithm", "bytes"], columns="statistic", values="time_s")
     assert (wide["mean_over_ranks"] / wide["completion"]).to_numpy() == pytest.approx(0.7)
 
 

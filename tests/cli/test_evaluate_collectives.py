@@ -23,7 +23,7 @@ def tidy(tmp_path: Path) -> Path:
         ROW
         | {
             "operation": "bcast", "algorithm": algorithm, "mapping": mapping, "ppn": ranks // 2, "ranks": ranks,
-            "bytes": size, "time_us": 2 + slope * ranks * (1 + size / 1e4),
+            "bytes": size, "time_s": (2 + slope * ranks * (1 + size / 1e4)) * 1e-6,
         }
         for algorithm, slope in (("linear", 0.3), ("binomial", 0.1), ("default", 0.2))
         for mapping in ("core", "node")
@@ -31,7 +31,9 @@ def tidy(tmp_path: Path) -> Path:
         for size in (8, 1024)
     ]  # fmt: skip
     pair = {"operation": "pingpong", "algorithm": "default", "mapping": "core", "ppn": 1, "ranks": 2}
-    rows += [ROW | pair | {"bytes": size, "statistic": "one_way", "time_us": 1 + size} for size in (1, 2, 4)]
+    rows += [
+        ROW | pair | {"bytes": size, "statistic": "one_way", "time_s": (1 + size) * 1e-6} for size in (1, 2, 4)
+    ]
     table.write(pd.DataFrame(rows), tmp_path / "tidy.csv")
     return tmp_path / "tidy.csv"
 

@@ -44,7 +44,7 @@ def test_all_algorithms_in_one_launch_with_their_data_checked(mpi: Mpi, tmp_path
     }
     assert {(r.operation, r.algorithm) for r in records} == ours | {(one, "default") for one, _ in ours}
     frame = table.load(campaign)
-    wide = frame.pivot_table(index=["operation", "algorithm", "bytes"], columns="statistic", values="time_us")
+    wide = frame.pivot_table(index=["operation", "algorithm", "bytes"], columns="statistic", values="time_s")
     # A rank's own mean cannot exceed the completion by much: it is inside it, but mean and median differ.
     assert (wide["min_over_ranks"] <= wide["max_over_ranks"]).all()
     report = hockney("report", str(campaign), "-o", str(tmp_path / "r.html"))
@@ -179,7 +179,7 @@ def test_256_simulated_ranks_follow_the_closed_forms_across_switches(tmp_path: P
 def simulated_us(frame: pd.DataFrame, ranks: int) -> dict[tuple[str, str, int], float]:
     """Times of a ping-pong and of completions on so many ranks, by operation, algorithm and bytes."""
     chosen = frame[frame["statistic"].isin(["one_way", "completion"]) & (frame["ranks"] == ranks)]
-    rows = zip(chosen["operation"], chosen["algorithm"], chosen["bytes"], chosen["time_us"], strict=True)
+    rows = zip(chosen["operation"], chosen["algorithm"], chosen["bytes"], chosen["time_s"] * 1e6, strict=True)
     return {(operation, algorithm, int(size)): float(time) for operation, algorithm, size, time in rows}
 
 

@@ -15,10 +15,11 @@ from hockney.errors import RequestError
 from hockney.importers import _collect
 from hockney.importers.base import Given
 from hockney.records import table
+from hockney.records.columns import REQUIRED
 from hockney.records.folder import TABLE
 
 _REPOSITORY = Path(__file__).parents[2]
-_POINT = [name for name in table.COLUMNS if name != "time_us"]
+_POINT = [name for name in REQUIRED if name != "time_s"]
 
 
 def shared(name: str) -> Path:
@@ -41,7 +42,7 @@ def rows_of(path: Path) -> int:
 
 
 def ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[[*_POINT, "time_us"]].sort_values([*_POINT, "time_us"]).reset_index(drop=True)
+    return frame[[*_POINT, "time_s"]].sort_values([*_POINT, "time_s"]).reset_index(drop=True)
 
 
 @pytest.mark.parametrize("name", ["fugaku", "marenostrum5"])

@@ -37,7 +37,7 @@ def _table(
         {
             "system": "s", "mpi": "m", "operation": "bcast", "algorithm": algorithm, "mapping": mapping,
             "nodes": 2, "ppn": p // 2, "ranks": p, "bytes": size, "statistic": "mean_over_ranks",
-            "time_us": law(algorithm, p, size, mapping) * 1e6, "repetition": repetition,
+            "time_s": law(algorithm, p, size, mapping), "repetition": repetition,
         }
         | columns
         for algorithm, p, size, mapping, repetition in product(
@@ -109,14 +109,14 @@ def _simulated_table(
     rows = [
         {
             "system": "s", "mpi": mpi, "operation": operation, "algorithm": algorithm, "mapping": mapping,
-            "nodes": None, "ppn": None, "ranks": p, "bytes": size, "statistic": statistic, "time_us": 1.0,
+            "nodes": None, "ppn": None, "ranks": p, "bytes": size, "statistic": statistic, "time_s": 1e-6,
             "repetition": 0,
         }
         for algorithm, p, size, mapping in product(algorithms, ranks, sizes, mappings)
     ]  # fmt: skip
     table = pd.DataFrame(rows)
     disturbed = np.exp(np.random.default_rng(3).normal(0.0, noise, len(table)))
-    return table.assign(time_us=_times_s(table, operation) * 1e6 * disturbed)
+    return table.assign(time_s=_times_s(table, operation) * disturbed)
 
 
 @pytest.fixture(scope="session")

@@ -137,8 +137,8 @@ def test_limits_of_the_table_are_warnings(
 
 def test_dropped_rows_and_contradictions_are_in_the_result(bcast: Callable[..., pd.DataFrame]) -> None:
     frame = bcast(straight, repetitions=2)
-    frame.loc[0, "time_us"] = 0.0
-    frame["time_us"] = frame["time_us"].where(frame.index != 2, 50 * frame["time_us"])
+    frame.loc[0, "time_s"] = 0.0
+    frame["time_s"] = frame["time_s"].where(frame.index != 2, 50 * frame["time_s"])
     result = evaluate(frame, "bcast", "ranks <= 16", "", names=["linear_in_ranks"]).result
     assert result["dropped"]["with_a_zero_time"] == 1
     assert any("factor of 3" in warning for warning in result["warnings"])

@@ -29,7 +29,7 @@ def candidates(ranks: Sequence[int], algorithms: Sequence[str] = ("linear", "bin
             "ranks": count,
             "bytes": 8,
             "statistic": "completion",
-            "time_us": 1.0,
+            "time_s": 1e-6,
         }
         for count in ranks
         for one in algorithms

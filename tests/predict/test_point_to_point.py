@@ -21,8 +21,8 @@ def pairs(*rows: dict[str, Any]) -> pd.DataFrame:
 
 def test_medians_at_the_sizes_and_straight_log_log_between(system: System) -> None:
     table = pairs(
-        *({"bytes": 16, "time_us": time} for time in (1.0, 2.0, 90.0)),
-        {"bytes": 64, "time_us": 8.0},
+        *({"bytes": 16, "time_s": time} for time in (1e-6, 2e-6, 90e-6)),
+        {"bytes": 64, "time_s": 8e-6},
     )
     time_s = message_times(table, system)
     assert time_s(NODE, 16) == pytest.approx(2e-6)
@@ -33,12 +33,12 @@ def test_medians_at_the_sizes_and_straight_log_log_between(system: System) -> No
 
 
 def test_an_empty_message_counts_as_one_byte(system: System) -> None:
-    time_s = message_times(pairs({"bytes": 0, "time_us": 3.0}, {"bytes": 8, "time_us": 3.0}), system)
+    time_s = message_times(pairs({"bytes": 0, "time_s": 3e-6}, {"bytes": 8, "time_s": 3e-6}), system)
     assert time_s(NODE, 0) == time_s(NODE, 1) == pytest.approx(3e-6)
 
 
 def test_the_network_is_what_the_system_file_says(system: System) -> None:
-    time_s = message_times(pairs()[:0].reindex(columns=[*ROW, "bytes", "time_us"]), system)
+    time_s = message_times(pairs()[:0].reindex(columns=[*ROW, "bytes", "time_s"]), system)
     assert time_s(NETWORK, 10_000) == pytest.approx(1e-6 + 1e-6)
     for nearer, farther in zip(range(NETWORK), range(1, NETWORK), strict=False):
         assert time_s(nearer, 8) < time_s(farther, 8)
@@ -46,10 +46,10 @@ def test_the_network_is_what_the_system_file_says(system: System) -> None:
 
 def test_other_statistics_and_times_that_are_none_are_left_out(system: System) -> None:
     table = pairs(
-        {"bytes": 8, "time_us": 1.0},
-        {"bytes": 8, "time_us": 50.0, "statistic": "max_over_ranks"},
-        {"bytes": 8, "time_us": 60.0, "operation": "pingping"},
-        {"bytes": 8, "time_us": 0.0},
+        {"bytes": 8, "time_s": 1e-6},
+        {"bytes": 8, "time_s": 50e-6, "statistic": "max_over_ranks"},
+        {"bytes": 8, "time_s": 60e-6, "operation": "pingping"},
+        {"bytes": 8, "time_s": 0e-6},
     )
     assert message_times(table, system)(NODE, 8) == pytest.approx(1e-6)
 
@@ -57,8 +57,8 @@ def test_other_statistics_and_times_that_are_none_are_left_out(system: System) -
 def test_channels_say_where_a_pair_was(system: System) -> None:
     described = system.model_copy(update={"channels": {"far": Channel(sender_core=0, receiver_offset=16)}})
     table = pairs(
-        {"bytes": 8, "time_us": 5.0, "mapping": "far", "repetition": 1},
-        {"bytes": 8, "time_us": 9.0, "mapping": "no channel", "repetition": 1},
+        {"bytes": 8, "time_s": 5e-6, "mapping": "far", "repetition": 1},
+        {"bytes": 8, "time_s": 9e-6, "mapping": "no channel", "repetition": 1},
     ).drop(columns=["locality"])
     time_s = message_times(table, described)
     assert time_s(NETWORK, 8) == pytest.approx(5e-6)

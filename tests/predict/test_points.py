@@ -24,7 +24,7 @@ def row(bcast: Callable[..., pd.DataFrame]) -> pd.DataFrame:
 
 
 def test_repetitions_are_one_point_with_their_median(row: pd.DataFrame) -> None:
-    frame = pd.concat([one(row, time_us=value, repetition=i) for i, value in enumerate((3.0, 1.0, 1.2))])
+    frame = pd.concat([one(row, time_s=value, repetition=i) for i, value in enumerate((3e-6, 1e-6, 1.2e-6))])
     made = points(frame, "bcast").frame
     assert len(made) == 1
     assert made["time_s"].iloc[0] == pytest.approx(1.2e-6)
@@ -35,14 +35,14 @@ def test_repetitions_are_one_point_with_their_median(row: pd.DataFrame) -> None:
     "column", ["system", "mpi", "algorithm", "mapping", "ranks", "bytes", "source", "variant"]
 )
 def test_what_differs_is_never_pooled(row: pd.DataFrame, column: str) -> None:
-    other = one(row, **{column: 7 if column in ("ranks", "bytes") else "other"}, time_us=5.0)
+    other = one(row, **{column: 7 if column in ("ranks", "bytes") else "other"}, time_s=5e-6)
     made = points(pd.concat([row, other]), "bcast").frame
     assert sorted(made["time_s"] * 1e6) == pytest.approx([1.0, 5.0])
 
 
 def test_statistics_and_operations_are_kept_apart(row: pd.DataFrame) -> None:
     frame = pd.concat(
-        [row, one(row, statistic="completion", time_us=9.0), one(row, operation="reduce", time_us=4.0)]
+        [row, one(row, statistic="completion", time_s=9e-6), one(row, operation="reduce", time_s=4e-6)]
     )
     asked = points(frame, "bcast", "mean_over_ranks")
     assert asked.frame["time_s"].tolist() == pytest.approx([1e-6])
@@ -54,7 +54,8 @@ def test_statistics_and_operations_are_kept_apart(row: pd.DataFrame) -> None:
 
 def test_unusable_rows_are_counted_by_reason(row: pd.DataFrame) -> None:
     bad = [
-        one(row, time_us=value, bytes=100 + i) for i, value in enumerate((np.nan, np.inf, 0.0, -1.0, -2.0, -3.0))
+        one(row, time_s=value, bytes=100 + i)
+        for i, value in enumerate((np.nan, np.inf, 0.0, -1e-6, -2e-6, -3e-6))
     ]
     made = points(pd.concat([row, *bad, one(row, ranks=pd.NA, bytes=200)]), "bcast")
     assert len(made.frame) == 1
@@ -68,9 +69,9 @@ def test_unusable_rows_are_counted_by_reason(row: pd.DataFrame) -> None:
 
 
 def test_contradictory_repetitions_are_a_warning(row: pd.DataFrame) -> None:
-    slow = pd.concat([row, one(row, time_us=3.1, repetition=1)])
+    slow = pd.concat([row, one(row, time_s=3.1e-6, repetition=1)])
     assert "1 of 1 points" in points(slow, "bcast").warnings[0]
-    assert points(pd.concat([row, one(row, time_us=2.9, repetition=1)]), "bcast").warnings == []
+    assert points(pd.concat([row, one(row, time_s=2.9e-6, repetition=1)]), "bcast").warnings == []
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_what_the_table_does_not_hold(row: pd.DataFrame, operation: str, statist
 
 def test_a_table_without_usable_rows_is_refused(row: pd.DataFrame) -> None:
     with pytest.raises(RequestError, match="1 with a zero time"):
-        points(one(row, time_us=0.0), "bcast")
+        points(one(row, time_s=0.0), "bcast")
 
 
 def test_columns_a_table_lacks_are_unknown(row: pd.DataFrame) -> None:

@@ -36,7 +36,7 @@ def measured(tmp_path: Path) -> Path:
                         "ranks": ranks,
                         "bytes": size,
                         "statistic": "completion",
-                        "time_us": time,
+                        "time_s": time * 1e-6,
                         "repetition": 0,
                     }
                 )
@@ -79,10 +79,10 @@ def test_the_penalty_is_the_ratio_to_the_best(measured: Path) -> None:
 
 
 def test_a_default_that_is_fastest_is_said_to_be(measured: Path, tmp_path: Path) -> None:
-    frame = pd.read_csv(measured)
+    frame = table.load(measured)
     factor = {8: 0.5 / 1.3, 1024: 1.05 / 1.3, 65536: 1.0}
     is_default = frame["algorithm"] == "default"
-    frame.loc[is_default, "time_us"] *= frame.loc[is_default, "bytes"].map(factor)
+    frame.loc[is_default, "time_s"] *= frame.loc[is_default, "bytes"].map(factor)
     table.write(frame, tmp_path / "fast.csv")
     (section,) = make(tmp_path / "fast.csv").sections
     rows = table_of(section, "Fastest bcast")
@@ -98,9 +98,9 @@ def test_a_default_that_is_fastest_is_said_to_be(measured: Path, tmp_path: Path)
 @pytest.fixture
 def two_systems(measured: Path, tmp_path: Path) -> Path:
     """The table twice; on the second system all takes a tenth, there is no default, and segments differ."""
-    here = pd.read_csv(measured)
+    here = table.load(measured)
     there = here[here["algorithm"] != "default"].assign(
-        system="t", mpi="n", time_us=lambda rows: rows["time_us"] / 10
+        system="t", mpi="n", time_s=lambda rows: rows["time_s"] / 10
     )
     both = pd.concat([here.assign(segment_bytes=512), there.assign(segment_bytes=1024)])
     path = tmp_path / "two.csv"
@@ -189,8 +189,8 @@ def test_a_system_that_is_not_in_the_table_is_refused(two_systems: Path) -> None
 
 
 def test_statistics_of_algorithms_without_segments_are_told(measured: Path, tmp_path: Path) -> None:
-    frame = pd.read_csv(measured)
-    mean = frame.assign(statistic="mean_over_ranks", time_us=frame["time_us"] / 2)
+    frame = table.load(measured)
+    mean = frame.assign(statistic="mean_over_ranks", time_s=frame["time_s"] / 2)
     table.write(pd.concat([frame, mean]), tmp_path / "both.csv")
     (section,) = make(tmp_path / "both.csv").sections
     (row,) = table_of(section, "Statistics over ranks")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from hockney.machine.file import Point
-from hockney.machine.reservations import launch_spreads
+from hockney.machine.reservations import launch_spreads, reservations
 from hockney.models.base import Fit, Parameter
+from hockney.records.contents import Contents
 from hockney.records.record import Record
+from hockney.records.table import quietest
 from hockney.report.curves import Curve
 from hockney.report.facts import bandwidth, format_size, headline, warnings
 
@@ -18,7 +22,11 @@ Make = Callable[..., Curve]
 
 
 def told(curves: list[Curve], records: list[Any] | None = None, launches: list[Any] | None = None) -> str:
-    return "\n".join(warnings(curves, records or [], launches or [], []))
+    contents = Contents(
+        Path("c"), pd.DataFrame(), records or [], quietest(records or []), launches=launches or []
+    )
+    caveats = reservations([curve.entry for curve in curves], contents)
+    return "\n".join(warnings(curves, contents.launches, caveats))
 
 
 def points(curve: Curve, **fields: Any) -> Curve:

@@ -17,7 +17,7 @@ def table(ranks: range | tuple[int, ...], sizes: tuple[int, ...] = (8, 1024), sy
         {
             "system": system, "mpi": "m", "operation": "bcast", "algorithm": algorithm, "mapping": "core",
             "nodes": 1, "ppn": count, "ranks": count, "bytes": size, "statistic": "completion",
-            "time_us": 2 + slope * count * (1 + size / 1e4), "repetition": 0,
+            "time_s": (2 + slope * count * (1 + size / 1e4)) * 1e-6, "repetition": 0,
         }
         for algorithm, slope in (("linear", 0.3), ("binomial", 0.1))
         for count in ranks

@@ -16,9 +16,11 @@ import pytest
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, load
+from hockney.records import table
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
+from hockney.report.curves import curves
 from hockney.report.make import Report, make, write_csv, write_figures, write_html
 from hockney.report.marks import Peak
 
@@ -240,6 +242,42 @@ def test_a_tidy_table_has_a_page_too(tmp_path: Path) -> None:
     report = make(table)
     assert Page(report.html).open == []
     assert any(text.startswith("No interval at 22 of 22 points") for text in report.warnings)
+
+
+@pytest.mark.parametrize("is_table", [False, True])
+def test_the_data_are_read_once(
+    campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_table: bool
+) -> None:
+    source = shutil.copytree(campaign, tmp_path / "copy")
+    if is_table:
+        table.write(table.load(source), tmp_path / "t.csv")
+        source = tmp_path / "t.csv"
+    read: list[str] = []
+
+    def count(method: str) -> None:
+        original = getattr(Path, method)
+
+        def counted(path: Path, *arguments: Any, **options: Any) -> Any:
+            if path == source or source in path.parents:
+                read.append(path.name)
+            return original(path, *arguments, **options)
+
+        monkeypatch.setattr(Path, method, counted)
+
+    for method in ("read_text", "read_bytes"):
+        count(method)
+    report = make(source)
+    assert set(read) >= ({"t.csv"} if is_table else {"records.jsonl", "launches.jsonl", "plan.json"})
+    assert len(read) == len(set(read))
+    assert report.headlines
+
+
+def test_a_series_is_built_once(campaign: Path) -> None:
+    for curve in curves(build(campaign)):
+        fitted = curve.entry.measurements.series
+        # Points hold no key: a series made of them again would not know its system.
+        assert fitted.key["system"] == EVIL
+        assert curve.series.time_s is fitted.time_s
 
 
 LINK_S = 2e-6 + 4 / 1e9

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +17,7 @@ import pytest
 
 from hockney.errors import EnvironmentLack
 from hockney.runner import build
-from hockney.runner.build import BINARY, compiler_version, cxx_wrapper, runner_binary, schedule_objects
+from hockney.runner.build import BINARY, compiler_version, cxx_wrapper, runner_binary, shared_objects
 from hockney.runner.cache import cache_root
 from hockney.runner.mpi import Mpi
 
@@ -24,7 +26,8 @@ if [ "$1" = --version ]; then echo "$(cat {here}/name) (Debian) $(cat {here}/ver
 if [ "$1" = -show ]; then echo "g++ -I{here}/include -L{here}/lib -lmpi"; exit 0; fi
 case "$*" in *-dM*) cat {here}/macros; exit 0;; esac
 case "$*" in *-###*) cat {here}/options >&2; exit 0;; esac
-echo call >> {here}/calls
+if [ -n "$OMPI_CXX" ] && [ -f {here}/ccache-fails ]; then exit 1; fi
+echo "call $OMPI_CXX" >> {here}/calls
 while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
 if [ -f {here}/broken ]; then
   echo "x.cpp: In function main:" >&2; echo "x.cpp:3:5: error: nope was not declared" >&2; exit 1
@@ -57,6 +60,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
         (folder / name).write_text(f"// {name}\n", encoding="utf-8")
     monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(build, "sources", lambda: folder)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     return Mpi("openmpi", "5.0.7", "3.1", tmp_path / "mpicc", tmp_path / "mpirun", "openmpi")
 
 
@@ -74,7 +78,11 @@ def test_second_use_does_not_compile(fake: Mpi) -> None:
     assert {p.name for p in first.parent.iterdir()} == {BINARY, "build.json", "build.log", "SHA256SUMS"}
     facts = json.loads((first.parent / "build.json").read_text(encoding="utf-8"))
     assert facts["compiler"] == "g++ (Debian) 12"
-    assert any("pingpong.cpp" in command for command in facts["commands"])
+    assert facts["units"] == {"core": ["runner/main.cpp"], "pairs": ["runner/kernels/pingpong.cpp"]}
+    assert [word for command in facts["commands"] for word in command.split() if word.endswith(".cpp")] == [
+        "core.cpp",
+        "pairs.cpp",
+    ]
 
 
 def _touch_source(fake: Mpi, name: str) -> None:
@@ -157,33 +165,75 @@ def test_schedules_compiled_for_something_else_are_others(
     fake: Mpi, file: str, text: str, is_shared: bool
 ) -> None:
     """As when OMPI_CXXFLAGS has -mavx2; a compiler that names no macros shares with nobody."""
-    mine = schedule_objects(fake)
+    mine = shared_objects(fake)
     fake.wrapper.with_name(file).write_text(text, encoding="utf-8")
-    others = schedule_objects(fake)
+    others = shared_objects(fake)
     assert set(others).isdisjoint(mine)
-    assert schedule_objects(fake) == others
-    assert (schedule_objects(replace(fake, version="5.0.8")) == others) == is_shared
+    assert shared_objects(fake) == others
+    assert (shared_objects(replace(fake, version="5.0.8")) == others) == is_shared
 
 
 def test_names_of_folders_are_no_options(fake: Mpi) -> None:
-    mine = schedule_objects(fake)
+    mine = shared_objects(fake)
     options = fake.wrapper.with_name("options")
     options.write_text('COLLECT_GCC=/usr/bin/g++\n cc1plus "-O3" -fdebug-prefix-map=/a=/b -o "/y/x.s"\n', "utf-8")
-    assert schedule_objects(fake) == mine
+    assert shared_objects(fake) == mine
 
 
 def test_schedules_are_position_independent_because_a_simulated_process_is_a_library(fake: Mpi) -> None:
-    (one,) = schedule_objects(fake)
+    (one,) = shared_objects(fake)
     assert "-fPIC" in (one.parent / "build.log").read_text(encoding="utf-8").split()
 
 
 def test_a_lost_object_is_made_again(fake: Mpi) -> None:
-    _touch_source(fake, "schedule/second.cpp")
-    objects = schedule_objects(fake)
-    assert [one.name for one in objects] == ["schedule-bcast.o", "schedule-second.o"]
+    _touch_source(fake, "runner/json.cpp")
+    objects = shared_objects(fake)
+    assert [path.name for path in objects] == ["schedule.o", "mathematics.o"]
     objects[0].unlink()
-    assert schedule_objects(fake) == objects
+    assert shared_objects(fake) == objects
     assert all(one.is_file() for one in objects)
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_objects_are_compiled_through_ccache_where_it_works(
+    fake: Mpi, monkeypatch: pytest.MonkeyPatch, works: bool
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/opt/{name}")
+    if not works:
+        fake.wrapper.with_name("ccache-fails").touch()
+    runner_binary(fake)
+    *_, link = lines = fake.wrapper.with_name("calls").read_text(encoding="utf-8").splitlines()
+    # An empty source each for the shared and the other objects says whether it works.
+    assert lines.count("call /opt/ccache g++") == (2 + 3 if works else 0)
+    assert link == "call "
+
+
+def test_a_wrapper_without_a_variable_for_its_compiler_is_called_without_ccache(
+    fake: Mpi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/opt/{name}")
+    runner_binary(replace(fake, kind="smpi"))
+    assert "ccache" not in fake.wrapper.with_name("calls").read_text(encoding="utf-8")
+
+
+def test_what_all_mpis_share_includes_none_of_mpi() -> None:
+    """Searched for here: every MPI's wrapper finds an mpi.h."""
+    folder = build.sources()
+
+    def included(file: Path, seen: set[Path]) -> set[Path]:
+        if file not in seen:
+            seen.add(file)
+            text = file.read_text(encoding="utf-8")
+            for name in re.findall(r'#include "(.+)"', text):
+                beside = (file.parent / name).resolve()
+                included(beside if beside.is_file() else folder / "runner" / name, seen)
+        return seen
+
+    shared = build.families(folder, is_shared=True)
+    for files in shared.values():
+        for file in files:
+            needing = [p for p in included(file, set()) if "#include <mpi.h>" in p.read_text(encoding="utf-8")]
+            assert needing == [], f"{file} needs MPI"
 
 
 def test_a_lock_of_another_user_keeps_nobody_out(fake: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,10 +267,10 @@ def test_a_binary_that_was_exchanged_is_built_again(fake: Mpi, caplog: pytest.Lo
 
 
 def test_an_object_that_was_exchanged_is_not_linked(fake: Mpi) -> None:
-    (before,) = schedule_objects(fake)
+    (before,) = shared_objects(fake)
     built = before.read_bytes()
     before.write_bytes(b"not ours")
-    (after,) = schedule_objects(fake)
+    (after,) = shared_objects(fake)
     assert after.read_bytes() == built
 
 
@@ -327,6 +377,6 @@ def test_openmp_where_it_compiles(fake: Mpi) -> None:
     assert "-fopenmp" not in flags(replace(fake, kind="smpi")), "simulated ranks are threads of one process"
     wrapper = fake.wrapper.with_name("mpicxx")
     text = wrapper.read_text(encoding="utf-8")
-    refusal = 'case "$*" in *fopenmp*) echo "clang: error: no libomp" >&2; exit 1;; esac\necho call'
-    wrapper.write_text(text.replace("echo call", refusal), encoding="utf-8")
+    refusal = 'case "$*" in *fopenmp*) echo "clang: error: no libomp" >&2; exit 1;; esac\necho "call'
+    wrapper.write_text(text.replace('echo "call', refusal), encoding="utf-8")
     assert "-fopenmp" not in flags(replace(fake, version="5.0.8"))

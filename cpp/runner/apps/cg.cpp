@@ -19,7 +19,7 @@
 #include "cg/solution.hpp"
 #include "cg/solver.hpp"
 
-namespace hockney {
+namespace hockney::app_cg {
 namespace {
 
 using namespace cg;
@@ -152,4 +152,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterApp registered("cg", {run});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::app_cg

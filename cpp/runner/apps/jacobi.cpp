@@ -22,7 +22,7 @@
 #include "jacobi/kernel.hpp"
 #include "jacobi/solution.hpp"
 
-namespace hockney {
+namespace hockney::app_jacobi {
 namespace {
 
 // Of a rank, by repetition.
@@ -270,4 +270,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterApp registered("jacobi", {run});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::app_jacobi

@@ -24,7 +24,7 @@
 #include <simgrid/host.h>
 #endif
 
-namespace hockney {
+namespace hockney::app_pinning {
 namespace {
 
 constexpr double most_work_s = 10;
@@ -182,4 +182,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterApp registered("pinning", {run});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::app_pinning

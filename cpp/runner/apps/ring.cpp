@@ -15,7 +15,7 @@
 #include "app.hpp"
 #include "ring/exchange.hpp"
 
-namespace hockney {
+namespace hockney::app_ring {
 namespace {
 
 constexpr double batch_s = 2e-3;
@@ -68,7 +68,7 @@ class Ring {
 
 struct Cycles {
     const Neighbours& ring;
-    Exchange& exchange;
+    RingExchange& exchange;
     Moments moments;
     Message rightward, leftward;  // the last ones that came back
     long received = 0;            // in a cycle
@@ -186,4 +186,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterApp registered("ring", {run});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::app_ring

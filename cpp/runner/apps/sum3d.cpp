@@ -21,7 +21,7 @@
 #include "sum3d/layout.hpp"
 #include "sum3d/transfer.hpp"
 
-namespace hockney {
+namespace hockney::app_sum3d {
 namespace {
 
 using sum3d::Box;
@@ -241,4 +241,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterApp registered("sum3d", {run});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::app_sum3d

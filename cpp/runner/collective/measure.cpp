@@ -234,12 +234,6 @@ OverRanks over_ranks(const std::vector<EntryExit>& timed, std::vector<char> used
     return {total_s / group.ranks, -extremes[0], extremes[1]};
 }
 
-bool all_agree(bool mine, MPI_Comm comm) {
-    int own = mine ? 1 : 0, all = 0;
-    MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, comm);
-    return all != 0;
-}
-
 // What came of a run on fresh data: wrong results and errors, anywhere.
 struct Verdict {
     bool right = true;

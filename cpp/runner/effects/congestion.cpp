@@ -7,7 +7,7 @@
 #include "effect.hpp"
 #include "streams/streams.hpp"
 
-namespace hockney {
+namespace hockney::effect_congestion {
 namespace {
 
 std::string run(const Request& request, MPI_Comm comm) {
@@ -19,4 +19,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterEffect registered("congestion", {run, any_number});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::effect_congestion

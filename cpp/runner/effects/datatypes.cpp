@@ -19,7 +19,7 @@
 #include "datatypes/layout.hpp"
 #include "effect.hpp"
 
-namespace hockney {
+namespace hockney::effect_datatypes {
 namespace {
 
 constexpr int tag = 1;
@@ -223,4 +223,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterEffect registered("datatypes", {run});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::effect_datatypes

@@ -6,7 +6,7 @@
 #include "effect.hpp"
 #include "streams/streams.hpp"
 
-namespace hockney {
+namespace hockney::effect_injection {
 namespace {
 
 std::string run(const Request& request, MPI_Comm comm) {
@@ -20,4 +20,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterEffect registered("injection", {run, any_number});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::effect_injection

@@ -13,7 +13,7 @@
 #include "../clock.hpp"
 #include "effect.hpp"
 
-namespace hockney {
+namespace hockney::effect_matching {
 namespace {
 
 // Matches of one sample: the first takes the queue from the cache's cold end, as an application finds it, but
@@ -174,4 +174,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterEffect registered("matching", {run, 3});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::effect_matching

@@ -21,7 +21,7 @@
 #include "overlap/side.hpp"
 #include "synchronisation/late.hpp"
 
-namespace hockney {
+namespace hockney::effect_overlap {
 namespace {
 
 // How often the protocol is asked for, and how long a send that needs no receive may take.
@@ -125,4 +125,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterEffect registered("overlap", {run});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::effect_overlap

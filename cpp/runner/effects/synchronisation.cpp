@@ -13,7 +13,7 @@
 #include "effect.hpp"
 #include "synchronisation/late.hpp"
 
-namespace hockney {
+namespace hockney::effect_synchronisation {
 namespace {
 
 constexpr int tag = 1;
@@ -103,4 +103,4 @@ std::string run(const Request& request, MPI_Comm comm) {
 const RegisterEffect registered("synchronisation", {run});
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::effect_synchronisation

@@ -6,7 +6,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_bandwidth {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -34,4 +34,4 @@ double run(Pair& pair, long repetitions) {
 const RegisterKernel registered("bandwidth", Kernel(run).to_follower().in_windows());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_bandwidth

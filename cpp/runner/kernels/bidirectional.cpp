@@ -5,7 +5,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_bidirectional {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -33,4 +33,4 @@ double run(Pair& pair, long repetitions) {
 const RegisterKernel registered("bidirectional", Kernel(run).to_leader().to_follower().in_windows());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_bidirectional

@@ -3,7 +3,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_pingping {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -21,4 +21,4 @@ double run(Pair& pair, long repetitions) {
 const RegisterKernel registered("pingping", Kernel(run).to_leader().to_follower());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_pingping

@@ -2,7 +2,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_pingpong {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -22,4 +22,4 @@ double run(Pair& pair, long repetitions) {
 const RegisterKernel registered("pingpong", Kernel(run).to_leader().to_follower());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_pingpong

@@ -3,7 +3,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_receive_overhead {
 namespace {
 
 // Few enough to fit any library's eager buffers, enough to be long beside a reading of the clock.
@@ -35,4 +35,4 @@ const RegisterKernel registered("receive_overhead",
                                 Kernel(run).to_leader().working().up_to(eager_B).in_pieces_of(handful));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_receive_overhead

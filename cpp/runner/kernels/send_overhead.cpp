@@ -4,7 +4,7 @@
 #include "../clock.hpp"
 #include "kernel.hpp"
 
-namespace hockney {
+namespace hockney::kernel_send_overhead {
 namespace {
 
 double run(Pair& pair, long repetitions) {
@@ -32,4 +32,4 @@ const RegisterKernel registered("send_overhead",
                                 Kernel(run).to_follower().working().up_to(eager_B).in_pieces_of(16));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::kernel_send_overhead

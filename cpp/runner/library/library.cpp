@@ -17,12 +17,6 @@ std::vector<Family>& families() {
     return all;
 }
 
-bool all_agree(bool mine, MPI_Comm comm) {
-    int own = mine ? 1 : 0, all = 0;
-    MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, comm);
-    return all != 0;
-}
-
 int nodes_of(MPI_Comm comm) {
     MPI_Comm node;
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -64,6 +58,12 @@ MPI_Comm duplicate(const std::string& component, MPI_Comm comm) {
 }
 
 }  // namespace
+
+bool all_agree(bool mine, MPI_Comm comm) {
+    int own = mine ? 1 : 0, all = 0;
+    MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LAND, comm);
+    return all != 0;
+}
 
 RegisterLibraryFamily::RegisterLibraryFamily(Family find) { families().push_back(find); }
 

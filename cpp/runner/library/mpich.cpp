@@ -11,7 +11,7 @@
 #include "control_variable.hpp"
 #include "library.hpp"
 
-namespace hockney {
+namespace hockney::library_mpich {
 namespace {
 
 // Not for calls on host memory with separate buffers.
@@ -174,4 +174,4 @@ const RegisterLibraryFamily registered([](std::vector<LibraryAlgorithm>& found) 
 });
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::library_mpich

@@ -11,7 +11,7 @@
 #include "control_variable.hpp"
 #include "library.hpp"
 
-namespace hockney {
+namespace hockney::library_openmpi {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -195,4 +195,4 @@ const RegisterLibraryFamily registered([](std::vector<LibraryAlgorithm>& found) 
 });
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::library_openmpi

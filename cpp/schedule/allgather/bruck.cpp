@@ -4,7 +4,7 @@
 
 #include "../circulant.hpp"
 
-namespace hockney {
+namespace hockney::allgather_bruck {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -23,4 +23,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("allgather", "bruck", generate).alike(Likeness::shift).but_for_copies());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allgather_bruck

@@ -2,7 +2,7 @@
 // powers of two (Träff, arXiv 2410.14234).
 #include "../circulant.hpp"
 
-namespace hockney {
+namespace hockney::allgather_circulant {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -16,4 +16,4 @@ const Register registered(
     Algorithm("allgather", "circulant", generate).alike(Likeness::shift).but_for_copies());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allgather_circulant

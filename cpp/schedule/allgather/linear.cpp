@@ -2,7 +2,7 @@
 // allgather_intra_basic_linear).
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::allgather_linear {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -22,4 +22,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("allgather", "linear", generate));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allgather_linear

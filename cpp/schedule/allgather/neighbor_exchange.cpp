@@ -3,7 +3,7 @@
 // allgather_intra_neighborexchange).
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::allgather_neighbor_exchange {
 namespace {
 
 std::string refuse(const Problem& p) {
@@ -39,4 +39,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("allgather", "neighbor_exchange", generate).only(refuse));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allgather_neighbor_exchange

@@ -2,7 +2,7 @@
 // one bit; defined for powers of two (Thakur, Rabenseifner and Gropp 2005, section 4.1).
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::allgather_recursive_doubling {
 namespace {
 
 std::string refuse(const Problem& p) {
@@ -27,4 +27,4 @@ const Register registered(
     Algorithm("allgather", "recursive_doubling", generate).alike(Likeness::exclusive_or).only(refuse));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allgather_recursive_doubling

@@ -2,7 +2,7 @@
 // allgather_intra_ring).
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::allgather_ring {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -22,4 +22,4 @@ const Register registered(
     Algorithm("allgather", "ring", generate).alike(Likeness::shift).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allgather_ring

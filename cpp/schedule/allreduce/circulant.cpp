@@ -2,7 +2,7 @@
 // 1)/P of the vector per rank, both for any P (Träff, arXiv 2410.14234).
 #include "../circulant.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_circulant {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -20,4 +20,4 @@ const Register registered(Algorithm("allreduce", "circulant", generate)
                               .grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_circulant

@@ -4,7 +4,7 @@
 #include "../halving.hpp"
 #include "double_buffered_sum.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_rabenseifner {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -52,4 +52,4 @@ const Register registered(Algorithm("allreduce", "rabenseifner", generate)
                               .grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_rabenseifner

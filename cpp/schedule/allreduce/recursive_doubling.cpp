@@ -4,7 +4,7 @@
 #include "../halving.hpp"
 #include "double_buffered_sum.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_recursive_doubling {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -29,4 +29,4 @@ const Register registered(Algorithm("allreduce", "recursive_doubling", generate)
                               .grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_recursive_doubling

@@ -3,7 +3,7 @@
 #include "../bcast/bcast.hpp"
 #include "../reduce/reduce.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_reduce_bcast {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -15,4 +15,4 @@ const Register registered(
     Algorithm("allreduce", "reduce_bcast", generate).segmented().ordered().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_reduce_bcast

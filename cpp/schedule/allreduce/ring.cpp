@@ -5,7 +5,7 @@
 #include "../pieces.hpp"
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::allreduce_ring {
 namespace {
 
 // One block for each rank goes round the ring and is added to at each stop, in segments or whole; then the
@@ -82,4 +82,4 @@ const Register whole(ring("ring"));
 const Register segmented(ring("segmented_ring").segmented());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::allreduce_ring

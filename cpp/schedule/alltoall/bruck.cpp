@@ -3,7 +3,7 @@
 // Open MPI coll/base alltoall_intra_bruck).
 #include "../circulant.hpp"
 
-namespace hockney {
+namespace hockney::alltoall_bruck {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -53,4 +53,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("alltoall", "bruck", generate).alike(Likeness::shift).but_for_copies());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::alltoall_bruck

@@ -4,7 +4,7 @@
 
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::alltoall_direct {
 namespace {
 
 // Step i: to rank + i, from rank − i; at most `under_way` steps at a time.
@@ -54,4 +54,4 @@ const Register linear_sync(alltoall("linear_sync", few_at_once).radix(4, 1));
 const Register pairwise(alltoall("pairwise", one_by_one));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::alltoall_direct

@@ -2,7 +2,7 @@
 // and Manber 1988; Open MPI calls it bruck).
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::barrier_dissemination {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -17,4 +17,4 @@ const Register registered(
     Algorithm("barrier", "dissemination", generate).alike(Likeness::shift).grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_dissemination

@@ -3,7 +3,7 @@
 // barrier_intra_doublering), which is an acknowledgement here.
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::barrier_double_ring {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -24,4 +24,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("barrier", "double_ring", generate).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_double_ring

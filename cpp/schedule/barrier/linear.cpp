@@ -2,7 +2,7 @@
 // barrier_intra_basic_linear).
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::barrier_linear {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -19,4 +19,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("barrier", "linear", generate).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_linear

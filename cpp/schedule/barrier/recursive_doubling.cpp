@@ -4,7 +4,7 @@
 // which is an acknowledgement here.
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::barrier_recursive_doubling {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -30,4 +30,4 @@ const Register registered(Algorithm("barrier", "recursive_doubling", generate)
                               .grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_recursive_doubling

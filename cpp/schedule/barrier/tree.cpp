@@ -3,7 +3,7 @@
 #include "../schedule.hpp"
 #include "../trees.hpp"
 
-namespace hockney {
+namespace hockney::barrier_tree {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -21,4 +21,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("barrier", "tree", generate).grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::barrier_tree

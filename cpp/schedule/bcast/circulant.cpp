@@ -5,7 +5,7 @@
 
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_circulant {
 namespace {
 
 // Which block a rank gets in each of q rounds, relative to the phase; computed from skips, in O(q³) at most.
@@ -95,4 +95,4 @@ const Register registered(
     Algorithm("bcast", "circulant", generate).segmented().one_block().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_circulant

@@ -6,7 +6,7 @@
 
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_scatter_allgather {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -42,4 +42,4 @@ const Register registered(
     Algorithm("bcast", "scatter_allgather", generate).divided().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_scatter_allgather

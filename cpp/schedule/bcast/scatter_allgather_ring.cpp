@@ -2,7 +2,7 @@
 // Geijn; Open MPI coll/base bcast_intra_scatter_allgather_ring).
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_scatter_allgather_ring {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -26,4 +26,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "scatter_allgather_ring", generate).divided());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_scatter_allgather_ring

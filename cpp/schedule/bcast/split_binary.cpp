@@ -3,7 +3,7 @@
 // MPI coll/base bcast_intra_split_bintree, whose partners these are).
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_split_binary {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -47,4 +47,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("bcast", "split_binary", generate).segmented());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_split_binary

@@ -1,7 +1,7 @@
 // Broadcasts down a tree: the root's message, or its segments, go from parent to children.
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_trees {
 namespace {
 
 template <Tree (*tree)(int ranks, int root, int rank)>
@@ -47,4 +47,4 @@ const Register halved(bcast("halving_tree", down<halving_tree>).grows(Growth::pe
 const Register pipelined(bcast("pipelined_tree", down<halving_tree>).segmented().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_trees

@@ -2,7 +2,7 @@
 // (Open MPI coll/base gather_intra_binomial).
 #include "../subtree.hpp"
 
-namespace hockney {
+namespace hockney::gather_binomial {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -46,4 +46,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("gather", "binomial", generate));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::gather_binomial

@@ -2,7 +2,7 @@
 // gather_intra_basic_linear).
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::gather_linear {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -22,4 +22,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("gather", "linear", generate).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::gather_linear

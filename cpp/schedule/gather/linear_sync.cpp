@@ -3,7 +3,7 @@
 // gather_intra_linear_sync).
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::gather_linear_sync {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -29,4 +29,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("gather", "linear_sync", generate).segmented());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::gather_linear_sync

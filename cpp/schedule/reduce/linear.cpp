@@ -2,7 +2,7 @@
 // may be used with any root (Open MPI coll/base reduce_intra_basic_linear).
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::reduce_linear {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -35,4 +35,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("reduce", "linear", generate).ordered().grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_linear

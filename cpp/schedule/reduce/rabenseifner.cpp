@@ -4,7 +4,7 @@
 #include "../halving.hpp"
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::reduce_rabenseifner {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -56,4 +56,4 @@ const Register registered(
     Algorithm("reduce", "rabenseifner", generate).divided().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_rabenseifner

@@ -1,7 +1,7 @@
 // Reductions up a tree: partial results, or segments of them, go from children to parent.
 #include "reduce.hpp"
 
-namespace hockney {
+namespace hockney::reduce_trees {
 namespace {
 
 template <Tree (*tree)(int ranks, int root, int rank)>
@@ -34,4 +34,4 @@ const Register binomial(
     reduce("binomial", up<binomial_tree_in_order>).ordered_from_root().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_trees

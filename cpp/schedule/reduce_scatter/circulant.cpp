@@ -2,7 +2,7 @@
 // (Träff, arXiv 2410.14234).
 #include "../circulant.hpp"
 
-namespace hockney {
+namespace hockney::reduce_scatter_circulant {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -17,4 +17,4 @@ const Register registered(
     Algorithm("reduce_scatter", "circulant", generate).alike(Likeness::shift).but_for_copies());
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_scatter_circulant

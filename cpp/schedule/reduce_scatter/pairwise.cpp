@@ -3,7 +3,7 @@
 // Rabenseifner and Gropp 2005).
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::reduce_scatter_pairwise {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -29,4 +29,4 @@ const Register registered(
     Algorithm("reduce_scatter", "pairwise", generate).alike(Likeness::shift).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_scatter_pairwise

@@ -3,7 +3,7 @@
 #include "../halving.hpp"
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::reduce_scatter_recursive_halving {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -38,4 +38,4 @@ const Register registered(
     Algorithm("reduce_scatter", "recursive_halving", generate).alike(Likeness::exclusive_or));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_scatter_recursive_halving

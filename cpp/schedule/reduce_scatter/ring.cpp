@@ -2,7 +2,7 @@
 // rounds, P − 1 blocks per rank (Open MPI coll/base reduce_scatter_intra_ring).
 #include "../pieces.hpp"
 
-namespace hockney {
+namespace hockney::reduce_scatter_ring {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -40,4 +40,4 @@ const Register registered(
     Algorithm("reduce_scatter", "ring", generate).alike(Likeness::shift).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::reduce_scatter_ring

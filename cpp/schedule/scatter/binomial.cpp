@@ -2,7 +2,7 @@
 // ⌈log₂P⌉ rounds (Open MPI coll/base scatter_intra_binomial).
 #include "../subtree.hpp"
 
-namespace hockney {
+namespace hockney::scatter_binomial {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -44,4 +44,4 @@ void generate(const Problem& p, int rank, Builder& builder) {
 const Register registered(Algorithm("scatter", "binomial", generate));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::scatter_binomial

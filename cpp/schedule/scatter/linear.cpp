@@ -1,7 +1,7 @@
 // Scatters in which the root sends to everybody.
 #include "../schedule.hpp"
 
-namespace hockney {
+namespace hockney::scatter_linear {
 namespace {
 
 // The root sends every rank its block; `in_turn`: each message after the one before is complete.
@@ -32,4 +32,4 @@ const Register linear(Algorithm("scatter", "linear", one_by_one).grows(Growth::p
 const Register nonblocking(Algorithm("scatter", "linear_nonblocking", all_at_once).grows(Growth::per_rank));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::scatter_linear

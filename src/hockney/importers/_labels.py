@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from pathlib import Path
 
+from hockney.records.columns import RECORD
 from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Record
 
@@ -29,14 +31,8 @@ _TEST_WORDS = frozenset(
 """Words that name what was run, not how."""
 
 
-def identity(record: Record) -> tuple[object, ...]:
-    """Everything that tells one measured point from another, except which repetition it is."""
-    return (
-        *(record.source, record.system, record.mpi, record.operation, record.algorithm, record.mapping),
-        *(record.variant, record.locality, record.cache, record.nodes, record.ppn, record.ranks, record.pair),
-        *(record.pairs, record.window, record.oversubscribed, record.bytes, record.statistic),
-        *(record.segment_bytes, record.radix, record.root),
-    )
+identity: Callable[[Record], tuple[object, ...]] = attrgetter(*RECORD)
+"""Everything that tells one measured point from another, except which repetition it is."""
 
 
 def _words(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tidy table (CSV, gzipped CSV, Parquet) back into records; its columns are those of DESIGN.md."""
+"""The tidy table (CSV, gzipped CSV, Parquet) back into records."""
 
 from __future__ import annotations
 
@@ -11,23 +11,19 @@ from pydantic import ValidationError
 
 from hockney.errors import RequestError
 from hockney.importers.base import Given, Imported, Importer, importers
-from hockney.records import table
+from hockney.records import columns, table
 from hockney.records.record import Record
 
 _COPIED = tuple(
-    name
-    for name in (*table.COLUMNS, *table.OPTIONAL)
-    if name in Record.model_fields and name not in ("samples", "bytes", "repetition", "statistic")
+    column.name
+    for column in columns.ALL
+    if column.name in Record.model_fields and column.name not in ("samples", "bytes", "repetition", "statistic")
 )
 """Columns that are fields of a record under the same name."""
 _NOT_KEPT = ("samples",)
 """Columns that a record has no field for: it holds the samples themselves."""
-_POINT = (
-    "source",
-    *(name for name in table.COLUMNS if name not in ("statistic", "time_us")),
-    "variant",
-    "pair",
-)
+_POINT = (*(name for name in columns.POINT if name != "statistic"), "repetition")
+"""What the rates of a point share with its time."""
 
 
 def recognises(path: Path, text: str) -> bool:
@@ -52,9 +48,9 @@ def read(path: Path, _text: str, _given: Given) -> Imported:
         imported.metadata["eager_limit_B"] = limits
     kept = frame[~_derived(frame)]
     first = 1 if path.name.endswith((".parquet", ".pq")) else 2
-    columns = {name: _values(kept[name]) for name in kept.columns}
+    cells = {name: _values(kept[name]) for name in kept.columns}
     for index in range(len(kept)):
-        row = {name: values[index] for name, values in columns.items()}
+        row = {name: values[index] for name, values in cells.items()}
         where = f"{path}:{int(kept.index[index]) + first}"
         try:
             imported.records.append(_record(row, where))
@@ -79,17 +75,16 @@ def _is_nan(value: object) -> bool:
 def _record(row: dict[str, Any], where: str) -> Record:
     fields = {name: row[name] for name in _COPIED if row.get(name) not in (None, "")}
     rate = row["statistic"] in table.RATES
-    scale = 1.0 if rate else 1e-6
-    value = row[row["statistic"]] if rate else row["time_us"]
     for name in ("low", "high"):
-        if row.get(f"{name}_us") is not None:
-            fields[name] = row[f"{name}_us"] * scale
+        # A rate's interval stands in the columns of a time's, and is none.
+        if (bound_s := row.get(f"{name}_s")) is not None:
+            fields[name] = bound_s * 1e6 if rate else bound_s
     return Record(
         **{"source": "", "algorithm": "default"} | fields,
         bytes=row["bytes"],
         statistic=row["statistic"],
         repetition=row["repetition"],
-        value=value * scale,
+        value=row[row["statistic"] if rate else "time_s"],
         origin=where,
     )
 

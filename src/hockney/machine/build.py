@@ -17,14 +17,14 @@ from hockney.machine.pool import POOLED, pool
 from hockney.machine.provenance import launches_of, libraries_of, system_of
 from hockney.machine.reservations import reservations
 from hockney.models.base import Fit, models
-from hockney.records.effect_record import EffectRecord
-from hockney.records.folder import Campaign
+from hockney.records.columns import SERIES
+from hockney.records.contents import Contents, read
 from hockney.records.keys import OVERHEADS, TRANSFERS
 from hockney.records.record import LOCALITIES, Record
-from hockney.records.series import KEY, Series, series
-from hockney.records.table import DIRECTIONS, RATES, from_records, load, quietest
+from hockney.records.series import Series, series, texts
+from hockney.records.table import DIRECTIONS, RATES
 
-_FIXED = tuple(name for name in KEY if name not in POOLED)
+_FIXED = tuple(name for name in SERIES if name not in POOLED)
 _SHOWN = ("operation", "locality", "variant", "cache", "mapping")
 
 Words = tuple[str, ...]
@@ -42,44 +42,37 @@ class _Source:
 
 
 def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machine:
-    """Fit every model to every operation × locality × variant × cache × mapping of `path`.
+    """`fitted` to what a campaign folder or a tidy table (`.csv`, `.csv.gz`, `.parquet`) holds."""
+    return fitted(read(path), progress)
 
-    `path` is a campaign folder or a tidy table (`.csv`, `.csv.gz`, `.parquet`); `progress` is told each entry
-    before it is fitted. A model that cannot be fitted to an entry is left out of it, with the reason in `notes`.
-    RequestError where nothing of point to point was measured.
+
+def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None) -> Machine:
+    """Fit every model to every operation × locality × variant × cache × mapping of `contents`.
+
+    `progress` hears the name of each entry before it is fitted. A model that cannot be fitted to an entry is left
+    out of it, with the reason in `notes`. RequestError where nothing of point to point was measured.
     """
-    records: list[Record] = []
-    launches: list[dict[str, object]] = []
-    answers: list[EffectRecord] = []
-    topology = ""
-    if path.is_dir():
-        campaign = Campaign.open(path)
-        records, launches, answers = campaign.records(), campaign.launches(), campaign.effects()
-        frame, warnings = from_records(records, launches), list(campaign.warnings)
-        topology = str(campaign.plan().get("topology", ""))
-    else:
-        frame = load(path)
-        warnings = list(frame.attrs.get("warnings", []))
-    frame = with_times(frame)
-    source = _Source(path, frame, _by_words(records), _split(frame))
+    answers, launches = contents.effects, contents.launches
+    frame = with_times(contents.frame)
+    source = _Source(contents.path, frame, _by_words(contents.quiet), _split(frame))
     entries = []
     only_effects = bool(answers) and not set(frame["operation"]) & set(TRANSFERS)
     for group in () if only_effects else _groups(source):
         progress(group[0].name())
         entries.append(_entry(group, source))
-    found = effects_of(answers, progress)
+    effects = effects_of(answers, progress)
     used = {launch for entry in entries for launch in entry.measurements.launches}
-    used |= {launch for effect in found for launch in effect.launches}
-    told = list(dict.fromkeys([*reservations(entries, records, launches), *warnings]))
+    used |= {launch for effect in effects for launch in effect.launches}
+    warnings = dict.fromkeys([*reservations(entries, contents), *contents.warnings])
     return Machine(
         hockney_version=__version__,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        system=system_of(launches, sorted({*frame["system"], *(one.system for one in answers)} - {""})),
-        mpi=libraries_of(launches, [*records, *answers], sorted(set(frame["mpi"]) - {""})),
+        system=system_of(launches, sorted({*frame["system"], *(answer.system for answer in answers)} - {""})),
+        mpi=libraries_of(launches, [*contents.records, *answers], sorted(set(frame["mpi"]) - {""})),
         point_to_point=entries,
-        effects=found,
-        topology=topology,
-        provenance=Provenance(launches=launches_of(launches, used), warnings=told),
+        effects=effects,
+        topology=contents.topology,
+        provenance=Provenance(launches=launches_of(launches, used), warnings=list(warnings)),
     )
 
 
@@ -90,18 +83,20 @@ def with_times(frame: pd.DataFrame) -> pd.DataFrame:
     known the message rate is taken: bandwidths of small messages are printed with few digits.
     """
     rates = frame[frame["statistic"].isin(RATES) & frame["operation"].isin(list(DIRECTIONS))]
+    if rates.empty:
+        return frame
     whole = frame
     for statistic in reversed(RATES):
-        timed = set(_texts(whole[whole["statistic"] == "one_way"], (*KEY, "bytes")))
+        timed = set(_texts(whole[whole["statistic"] == "one_way"], (*SERIES, "bytes")))
         rows = rates[rates["statistic"] == statistic]
-        rows = rows[[point not in timed for point in _texts(rows, (*KEY, "bytes"))]]
+        rows = rows[[point not in timed for point in _texts(rows, (*SERIES, "bytes"))]]
         if rows.empty:
             continue
         messages = rows["operation"].map(dict(DIRECTIONS)).astype(float)
         if "pairs" in rows.columns:
             messages *= rows["pairs"].fillna(1).astype(float)
         amount = messages * rows["bytes"] if statistic == "bandwidth_B_per_s" else messages
-        made = rows.assign(statistic="one_way", time_us=1e6 * amount / rows[statistic])
+        made = rows.assign(statistic="one_way", time_s=amount / rows[statistic])
         whole = pd.concat([whole, made], ignore_index=True)
     return whole
 
@@ -120,13 +115,7 @@ def fit_all(one: Series) -> tuple[dict[str, Fit], list[str]]:
 
 def _texts(frame: pd.DataFrame, names: Sequence[str]) -> list[Words]:
     """Per row the values of the named columns as `series` writes them: text, "" for unknown."""
-    columns = [
-        frame[name].astype(object).where(frame[name].notna(), "").astype(str)
-        if name in frame.columns
-        else [""] * len(frame)
-        for name in names
-    ]
-    return list(zip(*columns, strict=True))
+    return list(zip(*(texts(frame, name) for name in names), strict=True))
 
 
 def _split(frame: pd.DataFrame) -> dict[Words, pd.DataFrame]:
@@ -139,9 +128,9 @@ def _split(frame: pd.DataFrame) -> dict[Words, pd.DataFrame]:
 
 
 def _by_words(records: Iterable[Record]) -> dict[Words, list[Record]]:
-    """Records of each entry; of the visits of a point in one launch the quietest stands."""
+    """Records of each entry."""
     found: dict[Words, list[Record]] = {}
-    for record in quietest(records):
+    for record in records:
         values = (getattr(record, name, None) for name in _FIXED)
         found.setdefault(tuple("" if value is None else str(value) for value in values), []).append(record)
     return found
@@ -200,6 +189,13 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
             if name in group[0].related
         }
     launches = [record.launch for record in source.records.get(words, []) if record.launch]
+    measurements = Measurements(
+        campaign=str(source.path),
+        launches=list(dict.fromkeys(launches)),
+        points=_points(one, words, source),
+        overheads=overheads,
+    )
+    measurements.series = one
     return Entry.model_validate(
         {
             **{name: key[name] for name in _SHOWN},
@@ -210,12 +206,7 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
             "oversubscribed": _oversubscribed(source.rows[words]),
             "fits": fits,
             "notes": notes,
-            "measurements": Measurements(
-                campaign=str(source.path),
-                launches=list(dict.fromkeys(launches)),
-                points=_points(one, words, source),
-                overheads=overheads,
-            ),
+            "measurements": measurements,
         }
     )
 

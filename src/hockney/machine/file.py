@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney.errors import RequestError
@@ -18,6 +20,7 @@ from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.records.folder import write_atomically
 from hockney.records.record import Locality
+from hockney.records.series import Series
 
 SCHEMA_VERSION = 2
 Number = TypeVar("Number", int, float)
@@ -94,6 +97,15 @@ class Point(_Part):
     stop: list[str] = Field(default_factory=list, description="criteria that ended the repetitions")
 
 
+def series_of(points: Sequence[Point]) -> Series:
+    """Points of a machine file as a series without a key; RequestError where there are none."""
+    size_B = np.array([point.size_B for point in points], dtype=np.float64)
+    time_s = np.array([point.time_s for point in points])
+    low_s = np.array([point.time_s if point.low_s is None else point.low_s for point in points])
+    high_s = np.array([point.time_s if point.high_s is None else point.high_s for point in points])
+    return Series({}, size_B, time_s, low_s, high_s)
+
+
 class Measurements(_Part):
     """What the fits of an entry were made from; all of it empty where they were published, not measured."""
 
@@ -103,6 +115,11 @@ class Measurements(_Part):
     overheads: dict[str, list[Point]] = Field(
         default_factory=dict, description="send_overhead and receive_overhead, for the loggp model"
     )
+
+    @cached_property
+    def series(self) -> Series:
+        """What the models were fitted to; a machine made in this process keeps the one that it was made from."""
+        return series_of(self.points)
 
 
 class Entry(_Part):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from hockney.machine.file import Entry
 from hockney.machine.select import title
+from hockney.records.contents import Contents
 from hockney.records.record import Record
-from hockney.records.table import quietest
 from hockney.units import format_bytes
 
 DISTURBED_SHARE = 0.05
@@ -20,21 +19,19 @@ LEVEL_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, above which a reader is warned."""
 
 
-def reservations(
-    entries: Sequence[Entry], records: Sequence[Record], launches: Sequence[Mapping[str, Any]]
-) -> list[str]:
+def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
     """Sentences, worst first, then what the launches said of themselves; that ranks shared cores, entries say."""
-    visits = [record for record in records if record.source == "hockney"]
-    mine = quietest(visits)
+    visits = [record for record in contents.records if record.source == "hockney"]
+    quiet = [record for record in contents.quiet if record.source == "hockney"]
     checks = (
-        _unverified(mine),
+        _unverified(quiet),
         _disturbed(entries),
         _wide(entries),
-        _drift(visits, mine),
-        _spread(mine),
+        _drift(visits, quiet),
+        _spread(quiet),
         _bare(entries),
     )
-    said = [str(text) for launch in launches for text in launch.get("warnings") or ()]
+    said = [str(text) for launch in contents.launches for text in launch.get("warnings") or ()]
     return list(dict.fromkeys([*filter(None, checks), *said]))
 
 

@@ -124,12 +124,11 @@ def _scored(test: pd.DataFrame, predictions: dict[str, Prediction]) -> tuple[lis
 
 
 def table(evaluation: Evaluation) -> pd.DataFrame:
-    """The test points as a tidy table (medians in `time_us`) with NAME_us, NAME_low_us, NAME_high_us of each."""
+    """The test points as a tidy table (medians in `time_s`) with NAME_us, NAME_low_us, NAME_high_us of each."""
     made = evaluation.test.assign(
         statistic=evaluation.result["statistic"],
-        time_us=evaluation.test["time_s"] * 1e6,
         repetition=0,
-    ).drop(columns=["time_s", "spread"])
+    ).drop(columns="spread")
     for name, one in evaluation.predictions.items():
         for part, values in (("", one.time_s), ("_low", one.low_s), ("_high", one.high_s)):
             made[f"{name}{part}_us"] = values * 1e6

@@ -307,7 +307,7 @@ def of_system(system: System) -> MachineCosts:
     """A bound from a description alone: published rates and latencies, else what is usual on such machines."""
     import pandas as pd
 
-    nothing = pd.DataFrame(columns=["operation", "statistic", "time_us", "bytes", "mapping", "repetition"])
+    nothing = pd.DataFrame(columns=["operation", "statistic", "time_s", "bytes", "mapping", "repetition"])
     times = message_times(nothing, system)
     found = {}
     for locality in range(len(LOCALITIES)):

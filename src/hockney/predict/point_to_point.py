@@ -43,14 +43,14 @@ def message_times(pairs: pd.DataFrame, system: System) -> Callable[[int, float],
 
 
 def _measured(pairs: pd.DataFrame, system: System) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    rows = pairs[(pairs["operation"] == "pingpong") & (pairs["statistic"] == "one_way") & (pairs["time_us"] > 0)]
+    rows = pairs[(pairs["operation"] == "pingpong") & (pairs["statistic"] == "one_way") & (pairs["time_s"] > 0)]
     if rows.empty:
         return {}
     localities = _localities(rows, system)
     curves = {}
     for locality in sorted({one for one in localities if one is not None}):
         of_it = rows[[one == locality for one in localities]]
-        median = of_it.assign(size=of_it["bytes"].clip(lower=1)).groupby("size")["time_us"].median() * 1e-6
+        median = of_it.assign(size=of_it["bytes"].clip(lower=1)).groupby("size")["time_s"].median()
         curves[LOCALITIES.index(locality)] = (
             np.log2(median.index.to_numpy(np.float64)),
             np.log(median.to_numpy(np.float64)),

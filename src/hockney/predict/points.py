@@ -93,7 +93,7 @@ def _rows(frame: pd.DataFrame, operation: str, statistic: str) -> pd.DataFrame:
         made[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
     truth = rows["oversubscribed"] if "oversubscribed" in rows.columns else pd.Series(pd.NA, rows.index)
     made["oversubscribed"] = truth.astype("boolean").fillna(value=False).astype(bool)
-    made["time_s"] = rows["time_us"].astype("float64") / 1e6
+    made["time_s"] = rows["time_s"].astype("float64")
     return made
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from hockney.errors import RequestError
+from hockney.records.columns import POINT
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
+
+_point = attrgetter(*POINT)
 
 
 def merge(sources: Sequence[Path], target: Path) -> Campaign:
@@ -71,26 +75,3 @@ def _merge_runs(sources: Sequence[Campaign], target: Campaign) -> None:
                 repetition = answer.repetition + offset
                 highest = max(highest, repetition)
                 target.append(answer.model_copy(update={"repetition": repetition}))
-
-
-def _point(record: Record) -> Hashable:
-    """What two records share that measure the same thing."""
-    return (
-        record.source,
-        record.system,
-        record.mpi,
-        record.operation,
-        record.algorithm,
-        record.mapping,
-        record.variant,
-        record.locality,
-        record.cache,
-        record.nodes,
-        record.ppn,
-        record.ranks,
-        record.bytes,
-        record.statistic,
-        record.pair,
-        record.pairs,
-        record.window,
-    )

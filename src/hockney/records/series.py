@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
+from hockney.records.columns import SAME_RANKS, SERIES
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.table import RATES, STATISTICS, operations
 
@@ -17,26 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-IDENTITY = (
-    "source",
-    "system",
-    "mpi",
-    "mapping",
-    "locality",
-    "variant",
-    "cache",
-    "nodes",
-    "ppn",
-    "ranks",
-    "pair",
-)
-"""What measurements of different operations share when they were made on the same ranks."""
-
-KEY = (*IDENTITY, "operation", "algorithm", "pairs", "window", "segment_bytes", "radix", "root", "repetition")
-"""What one series holds fixed; a value that is unknown, or no part of the identity, is ""."""
-
-
-@dataclass(frozen=True)
+# Arrays have no one truth value, so that generated equality would raise: a series equals itself alone.
+@dataclass(frozen=True, eq=False)
 class Series:
     """`time_s[i]` is the time of a message of `size_B[i]` bytes; sizes strictly increase.
 
@@ -82,10 +65,10 @@ class Series:
 def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> list[Series]:
     """All series of one operation in a tidy table, in the table's order, sizes in bytes, times in seconds.
 
-    A series holds `KEY` fixed. Rows of one size are repetitions: the value is their median, the interval the
-    hull of their values and intervals, so the spread between launches is part of it. In a point-to-point table
-    that names no `pair`, `repetition` takes its place: there each repetition is a series of its own. `related`
-    holds the other point-to-point operations measured on the same ranks.
+    A series holds `SERIES` fixed; a value that is unknown is "". Rows of one size are repetitions: the value is
+    their median, the interval the hull of their values and intervals, so the spread between launches is part of
+    it. In a point-to-point table that names no `pair`, `repetition` takes its place: there each repetition is a
+    series of its own. `related` holds the other point-to-point operations measured on the same ranks.
 
     RequestError where the table has no such operation or statistic (the message lists what there is).
     """
@@ -119,7 +102,7 @@ def _times(frame: pd.DataFrame, operation: str) -> list[str]:
     if rows.empty:
         held = ", ".join(operations(frame)) or "nothing"
         raise RequestError(f"no {operation!r} in this table", f"it holds {held}")
-    return sorted(set(rows["statistic"].astype(str)) - set(RATES))
+    return sorted(set(rows["statistic"].unique()) - set(RATES))
 
 
 def _concurrency(one: Series) -> tuple[float, float]:
@@ -127,14 +110,14 @@ def _concurrency(one: Series) -> tuple[float, float]:
 
 
 def _identity(one: Series) -> tuple[str, ...]:
-    return tuple(one.key[name] for name in (*IDENTITY, "repetition"))
+    return tuple(one.key[name] for name in (*SAME_RANKS, "repetition"))
 
 
 def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series]:
     rows = frame[(frame["operation"] == operation) & (frame["statistic"] == statistic)]
     if rows.empty:
         return []
-    columns = {name: _words(rows, name) for name in KEY}
+    columns = {name: texts(rows, name) for name in SERIES}
     if statistic == "one_way":
         named = columns["pair"] != ""
         columns["repetition"] = np.where(named, "", columns["repetition"])
@@ -144,10 +127,10 @@ def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series
     for index, key in enumerate(zip(*columns.values(), strict=True)):
         groups.setdefault(key, []).append(index)
     size = rows["bytes"].to_numpy(dtype=np.float64)
-    time = rows["time_us"].to_numpy(dtype=np.float64) / 1e6
-    low = _seconds(rows, "low_us", time)
-    high = _seconds(rows, "high_us", time)
-    limit = _seconds(rows, "eager_limit_B", np.full(len(rows), np.nan), scale=1.0)
+    time = rows["time_s"].to_numpy(dtype=np.float64)
+    low = _numbers(rows, "low_s", time)
+    high = _numbers(rows, "high_s", time)
+    limit = _numbers(rows, "eager_limit_B", np.full(len(rows), np.nan))
     return [
         _one(
             dict(zip(columns, key, strict=True)),
@@ -157,19 +140,20 @@ def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series
     ]
 
 
-def _words(rows: pd.DataFrame, name: str) -> NDArray[np.object_]:
+def texts(rows: pd.DataFrame, name: str) -> NDArray[np.object_]:
+    """The values of a column as text, shape (rows,); "" where one is unknown, or the table has no such column."""
     if name not in rows.columns:
         return np.full(len(rows), "", dtype=object)
-    column = rows[name]
-    return column.astype(object).where(column.notna(), "").astype(str).to_numpy(dtype=object)
+    codes, values = rows[name].factorize()
+    # The code of what is unknown is −1, the last.
+    known: NDArray[np.object_] = np.array([*map(str, values.tolist()), ""], dtype=object)
+    return np.take(known, codes)
 
 
-def _seconds(
-    rows: pd.DataFrame, name: str, unknown: NDArray[np.float64], scale: float = 1e6
-) -> NDArray[np.float64]:
+def _numbers(rows: pd.DataFrame, name: str, unknown: NDArray[np.float64]) -> NDArray[np.float64]:
     if name not in rows.columns:
         return unknown
-    values = rows[name].to_numpy(dtype=np.float64) / scale
+    values = rows[name].to_numpy(dtype=np.float64)
     return np.where(np.isnan(values), unknown, values)
 
 
@@ -181,8 +165,9 @@ def _one(
     high: NDArray[np.float64],
     limit: NDArray[np.float64],
 ) -> Series:
-    sizes, place = np.unique(size, return_inverse=True)
-    members = [np.flatnonzero(place == number) for number in range(sizes.size)]
+    order = np.argsort(size, kind="stable")
+    sizes, starts = np.unique(size[order], return_index=True)
+    members = np.split(order, starts[1:])
     limits = set(limit[~np.isnan(limit)].tolist())
     return Series(
         key,

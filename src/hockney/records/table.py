@@ -1,4 +1,7 @@
-"""The tidy table: one row per measured value, from records, CSV or Parquet (columns as in DESIGN.md)."""
+"""The tidy table: one row per measured value, from records, CSV or Parquet.
+
+Times are seconds in memory, and microseconds in a file.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import io
 import os
 import zlib
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,80 +18,49 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
+from hockney.records.columns import ALL, OPTIONAL, RECORD, REQUIRED
 from hockney.records.folder import Campaign
 from hockney.records.record import Record, Statistic
 
-COLUMNS = (
-    "system",
-    "mpi",
-    "operation",
-    "algorithm",
-    "mapping",
-    "nodes",
-    "ppn",
-    "ranks",
-    "bytes",
-    "statistic",
-    "time_us",
-    "repetition",
-)
-"""Required, in this order."""
-
-OPTIONAL = (
-    "source",
-    "variant",
-    "segment_bytes",
-    "radix",
-    "root",
-    "pairs",
-    "window",
-    "cache",
-    "oversubscribed",
-    "samples",
-    "low_us",
-    "high_us",
-    "locality",
-    "pair",
-    "eager_limit_B",
-    "bandwidth_B_per_s",
-    "message_rate_per_s",
-)
-"""Written where a row knows them."""
-
+HEADER = tuple(column.header for column in ALL if column.presence == "required")
+"""Columns that every file has, in this order."""
 STATISTICS: tuple[str, ...] = get_args(Statistic)
 RATES = ("bandwidth_B_per_s", "message_rate_per_s")
-"""Statistics that are no times: their rows leave `time_us` empty and fill the column of that name."""
+"""Statistics that are no times: their rows leave the time empty and fill the column of that name."""
 
 DIRECTIONS: Mapping[str, int] = {"bandwidth": 1, "bidirectional": 2}
 """Windowed operations: messages that pass in one window slot."""
 
-_TEXT = (
-    *("system", "mpi", "operation", "algorithm", "mapping", "statistic"),
-    *("source", "variant", "cache", "locality", "pair"),
-)
-_COUNT = ("nodes", "ppn", "ranks", "segment_bytes", "radix", "root", "pairs", "window", "samples")
-_REAL = ("time_us", "low_us", "high_us", "eager_limit_B", *RATES)
-_COPIED = tuple(name for name in (*COLUMNS, *OPTIONAL) if name in Record.model_fields)
+_IN_FILE = {column.name: column.in_file for column in ALL if column.in_file}
+"""Columns of seconds, which a file holds as microseconds under another name."""
+_KINDS = {column.header: column.kind for column in ALL}
+_COPIED = tuple(name for name in (*REQUIRED, *OPTIONAL) if name in Record.model_fields and name != "samples")
 """Columns that a record holds under the same name."""
 _TRUTH = {"true": True, "false": False, "1": True, "0": False, "": None}
 
 
 def from_records(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
-    """Tidy rows of `records`, times in µs.
+    """Tidy rows of `records`, times in seconds.
+
+    Of the visits of one point in one launch the quietest counts, as it did while measuring: what disturbs a whole
+    visit only ever lengthens it. What came out wrong has no time.
+    """
+    return rows_of(quietest(record for record in records if record.verified is not False), launches)
+
+
+def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
+    """Tidy rows of each of `records`, times in seconds.
 
     A windowed operation of ours (`bandwidth`, `bidirectional`) gets rows for its two rates beside the time
-    per message. Of the visits of one point in one launch the quietest counts, as it did while measuring: what
-    disturbs a whole visit only ever lengthens it.
-    `launches` (the lines of launches.jsonl) gives `eager_limit_B`, as far as the library tells it.
+    per message. `launches` (the lines of launches.jsonl) gives `eager_limit_B`, as far as the library tells it.
     """
     limits = {str(launch.get("id", "")): launch.get("eager_limit_B") or {} for launch in launches}
     rows: list[dict[str, Any]] = []
-    # What came out wrong has no time.
-    for record in quietest(record for record in records if record.verified is not False):
+    for record in records:
         channel = "network" if record.locality == "network" else "shared_memory"
         limit = limits.get(record.launch, {}).get(channel) if record.locality else None
         rows.extend(_rows(record, limit))
-    return _typed(pd.DataFrame(rows, columns=[*COLUMNS, *OPTIONAL]))
+    return _typed(pd.DataFrame(rows, columns=[*REQUIRED, *OPTIONAL]))
 
 
 def quietest(records: Iterable[Record]) -> list[Record]:
@@ -108,13 +81,7 @@ def quietest(records: Iterable[Record]) -> list[Record]:
     return [one for record in chosen.values() for one in (record, *followers.get(record.visit, ()))]
 
 
-def _point(record: Record) -> tuple[object, ...]:
-    return (
-        *(record.system, record.mpi, record.operation, record.algorithm, record.mapping, record.variant),
-        *(record.locality, record.cache, record.nodes, record.ppn, record.ranks, record.pair, record.pairs),
-        *(record.segment_bytes, record.radix, record.root, record.start),
-        *(record.window, record.bytes, record.statistic, record.repetition),
-    )
+_point = attrgetter(*RECORD, "repetition")
 
 
 def _rows(record: Record, eager_limit_B: float | None) -> list[dict[str, Any]]:
@@ -122,15 +89,11 @@ def _rows(record: Record, eager_limit_B: float | None) -> list[dict[str, Any]]:
     row |= {"samples": len(record.samples) or None, "eager_limit_B": eager_limit_B}
     if record.statistic in RATES:
         return [row | {record.statistic: record.value}]
-    row |= {
-        "time_us": record.value * 1e6,
-        "low_us": None if record.low is None else record.low * 1e6,
-        "high_us": None if record.high is None else record.high * 1e6,
-    }
+    row |= {"time_s": record.value, "low_s": record.low, "high_s": record.high}
     if record.operation not in DIRECTIONS or record.statistic != "one_way":
         return [row]
     messages_per_s = DIRECTIONS[record.operation] / record.value
-    bare = row | {"time_us": None, "low_us": None, "high_us": None}
+    bare = row | {"time_s": None, "low_s": None, "high_s": None}
     rates = {"bandwidth_B_per_s": record.bytes * messages_per_s, "message_rate_per_s": messages_per_s}
     # An empty message has a rate but no bandwidth.
     return [row, *(bare | {"statistic": name, name: rate} for name, rate in rates.items() if rate > 0)]
@@ -139,17 +102,21 @@ def _rows(record: Record, eager_limit_B: float | None) -> list[dict[str, Any]]:
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
     """Every column in its type: text with "" for unknown, nullable integers and truth values, float64."""
     typed = frame.copy()
-    for name in typed.columns:
-        if name in _TEXT:
-            typed[name] = typed[name].astype(object).fillna("").astype(str)
-        elif name in _COUNT:
-            typed[name] = typed[name].astype("Float64").astype("Int64")
-        elif name in _REAL:
-            typed[name] = typed[name].astype("float64")
-        elif name in ("bytes", "repetition"):
-            typed[name] = typed[name].astype("int64")
-        elif name == "oversubscribed":
-            typed[name] = typed[name].astype("boolean")
+    for column in ALL:
+        if column.name not in typed.columns:
+            continue
+        values = typed[column.name]
+        match column.kind:
+            case "text":
+                typed[column.name] = values.astype(object).fillna("").astype(str)
+            case "count":
+                typed[column.name] = values.astype("Float64").astype("Int64")
+            case "real":
+                typed[column.name] = values.astype("float64")
+            case "whole":
+                typed[column.name] = values.astype("int64")
+            case "truth":
+                typed[column.name] = values.astype("boolean")
     return typed
 
 
@@ -159,8 +126,10 @@ def write(frame: pd.DataFrame, path: Path) -> None:
     RequestError for another ending or a folder that cannot be written.
     """
     filled = [name for name in OPTIONAL if name in frame.columns and _filled(frame[name])]
-    extra = [name for name in frame.columns if name not in COLUMNS and name not in OPTIONAL]
-    tidy = frame[[*COLUMNS, *filled, *extra]]
+    extra = [name for name in frame.columns if name not in REQUIRED and name not in OPTIONAL]
+    tidy = frame[[*REQUIRED, *filled, *extra]]
+    times = [name for name in _IN_FILE if name in tidy.columns]
+    tidy = tidy.assign(**{name: tidy[name] * 1e6 for name in times}).rename(columns=_IN_FILE)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         if path.name.endswith(".parquet"):
@@ -201,11 +170,11 @@ def load(path: Path) -> pd.DataFrame:
     if not path.exists():
         raise RequestError(f"{path} does not exist", "give a tidy CSV or Parquet table, or a campaign folder")
     raw, first_line = read_text(path)
-    missing = [name for name in COLUMNS if name not in raw.columns]
+    missing = [name for name in HEADER if name not in raw.columns]
     if missing:
         raise RequestError(
             f"{path} is not a tidy table: column {', '.join(missing)} is missing",
-            f"its header needs {','.join(COLUMNS)}; OSU and IMB text is read by `hockney import`",
+            f"its header needs {','.join(HEADER)}; OSU and IMB text is read by `hockney import`",
         )
     return _checked(raw, path, first_line)
 
@@ -246,17 +215,18 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
             shown = f"{name} {value!r} {what}" if str(value) else f"{name} is missing"
             raise RequestError(f"{path}, row {int(index) + first_row}: {shown}{count}", hint)
 
-    frame = raw.copy()
+    # A foreign column is kept, unless it has a name that means something else here.
+    frame = raw.drop(columns=list(_IN_FILE), errors="ignore")
     statistic = raw["statistic"]
     refuse(~statistic.isin(STATISTICS), "statistic", "is unknown", f"known: {', '.join(STATISTICS)}")
-    for name in (*_COUNT, *_REAL, "bytes", "repetition"):
-        if name not in raw.columns:
+    for name, kind in _KINDS.items():
+        if name not in raw.columns or kind not in ("count", "whole", "real"):
             continue
         text = raw[name].str.strip()
         number = pd.to_numeric(text.where(text != "", None), errors="coerce").astype("float64")
         refuse((text != "") & ~np.isfinite(number), name, "is not a number", "correct or remove that row")
         frame[name] = number
-        if name in _COUNT or name in ("bytes", "repetition"):
+        if kind != "real":
             refuse(number.notna() & (number != number.round()), name, "is not a whole number", "correct that row")
     refuse(~(frame["bytes"] >= 0), "bytes", "is not a size", "correct or remove that row")
     frame["repetition"] = frame["repetition"].fillna(0)
@@ -273,6 +243,10 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
         truth = raw["oversubscribed"].str.strip().str.lower()
         refuse(~truth.isin(list(_TRUTH)), "oversubscribed", "is neither true nor false", "correct that row")
         frame["oversubscribed"] = truth.map(_TRUTH)
+    for name, in_file in _IN_FILE.items():
+        if in_file in frame.columns:
+            frame[in_file] /= 1e6
+            frame = frame.rename(columns={in_file: name})
     return _typed(frame.reset_index(drop=True))
 
 

@@ -22,6 +22,7 @@ from hockney.models.over_ranks.points import (
     curves,
     groups,
     points,
+    positions,
     telling,
     telling_placed,
 )
@@ -246,21 +247,24 @@ def _segment_table(measured: pd.DataFrame) -> list[Table]:
     """For algorithms measured with several segment sizes: the best one for each message size."""
     names = telling_placed(measured)
     rows = []
-    for one, group in groups(measured, (*PLACED, "algorithm", "radix", "ranks", "bytes")):
-        if group["segment_bytes"].nunique(dropna=False) < 2:
+    segments = measured["segment_bytes"].tolist()
+    time_s = measured["time_s"].to_numpy(np.float64)
+    known = measured["segment_bytes"].fillna(-1).to_numpy(np.int64)
+    for point, members in positions(measured, (*PLACED, "algorithm", "radix", "ranks", "bytes")):
+        if np.unique(known[members]).size < 2:
             continue
-        ordered = group.sort_values("time_s")
-        best, worst = ordered.iloc[0], ordered.iloc[-1]
+        ordered = members[np.argsort(time_s[members], kind="stable")]
+        best, worst = ordered[0], ordered[-1]
         rows.append(
             [
-                one["algorithm"] + (f", radix {one['radix']}" if one["radix"] else ""),
-                *_cells(one, names),
-                one["ranks"] or NONE,
-                format_bytes(float(best["bytes"])),
-                _segment(best["segment_bytes"]),
-                format_time(float(best["time_s"])),
-                _segment(worst["segment_bytes"]),
-                f"× {worst['time_s'] / best['time_s']:.2f}",
+                point["algorithm"] + (f", radix {point['radix']}" if point["radix"] else ""),
+                *_cells(point, names),
+                point["ranks"] or NONE,
+                format_bytes(float(point["bytes"])),
+                _segment(segments[best]),
+                format_time(float(time_s[best])),
+                _segment(segments[worst]),
+                f"× {time_s[worst] / time_s[best]:.2f}",
             ]
         )
     columns = ["ranks", "size", "best segment", "time", "worst segment", "its time over the best"]
@@ -280,7 +284,7 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
     keys = [name for name in (*HELD, "repetition") if name in rows.columns]
     # What is unknown is the same for all statistics of a point, and no reason to leave it out.
     rows = rows.assign(**{name: rows[name].astype(object).where(rows[name].notna(), "") for name in keys})
-    wide = rows.pivot_table(index=keys, columns="statistic", values="time_us", aggfunc="median")
+    wide = rows.pivot_table(index=keys, columns="statistic", values="time_s", aggfunc="median")
     wide = wide.dropna(how="any")
     if wide.empty:
         return []
@@ -299,10 +303,13 @@ def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
         return []
     names = telling_placed(measured)
     rows = []
-    for one, group in groups(measured[measured["ranks"].notna()], (*PLACED, "ranks")):
-        at_largest = group[group["bytes"] == group["bytes"].max()]
-        best = at_largest.sort_values("time_s").iloc[0]
-        about = (operation, int(one["ranks"]), int(best["bytes"]), float(best["time_s"]))
+    grown = measured[measured["ranks"].notna()]
+    size_B, time_s = grown["bytes"].to_numpy(np.int64), grown["time_s"].to_numpy(np.float64)
+    labels = grown["label"].tolist()
+    for one, members in positions(grown, (*PLACED, "ranks")):
+        largest = members[size_B[members] == size_B[members].max()]
+        best = largest[np.argmin(time_s[largest])]
+        about = (operation, int(one["ranks"]), int(size_B[best]), float(time_s[best]))
         if about[1] < 2 or about[2] == 0:
             continue
         rows.append(
@@ -310,7 +317,7 @@ def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
                 one["ranks"],
                 *_cells(one, names),
                 format_bytes(about[2]),
-                str(best["label"]),
+                labels[best],
                 format_rate(algorithm_bandwidth_B_per_s(*about)),
                 format_rate(bus_bandwidth_B_per_s(*about)),
                 format_rate(network_bandwidth_B_per_s(*about)),

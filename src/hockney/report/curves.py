@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.machine.file import Entry, Machine, Point
+from hockney.machine.file import Entry, Machine, series_of
 from hockney.models.base import Fit
+from hockney.records.columns import SAME_RANKS
 from hockney.records.keys import TRANSFERS
 from hockney.records.record import LOCALITIES
-from hockney.records.series import IDENTITY, Series
+from hockney.records.series import Series
 from hockney.records.table import DIRECTIONS
 
 LOCALITY_WORDS = {
@@ -83,14 +84,14 @@ class Curve:
     @cached_property
     def series(self) -> Series:
         """What the models are fitted to, with what was measured on the same ranks beside it."""
-        key = {"operation": self.operation, "locality": self.entry.locality or "", "variant": self.entry.variant}
         measured = self.entry.measurements
-        related = dict(measured.overheads)
+        beside = {name: series_of(points) for name, points in measured.overheads.items()}
         for peer in self.peers:
-            for name, points in {**peer.measurements.overheads, peer.operation: peer.measurements.points}.items():
-                related.setdefault(name, points)
-        beside = {name: _series({"operation": name}, points) for name, points in related.items()}
-        return _series(key, measured.points, self.entry.eager_limit_B, beside)
+            overheads = {name: series_of(points) for name, points in peer.measurements.overheads.items()}
+            beside = {**overheads, peer.operation: peer.measurements.series, **beside}
+        key = {"operation": self.operation, "locality": self.entry.locality or "", "variant": self.entry.variant}
+        related = {name: replace(series, key={"operation": name}, related={}) for name, series in beside.items()}
+        return replace(measured.series, key=key, eager_limit_B=self.entry.eager_limit_B, related=related)
 
     def throughput(self, size_B: NDArray[np.float64], time_s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Bytes per second of messages that take this long, all pairs and both directions together."""
@@ -114,21 +115,8 @@ def curves(machine: Machine) -> list[Curve]:
 
 def _ranks_of(entry: Entry) -> tuple[object, ...]:
     """What entries of different operations share when they were measured on the same ranks."""
-    other = {key: word for key, word in entry.other.items() if key in IDENTITY}
+    other = {key: word for key, word in entry.other.items() if key in SAME_RANKS}
     return (entry.locality, entry.variant, entry.cache, entry.mapping, entry.pairs, other)
-
-
-def _series(
-    key: Mapping[str, str],
-    points: Sequence[Point],
-    eager_limit_B: float | None = None,
-    related: Mapping[str, Series] | None = None,
-) -> Series:
-    size = np.array([point.size_B for point in points], dtype=np.float64)
-    time = np.array([point.time_s for point in points])
-    low = np.array([point.time_s if point.low_s is None else point.low_s for point in points])
-    high = np.array([point.time_s if point.high_s is None else point.high_s for point in points])
-    return Series(key, size, time, low, high, eager_limit_B, related or {})
 
 
 def labels(some: Sequence[Curve]) -> list[str]:

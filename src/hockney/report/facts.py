@@ -10,9 +10,7 @@ import numpy as np
 
 from hockney.machine import summary
 from hockney.machine.formula import formulas
-from hockney.machine.reservations import reservations
 from hockney.models.base import Fit, Parameter, preferred_model
-from hockney.records.record import Record
 from hockney.report.curves import Curve
 from hockney.report.marks import Peak, percent
 from hockney.units import format_rate, format_time
@@ -115,20 +113,14 @@ def headline(curve: Curve, peaks: Sequence[Peak]) -> Headline | None:
     )
 
 
-def warnings(
-    curves: Sequence[Curve],
-    records: Sequence[Record],
-    launches: Sequence[Mapping[str, Any]],
-    found: Iterable[str],
-) -> list[str]:
-    """What a reader must know before trusting a number, worst first; `found` is what reading the data said."""
-    result: list[str] = []
+def warnings(curves: Sequence[Curve], launches: Sequence[Mapping[str, Any]], caveats: Iterable[str]) -> list[str]:
+    """What a reader must know before trusting a number, worst first; `caveats` is what data and fits say."""
     crowded = [curve for curve in curves if curve.entry.oversubscribed]
+    first = []
     if crowded or any(launch.get("oversubscribed") for launch in launches):
-        result.append(
+        first.append(
             "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
             f"({len(crowded)} of {len(curves)} configurations)."
         )
-    result += reservations([curve.entry for curve in curves], records, launches)
     # A machine file repeats what the campaign says of itself.
-    return list(dict.fromkeys([*result, *found]))
+    return list(dict.fromkeys([*first, *caveats]))

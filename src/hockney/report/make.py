@@ -11,17 +11,15 @@ import pandas as pd
 
 from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
-from hockney.machine.build import build
+from hockney.machine.build import fitted
 from hockney.machine.file import Machine, load
+from hockney.machine.reservations import reservations
 from hockney.machine.system import System
 from hockney.models.base import models, preferred_model
 from hockney.models.over_ranks.points import collectives_in, points
-from hockney.records import table
-from hockney.records.app_record import AppRecord
-from hockney.records.effect_record import EffectRecord
-from hockney.records.folder import Campaign, write_atomically
+from hockney.records.contents import Contents, read
+from hockney.records.folder import write_atomically
 from hockney.records.keys import POINT_TO_POINT
-from hockney.records.record import Record
 from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
@@ -92,29 +90,37 @@ def make(
     from the folder's machine.json, else from what was fitted. RequestError where nothing was measured, `machine`
     was fitted to other launches, or the table has nothing of a system.
     """
-    records, apps, answers, launches, found = _read(path)
-    missing = _unmeasured(path, records)
-    frame = table.load(path)
+    progress(f"reading {path.name}")
+    contents = _read(path)
+    frame, apps, launches = contents.frame, contents.apps, contents.launches
+    missing = _unmeasured(contents)
     places = Places(frame, systems, launches)
     origin = f"Measured values are those of {path.name}. "
     every: list[Curve] = []
     marks: list[SizeMark] = []
     given = machine
-    if apps and not records and not answers:
+    if apps and not contents.records and not contents.effects:
         # Of such a folder the file foretells applications; its own points are of another campaign.
         machine = None
-    if machine is not None or answers or set(frame["operation"]) & set(POINT_TO_POINT):
+    if machine is not None or contents.effects or set(frame["operation"].unique()) & set(POINT_TO_POINT):
         if machine is None:
-            machine = build(path, progress)
+            machine = fitted(contents, progress)
+            caveats = machine.provenance.warnings
             origin += "The models were fitted to all of them."
         else:
+            caveats = [
+                *reservations(machine.point_to_point, contents),
+                *contents.warnings,
+                *machine.provenance.warnings,
+            ]
             origin += f"The fits are those of a machine file made {machine.created}."
         _belongs(machine, launches, path)
         every, marks = curves(machine), _sizes(machine)
-        found = [*found, *machine.provenance.warnings]
+    else:
+        caveats = [*reservations([], contents), *contents.warnings]
     context = Context(model_styles(models.names()), marks, peaks)
     measured = machine.effects if machine is not None else []
-    told = [*warnings(every, records, launches, found), *effects.warnings(measured)]
+    told = [*warnings(every, launches, caveats), *effects.warnings(measured)]
     told += [missing] if missing else []
     first = next(iter(by_operation(every).values()), [])
     headlines = [head for curve in first if (head := headline(curve, peaks))][: 2 * CROWD]
@@ -142,13 +148,13 @@ def make(
         sections += of_apps.sections
         told += of_apps.warnings
         subject = "point to point" if every and not collectives_in(frame) else "communication"
-        systems_seen = [*frame["system"], *(record.system for record in apps)]
+        systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
         html = render(
             title=f"MPI {subject if len(frame) or measured else 'applications'} on {system or path.name}",
             lead=_lead(machine, launches)
             if machine is not None
-            else _plain_lead({*frame["mpi"], *(record.mpi for record in apps)}, launches),
+            else _plain_lead({*frame["mpi"].unique(), *(record.mpi for record in apps)}, launches),
             headlines=headlines,
             warnings=told,
             sections=sections,
@@ -190,7 +196,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     paths = []
     for operation in collectives_in(report.table):
         path = folder / f"{operation}.csv"
-        _write(path, points(report.table, operation).to_csv(index=False).encode())
+        _write(path, points(report.table, operation).to_csv(index=False, float_format="%.12g").encode())
         paths.append(path)
     for curve in report.curves:
         path = folder / f"{curve.name}.csv"
@@ -223,30 +229,25 @@ def _unwritable(path: Path, error: OSError) -> RequestError:
     return RequestError(f"cannot write {path}: {error.strerror}", "choose another place")
 
 
-def _read(
-    path: Path,
-) -> tuple[list[Record], list[AppRecord], list[EffectRecord], list[dict[str, Any]], list[str]]:
-    """Records, runs of applications, answers about effects, launches, and what was damaged; none of a table."""
-    if not path.is_dir():
-        return [], [], [], [], []
-    campaign = Campaign.open(path)
-    records, apps, answers = campaign.records(), campaign.apps(), campaign.effects()
-    if not records and not apps and not answers:
+def _read(path: Path) -> Contents:
+    """What the folder or table holds; RequestError for a folder without any measurement."""
+    contents = read(path)
+    if path.is_dir() and not contents.records and not contents.apps and not contents.effects:
         raise RequestError(
             f"{path} holds no measurement"
-            + (f" ({len(campaign.warnings)} damaged lines)" if campaign.warnings else ""),
+            + (f" ({len(contents.warnings)} damaged lines)" if contents.warnings else ""),
             f"go on with `hockney measure --resume -o {path}`",
         )
-    return records, apps, answers, campaign.launches(), campaign.warnings
+    return contents
 
 
-def _unmeasured(path: Path, records: Sequence[Record]) -> str:
+def _unmeasured(contents: Contents) -> str:
     """What to say of points that a campaign could not measure; nothing where it measured all, or is a table."""
-    points = unmeasured(records, Campaign.open(path).failures()) if path.is_dir() else []
+    points = unmeasured(contents.records, contents.failures)
     if not points:
         return ""
     more = f" and {len(points) - 1} more" if len(points) > 1 else ""
-    return f"Not measured: {points[0]}{more}; `hockney measure -o {path} --resume` tries again."
+    return f"Not measured: {points[0]}{more}; `hockney measure -o {contents.path} --resume` tries again."
 
 
 def _basis(

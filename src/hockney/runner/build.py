@@ -19,8 +19,9 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from hockney.errors import EnvironmentLack
@@ -39,9 +40,52 @@ FLAGS = (
     "-DOMPI_SKIP_MPICXX",
     "-DMPICH_SKIP_MPICXX",
 )
-OWN, SHARED = ("runner",), ("schedule",)
-"""Folders of the sources that make up the runner: of one MPI each, and for all."""
-PARTS = (*OWN, *SHARED)
+PARTS = ("runner", "schedule")
+"""Folders of the sources that make up the runner."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Sources that are compiled as one translation unit, because their headers cost more than their code."""
+
+    name: str
+    paths: tuple[str, ...]
+    """Files and folders below the sources. A file belongs to the family that names it most closely."""
+    flags: tuple[str, ...] = ()
+    """After those of all families."""
+    is_shared: bool = False
+    """Whether they know nothing of MPI, so that one object serves every MPI of the same compiler."""
+
+
+FAMILIES = (
+    Family("sweeps_avx512", ("runner/apps/cg/sweeps_avx512.cpp",), is_shared=True),
+    Family("schedule", ("schedule",), is_shared=True),
+    Family("sweeps_avx2", ("runner/apps/cg/sweeps_avx2.cpp",), is_shared=True),
+    Family("sweeps_plain", ("runner/apps/cg/sweeps_plain.cpp",), is_shared=True),
+    Family(
+        "mathematics",
+        (
+            "runner/apps/cg/sweeps.cpp",
+            "runner/apps/halo/field.cpp",
+            "runner/apps/jacobi/rows.cpp",
+            "runner/apps/sum3d/layout.cpp",
+            "runner/collective/contents.cpp",
+            "runner/json.cpp",
+            "runner/request.cpp",
+            "runner/statistics.cpp",
+        ),
+        is_shared=True,
+    ),
+    Family("apps", ("runner/apps",)),
+    # Nothing here is timed, and a third of the time to compile it would go into optimising it.
+    Family("core", ("runner",), flags=("-O1",)),
+    Family(
+        "collectives",
+        ("runner/collective", "runner/library/call.cpp", "runner/buffers.cpp", "runner/clock.cpp", "runner/sync"),
+    ),
+    Family("pairs", ("runner/kernels", "runner/effects", "runner/pair.cpp")),
+)
+"""In the order in which they are compiled: what takes longest first, which keeps all cores busy to the end."""
 LOG = "build.log"
 SUMS = "SHA256SUMS"
 """What each file of a finished build holds, as `sha256sum` writes and checks it."""
@@ -54,6 +98,7 @@ _SIBLINGS = {
     "mpicc": ("mpicxx", "mpic++", "mpiCC"),
     "cc": ("CC",),
 }
+_COMPILER_VARIABLES = {"openmpi": "OMPI_CXX", "mpich": "MPICH_CXX", "intel": "I_MPI_CXX"}
 _OPTION = re.compile(r"-(?:f|m|O|std=|-coverage)[^/]*$")
 """Without those that name a folder."""
 _IS_CXX = re.compile(r"mpicxx|mpic\+\+|mpiCC|mpiicpc|mpiicpx|mpigxx|^CC$")
@@ -101,12 +146,23 @@ def _digest(parts: Iterable[bytes]) -> str:
     return digest.hexdigest()[:20]
 
 
-def _files(folder: Path, *suffixes: str, parts: Sequence[str]) -> list[Path]:
-    return sorted(p for part in parts for p in (folder / part).rglob("*") if p.suffix in suffixes)
+def _files(folder: Path, suffix: str) -> list[Path]:
+    return sorted(path for part in PARTS for path in (folder / part).rglob(f"*{suffix}"))
 
 
-def _key(facts: Iterable[str], folder: Path, parts: Sequence[str] = PARTS) -> str:
-    files = _files(folder, ".cpp", ".hpp", parts=parts)
+def families(folder: Path, is_shared: bool) -> dict[Family, list[Path]]:
+    """The sources of each family that has some: those that every MPI of a compiler shares, or the others."""
+    members: dict[Family, list[Path]] = {family: [] for family in FAMILIES}
+    for file in _files(folder, ".cpp"):
+        above = [file, *file.parents]
+        named = [(len(path), f) for f in FAMILIES for path in f.paths if folder / path in above]
+        members[max(named, key=lambda match: match[0])[1]].append(file)
+    return {f: files for f, files in members.items() if files and f.is_shared == is_shared}
+
+
+def _key(facts: Iterable[str], folder: Path, sources: Iterable[Path]) -> str:
+    """A digest of these sources, all headers and what else makes one build differ from another."""
+    files = [*sources, *_files(folder, ".hpp")]
     contents = [part for p in files for part in (str(p.relative_to(folder)).encode(), p.read_bytes())]
     return _digest([fact.encode() for fact in (*facts, *FLAGS, platform.machine())] + contents)
 
@@ -115,7 +171,7 @@ def runner_binary(mpi: Mpi) -> Path:
     """The runner for this MPI, compiled now if it has not been; EnvironmentLack where that fails."""
     folder, compiler = sources(), compiler_version(mpi)
     facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *_library(mpi)]
-    target = cache_root() / "runner" / _key(facts, folder)
+    target = cache_root() / "runner" / _key(facts, folder, _files(folder, ".cpp"))
     return _kept(target, [BINARY], lambda made: _runner(mpi, compiler, folder, made, target)) / BINARY
 
 
@@ -138,21 +194,22 @@ def _library(mpi: Mpi) -> list[str]:
     ]
 
 
-def schedule_objects(mpi: Mpi) -> list[Path]:
-    """The objects of cpp/schedule, compiled now if they have not been; EnvironmentLack where that fails.
+def shared_objects(mpi: Mpi) -> list[Path]:
+    """The objects that know nothing of MPI, compiled now if they have not been; EnvironmentLack where that fails.
 
-    They know nothing of MPI and serve each one whose wrapper compiles alike.
+    They serve each MPI whose wrapper compiles alike.
     """
     folder = sources()
-    files = _files(folder, ".cpp", parts=SHARED)
-    target = cache_root() / "schedules" / _key(_compiles_for(mpi), folder, SHARED)
+    units = families(folder, is_shared=True)
+    key = _key(_compiles_for(mpi), folder, [file for files in units.values() for file in files])
+    target = cache_root() / "shared" / key
 
     def make(made: Path) -> None:
         # A simulated process is a shared library.
-        text, _ = _objects(mpi, files, ["-fPIC"], folder, made, target)
+        text, _ = _objects(mpi, units, ["-fPIC"], folder, made, target)
         (made / LOG).write_text(text, encoding="utf-8")
 
-    names = [_object_name(path, folder) for path in files]
+    names = [f"{family.name}.o" for family in units]
     return [_kept(target, names, make) / name for name in names]
 
 
@@ -254,11 +311,13 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
     # All ranks of a simulation are one process: threads of theirs would belong to none.
     if mpi.kind != "smpi" and has_openmp(Path(wrapper), environment):
         found.append(OPENMP_FLAG)
-    text, commands = _objects(mpi, _files(folder, ".cpp", parts=OWN), found, folder, made, target)
+    shared = shared_objects(mpi)
+    units = families(folder, is_shared=False)
+    text, commands = _objects(mpi, units, found, folder, made, target)
 
-    objects = sorted(made.glob("*.o"))
-    link = [wrapper, *FLAGS, *found, *map(str, (*objects, *schedule_objects(mpi))), "-o", str(made / BINARY)]
-    text += _run([link], mpi, target)
+    objects = [made / f"{family.name}.o" for family in units]
+    link = [wrapper, *FLAGS, *found, *map(str, (*objects, *shared)), "-o", str(made / BINARY)]
+    text += _run([link], mpi, environment, made, target)
     for part in objects:
         part.unlink()
     (made / LOG).write_text(text, encoding="utf-8")
@@ -268,30 +327,34 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> 
         "compiler": compiler,
         "library": _library(mpi),
         "flags": [*FLAGS, *found],
+        "units": {f.name: [str(path.relative_to(folder)) for path in files] for f, files in units.items()},
         "commands": [shlex.join(c) for c in (*commands, link)],
     }
     (made / "build.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
 def _objects(
-    mpi: Mpi, files: Sequence[Path], flags: Sequence[str], folder: Path, made: Path, target: Path
+    mpi: Mpi, units: Mapping[Family, Sequence[Path]], flags: Sequence[str], folder: Path, made: Path, target: Path
 ) -> tuple[str, list[list[str]]]:
-    """Compile each file to an object in `made`: what was said, and the commands."""
-    wrapper = str(cxx_wrapper(mpi.wrapper))
-    words = [wrapper, *FLAGS, *flags, f"-I{folder / 'runner'}"]
-    commands = [[*words, "-c", str(path), "-o", str(made / _object_name(path, folder))] for path in files]
-    return _run(commands, mpi, target), commands
+    """Compile each unit to an object in `made`: what was said, and the commands."""
+    for family, files in units.items():
+        text = "".join(f'#include "{file}"\n' for file in files)
+        (made / f"{family.name}.cpp").write_text(text, encoding="utf-8")
+    words = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, *flags, f"-I{folder / 'runner'}"]
+    # No name of a temporary folder: ccache would take it for another source.
+    commands = [[*words, *f.flags, "-c", f"{f.name}.cpp", "-o", f"{f.name}.o"] for f in units]
+    text = _run(commands, mpi, {**mpi.full_environment(), **_ccache(mpi)}, made, target)
+    for family in units:
+        (made / f"{family.name}.cpp").unlink()
+    return text, commands
 
 
-def _object_name(path: Path, folder: Path) -> str:
-    return "-".join(path.relative_to(folder).with_suffix(".o").parts)
-
-
-def _run(commands: Sequence[list[str]], mpi: Mpi, target: Path) -> str:
-    """What these print; EnvironmentLack, with a log beside `target`, where one fails."""
-    environment = mpi.full_environment()
+def _run(
+    commands: Sequence[list[str]], mpi: Mpi, environment: Mapping[str, str], made: Path, target: Path
+) -> str:
+    """What these print in the folder `made`; EnvironmentLack, with a log beside `target`, where one fails."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S), commands))
+        outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S, made), commands))
     text = "".join(
         f"$ {shlex.join(c)}\n{done.stdout}{done.stderr}" for c, done in zip(commands, outputs, strict=True)
     )
@@ -302,6 +365,27 @@ def _run(commands: Sequence[list[str]], mpi: Mpi, target: Path) -> str:
         wrapper = cxx_wrapper(mpi.wrapper)
         raise EnvironmentLack(f"{wrapper} cannot compile the runner: {_first_error(failed.stderr)}", f"see {log}")
     return text
+
+
+def _ccache(mpi: Mpi) -> dict[str, str]:
+    """The variable that has a wrapper call its compiler through ccache; none where that does not work.
+
+    Cray's and SimGrid's wrappers have no such variable. A ccache that cannot write to its folder fails.
+    """
+    variable, ccache = _COMPILER_VARIABLES.get(mpi.kind), shutil.which("ccache")
+    if variable is None or ccache is None:
+        return {}
+    wrapper, environment = str(cxx_wrapper(mpi.wrapper)), mpi.full_environment()
+    shown = capture([wrapper, "-show"], environment, VERSION_LIMIT_S)
+    compiler = next(iter(shown.stdout.split()), "")
+    if shown.returncode != 0 or not compiler or Path(compiler).name == "ccache":
+        return {}
+    cached = {variable: f"{ccache} {compiler}"}
+    with tempfile.TemporaryDirectory(prefix="hockney-ccache-") as folder:
+        (Path(folder) / "empty.cpp").touch()
+        words = [wrapper, "-c", "empty.cpp", "-o", "empty.o"]
+        done = capture(words, {**environment, **cached}, VERSION_LIMIT_S, Path(folder))
+    return cached if done.returncode == 0 else {}
 
 
 def _first_error(text: str) -> str:

@@ -54,12 +54,15 @@ def last_complaint(text: str) -> str:
     return (named or lines or [""])[-1]
 
 
-def capture(argv: list[str], environment: Mapping[str, str], limit_s: float) -> subprocess.CompletedProcess[str]:
+def capture(
+    argv: list[str], environment: Mapping[str, str], limit_s: float, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run to the end with nothing on standard input; EnvironmentLack where it cannot start or takes too long."""
     try:
         return subprocess.run(
             argv,
             env=dict(environment),
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

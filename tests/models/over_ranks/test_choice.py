@@ -37,9 +37,9 @@ def frame() -> pd.DataFrame:
             "bytes": 8,
             "statistic": "completion",
             "repetition": 0,
-            "time_us": time,
-            "low_us": low,
-            "high_us": high,
+            "time_s": time * 1e-6,
+            "low_s": low * 1e-6,
+            "high_s": high * 1e-6,
         }
         for name, time, low, high in ROWS
     ]
@@ -60,10 +60,10 @@ def with_default(time_us: float, low_us: float | None = None, high_us: float | N
     """The default with that time; without an interval nothing has one."""
     changed = frame()
     if low_us is None:
-        changed = changed.drop(columns=["low_us", "high_us"])
-    values = {"time_us": time_us, "low_us": low_us, "high_us": high_us}
+        changed = changed.drop(columns=["low_s", "high_s"])
+    values = {"time_s": time_us, "low_s": low_us, "high_s": high_us}
     for name in changed.columns.intersection(list(values)):
-        changed.loc[changed["algorithm"] == "default", name] = values[name]
+        changed.loc[changed["algorithm"] == "default", name] = 1e-6 * (values[name] or 0)
     return changed
 
 
@@ -100,7 +100,7 @@ def test_the_best_of_many_noisy_candidates_is_not_faster_than_a_default_of_the_s
         names = ["default", *(f"a{number}" for number in range(33))]
         row = frame().iloc[0].to_dict()
         rows = [
-            {**row, "algorithm": name, "time_us": time, "low_us": time * 0.9, "high_us": time * 1.1}
+            {**row, "algorithm": name, "time_s": time * 1e-6, "low_s": time * 0.9e-6, "high_s": time * 1.1e-6}
             for name, time in zip(names, times, strict=True)
         ]
         (choice,) = choices(points(pd.DataFrame(rows), "bcast"))
@@ -131,8 +131,8 @@ def test_without_a_default_there_is_no_penalty() -> None:
 def test_what_was_measured_under_other_conditions_is_not_compared(column: str, other: str | int) -> None:
     here = frame().assign(variant="", cache="warm", root=0)
     # There everything takes a tenth: it would win everywhere, and the default there would pay for it.
-    there = here.assign(**{column: other}, time_us=here["time_us"] / 10, low_us=here["low_us"] / 10)
-    there["high_us"] = here["high_us"] / 10
+    there = here.assign(**{column: other}, time_s=here["time_s"] / 10, low_s=here["low_s"] / 10)
+    there["high_s"] = here["high_s"] / 10
     found = choices(points(pd.concat([here, there], ignore_index=True), "bcast"))
     assert sorted(choice.best_s for choice in found) == pytest.approx([0.2e-6, 2e-6])
     assert [choice.penalty for choice in found] == pytest.approx([2.0, 2.0])

@@ -14,7 +14,7 @@ def row(ranks: int, time_us: float, **other: Any) -> dict[str, Any]:
     fields = {
         "system": "s", "mpi": "m", "variant": "", "cache": "warm", "root": 0, "operation": "bcast",
         "algorithm": "linear", "mapping": "core", "nodes": 1, "ppn": ranks, "ranks": ranks, "bytes": 8,
-        "statistic": "completion", "repetition": 0, "time_us": time_us,
+        "statistic": "completion", "repetition": 0, "time_s": time_us * 1e-6,
     }  # fmt: skip
     return fields | other
 

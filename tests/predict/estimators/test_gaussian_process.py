@@ -47,7 +47,7 @@ def test_the_interval_opens_away_from_what_was_measured(bcast: Tables) -> None:
 def test_one_disturbed_measurement_does_not_bend_the_surface(bcast: Tables) -> None:
     frame = bcast(law, ranks=RANKS, sizes=SIZES)
     bad = (frame["ranks"] == 16) & (frame["bytes"] == 2048) & (frame["algorithm"] == "linear")
-    frame.loc[bad & (frame["mapping"] == "core"), "time_us"] *= 100
+    frame.loc[bad & (frame["mapping"] == "core"), "time_s"] *= 100
     made = estimators.get("gaussian_process")(training(frame)).predict(
         points(bcast(law, ranks=[16, 24], sizes=[2048], algorithms=["linear"], mappings=["core"]), "bcast").frame
     )

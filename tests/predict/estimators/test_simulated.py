@@ -133,7 +133,7 @@ def test_several_systems_are_refused_in_words(simulated_table: Table, system: Sy
 def test_libraries_are_calibrated_apart(simulated_table: Table, system: System) -> None:
     """One is three times slower than the other: a fit to both would be off by √3 for each."""
     fast = simulated_table(ranks=(4, 8, 16, 32), sizes=(8, 512))
-    slow = fast.assign(mpi="Other 1", time_us=fast["time_us"] * 3)
+    slow = fast.assign(mpi="Other 1", time_s=fast["time_s"] * 3)
     both = pd.concat([fast, slow], ignore_index=True)
     made = simulated(training(both, system)).predict(asked(both))
     assert np.median(errors(made, both)) < 0.03

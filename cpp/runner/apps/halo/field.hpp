@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "grid.hpp"
+#include "cells.hpp"
 
 namespace hockney {
 

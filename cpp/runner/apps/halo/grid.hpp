@@ -6,11 +6,11 @@
 #include <array>
 
 #include "../../request.hpp"
+#include "cells.hpp"
 
 namespace hockney {
 
-using Cells = std::array<long, 3>;  // along x, y and z
-using Grid = std::array<int, 3>;    // processes along x, y and z
+using Grid = std::array<int, 3>;  // processes along x, y and z
 
 // The part of `cells` that the one at `index` of `parts` owns: as even as can be, the longer parts first.
 struct Share {

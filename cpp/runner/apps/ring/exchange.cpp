@@ -9,7 +9,7 @@ namespace {
 
 constexpr double request_B = 1024;  // of one persistent request, in any library: generous
 
-class Sendrecv : public Exchange {
+class Sendrecv : public RingExchange {
   public:
     explicit Sendrecv(const Neighbours& ring) : ring_(ring) {}
 
@@ -34,7 +34,7 @@ class Sendrecv : public Exchange {
     const Neighbours& ring_;
 };
 
-class Nonblocking : public Exchange {
+class Nonblocking : public RingExchange {
   public:
     explicit Nonblocking(const Neighbours& ring) : ring_(ring) {}
 
@@ -60,7 +60,7 @@ class Nonblocking : public Exchange {
 
 // A persistent send has one tag for good, and a message keeps the tag of the process that sent it first:
 // there is a send for each of those in each direction, and the tag that arrived tells which one is started.
-class Persistent : public Exchange {
+class Persistent : public RingExchange {
   public:
     explicit Persistent(const Neighbours& ring) : receives_{}, sent_{}, arrived_{} {
         MPI_Recv_init(&arrived_[0], 1, MPI_INT, ring.left, MPI_ANY_TAG, ring.comm, &receives_[0]);
@@ -107,7 +107,7 @@ class Persistent : public Exchange {
 
 }  // namespace
 
-std::unique_ptr<Exchange> exchange_of(const std::string& way, const Neighbours& ring) {
+std::unique_ptr<RingExchange> exchange_of(const std::string& way, const Neighbours& ring) {
     if (way == "sendrecv") return std::make_unique<Sendrecv>(ring);
     if (way == "nonblocking") return std::make_unique<Nonblocking>(ring);
     return std::make_unique<Persistent>(ring);

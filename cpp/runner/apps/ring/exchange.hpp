@@ -19,16 +19,16 @@ struct Neighbours {
     int rank = 0, ranks = 0, left = 0, right = 0;
 };
 
-class Exchange {
+class RingExchange {
   public:
-    virtual ~Exchange() = default;
+    virtual ~RingExchange() = default;
     // Sends `rightward` to the right and `leftward` to the left, each under its tag, and puts what arrived in
     // their places. Returns how many arrived.
     virtual int hop(Message& rightward, Message& leftward) = 0;
 };
 
 // `way` is sendrecv, nonblocking or persistent. The ring must outlive it.
-std::unique_ptr<Exchange> exchange_of(const std::string& way, const Neighbours& ring);
+std::unique_ptr<RingExchange> exchange_of(const std::string& way, const Neighbours& ring);
 
 // What the requests of `persistent` take on a rank, roughly.
 double persistent_B(int ranks);

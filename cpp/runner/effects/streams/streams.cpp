@@ -17,7 +17,7 @@
 namespace hockney {
 namespace {
 
-constexpr int tag = 1, answer_tag = 2, salt = 5;
+constexpr int tag = 1, reply_tag = 2, salt = 5;
 constexpr long most_window = 4096;
 // Keeps a sample of messages that take no simulated time finite.
 constexpr double most_windows = 1e5;
@@ -49,9 +49,9 @@ class Stream {
     double run(long windows) {
         if (!buffer_) return 0;
         if (sends_)
-            MPI_Recv(nullptr, 0, MPI_BYTE, partner_, answer_tag, comm_, MPI_STATUS_IGNORE);
+            MPI_Recv(nullptr, 0, MPI_BYTE, partner_, reply_tag, comm_, MPI_STATUS_IGNORE);
         else
-            MPI_Send(nullptr, 0, MPI_BYTE, partner_, answer_tag, comm_);
+            MPI_Send(nullptr, 0, MPI_BYTE, partner_, reply_tag, comm_);
         const double start = now_s();
         for (long each = 0; each < windows; ++each) {
             std::byte* data = buffer_->next();
@@ -63,9 +63,9 @@ class Stream {
             }
             MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
             if (sends_)
-                MPI_Recv(nullptr, 0, MPI_BYTE, partner_, answer_tag, comm_, MPI_STATUS_IGNORE);
+                MPI_Recv(nullptr, 0, MPI_BYTE, partner_, reply_tag, comm_, MPI_STATUS_IGNORE);
             else
-                MPI_Send(nullptr, 0, MPI_BYTE, partner_, answer_tag, comm_);
+                MPI_Send(nullptr, 0, MPI_BYTE, partner_, reply_tag, comm_);
         }
         return sends_ ? now_s() - start : 0;
     }

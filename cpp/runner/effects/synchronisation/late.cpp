@@ -6,7 +6,7 @@
 namespace hockney {
 namespace {
 
-constexpr int data_tag = 1, go_tag = 2, result_tag = 3;
+constexpr int message_tag = 1, go_tag = 2, result_tag = 3;
 // The share of its patience that the sender leaves to the receiver to be away.
 constexpr double leaving_share = 0.2;
 // A process that was suspended has not waited: it must have asked often enough, too.
@@ -20,7 +20,7 @@ Late send(Receiver receiver, double patience_s, double absence_s, const Payload&
     stay_away(leaving_share * patience_s);
     const double start = now_s();
     MPI_Request request;
-    MPI_Isend(buffer.next(), payload.count(), payload.type(), 1, data_tag, pair, &request);
+    MPI_Isend(buffer.next(), payload.count(), payload.type(), 1, message_tag, pair, &request);
     int is_done = 0;
     double end = start;
     for (long tests = 0; !is_done && (tests < least_tests || end < start + patience_s); ++tests) {
@@ -47,7 +47,7 @@ Late receive(Receiver receiver, double absence_s, const Payload& payload, Buffer
         MPI_Recv(nullptr, 0, MPI_BYTE, 0, go_tag, pair, MPI_STATUS_IGNORE);
     }
     const double start = now_s();
-    MPI_Recv(buffer.next(), payload.count(), payload.type(), 0, data_tag, pair, MPI_STATUS_IGNORE);
+    MPI_Recv(buffer.next(), payload.count(), payload.type(), 0, message_tag, pair, MPI_STATUS_IGNORE);
     late.receiving_s = now_s() - start;
     MPI_Send(&late.receiving_s, 1, MPI_DOUBLE, 0, result_tag, pair);
     return late;

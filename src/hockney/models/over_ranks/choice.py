@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from hockney.models.over_ranks.points import PLACED, Configuration, groups
+from hockney.models.over_ranks.points import PLACED, Configuration, positions
 
 DEFAULT = "default"
 TIE = 0.02
@@ -58,32 +57,35 @@ def choices(points: pd.DataFrame) -> list[Choice]:
 
     `points` as `points.points` makes them; ranks that are unknown are 0.
     """
-    return list(_choices(points))
-
-
-def _choices(points: pd.DataFrame) -> Iterator[Choice]:
     known = points.assign(ranks=points["ranks"].fillna(0).astype(int))
-    bare = known["low_s"] >= known["high_s"]
-    known["low_s"] = known["low_s"].where(~bare, known["time_s"] * (1 - UNKNOWN))
-    known["high_s"] = known["high_s"].where(~bare, known["time_s"] * (1 + UNKNOWN))
-    for configuration, rows in groups(known, (*PLACED, "ranks", "bytes")):
-        ordered = rows.sort_values("time_s")
-        default = ordered[ordered["algorithm"] == DEFAULT]
-        if len(ordered) - len(default) < 2:
+    time_s, low_s, high_s = (known[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
+    bare = low_s >= high_s
+    low_s = np.where(bare, time_s * (1 - UNKNOWN), low_s)
+    high_s = np.where(bare, time_s * (1 + UNKNOWN), high_s)
+    is_default = (known["algorithm"] == DEFAULT).to_numpy(np.bool_)
+    labels = known["label"].tolist()
+    result = []
+    for configuration, rows in positions(known, (*PLACED, "ranks", "bytes")):
+        ordered = rows[np.argsort(time_s[rows], kind="stable")]
+        default = ordered[is_default[ordered]]
+        if ordered.size - default.size < 2:
             continue
-        best = ordered.iloc[0]
-        near = (ordered["time_s"] <= best["time_s"] * (1 + TIE)) | (ordered["low_s"] <= best["high_s"])
-        yield Choice(
-            configuration,
-            int(best["ranks"]),
-            int(best["bytes"]),
-            str(best["label"]),
-            float(best["time_s"]),
-            tuple(str(name) for name in ordered[near]["label"].iloc[1:]),
-            len(ordered),
-            str(default["label"].iloc[0]) if len(default) else None,
-            float(default["time_s"].iloc[0]) if len(default) else None,
+        best = ordered[0]
+        near = (time_s[ordered] <= time_s[best] * (1 + TIE)) | (low_s[ordered] <= high_s[best])
+        result.append(
+            Choice(
+                configuration,
+                int(configuration["ranks"]),
+                int(configuration["bytes"]),
+                labels[best],
+                float(time_s[best]),
+                tuple(labels[row] for row in ordered[near][1:]),
+                int(ordered.size),
+                labels[default[0]] if default.size else None,
+                float(time_s[default[0]]) if default.size else None,
+            )
         )
+    return result
 
 
 @dataclass(frozen=True)

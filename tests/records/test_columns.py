@@ -1,0 +1,81 @@
+"""One list of columns: what identifies a point does so wherever points are told apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.importers._labels import identity
+from hockney.records import merge, table
+from hockney.records.columns import ALL, POINT, RECORD, REQUIRED, SERIES, Column
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
+from hockney.records.series import series
+
+FIXED: dict[str, Any] = {
+    "source": "hockney", "system": "s", "mpi": "m", "operation": "pingpong", "bytes": 8, "statistic": "one_way",
+    "locality": "node", "cache": "warm", "pair": "0-1", "value": 2e-6,
+}  # fmt: skip
+VALUES = {"value", "low", "high", "quantiles", "samples", "elapsed_s", "core_seconds"}
+HOW = {
+    *(
+        "clock_error_s",
+        "late",
+        "visit",
+        "batch",
+        "disturbed",
+        "disturbed_at",
+        "stop",
+        "selection",
+        "selection_why",
+    ),
+    *("verified", "launch", "time", "origin"),
+}
+OTHER: dict[str, Any] = {
+    "operation": "bandwidth", "statistic": "completion", "locality": "network", "cache": "off", "start": "window",
+    "pair": "0-2", "oversubscribed": True, "bytes": 16, "repetition": 1,
+}  # fmt: skip
+
+
+def records(column: Column) -> tuple[Record, Record]:
+    """Two records that differ in one column; the second is quicker, and stays alone where they are one point."""
+    other = OTHER.get(column.name, 7 if column.kind == "count" else "other")
+    return Record(**FIXED), Record(**FIXED | {column.name: other, "value": 1e-6})
+
+
+def name(column: Column) -> str:
+    return column.name
+
+
+@pytest.mark.parametrize("column", [column for column in ALL if column.identifies], ids=name)
+def test_points_are_told_apart_by_it_everywhere(column: Column, tmp_path: Path) -> None:
+    first, second = records(column)
+    assert len(table.quietest([first, second])) == 2
+    assert (identity(first) != identity(second)) == (column.identifies != "repetition")
+    for number, record in enumerate((first, second)):
+        Campaign.create(tmp_path / str(number), {}).append(record)
+    merged = merge.merge([tmp_path / "0", tmp_path / "1"], tmp_path / "m").records()
+    # Another point keeps the number of its repetition; of the same point it is a further one.
+    is_same_point = column.identifies in ("repetition", "condition")
+    assert merged[1].repetition == second.repetition + is_same_point
+
+
+@pytest.mark.parametrize("column", [each for each in ALL if each.identifies in ("ranks", "series")], ids=name)
+def test_a_series_holds_it_fixed(column: Column) -> None:
+    first, second = records(column)
+    frame = table.from_records([first, second])
+    operations = dict.fromkeys((first.operation, second.operation))
+    keys = [whole.key for operation in operations for whole in series(frame, operation)]
+    assert len(keys) == 2
+    assert keys[0][column.name] != keys[1][column.name]
+
+
+def test_names_are_those_of_files_and_records() -> None:
+    published = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
+    assert ",".join(table.HEADER) == published
+    assert len(REQUIRED) == len(table.HEADER)
+    assert len({column.name for column in ALL}) == len(ALL)
+    # A field of a record that is neither a value nor about how it was come by identifies something.
+    assert {*POINT, *SERIES, *RECORD} == set(Record.model_fields) - VALUES - HOW
