@@ -2,7 +2,7 @@
 // 3v + 1, 3v + 2 and 3v + 3.
 #include "bcast.hpp"
 
-namespace hockney {
+namespace hockney::bcast_ternary {
 namespace {
 
 void generate(const Problem& p, int rank, Builder& builder) {
@@ -19,4 +19,4 @@ const Register registered(
     Algorithm("bcast", "ternary", generate).segmented().one_block().grows(Growth::per_doubling));
 
 }  // namespace
-}  // namespace hockney
+}  // namespace hockney::bcast_ternary
