@@ -51,6 +51,7 @@ class Tree:
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(map(str, (self.scratch / "site", self.root / "src"))),
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(self.scratch / "hypothesis"),
             "COLUMNS": "200",
         }
         return subprocess.run(

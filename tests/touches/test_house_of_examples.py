@@ -47,5 +47,5 @@ def test_no_other_test_knows_how_many_units_there_are(tree: Tree) -> None:
     with ExitStack() as examples:
         for name in EXAMPLES_OF_PYTHON:
             examples.enter_context(tree.with_example(name))
-        done = tree.pytest(*ROOMS, "-m", "not mpi and not thorough")
-    assert done.returncode == 0, done.stdout
+        done = tree.pytest(*ROOMS, "-m", "not mpi and not thorough", "--durations=5")
+        assert done.returncode == 0, done.stdout
