@@ -12,7 +12,7 @@ import pytest
 from hockney.cli import main
 from hockney.records.folder import Campaign
 
-DATA = Path(__file__).parents[1] / "samples" / "importers" / "data"
+DATA = Path(__file__).parents[1] / "importers" / "data"
 
 
 def run(
