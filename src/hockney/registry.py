@@ -20,6 +20,14 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}? " if near else ""
 
 
+def unit_files(package: str) -> list[str]:
+    """Names of a package's units by their files, sorted; none is imported, so that `--help` can list them."""
+    specification = importlib.util.find_spec(package)
+    folders = specification.submodule_search_locations if specification else None
+    names = (module.name for module in pkgutil.iter_modules(folders or []))
+    return sorted(name for name in names if name != "base" and not name.startswith("_"))
+
+
 class Registry(Generic[T]):
     """Units of one kind, each registered by the module that bears its name, or all by one module.
 

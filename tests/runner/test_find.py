@@ -151,7 +151,7 @@ def test_launcher_of_another_library(empty: Path, install: Make) -> None:
 
 def test_launcher_missing(empty: Path, script: Make) -> None:
     wrapper = script(empty / "opt" / "bin" / "mpicc", OPENMPI_MACROS)
-    with pytest.raises(EnvironmentLack, match="none of mpirun, mpiexec"):
+    with pytest.raises(EnvironmentLack, match=r"none of .*mpirun, mpiexec"):
         find(str(wrapper))
 
 

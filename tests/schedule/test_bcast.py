@@ -281,22 +281,24 @@ def test_circulant_partners_are_the_skips() -> None:
             assert source == set(expected)
 
 
-def test_what_is_refused() -> None:
-    segmented = {
-        "binary",
-        "binomial",
-        "chain",
-        "circulant",
-        "knomial",
-        "pipeline",
-        "pipelined_tree",
-        "split_binary",
+def test_what_an_algorithm_takes() -> None:
+    taken = {
+        each.name: (each.is_segmented, each.least_radix if each.default_radix else None)
+        for each in _core.algorithms()
+        if each.collective == "bcast"
     }
-    least = {"chain": 1, "knomial": 2}
+    for name in ("binary", "binomial", "circulant", "pipeline", "pipelined_tree", "split_binary"):
+        assert taken[name] == (True, None)
+    for name in ("halving_tree", "linear", "scatter_allgather", "scatter_allgather_ring"):
+        assert taken[name] == (False, None)
+    assert (taken["chain"], taken["knomial"]) == ((True, 1), (True, 2))
+
+
+def test_what_is_refused() -> None:
     for algorithm in _core.algorithms():
         if algorithm.collective != "bcast":
             continue
-        name = algorithm.name
+        name, least = algorithm.name, algorithm.least_radix
 
         def refusal(name: str = name, *, root: int = 0, segment_B: int = 0, radix: int = 0) -> str:
             problem = Problem(ranks=5, bytes=64, root=root, segment_B=segment_B, radix=radix)
@@ -305,11 +307,10 @@ def test_what_is_refused() -> None:
         assert refusal() == ""
         assert refusal(root=5) == "root 5 is none of the ranks 0 to 4"
         uncut = f"{name} does not cut its messages into segments"
-        assert refusal(segment_B=16) == ("" if name in segmented else uncut)
-        if name in least:
-            assert refusal(radix=least[name]) == ""
+        assert refusal(segment_B=16) == ("" if algorithm.is_segmented else uncut)
+        if algorithm.default_radix:
+            assert refusal(radix=least) == ""
             # 0 stands for the default.
-            too_small = least[name] - 1 or -1
-            assert refusal(radix=too_small) == f"the radix of {name} must be at least {least[name]}"
+            assert refusal(radix=least - 1 or -1) == f"the radix of {name} must be at least {least}"
         else:
             assert refusal(radix=2) == f"{name} takes no radix"

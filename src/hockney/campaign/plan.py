@@ -13,6 +13,7 @@ from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Cache, Start
+from hockney.registry import unit_files
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import BindTo, MapBy
 from hockney.units import parse_bytes, parse_time
@@ -46,7 +47,9 @@ class Launching(BaseModel):
         default_factory=list
     )
     hostfile: Annotated[str, Option("Host file in the launcher's own format.")] = ""
-    launcher: Annotated[str, Option("openmpi, hydra or srun; default the one found with the MPI.")] = ""
+    launcher: Annotated[
+        str, Option(f"{', '.join(unit_files('hockney.runner.launchers'))}; default the one found with the MPI.")
+    ] = ""
     platform: Annotated[str, Option("Platform file (XML) of a simulated cluster: --mpi smpi.")] = ""
     map_by: Annotated[MapBy, Option("core, socket, numa, cache, node or hwthread.")] = "core"
     bind_to: Annotated[BindTo, Option("core, socket, numa, hwthread or none.")] = "core"

@@ -11,6 +11,7 @@ import typer
 from hockney.cli import JsonOption, say, verb
 from hockney.cli.loading import later
 from hockney.errors import RequestError
+from hockney.registry import unit_files
 
 with later():
     from hockney.importers import _collect
@@ -43,7 +44,7 @@ def import_(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="imb, nccl_tests, osu, pico or tidy; default: what a file looks like.",
+            help=f"{', '.join(unit_files('hockney.importers'))}; default: what a file looks like.",
         ),
     ] = None,
     system: Annotated[str, typer.Option(metavar="NAME", help="The machine, where the text does not say.")] = "",

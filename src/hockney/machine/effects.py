@@ -1,12 +1,12 @@
-"""From the answers about effects to their models: one for each effect, MPI, variant, mapping and locality."""
+"""From the answers about effects to their models, for each effect, MPI, variant, mapping and locality."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hockney.errors import RequestError
-from hockney.models.effects.base import Effect, effect_models
+from hockney.models.effects.base import Effect, EffectModel, effect_models
 from hockney.records.effect_record import EffectRecord
 from hockney.records.record import LOCALITIES
 
@@ -24,7 +24,7 @@ def effects_of(records: Sequence[EffectRecord], progress: Callable[[str], None] 
     found = []
     for key, mine in sorted(groups.items(), key=lambda item: _order(item[0])):
         progress(f"effect {key[0]}")
-        found.append(_effect(mine))
+        found += _models(mine)
     return found
 
 
@@ -48,11 +48,11 @@ def _order(key: _Key) -> tuple[str, int, _Key]:
     return key[0], known.index(key[1]) if key[1] in known else len(known), key
 
 
-def _effect(records: Sequence[EffectRecord]) -> Effect:
+def _models(records: Sequence[EffectRecord]) -> list[Effect]:
+    """What every model of the effect makes of one group of records; one entry where there is nothing to fit."""
     first = records[0]
     answered = [record for record in records if record.answer]
     identity: dict[str, Any] = {
-        "effect": first.effect,
         "locality": first.locality,
         "variant": first.variant,
         "mpi": first.mpi,
@@ -66,11 +66,24 @@ def _effect(records: Sequence[EffectRecord]) -> Effect:
     whys = list(dict.fromkeys(record.not_measurable for record in records if record.not_measurable))
     refused = list(dict.fromkeys(f"refused: {record.refused}" for record in records if record.refused))
     if not answered:
-        return Effect(**identity, not_measurable="; ".join(whys), notes=refused)
-    if first.effect not in effect_models.names():
-        return Effect(**identity, notes=["this version of hockney has no model of this effect"])
+        return [Effect(effect=first.effect, **identity, not_measurable="; ".join(whys), notes=refused)]
+    models = effect_models.of(first.effect)
+    if not models:
+        unknown = "this version of hockney has no model of this effect"
+        return [Effect(effect=first.effect, **identity, notes=[unknown])]
+    return [_fitted(name, model, answered, identity, whys, refused) for name, model in models.items()]
+
+
+def _fitted(
+    name: str,
+    model: EffectModel,
+    answered: Sequence[EffectRecord],
+    identity: Mapping[str, Any],
+    whys: Sequence[str],
+    refused: Sequence[str],
+) -> Effect:
     try:
-        made = effect_models.get(first.effect)(answered)
+        fitted = model(answered)
     except RequestError as error:
-        return Effect(**identity, notes=[f"no model: {error.message}", *refused])
-    return made.model_copy(update={**identity, "notes": [*made.notes, *whys, *refused]})
+        return Effect(effect=name, **identity, notes=[f"no model: {error.message}", *refused])
+    return fitted.model_copy(update={**identity, "effect": name, "notes": [*fitted.notes, *whys, *refused]})

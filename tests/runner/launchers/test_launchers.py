@@ -37,12 +37,6 @@ def test_names_are_files() -> None:
     assert launchers.names() == sorted(p.stem for p in folder.glob("*.py") if p.stem not in ("__init__", "base"))
 
 
-def test_every_launcher_is_documented() -> None:
-    page = Path(__file__).parents[3] / "docs" / "how-to" / "choose-an-mpi.md"
-    text = page.read_text(encoding="utf-8")
-    assert [name for name in launchers.names() if f"`{name}`" not in text] == []
-
-
 @pytest.mark.parametrize(
     ("by", "request_", "line"),
     [

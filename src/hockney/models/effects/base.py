@@ -37,6 +37,7 @@ class Plot(BaseModel):
 class Effect(BaseModel):
     """An effect of one MPI at one locality: its parameters, its model in four views, and what it was fitted to.
 
+    `effect` is the name of the model, which is that of the effect but for further models of its answers.
     Where `not_measurable` says why, there is nothing else. `not_identified` names parameters that the data cannot
     tell, each with the measurement that would settle it; they have no value in `parameters`.
     """
@@ -72,7 +73,25 @@ It fills parameters, views, points, plots, not_identified and notes; the caller 
 RequestError where the records cannot support a model.
 """
 
-effect_models: Registry[EffectModel] = Registry(
-    "model of an effect", "hockney.models.effects", "reference/effects.md"
-)
-"""By the name of the effect."""
+
+class EffectModels(Registry[EffectModel]):
+    """Models by name: that of the effect, or one of its own where several models read the answers of one effect.
+
+    `read` holds, by the name of a model, the effect whose answers it reads.
+    """
+
+    def __init__(self, kind: str, package: str, page: str) -> None:
+        super().__init__(kind, package, page)
+        self.read: dict[str, str] = {}
+
+    def register(self, name: str, reads: str = "") -> Callable[[EffectModel], EffectModel]:
+        """Decorator: enter a model under `name`; `reads` is its effect where that has another name."""
+        self.read[name] = reads or name
+        return super().register(name)
+
+    def of(self, effect: str) -> dict[str, EffectModel]:
+        """The models of one effect by their names, sorted; none where this version does not know the effect."""
+        return {name: model for name, model in self if self.read[name] == effect}
+
+
+effect_models = EffectModels("model of an effect", "hockney.models.effects", "reference/effects.md")

@@ -1,0 +1,31 @@
+"""Time of the call that starts a transfer, from the answers about overlap: the median over all transfers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hockney.models.base import Parameter
+from hockney.models.effects.base import Effect, effect_models
+from hockney.models.views import Statement, Views
+from hockney.records.answers import OverlapAnswer
+from hockney.records.effect_record import EffectRecord, answered
+
+CALLS = {"sender": "isend_s", "receiver": "irecv_s"}
+
+
+@effect_models.register("posting", reads="overlap")
+def fit(records: Sequence[EffectRecord]) -> Effect:
+    """`isend_s` and `irecv_s`, each less one reading of the clock."""
+    parameters = {}
+    for side, name in CALLS.items():
+        answers = [answered(record, OverlapAnswer) for record in records if record.parameters["side"] == side]
+        calls_s = [start_s - answer.clock_s for answer in answers for start_s in answer.start_s]
+        if calls_s:
+            parameters[name] = Parameter(value=max(0.0, float(np.median(calls_s))), unit="s")
+    exact = [
+        Statement(text=f"T = {each.value:.3g} s", latex=f"T = {each.value:.3g}", where=name)
+        for name, each in parameters.items()
+    ]
+    return Effect(effect="posting", parameters=parameters, views=Views(exact=exact))
