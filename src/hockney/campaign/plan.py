@@ -19,6 +19,7 @@ from hockney.runner.launchers.base import BindTo, MapBy
 from hockney.units import parse_bytes, parse_time
 from hockney.words import segment, whole, words, written
 
+LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
 """Beyond any buffer. What a library counts, and the memory there is, the runner says of each point."""
 
@@ -47,9 +48,7 @@ class Launching(BaseModel):
         default_factory=list
     )
     hostfile: Annotated[str, Option("Host file in the launcher's own format.")] = ""
-    launcher: Annotated[
-        str, Option(f"{', '.join(unit_files('hockney.runner.launchers'))}; default the one found with the MPI.")
-    ] = ""
+    launcher: Annotated[str, Option(f"{LAUNCHERS}; default the one found with the MPI.")] = ""
     platform: Annotated[str, Option("Platform file (XML) of a simulated cluster: --mpi smpi.")] = ""
     map_by: Annotated[MapBy, Option("core, socket, numa, cache, node or hwthread.")] = "core"
     bind_to: Annotated[BindTo, Option("core, socket, numa, hwthread or none.")] = "core"
