@@ -37,7 +37,7 @@ def test_every_operation_has_its_table(hooks: ModuleType) -> None:
     ("operation", "text"),
     [
         ("bcast", "| `pipeline` | (P − 2 + S) | (P − 2 + S)·n/S | S + P + n + n P/S | every P |"),
-        ("bcast", "| `scatter_allgather` | 2·q | 2·(P − 1)/P·n | log P + n | P = 2^q; else near it |"),
+        ("bcast", "| `scatter_allgather` | 2·q | 2·(P − 1)/P·n | log P + n | P = 2^q; otherwise near it |"),
         ("allgather", "| `neighbor_exchange` | P/2 | (P − 1)·n | P + n P | even P, no other |"),
         ("allreduce", "| `linear` | 2·(P − 1) | 2·(P − 1)·n | (P − 1)·n | P + n P | it has no schedule |"),
         ("barrier", "| algorithm | α | Θ | exact for |"),
