@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hockney.machine.effects import effects_of
-from hockney.machine.file import Machine, Provenance, System
+from hockney.machine.file import Machine, MeasuredSystem, Provenance
 from hockney.records.effect_record import EffectRecord
 from hockney.report.views.sections import of_effects
 
@@ -37,7 +37,7 @@ def test_a_heading_tells_the_system_only_where_there_are_several() -> None:
         machine = Machine(
             hockney_version="0",
             created="",
-            system=System(),
+            system=MeasuredSystem(),
             mpi=[],
             point_to_point=[],
             effects=effects_of(records),

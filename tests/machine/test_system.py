@@ -18,9 +18,9 @@ from hockney.machine.system import (
     Library,
     Mapping,
     Memory,
-    Network,
     Node,
     System,
+    SystemNetwork,
     find_system,
     known_systems,
     load_system,
@@ -206,7 +206,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "system-file.md"
 
 def test_the_page_names_every_field() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    parts: list[type[BaseModel]] = [System, Node, Network, Memory, Library, Mapping, Channel]
+    parts: list[type[BaseModel]] = [System, Node, SystemNetwork, Memory, Library, Mapping, Channel]
     missing = [field for part in parts for field in part.model_fields if f"`{field}`" not in text]
     assert missing == []
     assert [name for name in known_systems() if f"`{name}`" not in text] == []

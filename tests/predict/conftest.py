@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from hockney.machine.system import Mapping, Network, Node, System
+from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.predict.calibrate import play_all
 from hockney.predict.parameters import Layout, Start
 from hockney.predict.points import points
@@ -57,7 +57,7 @@ SYSTEM = System(
     schema_version=1,
     name="s",
     node=Node(packages=2, caches_per_numa=2, cores_per_cache=4),
-    network=Network(topology="switch", bandwidth_B_per_s=1e10, latency_s=1e-6),
+    network=SystemNetwork(topology="switch", bandwidth_B_per_s=1e10, latency_s=1e-6),
     mappings={
         "core": Mapping(order=["core", "cache", "numa", "package", "node"]),
         "package": Mapping(order=["package", "core", "cache", "numa", "node"], binding="package"),

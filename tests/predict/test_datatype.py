@@ -11,7 +11,7 @@ from tests.predict.planted_datatypes import HOST, LAYOUTS, Truth, planted
 
 from hockney.models.effects._shapes import Shape
 from hockney.models.effects.base import Effect
-from hockney.predict.datatype import Prediction, Verdict, _reach, decide, predict_way
+from hockney.predict.datatype import DatatypePrediction, Verdict, _reach, decide, predict_way
 from hockney.predict.datatype_costs import ways_of
 from hockney.predict.layout import face, strided
 
@@ -21,7 +21,7 @@ CHEAP = Truth(block_s={"vector": 1e-9, "indexed": 1e-9}, setup_s=0.0)
 DEAR = Truth(block_s={"vector": 5e-9, "indexed": 2e-8})
 
 
-def predicted(effect: Effect, shape: Shape) -> dict[str, Prediction]:
+def predicted(effect: Effect, shape: Shape) -> dict[str, DatatypePrediction]:
     return {name: predict_way(way, shape, effect.not_identified) for name, way in ways_of(effect, [HOST]).items()}
 
 

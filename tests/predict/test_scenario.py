@@ -15,7 +15,7 @@ from hockney.machine.system import System, find_system
 from hockney.predict.costs import NOTHING, loggp_message, per_byte
 from hockney.predict.decisions.base import decisions_for
 from hockney.predict.points import points
-from hockney.predict.procedures import Run
+from hockney.predict.procedures import ProcedureRun
 from hockney.predict.scenario import LOCALITIES, STATISTICS, Scenario, Scenarios, place_of
 
 OPEN_MPI = "Open MPI 4.1.5"
@@ -115,7 +115,7 @@ def test_nodes_and_ppn_of_the_table_go_first(system: System) -> None:
 
 
 EXITS = np.array([[1.0, 2.0, 4.0], [6.0, 5.0, 9.0]])
-RUN = Run([], 0, 1)
+RUN = ProcedureRun([], 0, 1)
 """Own times 5, 3 and 5 s; from the first start at 1 to the last end at 9."""
 
 
@@ -130,7 +130,7 @@ RUN = Run([], 0, 1)
     ],
 )
 def test_statistics_of_exits_by_hand(statistic: str, with_start: float, without: float) -> None:
-    for run, expected in ((RUN, with_start), (Run([], None, 1), without)):
+    for run, expected in ((RUN, with_start), (ProcedureRun([], None, 1), without)):
         weights = STATISTICS[statistic](EXITS, run)
         assert weights.shape == EXITS.shape
         assert float((weights * EXITS).sum()) == pytest.approx(expected)

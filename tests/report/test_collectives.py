@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from hockney.errors import RequestError
-from hockney.machine.system import Mapping, Network, Node, System
+from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.points import points
 from hockney.records import table
 from hockney.report.make import make, write_csv
@@ -149,7 +149,7 @@ SYSTEM = System(
     schema_version=1,
     name="s",
     node=Node(packages=2, numa_per_package=1, caches_per_numa=2, cores_per_cache=8),
-    network=Network(topology="switch"),
+    network=SystemNetwork(topology="switch"),
     mappings={"core": Mapping(order=["core", "cache", "numa", "package", "node"])},
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from hockney.machine.system import Mapping, Network, Node, System
+from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.points import CONFIGURATION, Configuration
 from hockney.report.places import Places
@@ -69,7 +69,7 @@ def test_a_system_file_comes_before_the_launch() -> None:
         schema_version=1,
         name="of another name",
         node=Node(packages=1, cores_per_cache=8),
-        network=Network(topology="switch"),
+        network=SystemNetwork(topology="switch"),
         mappings={"core": Mapping(order=["core", "cache", "numa", "package", "node"])},
     )
     assert Places(FRAME, [system], [LAUNCH]).boundaries(HERE, curve()) == [Boundary(8, 9, "node")]
@@ -80,7 +80,7 @@ def test_a_placement_that_cannot_be_is_said_once() -> None:
         schema_version=1,
         name="s",
         node=Node(packages=1, cores_per_cache=4),
-        network=Network(topology="switch"),
+        network=SystemNetwork(topology="switch"),
         mappings={"core": Mapping(order=["core", "cache", "numa", "package", "node"])},
     )
     places = Places(FRAME, [system], [])

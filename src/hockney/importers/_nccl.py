@@ -42,7 +42,7 @@ _PROGRAM = re.compile(r"([a-z_]+?)_perf(?:_mpi)?\b")
 
 
 @dataclass
-class Run:
+class NcclRun:
     """One run of one program. `statistic` is what `time` is of the processes; "" where that has no word here."""
 
     name: str = ""
@@ -104,7 +104,7 @@ def library(code: int) -> str:
     return f"NCCL {code // unit}.{code % unit // 100}.{code % 100}"
 
 
-def add(run: Run, row: Row, where: str, imported: Imported) -> None:
+def add(run: NcclRun, row: Row, where: str, imported: Imported) -> None:
     """The records of a row, or a warning that says why there is none."""
     if row.wrong:
         imported.warnings.append(
@@ -139,7 +139,7 @@ def add(run: Run, row: Row, where: str, imported: Imported) -> None:
         imported.records.append(record)
 
 
-def _size(run: Run, row: Row) -> tuple[int | None, str]:
+def _size(run: NcclRun, row: Row) -> tuple[int | None, str]:
     """Bytes as the project counts them, or why they are unknown."""
     if row.size_B > LARGEST:
         return None, f"{row.size_B} B is no size of a message"
@@ -154,7 +154,7 @@ def _size(run: Run, row: Row) -> tuple[int | None, str]:
     return row.size_B // run.ranks, ""
 
 
-def _common(run: Run, row: Row, size: int) -> dict[str, Any]:
+def _common(run: NcclRun, row: Row, size: int) -> dict[str, Any]:
     detail = [
         row.datatype if row.datatype != "float" else "",
         row.redop if row.redop not in ("sum", "none", "") else "",

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney.errors import RequestError
 from hockney.importers import _csv
-from hockney.importers._nccl import OPERATIONS, Row, Run, add, library, program
+from hockney.importers._nccl import OPERATIONS, NcclRun, Row, add, library, program
 from hockney.importers.base import Given, Imported
 from hockney.records.record import Statistic
 
@@ -137,7 +137,7 @@ def _json(path: Path, data: Any, given: Given) -> Imported:
     file: _File = _checked(_File, data, str(path))
     arguments = " ".join(file.args[1:])
     average = _AVERAGE.search(arguments)
-    run = Run(
+    run = NcclRun(
         name=program(file.args[0] if file.args else "") or program(path.name),
         library=library(file.nccl_version) if file.nccl_version else "",
         batch=file.config.iterations * file.config.aggregated_iterations,
@@ -201,7 +201,7 @@ def _lines(path: Path, lines: list[tuple[str, Any]], given: Given) -> Imported:
             names["collective"] = names.get("name", program(path.name))
         line: _Line = _checked(_Line, names, where)
         ranks = line.gpus if line.ranks is None else line.ranks * line.gpusperrank
-        run = Run(
+        run = NcclRun(
             name=line.collective,
             ranks=ranks or given.ranks,
             nodes=line.nodes,

@@ -15,7 +15,7 @@ from hockney.importers._lines import (
     is_size,
     split_lines,
 )
-from hockney.importers._nccl import OPERATIONS, Row, Run, add, letters, library, program
+from hockney.importers._nccl import OPERATIONS, NcclRun, Row, add, letters, library, program
 from hockney.importers.base import Given, Imported, Importer, importers
 
 _TABLE = re.compile(r"(?P<before>[^#]{0,120}?)#\s+(?P<columns>size\s+count\s.*\bbusbw\b.*)$")
@@ -32,7 +32,7 @@ _OUT_OF_BOUNDS = re.compile(r"#\s*Out of bounds values\s*:\s*(\d+)\s+(\w+)")
 class _Table:
     """The run being read and, once its header is seen, the columns."""
 
-    run: Run = field(default_factory=Run)
+    run: NcclRun = field(default_factory=NcclRun)
     devices: list[tuple[int, str]] = field(default_factory=list)
     all_devices: bool = True
     line: int = 0

@@ -63,7 +63,7 @@ class Host(_Part):
     topology: list[Cpu] = Field(default_factory=list)
 
 
-class System(_Part):
+class MeasuredSystem(_Part):
     """The cluster that was measured."""
 
     name: str = ""
@@ -174,7 +174,7 @@ class Machine(_Part):
     schema_version: Literal[2] = 2
     hockney_version: str
     created: str = Field(description="UTC, ISO 8601")
-    system: System
+    system: MeasuredSystem
     mpi: list[MpiLibrary]
     point_to_point: list[Entry]
     effects: list[Effect] = Field(default_factory=list, description="what a ping-pong hides")

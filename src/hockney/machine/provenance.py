@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hockney.machine.file import Cache, Cpu, Host, Launch, MpiLibrary, System
+from hockney.machine.file import Cache, Cpu, Host, Launch, MeasuredSystem, MpiLibrary
 from hockney.records.effect_record import EffectRecord
 from hockney.records.record import Record
 
@@ -13,7 +13,7 @@ LaunchLine = Mapping[str, Any]
 """One line of launches.jsonl; every field may be absent."""
 
 
-def system_of(launches: Iterable[LaunchLine], names: Sequence[str]) -> System:
+def system_of(launches: Iterable[LaunchLine], names: Sequence[str]) -> MeasuredSystem:
     """Hosts with the caches and CPUs that their ranks reported; `names` are the systems the records name."""
     hosts: dict[str, Host] = {}
     for launch in launches:
@@ -26,7 +26,7 @@ def system_of(launches: Iterable[LaunchLine], names: Sequence[str]) -> System:
     for host in hosts.values():
         host.topology.sort(key=lambda cpu: cpu.cpu)
         host.caches.sort(key=lambda cache: (cache.level, cache.type, cache.shared))
-    return System(name=", ".join(names), hosts=[hosts[name] for name in sorted(hosts)])
+    return MeasuredSystem(name=", ".join(names), hosts=[hosts[name] for name in sorted(hosts)])
 
 
 def _add_rank(host: Host, rank: LaunchLine) -> None:

@@ -51,7 +51,7 @@ class Node(_Part):
         return math.prod(self.radices.values())
 
 
-class Network(_Part):
+class SystemNetwork(_Part):
     """What connects the nodes; published numbers only, `None` where there is none."""
 
     topology: Literal["switch", "fat_tree", "torus", "dragonfly"]
@@ -158,7 +158,7 @@ class System(_Part):
     source: str = Field(default="", description="where each fact comes from, in words")
     nodes: Count | None = Field(default=None, description="nodes it has; None: not known, no limit")
     node: Node
-    network: Network
+    network: SystemNetwork
     memory: Memory | None = None
     mpi: list[Library] = Field(default_factory=list)
     procedure: Literal["osu", "imb", "pico", "hockney"] | None = Field(

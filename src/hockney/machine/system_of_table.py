@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.machine.system import Level, Library, Mapping, Network, Node, System
+from hockney.machine.system import Level, Library, Mapping, Node, System, SystemNetwork
 
 _FILL: list[Level] = ["core", "cache", "numa", "package", "node"]
 _DEAL: list[Level] = ["node", "core", "cache", "numa", "package"]
@@ -52,7 +52,7 @@ def system_of_table(frame: pd.DataFrame) -> System:
         description="From the table alone: which ranks of a node share a cache or a package is not known.",
         source="columns system, mpi, mapping, nodes, ppn and ranks of the table",
         node=Node(packages=1, cores_per_cache=int(placed["ppn"].max())),
-        network=Network(topology="switch"),
+        network=SystemNetwork(topology="switch"),
         mpi=[_library(str(name)) for name in sorted(set(frame["mpi"]) - {""})],
         procedure=cast(Procedure, source) if source in get_args(Procedure) else None,
         mappings=mappings,

@@ -18,7 +18,7 @@ from hockney.models.effects._layouts import (
     PAGE_TERM,
     SETUP_TERM,
     SHORT_TERM,
-    Costs,
+    LayoutCosts,
     block_term,
 )
 from hockney.models.effects._shapes import MEMORY, Shape
@@ -52,7 +52,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class DatatypePrediction:
     """Seconds of one way; `time_s` and its interval are measured where `measured`, else the model's.
 
     An end of the interval that is not known is None. `lower_bound` where the model lacks a term of the layout;
@@ -82,7 +82,7 @@ class Verdict:
     high: float | None = None
 
 
-def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Prediction:
+def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> DatatypePrediction:
     """The time of a layout sent one way. `unidentified`: of the effect, by `<way>_<term>`."""
     plain = _contiguous(way.costs, shape.bytes)
     counted = {name: count for name, count in way.costs.counts(shape).items() if count > 0}
@@ -92,7 +92,7 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Pred
     )
     if mine := rows_of(way, shape):
         drawn = shape.layout == "irregular" and not shape.is_contiguous
-        return Prediction(
+        return DatatypePrediction(
             way.name,
             float(np.median([number(row, "time_s") for row in mine])),
             *_hull(mine),
@@ -116,7 +116,7 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Pred
     elif level < CONFIDENCE:
         notes.append(f"an interval of {100 * level:.0f} %: only {errors} layouts were predicted from the others")
     wide = None if reach is None else math.exp(reach * (1 + plain.steps))
-    return Prediction(
+    return DatatypePrediction(
         way.name,
         parts.sum_s,
         None if wide is None or plain.is_below else parts.sum_s / wide,
@@ -129,7 +129,7 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Pred
     )
 
 
-def decide(predictions: Mapping[str, Prediction], shape: Shape) -> Verdict:
+def decide(predictions: Mapping[str, DatatypePrediction], shape: Shape) -> Verdict:
     """An MPI datatype or a loop, where the interval of the ratio of their times excludes one.
 
     Measured both ways, their intervals must not overlap, as where the effect is fitted. Else the logarithm of the
@@ -193,7 +193,7 @@ class _Contiguous:
     notes: Sequence[str] = ()
 
 
-def _contiguous(costs: Costs, size_B: int) -> _Contiguous:
+def _contiguous(costs: LayoutCosts, size_B: int) -> _Contiguous:
     """Above the largest size the line of the last two goes on, not falling; below the smallest it is constant."""
     smallest, (largest, last_s) = costs.contiguous[0][0], costs.contiguous[-1]
     if size_B in dict(costs.contiguous):

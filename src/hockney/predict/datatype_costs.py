@@ -13,7 +13,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.file import Host
-from hockney.models.effects._layouts import Costs, fit_costs
+from hockney.models.effects._layouts import LayoutCosts, fit_costs
 from hockney.models.effects._least_squares import relative_error
 from hockney.models.effects._shapes import MEMORY, Shape, level_of, levels_of, measured_element_B
 from hockney.models.effects.base import Cell, Effect
@@ -29,7 +29,7 @@ class Way:
     """The costs of one way, and what they were fitted to."""
 
     name: str
-    costs: Costs
+    costs: LayoutCosts
     rows: Sequence[Row]
     shapes: Sequence[Shape]
 

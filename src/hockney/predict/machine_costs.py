@@ -15,7 +15,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.placement import placement
 from hockney.machine.system import Mapping as Places
-from hockney.machine.system import Network, Node, System
+from hockney.machine.system import Node, System, SystemNetwork
 from hockney.models.base import Fit
 from hockney.models.base import predict as predict_fit
 from hockney.predict.costs import NOTHING, TERMS, Costs, Curve, per_byte, protocols
@@ -329,7 +329,7 @@ def usual() -> MachineCosts:
         name="a usual cluster",
         source="usual latencies and bandwidths",
         node=Node(packages=1, cores_per_cache=1),
-        network=Network(topology="switch"),
+        network=SystemNetwork(topology="switch"),
         mappings={"core": Places(order=["core", "cache", "numa", "package", "node"])},
     )
     found = of_system(system)

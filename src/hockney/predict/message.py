@@ -14,7 +14,7 @@ from hockney.models.base import Regime, interval, predict
 
 
 @dataclass(frozen=True)
-class Prediction:
+class MessagePrediction:
     """`time_s` of one message of `size_B` bytes and its 95 % interval (None where the fit supports none).
 
     `extrapolated` says that the size lies outside the measured ones, `factor` is then its ratio to the nearest of
@@ -50,7 +50,7 @@ a point left out of the measurements taught about one step is all that is known 
 MOST_B = 2**63 - 1
 
 
-def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
+def predict_message(entry: Entry, size_B: int, model: str) -> MessagePrediction:
     """Time of one message of `size_B` ≥ 0 bytes by the fit of that name.
 
     RequestError for a negative size or one beyond MOST_B, a model that is not fitted, or a fit that gives a
@@ -78,7 +78,7 @@ def predict_message(entry: Entry, size_B: int, model: str) -> Prediction:
     index = regime_of(fit, size_B)
     extrapolated, factor = _outside(entry, size_B)
     steps = 0.0 if factor is None or factor <= 1 else math.log(factor) / math.log(STEP)
-    return Prediction(
+    return MessagePrediction(
         size_B=size_B,
         time_s=time_s,
         low_s=None if bounds is None else _widened(time_s, float(bounds[0]), 1 + steps),

@@ -12,7 +12,7 @@ Phase = tuple[str, str, Problem]
 
 
 @dataclass(frozen=True)
-class Run:
+class ProcedureRun:
     """Phases that are simulated one after another, each rank going on by itself.
 
     A rank's time is the end of phase `end` minus the end of phase `start`, or minus 0 where `start` is None:
@@ -36,12 +36,12 @@ class Procedure:
     previous_call: bool
     element_B: int
 
-    def run(self, call: list[Phase], barrier: list[Phase]) -> Run:
+    def run(self, call: list[Phase], barrier: list[Phase]) -> ProcedureRun:
         """`barrier` empty: what the library does is not known, the ranks are taken to leave it together."""
         if not self.has_barrier or not barrier:
-            return Run(call, None, len(call) - 1)
+            return ProcedureRun(call, None, len(call) - 1)
         before = [*call, *barrier] if self.previous_call else list(barrier)
-        return Run([*before, *call], len(before) - 1, len(before) + len(call) - 1)
+        return ProcedureRun([*before, *call], len(before) - 1, len(before) + len(call) - 1)
 
 
 procedures: Registry[Procedure] = Registry("procedure", "hockney.predict.procedures", "reference/calibration.md")
@@ -54,8 +54,8 @@ class _Repeated(Procedure):
     In the second of two calls a rank's time is the distance between its exits, which is that.
     """
 
-    def run(self, call: list[Phase], barrier: list[Phase]) -> Run:  # noqa: ARG002
-        return Run(call * 3, 2 * len(call) - 1, 3 * len(call) - 1)
+    def run(self, call: list[Phase], barrier: list[Phase]) -> ProcedureRun:  # noqa: ARG002
+        return ProcedureRun(call * 3, 2 * len(call) - 1, 3 * len(call) - 1)
 
 
 # All ranks begin together in a window of the global clock; first entry to last exit; 4-byte numbers.

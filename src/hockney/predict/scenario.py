@@ -18,7 +18,7 @@ from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
 from hockney.predict.decisions.base import Choice, decisions_for
-from hockney.predict.procedures import Phase, Run, procedures
+from hockney.predict.procedures import Phase, ProcedureRun, procedures
 from hockney.records.keys import COLLECTIVES
 
 Array = NDArray[np.float64]
@@ -68,7 +68,7 @@ class Place:
 class Scenario:
     """One point. `label` names the schedule with its segment; `size_B` is the point's own size."""
 
-    run: Run
+    run: ProcedureRun
     place: Place
     label: str
     ranks: int
@@ -214,7 +214,7 @@ def _number(value: Any) -> int | None:
         return None
 
 
-def _is_small(run: Run) -> bool:
+def _is_small(run: ProcedureRun) -> bool:
     steps = 0
     for collective, algorithm, problem in run.phases:
         steps += _core.count_steps(collective, algorithm, problem, MOST_STEPS - steps)
@@ -241,12 +241,12 @@ def _phase(operation: str, choice: Choice, ranks: int, size_B: int, element_B: i
     return operation, choice.algorithm, problem
 
 
-Weigh = Callable[[Array, Run], Array]
+Weigh = Callable[[Array, ProcedureRun], Array]
 """From exits of shape (phases, ranks) to weights of that shape: Σ weight · exit is the statistic."""
 
 
 def _of_ranks(share: Callable[[Array], Array]) -> Weigh:
-    def weigh(exits_s: Array, run: Run) -> Array:
+    def weigh(exits_s: Array, run: ProcedureRun) -> Array:
         own = exits_s[run.end] - (0.0 if run.start is None else exits_s[run.start])
         weights = np.zeros_like(exits_s)
         weights[run.end] = share(own)
@@ -263,7 +263,7 @@ def _one(index: int, count: int) -> Array:
     return chosen
 
 
-def _completion(exits_s: Array, run: Run) -> Array:
+def _completion(exits_s: Array, run: ProcedureRun) -> Array:
     """Last exit minus first entry."""
     weights = np.zeros_like(exits_s)
     weights[run.end] = _one(int(np.argmax(exits_s[run.end])), exits_s.shape[1])

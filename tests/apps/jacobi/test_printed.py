@@ -10,7 +10,7 @@ from hockney.apps.jacobi.printed import (
     RENAMED,
     Case,
     Halo,
-    Model,
+    HaloModel,
     exceeds,
     jacobi_models,
     predict,
@@ -21,13 +21,15 @@ from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
 from hockney.errors import RequestError
 
 CASE = Case(subdomain=10, serial_time_s=1.0, latency_s=0.0, bandwidth_B_per_s=1.0)
-TENTH = Model("a tenth of T_s per direction", lambda _case, grid: Halo(grid.directions, 0, 0.1 * grid.directions))
+TENTH = HaloModel(
+    "a tenth of T_s per direction", lambda _case, grid: Halo(grid.directions, 0, 0.1 * grid.directions)
+)
 
 
-def of_share(*shares: float) -> Model:
+def of_share(*shares: float) -> HaloModel:
     """Communication takes these shares of the time along 1, 2 and 3 directions: T_c = T_s s / (1 − s)."""
     times = [0.0, *(share / (1 - share) for share in shares)]
-    return Model("given", lambda _case, grid: Halo(grid.directions, 0, times[grid.directions]))
+    return HaloModel("given", lambda _case, grid: Halo(grid.directions, 0, times[grid.directions]))
 
 
 def test_the_numbers_of_a_prediction() -> None:
@@ -102,7 +104,7 @@ def test_a_case_that_cannot_be_is_refused(wrong: dict[str, float]) -> None:
 
 
 def test_times_out_of_range_are_refused() -> None:
-    endless = Model("endless", lambda _case, _grid: Halo(1, 0, math.inf))
+    endless = HaloModel("endless", lambda _case, _grid: Halo(1, 0, math.inf))
     with pytest.raises(RequestError, match="out of range"):
         predict(endless, CASE, Grid(2, 1, 1))
 

@@ -9,7 +9,7 @@ import pytest
 
 from hockney.apps.pinning.plan import SPREADS, Plan, plan, wish
 from hockney.apps.pinning.recipes import recipes
-from hockney.apps.pinning.topology import Topology, parse, regular
+from hockney.apps.pinning.topology import NodeTopology, parse, regular
 from hockney.errors import RequestError
 
 NODES = [
@@ -22,7 +22,7 @@ NODES = [
 WISHES = list(product(SPREADS, (1, 2, 3, 4, 6, 8), (1, 2, 3, 4)))
 
 
-def _made() -> list[tuple[Topology, Plan]]:
+def _made() -> list[tuple[NodeTopology, Plan]]:
     found = []
     for node, (spread, ranks, threads) in product(NODES, WISHES):
         try:
@@ -94,8 +94,8 @@ def test_a_fat_tree_of_148_nodes_task_1() -> None:
 
 def test_numbers_of_the_operating_system_need_not_be_in_order() -> None:
     # Siblings n and n + 4, as Linux mostly numbers them.
-    node = Topology(tuple(sorted(regular(2, 1, 1, 2, 2).cpus, key=lambda cpu: cpu.cpu)))
-    odd = Topology(
+    node = NodeTopology(tuple(sorted(regular(2, 1, 1, 2, 2).cpus, key=lambda cpu: cpu.cpu)))
+    odd = NodeTopology(
         tuple(type(c)(c.cpu // 2 + 4 * (c.cpu % 2), c.core, c.cache, c.numa, c.package) for c in node.cpus)
     )
     made = plan(odd, wish(2, 1, "socket"))

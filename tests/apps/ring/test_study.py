@@ -17,7 +17,7 @@ from hockney.apps.ring.predicted import compared, latency_s, segment_data
 from hockney.apps.ring.study import (
     STATISTICS,
     Curve,
-    Run,
+    RingRun,
     Sweep,
     checked_iterations,
     chosen,
@@ -40,7 +40,7 @@ def run(
     variances_s2: Sequence[float] | None = None,
     cycles: int = 10,
     order: Sequence[int] | None = None,
-) -> Run:
+) -> RingRun:
     """What the program answers where process `i` of the ring is rank `order[i]`, by rank."""
     around = list(range(ranks)) if order is None else list(order)
     positions = [around.index(rank) for rank in range(ranks)]
@@ -59,7 +59,7 @@ def run(
     record = AppRecord(
         operation="ring", ranks=ranks, parameters={}, time_s=max(means_s), answer=Answer.model_validate(answer)
     )
-    return Run(record, around, ["package"] * ranks if ranks > 1 else [])
+    return RingRun(record, around, ["package"] * ranks if ranks > 1 else [])
 
 
 WALLTIMES_S = (0.00023979, 0.00026223, 0.00026877, 0.00017639)

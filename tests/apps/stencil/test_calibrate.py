@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hockney.apps.stencil.calibrate import LEAST_RUNS, Run, calibrate
+from hockney.apps.stencil.calibrate import LEAST_RUNS, StencilRun, calibrate
 from hockney.apps.stencil.choice import Source, exceeds, growth, not_told_apart, predict_step, rank_grids
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.stencil import Stencil
@@ -44,7 +44,7 @@ def test_links_that_were_planted_are_found_from_few_ranks() -> None:
         Grid(1, 4, 8),
         Grid(2, 16, 1),
     ]
-    runs = [Run(step(grid), 10, iteration(step(grid), truth).mean_s(10)) for grid in few]
+    runs = [StencilRun(step(grid), 10, iteration(step(grid), truth).mean_s(10)) for grid in few]
     made = calibrate(runs, Surroundings(costs(), tree))
     for grid in (Grid(8, 8, 4), Grid(16, 16, 1), Grid(4, 8, 8)):
         true_s = iteration(step(grid), truth).mean_s(10)
@@ -60,14 +60,16 @@ def test_links_that_were_planted_are_found_from_few_ranks() -> None:
 def test_what_was_right_stays_right() -> None:
     plain = Surroundings(costs(), lambda _: None)
     grids = (Grid(2, 1, 1), Grid(2, 2, 1), Grid(2, 2, 2), Grid(4, 2, 1))
-    made = calibrate([Run(step(grid), 1, iteration(step(grid), plain).mean_s(1)) for grid in grids], plain)
+    made = calibrate([StencilRun(step(grid), 1, iteration(step(grid), plain).mean_s(1)) for grid in grids], plain)
     tuned = made.surroundings.tuned
     assert (tuned.latency, tuned.per_byte, tuned.compute) == pytest.approx((1, 1, 1), abs=1e-3)
     assert (tuned.network_s_per_B, tuned.hop_s) == (0, 0)
 
 
 def test_too_few_runs_are_refused() -> None:
-    runs = [Run(step(Grid(1, 1, 1)), 1, 1.0)] * 5 + [Run(step(Grid(2, 1, 1)), 1, 1.0)] * (LEAST_RUNS - 1)
+    runs = [StencilRun(step(Grid(1, 1, 1)), 1, 1.0)] * 5 + [StencilRun(step(Grid(2, 1, 1)), 1, 1.0)] * (
+        LEAST_RUNS - 1
+    )
     with pytest.raises(RequestError, match="too few to calibrate"):
         calibrate(runs, Surroundings(costs(), lambda _: None))
 

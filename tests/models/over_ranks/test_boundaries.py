@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hockney.machine.placement import placement
-from hockney.machine.system import Level, Mapping, Network, Node, System
+from hockney.machine.system import Level, Mapping, Node, System, SystemNetwork
 from hockney.models.over_ranks.boundaries import Boundary, Domains, boundaries, node_boundaries
 from hockney.report.places import domains
 
@@ -16,7 +16,7 @@ SYSTEM = System(
     name="s",
     # 2 packages × 2 NUMA domains × 2 caches × 2 cores: 16 cores a node.
     node=Node(packages=2, numa_per_package=2, caches_per_numa=2, cores_per_cache=2),
-    network=Network(topology="switch"),
+    network=SystemNetwork(topology="switch"),
     mappings={"core": Mapping(order=FILL), "socket": Mapping(order=ALTERNATE)},
 )
 

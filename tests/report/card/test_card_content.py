@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hockney.machine.file import Entry, Machine, load
 from hockney.models.effects.base import Effect
-from hockney.report.card.content import Model, content, label, principal
+from hockney.report.card.content import CardModel, content, label, principal
 
 TWIN = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
 BLUE_GENE = load(Path("bluegene_p"))
@@ -21,7 +21,7 @@ def with_effects(*effects: Effect) -> Machine:
     return TWIN.model_copy(update={"effects": list(effects)})
 
 
-def by_title(models: list[Model]) -> dict[str, Model]:
+def by_title(models: list[CardModel]) -> dict[str, CardModel]:
     return {one.title: one for one in models}
 
 

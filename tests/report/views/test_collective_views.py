@@ -18,7 +18,7 @@ from hockney.models.collectives.base import collective_models
 from hockney.models.views import VIEWS, Statement, Views
 from hockney.predict.collective import predict_one
 from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
-from hockney.report.views.collective_costs import Costs, costs_of
+from hockney.report.views.collective_costs import CollectiveCosts, costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.message_shares import Shares, by_size, shares_of
 from hockney.schedule.catalogue import ask
@@ -30,7 +30,7 @@ def machine() -> Machine:
 
 
 @pytest.fixture
-def costs(machine: Machine) -> Costs:
+def costs(machine: Machine) -> CollectiveCosts:
     found = costs_of(machine)
     assert found is not None
     return found
@@ -60,7 +60,7 @@ def test_symbols_where_no_machine_is_given() -> None:
     assert texts(found.exact) == ["T(P, n) = 2·(P − 1) α + 2·(P − 1)/P·n β + (P − 1)/P·n γ"]
 
 
-def test_the_machines_numbers_stand_in_for_the_symbols(costs: Costs) -> None:
+def test_the_machines_numbers_stand_in_for_the_symbols(costs: CollectiveCosts) -> None:
     # Package: 0.2 µs and 12.5 GB/s at best. Network: 1.5 µs, 10 GB/s up to 4 KiB, then 1 µs, 12.5 GB/s.
     found = views("bcast", "halving_tree", costs=costs)
     assert texts(found.dominant) == [
@@ -78,7 +78,7 @@ def test_the_machines_numbers_stand_in_for_the_symbols(costs: Costs) -> None:
     ]
 
 
-def test_so_many_ranks_by_the_sizes_of_the_messages(costs: Costs) -> None:
+def test_so_many_ranks_by_the_sizes_of_the_messages(costs: CollectiveCosts) -> None:
     # Four ranks: scatter n/2, n/4, allgather n/4, n/2. Between 8 and 16 KiB the halves are sent by rendezvous:
     # n / 12.5 + (n/2) / 10 = n / 7.69 GB/s.
     found = views("bcast", "scatter_allgather", costs=costs, ranks=4)
@@ -89,7 +89,7 @@ def test_so_many_ranks_by_the_sizes_of_the_messages(costs: Costs) -> None:
     ]
 
 
-def test_a_barrier_has_no_bytes(costs: Costs) -> None:
+def test_a_barrier_has_no_bytes(costs: CollectiveCosts) -> None:
     found = views("barrier", "tree", costs=costs, ranks=8)
     assert texts(found.exact) == ["T(P) = 2·⌈log₂P⌉ α", "T(8) = 9 µs"]
     assert texts(found.dominant) == ["T(P) = 2·⌈log₂P⌉ · 1.5 µs"]
@@ -107,7 +107,7 @@ def test_a_barrier_has_no_bytes(costs: Costs) -> None:
 )
 @pytest.mark.parametrize("ranks", [4, 7, 12])
 def test_pieces_add_up_to_what_every_message_takes(
-    costs: Costs, operation: str, algorithm: str, ranks: int
+    costs: CollectiveCosts, operation: str, algorithm: str, ranks: int
 ) -> None:
     shares = shares_of(operation, algorithm, ranks)
     assert isinstance(shares, Shares)
@@ -142,7 +142,7 @@ def test_shares_are_the_counts_of_the_schedule(ranks: int) -> None:
         assert np.sum(shares.of_n) * size_B == pytest.approx(counts.round_bytes)
 
 
-def test_what_is_not_defined_or_too_large_says_so(costs: Costs) -> None:
+def test_what_is_not_defined_or_too_large_says_so(costs: CollectiveCosts) -> None:
     (found,) = views_of_collective("allgather", "recursive_doubling", costs=costs, ranks=6)
     assert found.notes[0].startswith("on 6 ranks: not defined: ")
     assert len(found.views.exact) == 1
@@ -152,7 +152,7 @@ def test_what_is_not_defined_or_too_large_says_so(costs: Costs) -> None:
     assert "on 4 ranks: it has no schedule" in found.notes
 
 
-def test_a_torus_bounds_an_alltoall_with_the_exact_congestion(machine: Machine, costs: Costs) -> None:
+def test_a_torus_bounds_an_alltoall_with_the_exact_congestion(machine: Machine, costs: CollectiveCosts) -> None:
     # 8 × 8 × 8: C = 8⁴/8 = 512 blocks on the busiest link, each n / 12.5 GB/s; printed: 8 · 5³ = 1000.
     found = views("alltoall", "linear", costs=costs, congestion=congestion_of(machine, "torus:8x8x8")).bounded[-1]
     assert found.text == "T(512, n) ≥ n / 24.4 MB/s"
@@ -160,7 +160,9 @@ def test_a_torus_bounds_an_alltoall_with_the_exact_congestion(machine: Machine, 
     assert found.where.endswith(": 1000")
 
 
-def test_mappings_are_bound_from_above_only_by_the_worst_permutation(machine: Machine, costs: Costs) -> None:
+def test_mappings_are_bound_from_above_only_by_the_worst_permutation(
+    machine: Machine, costs: CollectiveCosts
+) -> None:
     for given in (None, costs):
         ring = views("bcast", "binomial", costs=given, congestion=congestion_of(machine, "torus:8")).bounded
         far = views("bcast", "binomial", costs=given, congestion=congestion_of(machine, "torus:32x32x32")).bounded
@@ -193,12 +195,12 @@ def test_bounds_hold_for_every_message_of_a_bumpy_fit() -> None:
         model="piecewise",
         regimes=[regime(0, 100, 1e-6, 0), regime(100, 1000, 0, 1e-8), regime(1000, None, 5e-6, 5e-9)],
     )
-    found = views("bcast", "linear", costs=Costs(fit, fit, None, ("node", "node")))
+    found = views("bcast", "linear", costs=CollectiveCosts(fit, fit, None, ("node", "node")))
     assert found.bounded[2].text == "T(P, n) ≥ max(⌈log₂P⌉ · 1 µs, n / 200 MB/s)"
     assert found.bounded[3].text == (
         "max(1 µs, (P − 1)·n / 200 MB/s) ≤ T(P, n) ≤ (P − 1) · 5 µs + C·(P − 1)·n / 100 MB/s"
     )
-    made = views("bcast", "linear", costs=Costs(fit, fit, None, ("node", "node")), ranks=3)
+    made = views("bcast", "linear", costs=CollectiveCosts(fit, fit, None, ("node", "node")), ranks=3)
     assert [(one.text, one.where) for one in made.exact[1:]] == [
         ("T(3, n) ≤ 2 µs", "n ≤ 100 B"),
         ("T(3, n) ≤ n / 50 MB/s", "100 B < n ≤ 1000 B"),
@@ -220,7 +222,7 @@ def test_breaks_between_two_sizes_are_told_in_whole_bytes() -> None:
     fit = Fit(
         model="piecewise", regimes=[regime(0, 0.7, 1e-6), regime(0.7, 300.4, 2e-6), regime(300.4, None, 3e-6)]
     )
-    made = views("bcast", "linear", costs=Costs(fit, fit, None, ("node", "node")), ranks=2)
+    made = views("bcast", "linear", costs=CollectiveCosts(fit, fit, None, ("node", "node")), ranks=2)
     assert [(one.text, one.where) for one in made.exact[1:]] == [
         ("T(2, n) ≤ 1 µs", "n = 0"),
         ("T(2, n) ≤ 2 µs", "0 < n ≤ 300 B"),
@@ -247,12 +249,14 @@ def loggp_of(alpha_s: float, g_s: float, is_larger: bool) -> Fit:
 @pytest.mark.parametrize("size_B", [1, 4096, 8192, 16384, 2**17])
 @pytest.mark.parametrize("is_larger", [True, False])
 @pytest.mark.parametrize("overhead_s", [1e-6, 1e-5])
-def test_loggp_bounds_a_simulated_scatter(costs: Costs, is_larger: bool, size_B: int, overhead_s: float) -> None:
+def test_loggp_bounds_a_simulated_scatter(
+    costs: CollectiveCosts, is_larger: bool, size_B: int, overhead_s: float
+) -> None:
     """g = 10 µs and G = 1 ns/B; L = 3 µs and 2 µs of overhead (g is more than a message), or 20 µs."""
     g_s, per_byte_s, latency_s = 1e-5, 1e-9, 3e-6
     alpha_s = latency_s + 2 * overhead_s
     loggp = loggp_of(alpha_s - per_byte_s, g_s, is_larger)
-    with_loggp = Costs(costs.nearest, costs.farthest, loggp, costs.localities)
+    with_loggp = CollectiveCosts(costs.nearest, costs.farthest, loggp, costs.localities)
     formula = (
         views("scatter", "linear", costs=with_loggp).bounded[-1].text.partition("≥ ")[2].partition(", g =")[0]
     )
@@ -284,7 +288,9 @@ def test_the_best_mapping_is_no_slower_than_a_simulated_scatter() -> None:
     """L = 3 µs, o = 10 µs to send, 0 to receive, 1 GB/s: seven messages of 13 µs need not take 91 µs."""
     latency_s, send_s, per_byte_s = 3e-6, 1e-5, 1e-9
     fit = Fit(model="piecewise", regimes=loggp_of(latency_s + send_s, send_s, True).regimes)
-    bound = views("scatter", "linear", costs=Costs(fit, fit, None, ("network", "network"))).bounded[3].text
+    bound = (
+        views("scatter", "linear", costs=CollectiveCosts(fit, fit, None, ("network", "network"))).bounded[3].text
+    )
     assert bound.startswith("max(13 µs, (P − 1)·n / 1 GB/s) ≤ T")
     between_s = np.maximum(send_s, SIZES_B * per_byte_s)
     network = MachineCosts(
@@ -305,7 +311,7 @@ def test_bounds_are_of_the_least_and_the_most_wherever_measured() -> None:
     )
     for fit, beta in ((inside, 2e-10), (between, 5e-11), (across, 1e-10)):
         fit.regimes[0].beta_s_per_B.value = beta
-    asked = Costs(inside, across, None, ("node", "network"), (between,))
+    asked = CollectiveCosts(inside, across, None, ("node", "network"), (between,))
     found = texts(views("bcast", "halving_tree", costs=asked).bounded)
     assert found[2] == "T(P, n) ≥ max(⌈log₂P⌉ · 1 µs, n / 20 GB/s)"
     assert found[3] == (
@@ -313,17 +319,17 @@ def test_bounds_are_of_the_least_and_the_most_wherever_measured() -> None:
     )
 
 
-def test_bytes_back_to_back_may_take_less_than_in_a_message_by_itself(costs: Costs) -> None:
+def test_bytes_back_to_back_may_take_less_than_in_a_message_by_itself(costs: CollectiveCosts) -> None:
     # Ping-pongs 12.5 GB/s at best, windows 1 ns/B and 0.05 ns/B.
     for per_byte_s, rate in ((1e-9, "12.5 GB/s"), (5e-11, "20 GB/s")):
         loggp = loggp_of(1e-6, 4e-7, True)
         loggp.parameters["G"].value = per_byte_s
-        asked = Costs(costs.nearest, costs.farthest, loggp, costs.localities)
+        asked = CollectiveCosts(costs.nearest, costs.farthest, loggp, costs.localities)
         bound = views("scatter", "linear", costs=asked).bounded[3].text
         assert bound.startswith(f"max(0.2 µs, (P − 1)·n / {rate}) ≤ T(P, n)")
 
 
-def test_costs_have_every_ping_pong(machine: Machine, costs: Costs) -> None:
+def test_costs_have_every_ping_pong(machine: Machine, costs: CollectiveCosts) -> None:
     usual = [one for one in machine.point_to_point if one.operation == "pingpong" and "piecewise" in one.fits]
     usual[0].locality = "numa"
     machine.point_to_point.append(usual[0].model_copy(update={"locality": "node"}))
@@ -332,19 +338,21 @@ def test_costs_have_every_ping_pong(machine: Machine, costs: Costs) -> None:
     assert len(made.every) == len(costs.every) + 1
 
 
-def test_loggp_bounds_a_rank_that_serves_all_others(costs: Costs) -> None:
-    with_loggp = Costs(costs.nearest, costs.farthest, loggp_of(1e-6, 4e-7, False), costs.localities)
+def test_loggp_bounds_a_rank_that_serves_all_others(costs: CollectiveCosts) -> None:
+    with_loggp = CollectiveCosts(costs.nearest, costs.farthest, loggp_of(1e-6, 4e-7, False), costs.localities)
     found = views("scatter", "linear", costs=with_loggp).bounded
     assert found[-1].text == "T(P, n) ≥ (P − 1)·g + (P − 1)·(n − 1)·G, g = 0.4 µs, G = 1 ns/B"
     assert len(views("scatter", "binomial", costs=with_loggp).bounded) == len(found) - 1
 
 
-def test_a_torus_takes_the_larger_of_gaps_and_bytes_where_the_fit_does(machine: Machine, costs: Costs) -> None:
+def test_a_torus_takes_the_larger_of_gaps_and_bytes_where_the_fit_does(
+    machine: Machine, costs: CollectiveCosts
+) -> None:
     # A ring of 4: 3 gaps of 0.4 µs, and 2 blocks of 1 ns/B on a link.
     ring = congestion_of(machine, "torus:4")
     said = []
     for is_larger in (False, True):
-        asked = Costs(costs.nearest, costs.farthest, loggp_of(1e-6, 4e-7, is_larger), costs.localities)
+        asked = CollectiveCosts(costs.nearest, costs.farthest, loggp_of(1e-6, 4e-7, is_larger), costs.localities)
         said += [views("alltoall", "bruck", costs=asked, congestion=one).bounded[-1].text for one in (ring, None)]
     assert said[0] == "T(4, n) ≥ 1.2 µs + n / 500 MB/s"
     assert said[1].startswith("T(P, n) ≥ g·(P − 1) + n·G·max((P − 1)/6, C), C =")
@@ -352,7 +360,7 @@ def test_a_torus_takes_the_larger_of_gaps_and_bytes_where_the_fit_does(machine: 
     assert said[3].startswith("T(P, n) ≥ max(g·(P − 1), n·G·max((P − 1)/6, C)), C =")
 
 
-def test_every_algorithm_has_all_views(costs: Costs) -> None:
+def test_every_algorithm_has_all_views(costs: CollectiveCosts) -> None:
     for operation, collective in collective_models:
         made = views_of_collective(operation, costs=costs, ranks=8)
         assert [one.algorithm for one in made] == list(collective.forms)

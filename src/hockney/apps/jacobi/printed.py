@@ -56,20 +56,22 @@ class Halo:
 
 
 @dataclass(frozen=True)
-class Model:
+class HaloModel:
     """`formula` in words for people; `halo` the exchange of the rank with the most neighbours."""
 
     formula: str
     halo: Callable[[Case, Grid], Halo]
 
 
-jacobi_models: Registry[Model] = Registry("model of jacobi", "hockney.apps.jacobi.printed", "reference/jacobi.md")
+jacobi_models: Registry[HaloModel] = Registry(
+    "model of jacobi", "hockney.apps.jacobi.printed", "reference/jacobi.md"
+)
 RENAMED = {"document-000": "weak_scaling_jacobi", "document-001": "weak_scaling_jacobi_per_message"}
 """Words that the command line accepts for one release more."""
 
 
 @dataclass(frozen=True)
-class Prediction:
+class PrintedPrediction:
     """Of one grid. `time_s` = T_s + `communication_s`; `mlups`: 10⁶ lattice updates per second of all ranks.
 
     `efficiency` = P / (N P₁), P₁ that of one rank alone. `communication_share` = T_c / (T_s + T_c).
@@ -85,7 +87,7 @@ class Prediction:
     communication_share: float
 
 
-def predict(model: Model, case: Case, grid: Grid) -> Prediction:
+def predict(model: HaloModel, case: Case, grid: Grid) -> PrintedPrediction:
     """The sweep of `case` on `grid`; RequestError where the numbers leave the range of doubles."""
     halo = model.halo(case, grid)
     time_s = case.serial_time_s + halo.time_s
@@ -95,7 +97,7 @@ def predict(model: Model, case: Case, grid: Grid) -> Prediction:
             f"the performance on {grid} cannot be computed: times or rates are out of range",
             "check the units of the serial time, the latency and the bandwidth",
         )
-    return Prediction(
+    return PrintedPrediction(
         grid,
         halo.k,
         halo.size_B,
@@ -107,7 +109,7 @@ def predict(model: Model, case: Case, grid: Grid) -> Prediction:
     )
 
 
-def rank(model: Model, case: Case, grids: Sequence[Grid]) -> list[tuple[int, Prediction]]:
+def rank(model: HaloModel, case: Case, grids: Sequence[Grid]) -> list[tuple[int, PrintedPrediction]]:
     """Places and predictions of grids of the same number of ranks, fastest first.
 
     Grids with exactly the same time share a place and keep their order; the next place counts them all: 1, 1, 3.
@@ -137,7 +139,7 @@ class Growth:
     communication_share: float
 
 
-def weak_scaling(model: Model, case: Case) -> list[Growth]:
+def weak_scaling(model: HaloModel, case: Case) -> list[Growth]:
     """The three steps in which communication grows: of cubes only directions count, not ranks."""
     steps = []
     for grid in (Grid(2, 1, 1), Grid(2, 2, 1), Grid(2, 2, 2)):
@@ -166,13 +168,13 @@ def _latency_of_each_message(case: Case, grid: Grid) -> Halo:
 
 
 jacobi_models.register("weak_scaling_jacobi")(
-    Model(
+    HaloModel(
         "P = L³N / (T_s + T_c), T_c = c/B + k·λ, c = 16·k·L² B, k = 2 × directions with more than one process",
         _latency_of_each_face,
     )
 )
 jacobi_models.register("weak_scaling_jacobi_per_message")(
-    Model(
+    HaloModel(
         "P = L³N / (T_s + T_c), T_c = C/B + 4·k·λ, C = 32·k·L² B, k = directions with more than one process",
         _latency_of_each_message,
     )

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from hockney.apps.pinning.topology import LEVELS, Level, Topology
+from hockney.apps.pinning.topology import LEVELS, Level, NodeTopology
 from hockney.report.drawn import write_drawing
 from hockney.report.figures import Drawing
 from hockney.report.style import QUIET, drawing_style
@@ -38,7 +38,7 @@ class _Box:
     inner: list[tuple[float, float, _Box]] = field(default_factory=list)
 
 
-def _unit(node: Topology, level: Level, number: int) -> _Box:
+def _unit(node: NodeTopology, level: Level, number: int) -> _Box:
     inner = LEVELS[LEVELS.index(level) + 1 :]
     if not inner:
         cpus = sorted(one.cpu for one in node.cpus)
@@ -69,7 +69,7 @@ def _grid(boxes: Sequence[_Box], level: Level) -> _Box:
     return made
 
 
-def drawing(nodes: Mapping[str, tuple[Topology, Occupants]]) -> Figure:
+def drawing(nodes: Mapping[str, tuple[NodeTopology, Occupants]]) -> Figure:
     """One node below the other by name, each with the threads (`rank.thread`) on its CPUs; two on one are red."""
     boxes = {
         name: _grid(
@@ -119,7 +119,7 @@ def _draw(axes: Axes, left: float, bottom: float, box: _Box, occupants: Occupant
     axes.text(left + box.width / 2, bottom + box.height / 2.4, shown, ha="center", va="center", fontsize=7)
 
 
-def write_figure(path: Path, nodes: Mapping[str, tuple[Topology, Occupants]]) -> None:
+def write_figure(path: Path, nodes: Mapping[str, tuple[NodeTopology, Occupants]]) -> None:
     """Into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
     threads = sum(len(names) for _, occupants in nodes.values() for names in occupants.values())
     alt = f"{threads} threads on the CPUs of {', '.join(nodes)}, as rank.thread"

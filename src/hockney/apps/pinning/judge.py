@@ -10,7 +10,7 @@ from typing import Literal
 
 from hockney.apps.pinning.answer import PinningAnswer, SeenRank, SeenThread
 from hockney.apps.pinning.plan import Plan
-from hockney.apps.pinning.topology import Topology, of_report
+from hockney.apps.pinning.topology import NodeTopology, of_report
 from hockney.report.provenance import cpu_ranges
 
 Kind = Literal["shared_cpu", "shared_core", "oversubscribed", "floating", "moved", "threads", "misplaced"]
@@ -53,7 +53,7 @@ class Sight:
     """All threads in order, and each host's CPUs; none of those where the host is simulated."""
 
     threads: tuple[Seen, ...]
-    nodes: dict[str, Topology]
+    nodes: dict[str, NodeTopology]
     cores: dict[str, int]
     environment: dict[str, str]
     openmp: bool
@@ -62,7 +62,7 @@ class Sight:
 def sight(answer: PinningAnswer) -> Sight:
     """The answer of the program, in words of this module."""
     threads = [_seen(rank, thread) for rank in answer.ranks for thread in rank.threads]
-    nodes: dict[str, Topology] = {}
+    nodes: dict[str, NodeTopology] = {}
     cores: dict[str, int] = {}
     for host in answer.hosts:
         nodes.setdefault(host.host, of_report(host))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hockney.apps.pinning.topology import LEVELS, Level, Topology
+from hockney.apps.pinning.topology import LEVELS, Level, NodeTopology
 
 WIDTH = 110
 _TITLES: dict[Level, str] = {"package": "package", "numa": "NUMA", "cache": "cache", "core": "core"}
@@ -12,7 +12,7 @@ Occupants = Mapping[int, Sequence[str]]
 """Names of the threads on each CPU, `rank.thread`."""
 
 
-def picture(title: str, node: Topology, occupants: Occupants) -> str:
+def picture(title: str, node: NodeTopology, occupants: Occupants) -> str:
     """Lines of text; `3:0.1` is CPU 3 with thread 1 of rank 0, `3:` is free. A cell is a core."""
     cells = {cpu: f"{cpu}:{','.join(occupants.get(cpu, ()))}" for cpu in node.by_number}
     width = max(map(len, cells.values()), default=1)
@@ -21,7 +21,7 @@ def picture(title: str, node: Topology, occupants: Occupants) -> str:
     )
 
 
-def _units(node: Topology, levels: Sequence[Level], cells: Mapping[int, str], width: int) -> list[str]:
+def _units(node: NodeTopology, levels: Sequence[Level], cells: Mapping[int, str], width: int) -> list[str]:
     level, inner = levels[0], levels[1:]
     units = node.units(level)
     if not inner:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, get_args
 
-from hockney.apps.pinning.topology import LEVELS, Level, Topology
+from hockney.apps.pinning.topology import LEVELS, Level, NodeTopology
 from hockney.errors import RequestError
 from hockney.runner.launchers.base import MapBy
 
@@ -63,7 +63,7 @@ class Plan:
     """
 
     wish: Wish
-    topology: Topology
+    topology: NodeTopology
     nodes: tuple[int, ...]
     places: tuple[Block, ...]
     in_words: bool
@@ -93,7 +93,7 @@ def wish(ranks: int, threads: int, spread: str, nodes: int = 1) -> Wish:
     return Wish(ranks, threads, spread, nodes)
 
 
-def plan(topology: Topology, wanted: Wish) -> Plan:
+def plan(topology: NodeTopology, wanted: Wish) -> Plan:
     """The places of each rank; RequestError where some thread would have none of its own."""
     if wanted.nodes > wanted.ranks:
         raise RequestError(
@@ -120,7 +120,7 @@ def _nodes(wanted: Wish) -> tuple[int, ...]:
     return tuple(n for n in range(wanted.nodes) for _ in range(least + (n < more)))
 
 
-def _slots(topology: Topology, wanted: Wish) -> list[tuple[int, ...]]:
+def _slots(topology: NodeTopology, wanted: Wish) -> list[tuple[int, ...]]:
     """What one thread needs, in the order of nearness."""
     return [(cpu,) for core in topology.cores for cpu in core] if wanted.spread == "compact" else topology.cores
 
@@ -130,7 +130,7 @@ def _cut(slots: Sequence[tuple[int, ...]], threads: int) -> list[Block]:
     return [tuple(slots[at : at + threads]) for at in range(0, len(slots) - threads + 1, threads)]
 
 
-def _blocks(topology: Topology, wanted: Wish, ranks: int) -> list[Block]:
+def _blocks(topology: NodeTopology, wanted: Wish, ranks: int) -> list[Block]:
     """Places for ranks of one node, in the order of the ranks; possibly fewer than asked for."""
     threads = wanted.threads
     if level := _DEALT.get(wanted.spread):
@@ -154,7 +154,7 @@ def _dealt(hands: Sequence[Sequence[Block]]) -> Iterator[Block]:
         yield from (block for block in round_ if block is not None)
 
 
-def _scattered(topology: Topology, wanted: Wish, levels: Sequence[Level]) -> list[Block]:
+def _scattered(topology: NodeTopology, wanted: Wish, levels: Sequence[Level]) -> list[Block]:
     """Dealt to the units of the outermost level, inside of each in the same way; no rank lies in two of them."""
     if not levels:
         return _cut(_slots(topology, wanted), wanted.threads)
@@ -164,7 +164,7 @@ def _scattered(topology: Topology, wanted: Wish, levels: Sequence[Level]) -> lis
     return list(_dealt([_scattered(part, wanted, levels[1:]) for part in parts]))
 
 
-def _is_in_words(topology: Topology, wanted: Wish) -> bool:
+def _is_in_words(topology: NodeTopology, wanted: Wish) -> bool:
     if wanted.spread == "scatter":
         return False
     level = _DEALT.get(wanted.spread, "package")
@@ -173,7 +173,7 @@ def _is_in_words(topology: Topology, wanted: Wish) -> bool:
     return len(sizes) == 1 and (wanted.spread in _DEALT or sizes.pop() % wanted.threads == 0)
 
 
-def _refusal(topology: Topology, wanted: Wish, ranks: int, fit: int) -> str:
+def _refusal(topology: NodeTopology, wanted: Wish, ranks: int, fit: int) -> str:
     what = "hardware thread" if wanted.spread == "compact" else "core"
     have = len(_slots(topology, wanted))
     need = ranks * wanted.threads
@@ -185,7 +185,7 @@ def _refusal(topology: Topology, wanted: Wish, ranks: int, fit: int) -> str:
     return f"{who} do not fit: whole ranks inside of a {unit} leave room for {fit} only"
 
 
-def _advice(topology: Topology, wanted: Wish, ranks: int) -> str:
+def _advice(topology: NodeTopology, wanted: Wish, ranks: int) -> str:
     need, threads = ranks * wanted.threads, len(topology.cpus)
     if need <= len(topology.cores):
         return "choose --spread core, which may put a rank across, or other numbers of ranks and threads"

@@ -10,10 +10,10 @@ from hockney.apps.pinning.judge import Finding, Seen, Sight, line
 from hockney.apps.pinning.picture import picture
 from hockney.apps.pinning.plan import Plan
 from hockney.apps.pinning.recipes import Recipe
-from hockney.apps.pinning.topology import Topology
+from hockney.apps.pinning.topology import NodeTopology
 from hockney.report.provenance import cpu_ranges
 
-Nodes = dict[str, tuple[Topology, dict[int, list[str]]]]
+Nodes = dict[str, tuple[NodeTopology, dict[int, list[str]]]]
 """By name, each with the threads on its CPUs."""
 
 
@@ -39,7 +39,7 @@ def seen_nodes(seen: Sight) -> Nodes:
     return found
 
 
-def pictures(nodes: Mapping[str, tuple[Topology, Mapping[int, Sequence[str]]]]) -> str:
+def pictures(nodes: Mapping[str, tuple[NodeTopology, Mapping[int, Sequence[str]]]]) -> str:
     """All of them as text, each CPU with its threads as `rank.thread`."""
     return "\n".join(picture(name, node, on) for name, (node, on) in nodes.items())
 

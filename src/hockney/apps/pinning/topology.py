@@ -47,7 +47,7 @@ class Cpu:
 
 
 @dataclass(frozen=True)
-class Topology:
+class NodeTopology:
     """The CPUs of one node that may be used."""
 
     cpus: tuple[Cpu, ...]
@@ -74,9 +74,9 @@ class Topology:
                 first[key[:length]] = min(one.cpu, first.get(key[:length], one.cpu))
         return [found[k] for k in sorted(found, key=lambda k: [first[k[: n + 1]] for n in range(depth)])]
 
-    def within(self, members: Iterable[Cpu]) -> Topology:
+    def within(self, members: Iterable[Cpu]) -> NodeTopology:
         """Of these CPUs only."""
-        return Topology(tuple(members))
+        return NodeTopology(tuple(members))
 
     def describe(self) -> str:
         """`2 packages x 2 numa x 4 cores x 2 threads`, or the mere counts where it is not regular."""
@@ -91,14 +91,14 @@ class Topology:
         return " x ".join(ratios)
 
 
-def here() -> Topology:
+def here() -> NodeTopology:
     """The CPUs of this machine that this process may use."""
     return of_placements(placements())
 
 
-def of_placements(places: Iterable[Place]) -> Topology:
+def of_placements(places: Iterable[Place]) -> NodeTopology:
     """From what `hockney.runner.inventory` reads of a machine."""
-    return Topology(
+    return NodeTopology(
         tuple(
             Cpu(place.cpu, min(place.siblings), _last_cache(place), place.numa, place.package)
             for place in places
@@ -112,12 +112,12 @@ def _last_cache(place: Place) -> int:
     return min(max(data, key=lambda cache: cache.level).shared) if data else place.numa
 
 
-def of_report(host: SeenHost) -> Topology:
+def of_report(host: SeenHost) -> NodeTopology:
     """From the CPUs of a host as the program `pinning` reports them; empty on a simulated host."""
-    return Topology(tuple(Cpu(one.cpu, one.core, one.cache, one.numa, one.package) for one in host.cpus))
+    return NodeTopology(tuple(Cpu(one.cpu, one.core, one.cache, one.numa, one.package) for one in host.cpus))
 
 
-def parse(text: str) -> Topology:
+def parse(text: str) -> NodeTopology:
     """`2 packages x 2 numa x 4 cores x 2 threads`, or hwloc's `pack:2 numa:2 core:4 pu:2`; RequestError else.
 
     CPUs are numbered through: the threads of a core have successive numbers.
@@ -142,7 +142,7 @@ def parse(text: str) -> Topology:
     return regular(*(counts.get(level, 1) for level in order))
 
 
-def regular(packages: int, numa: int, caches: int, cores: int, threads: int = 1) -> Topology:
+def regular(packages: int, numa: int, caches: int, cores: int, threads: int = 1) -> NodeTopology:
     """Each count is inside of one unit of the level before; RequestError where there are too many."""
     total = packages * numa * caches * cores * threads
     if not 0 < total <= MOST_CPUS:
@@ -153,10 +153,10 @@ def regular(packages: int, numa: int, caches: int, cores: int, threads: int = 1)
         cache = core // cores
         domain = cache // caches
         made.append(Cpu(cpu, core, cache, domain, domain // numa))
-    return Topology(tuple(made))
+    return NodeTopology(tuple(made))
 
 
-def read(given: str) -> Topology:
+def read(given: str) -> NodeTopology:
     """From a file (`lscpu -p`, or a system file of this project) or the text itself; RequestError else."""
     path = Path(given)
     try:
@@ -177,7 +177,7 @@ def read(given: str) -> Topology:
     return _lscpu(text, given) if "," in text else parse(text)
 
 
-def _lscpu(text: str, name: str) -> Topology:
+def _lscpu(text: str, name: str) -> NodeTopology:
     """`lscpu -p`: CPU, core, socket, node, then caches (lscpu(1)); the header says which columns there are."""
     columns = ["cpu", "core", "socket", "node"]
     rows: list[Cpu] = []
@@ -195,4 +195,4 @@ def _lscpu(text: str, name: str) -> Topology:
         rows.append(Cpu(numbers["cpu"], numbers["core"], cache, numa, numbers.get("socket", 0)))
     if not rows or len({one.cpu for one in rows}) < len(rows):
         raise RequestError(f"{name} has no CPUs, or one of them twice", "make it with `lscpu -p`")
-    return Topology(tuple(rows))
+    return NodeTopology(tuple(rows))

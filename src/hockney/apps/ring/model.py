@@ -63,7 +63,7 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class Model:
+class RingModel:
     """`formula` for people. `hop`: (the links around the ring, exchange) → what a hop takes, shape of a Link."""
 
     formula: Callable[[str], str]
@@ -99,16 +99,16 @@ def _formula(exchange: str) -> str:
     return "t(P) = 2P (λ + n/b), λ and b of the slowest pair of neighbours"
 
 
-MODELS: dict[str, Model] = {
-    OURS: Model(_formula, _slowest_link),
-    TWO_LINKS: Model(
+MODELS: dict[str, RingModel] = {
+    OURS: RingModel(_formula, _slowest_link),
+    TWO_LINKS: RingModel(
         lambda _: "t(P) = P (λ + n/b of the left link + λ + n/b of the right link), of the process with the most",
         _two_links,
     ),
 }
 
 
-def model_of(name: str) -> Model:
+def model_of(name: str) -> RingModel:
     """RequestError for an unknown one."""
     if name not in MODELS:
         raise RequestError(f"unknown model of the ring {name!r}", f"known: {', '.join(MODELS)}")

@@ -10,7 +10,7 @@ import numpy as np
 
 from hockney.apps.ring.model import Link, Predicted, predict
 from hockney.apps.ring.picture import RingCurve
-from hockney.apps.ring.study import Curve, Run
+from hockney.apps.ring.study import Curve, RingRun
 from hockney.errors import RequestError
 from hockney.models.over_ranks.segments import Segment, Segments
 from hockney.records.record import Locality
@@ -76,7 +76,7 @@ def compared(
     Why a run is not predicted is added to `notes`, once.
     """
 
-    def predicted(run: Run, exchange: str) -> Predicted | None:
+    def predicted(run: RingRun, exchange: str) -> Predicted | None:
         if link_of is None:
             return None
         try:

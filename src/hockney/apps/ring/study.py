@@ -37,7 +37,7 @@ Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
-class Run:
+class RingRun:
     """One ring: `order` has the ranks of the launch around it, `localities` those of each and its right one."""
 
     record: AppRecord
@@ -59,7 +59,7 @@ class Curve:
     """Rings of one mapping, variant, topology and exchange, by number of processes."""
 
     name: dict[str, str]
-    runs: list[Run] = field(default_factory=list)
+    runs: list[RingRun] = field(default_factory=list)
     boundaries: list[Boundary] = field(default_factory=list)
 
     @property
@@ -150,10 +150,10 @@ class Sweep:
         curve = self._curves.setdefault((*name.values(), record.launch), Curve(name, boundaries=between))
         positions = record.answer.read_as(RingAnswer).positions
         order = sorted(range(record.ranks), key=lambda rank: positions[rank])
-        curve.runs.append(Run(record, order, around(place, order)))
+        curve.runs.append(RingRun(record, order, around(place, order)))
 
 
-def statistics(run: Run) -> list[dict[str, float | int | None]]:
+def statistics(run: RingRun) -> list[dict[str, float | int | None]]:
     """A row per process: mean of N cycles, per hop, variance, sample variance and their roots; µs and µs².
 
     `s2` = var·N/(N − 1), None of one cycle.
@@ -185,7 +185,7 @@ def statistics_csv(curves: Sequence[Curve]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def process_lines(run: Run, form: str) -> list[str]:
+def process_lines(run: RingRun, form: str) -> list[str]:
     """Lines of each process: `messages` counts both messages of a hop, `hops` counts hops."""
     answer = run.answer
     lines = []

@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Run:
+class StencilRun:
     """A measured run: `time_s` of one iteration in the mean over `iterations`."""
 
     step: Step
@@ -54,7 +54,7 @@ class Calibrated:
     runs: int
 
 
-def calibrate(runs: Sequence[Run], surroundings: Surroundings, progress: Progress = silent) -> Calibrated:
+def calibrate(runs: Sequence[StencilRun], surroundings: Surroundings, progress: Progress = silent) -> Calibrated:
     """Fit to `runs`. RequestError with fewer than LEAST_RUNS that communicate."""
     used = [run for run in runs if 1 < run.step.stencil.ranks <= MOST_TUNED_RANKS]
     if len(used) < LEAST_RUNS:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hockney.apps.stencil.answer import StencilAnswer
-from hockney.apps.stencil.calibrate import Run
+from hockney.apps.stencil.calibrate import StencilRun
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.stencil import CELL_B, EXCHANGES, Stencil
 from hockney.apps.stencil.steps import AROUND, SUMS, Step, Variant
@@ -117,7 +117,7 @@ def computation(records: Sequence[AppRecord]) -> Computation:
     )
 
 
-def runs_of(records: Sequence[AppRecord]) -> list[Run]:
+def runs_of(records: Sequence[AppRecord]) -> list[StencilRun]:
     """What calibration takes, of any of the programs: each run with the time that its own cells took."""
     made = []
     for record in records:
@@ -128,5 +128,5 @@ def runs_of(records: Sequence[AppRecord]) -> list[Run]:
             sums=SUMS if record.operation == "cg" else None,
             variant=record.parameters.get("variant", "single_sweep"),
         )
-        made.append(Run(step, iterations, record.time_s / iterations))
+        made.append(StencilRun(step, iterations, record.time_s / iterations))
     return made

@@ -24,7 +24,7 @@ COPIED_B = 2 * ELEMENT_B
 
 
 @dataclass(frozen=True)
-class Prediction:
+class Sum3dPrediction:
     """Seconds of one cycle by part; `block_B` is the largest process's part of one matrix."""
 
     ranks: int
@@ -54,7 +54,7 @@ def predict_sum3d(
     place: Place | None = None,
     write_allocate: bool = False,
     algorithm: str = "linear",
-) -> Prediction:
+) -> Sum3dPrediction:
     """Two scatters, the sum, a gather.
 
     `bandwidth_B_per_s` is the memory's, for one of the ranks that use it; `sum_bandwidth_B_per_s` is the sum's,
@@ -77,7 +77,7 @@ def predict_sum3d(
         _collective_s(collective, algorithm, grid.ranks, block_B, costs, place)
         for collective in ("scatter", "gather")
     )
-    return Prediction(
+    return Sum3dPrediction(
         ranks=grid.ranks,
         block_B=block_B,
         algorithm=algorithm,

@@ -20,7 +20,7 @@ with later():
     from hockney.machine.select import one_effect, parse_where, title, words
     from hockney.models.effects._shapes import Shape, level_of
     from hockney.models.effects.datatypes import LIBRARY, LOOP
-    from hockney.predict.datatype import Prediction, Verdict, decide, predict_way
+    from hockney.predict.datatype import DatatypePrediction, Verdict, decide, predict_way
     from hockney.predict.datatype_costs import ways_of
     from hockney.predict.layout import face as face_layout
     from hockney.predict.layout import strided
@@ -152,7 +152,7 @@ def _whole(given: list[str], needed: list[str], example: str) -> None:
         raise RequestError(f"{given[0]} needs {', '.join(missing)}", f"for example {example}")
 
 
-def _data(one: Prediction) -> dict[str, Any]:
+def _data(one: DatatypePrediction) -> dict[str, Any]:
     return {
         "time_s": one.time_s,
         "low_s": one.low_s,
@@ -166,7 +166,7 @@ def _data(one: Prediction) -> dict[str, Any]:
     }
 
 
-def _notes(found: dict[str, Prediction], shape: Shape) -> list[str]:
+def _notes(found: dict[str, DatatypePrediction], shape: Shape) -> list[str]:
     """Those of all ways, each said once, with the ways that it holds for."""
     holds: dict[str, list[str]] = {}
     for name, one in found.items():
@@ -188,7 +188,7 @@ def _described(shape: Shape, level: str) -> str:
     )
 
 
-def _show(found: dict[str, Prediction]) -> None:
+def _show(found: dict[str, DatatypePrediction]) -> None:
     names = ("way", "time", "95 % interval", "from", "contiguous", "fixed", "blocks", "lines")
     shown = Table(*names, box=None, pad_edge=False)
     for column in shown.columns:

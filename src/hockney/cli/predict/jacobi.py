@@ -21,7 +21,7 @@ with later():
         RENAMED,
         Case,
         Growth,
-        Prediction,
+        PrintedPrediction,
         exceeds,
         jacobi_models,
         rank,
@@ -153,13 +153,13 @@ def _cube(case: JacobiCase, formula: Formula) -> Case:
     )
 
 
-def _data(one: Prediction) -> dict[str, Any]:
+def _data(one: PrintedPrediction) -> dict[str, Any]:
     return {**vars(one), "grid": str(one.grid)}
 
 
-def _show(ranked: Sequence[tuple[int, Prediction]]) -> None:
+def _show(ranked: Sequence[tuple[int, PrintedPrediction]]) -> None:
     """A line for each place, then who is fastest."""
-    places: dict[int, list[Prediction]] = {}
+    places: dict[int, list[PrintedPrediction]] = {}
     for place, one in ranked:
         places.setdefault(place, []).append(one)
     shown = Table(box=None)
@@ -185,7 +185,7 @@ def _show(ranked: Sequence[tuple[int, Prediction]]) -> None:
         say.line(f"{_names(first)} {verb} fastest, by {_percent(margin)} over {_names(others[0])}")
 
 
-def _names(tied: Sequence[Prediction]) -> str:
+def _names(tied: Sequence[PrintedPrediction]) -> str:
     """`24x1x1, 1x24x1, 1x1x24`, or the first of them and how many more."""
     names = ", ".join(str(one.grid) for one in tied[:SHOWN])
     return names if len(tied) <= SHOWN else f"{names} and {len(tied) - SHOWN} more"

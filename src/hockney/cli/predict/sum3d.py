@@ -19,7 +19,7 @@ from hockney.units import Extents, format_time, parse_rate
 
 with later():
     from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
-    from hockney.apps.sum3d.model import PARTS, Prediction, costs_of, predict_sum3d
+    from hockney.apps.sum3d.model import PARTS, Sum3dPrediction, costs_of, predict_sum3d
     from hockney.machine.file import load
 
 
@@ -36,7 +36,7 @@ class Size(BaseModel):
         return Extents(self.nx, self.ny, self.nz)
 
 
-class Costs(BaseModel):
+class Sum3dCosts(BaseModel):
     """Which messages of a machine file cost what, and what a sum moves."""
 
     locality: Annotated[
@@ -88,7 +88,7 @@ hockney predict sum3d 800 300 100 --ranks 24 --grid 6x4x1 --split blocks --memor
 """,
     of=predict,
 )
-def sum3d(case: Sum3dCase, costs: Costs, between: NetworkOptions, as_json: JsonOption = False) -> None:
+def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: JsonOption = False) -> None:
     """Time of one cycle of `hockney run sum3d`, by part: two scatters, the sum, the gather, and packing."""
     memory_B_per_s = case.memory_bandwidth_B_per_s
     if memory_B_per_s is None:
@@ -146,12 +146,12 @@ def sum3d(case: Sum3dCase, costs: Costs, between: NetworkOptions, as_json: JsonO
         say.warn(warning)
 
 
-def shares(predicted: Prediction) -> dict[str, float]:
+def shares(predicted: Sum3dPrediction) -> dict[str, float]:
     """Of the time, by part."""
     return {name.removesuffix("_s"): getattr(predicted, name) / predicted.time_s for name in PARTS}
 
 
-def _show(predicted: Prediction) -> None:
+def _show(predicted: Sum3dPrediction) -> None:
     shown = Table(box=None)
     for heading in ("part", "time", "share"):
         shown.add_column(heading, justify="left" if heading == "part" else "right")

@@ -14,7 +14,7 @@ from hockney.campaign.plan import AppLaunching
 from hockney.cli import JsonOption, answer_no, say, verb
 from hockney.cli.loading import later
 from hockney.cli.options import Without
-from hockney.cli.predict.sum3d import Costs, Size
+from hockney.cli.predict.sum3d import Size, Sum3dCosts
 from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 from hockney.options import Option
@@ -74,7 +74,7 @@ class Sum3dStudy(Size):
     ] = None
 
 
-class Predicting(Costs):
+class Predicting(Sum3dCosts):
     """The machine that predictions beside the measured times are from."""
 
     machine: Annotated[Path | None, Option("Machine file: predictions beside what was measured.")] = None

@@ -50,7 +50,7 @@ left 0.62 or more of them in all 85 fits without a switch of the library's, 0.41
 
 
 @dataclass(frozen=True)
-class Costs:
+class LayoutCosts:
     """The fitted terms of one way: `terms` in seconds by name, `contiguous` as (bytes, seconds).
 
     `switch_B`: the smallest size measured from which on messages are sent by another protocol, where that shows.
@@ -126,7 +126,7 @@ def _design(
 
 def fit_costs(
     shapes: Sequence[Shape], time_s: Array, relative_error: Array, levels: Sequence[tuple[str, int]]
-) -> Costs:
+) -> LayoutCosts:
     """Non-negative least squares, with a switch of protocol if that leaves less than SWITCH_SHARE of the squares.
 
     The contiguous times are terms too: none is trusted alone.
@@ -156,12 +156,12 @@ def _fit_at(
     time_s: Array,
     relative_error: Array,
     levels: Sequence[tuple[str, int]],
-) -> tuple[Costs, float]:
+) -> tuple[LayoutCosts, float]:
     """The costs with this switch, and the squared residuals (logarithms over their errors) that they leave."""
     design, sizes, names = _design(shapes, levels, switch_B)
     solved, _ = solve(_not_negative, design, time_s, relative_error)
     model_s = np.maximum(design @ solved, LEAST_SHARE * time_s)
-    costs = Costs(
+    costs = LayoutCosts(
         terms=dict(zip(names, map(float, solved[len(sizes) :]), strict=True)),
         contiguous=[(size, float(value)) for size, value in zip(sizes, solved, strict=False)],
         levels=levels,
@@ -171,7 +171,7 @@ def _fit_at(
 
 
 def entangled(
-    shapes: Sequence[Shape], time_s: Array, relative_error: Array, costs: Costs
+    shapes: Sequence[Shape], time_s: Array, relative_error: Array, costs: LayoutCosts
 ) -> dict[str, list[str]]:
     """Terms that these layouts cannot tell from others, each with the terms that make up for it.
 
@@ -205,7 +205,7 @@ def _not_negative(a: Array, b: Array) -> Array:
 class Fitted:
     """One way: its costs, the interval of every term, and each layout predicted from the others."""
 
-    costs: Costs
+    costs: LayoutCosts
     intervals: Mapping[str, tuple[float, float]]
     """Empty where there are no more layouts than terms: nothing is left that would tell the scatter."""
     entangled: Mapping[str, list[str]]
@@ -243,7 +243,7 @@ def _is_below(shape: Shape, switch_B: int | None) -> bool:
 
 
 def _intervals(
-    costs: Costs, shapes: Sequence[Shape], time_s: Array, error: Array, seed: int
+    costs: LayoutCosts, shapes: Sequence[Shape], time_s: Array, error: Array, seed: int
 ) -> dict[str, tuple[float, float]]:
     """Percentiles of fits to times drawn around the model's, log-normal, with the scatter of all residuals.
 

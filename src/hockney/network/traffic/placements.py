@@ -79,7 +79,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Placement:
+class PlacementRule:
     """`place` raises NotApplicableError where there is none. `is_random`: several are drawn by seeds."""
 
     meaning: str
@@ -87,7 +87,7 @@ class Placement:
     is_random: bool = False
 
 
-placements: Registry[Placement] = Registry(
+placements: Registry[PlacementRule] = Registry(
     "placement", "hockney.network.traffic.placements", "reference/network-traffic.md"
 )
 """Placements by name."""
@@ -98,7 +98,7 @@ def linear(of: Situation) -> Place:
     return np.arange(of.pattern.ranks) // of.ppn
 
 
-placements.register("linear")(Placement("rank r on node r // ppn: ranks by rows, nodes in order", linear))
+placements.register("linear")(PlacementRule("rank r on node r // ppn: ranks by rows, nodes in order", linear))
 
 
 def cyclic(of: Situation) -> Place:
@@ -108,7 +108,7 @@ def cyclic(of: Situation) -> Place:
     return np.arange(of.pattern.ranks) % of.nodes
 
 
-placements.register("cyclic")(Placement("rank r on node r mod n", cyclic))
+placements.register("cyclic")(PlacementRule("rank r on node r mod n", cyclic))
 
 
 def random(of: Situation) -> Place:
@@ -116,7 +116,7 @@ def random(of: Situation) -> Place:
     return np.random.default_rng(of.seed).permutation(of.pattern.ranks) // of.ppn
 
 
-placements.register("random")(Placement("at random; the median of several", random, is_random=True))
+placements.register("random")(PlacementRule("at random; the median of several", random, is_random=True))
 
 
 def blocked(of: Situation) -> Place:
@@ -160,7 +160,7 @@ def _nodes_of_a_leaf(of: Situation) -> int:
     return int(count[0]) if (count[:-1] == count[0]).all() and count[-1] <= count[0] else 1
 
 
-placements.register("blocked")(Placement("boxes of the grid on nodes and below leaf switches", blocked))
+placements.register("blocked")(PlacementRule("boxes of the grid on nodes and below leaf switches", blocked))
 
 
 def folded(of: Situation) -> Place:
@@ -186,7 +186,7 @@ def folded(of: Situation) -> Place:
     return best
 
 
-placements.register("folded")(Placement("the pattern's grid folded onto the torus", folded))
+placements.register("folded")(PlacementRule("the pattern's grid folded onto the torus", folded))
 
 
 def _along(curve: str) -> Callable[[Situation], Place]:
@@ -201,8 +201,8 @@ def _along(curve: str) -> Callable[[Situation], Place]:
     return place
 
 
-placements.register("hilbert")(Placement("ranks and nodes along Hilbert's curve", _along("hilbert")))
-placements.register("morton")(Placement("ranks and nodes along Morton's curve", _along("morton")))
+placements.register("hilbert")(PlacementRule("ranks and nodes along Hilbert's curve", _along("hilbert")))
+placements.register("morton")(PlacementRule("ranks and nodes along Morton's curve", _along("morton")))
 
 
 def optimised(of: Situation) -> Place:
@@ -294,4 +294,4 @@ def _row(weight: csr_array, rank: int) -> tuple[NDArray[np.int32], Floats]:
     return weight.indices[begin:end], weight.data[begin:end]
 
 
-placements.register("optimised")(Placement("swaps that lower hop-bytes, from the best start", optimised))
+placements.register("optimised")(PlacementRule("swaps that lower hop-bytes, from the best start", optimised))

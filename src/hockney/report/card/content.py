@@ -60,7 +60,7 @@ class Formula:
 
 
 @dataclass
-class Model:
+class CardModel:
     """Something modelled: its numbers and its formulas."""
 
     title: str
@@ -81,10 +81,10 @@ class Card:
     title: str
     lead: list[str]
     key: list[Number]
-    messages: list[Model]
-    effects: list[Model]
-    collectives: list[Model]
-    closed_forms: list[Model]
+    messages: list[CardModel]
+    effects: list[CardModel]
+    collectives: list[CardModel]
+    closed_forms: list[CardModel]
     limits: list[str]
     provenance: list[str]
 
@@ -106,7 +106,7 @@ def content(machine: Machine) -> Card:
             _effect(one, machine.effects) for one in machine.effects if one.parameters or _stated(one.views)
         ],
         collectives=[
-            Model(
+            CardModel(
                 ", ".join(filter(None, [one.operation, one.algorithm])),
                 [_number(name, parameter) for name, parameter in one.parameters.items()],
                 _formulas(one.views),
@@ -191,12 +191,12 @@ def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
     return made
 
 
-def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | None) -> Model:
+def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | None) -> CardModel:
     fit = fit_of(entry)
     told = label(entry, [one for one in entries if one.operation == entry.operation])
     title = f"{entry.operation}, {told}" if told else entry.operation
     if fit is None:
-        return Model(title)
+        return CardModel(title)
     rate, half = bandwidth(entry, fit), half_bandwidth_size(entry, fit)
     error = None if fit.quality is None else fit.quality.leave_one_out_median
     numbers = [
@@ -208,10 +208,10 @@ def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | No
     loggp = entry.fits.get("loggp")
     if loggp is not None:
         numbers += [_number(name, loggp.parameters[name]) for name in _LOGGP if name in loggp.parameters]
-    return Model(title, numbers, _formulas(views_of(entry, fit, congestion)))
+    return CardModel(title, numbers, _formulas(views_of(entry, fit, congestion)))
 
 
-def _closed_forms(machine: Machine) -> list[Model]:
+def _closed_forms(machine: Machine) -> list[CardModel]:
     """The leading terms of the textbook's algorithms with the machine's latency and bandwidth put in."""
     costs = costs_of(machine)
     if costs is None:
@@ -220,13 +220,13 @@ def _closed_forms(machine: Machine) -> list[Model]:
     for operation, algorithm in _TEXTBOOK:
         for one in views_of_collective(operation, algorithm, costs=costs):
             leading = Views(dominant=one.views.dominant)
-            made.append(Model(f"{operation}, {algorithm.replace('_', ' ')}", [], _formulas(leading)))
+            made.append(CardModel(f"{operation}, {algorithm.replace('_', ' ')}", [], _formulas(leading)))
     return made
 
 
-def _effect(effect: Effect, among: Sequence[Effect]) -> Model:
+def _effect(effect: Effect, among: Sequence[Effect]) -> CardModel:
     numbers = [_number(name, parameter) for name, parameter in effect.parameters.items()]
-    return Model(_effect_title(effect, among), numbers, _formulas(effect.views))
+    return CardModel(_effect_title(effect, among), numbers, _formulas(effect.views))
 
 
 def _effect_title(effect: Effect, among: Sequence[Effect]) -> str:

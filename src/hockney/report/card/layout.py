@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hockney.models.views import VIEWS, View
-from hockney.report.card.content import Card, Formula, Model, Number
+from hockney.report.card.content import Card, CardModel, Formula, Number
 
 PAGE_MM = (186.0, 254.0)
 COLUMN_MM = 90.0
@@ -64,7 +64,7 @@ class Block:
     """A heading with models or with a list; `more` says what did not fit."""
 
     heading: str
-    models: list[Model] = field(default_factory=list)
+    models: list[CardModel] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     more: str = ""
 
@@ -76,7 +76,7 @@ class Pages:
     rows: list[Row]
     more_rows: str
     loggp: list[Row]
-    formulas: list[Model]
+    formulas: list[CardModel]
     figure_mm: float
     first_blocks: list[Block]
     first_scale: float
@@ -109,7 +109,7 @@ def lay_out(card: Card, *, column_figures: int, figure: bool) -> Pages:
     figure_mm = min(_FIGURE_MM[1], PAGE_MM[1] - used_mm - kept_mm - loggp_mm - 6.0) if figure else 0.0
     shown = {one.title for one in formulas}
     further = [
-        Model(one.title, [], one.formulas) for one in card.messages if one.title not in shown and one.formulas
+        CardModel(one.title, [], one.formulas) for one in card.messages if one.title not in shown and one.formulas
     ]
     optional = [
         Block("Collectives by closed forms", models=card.closed_forms),
@@ -125,14 +125,14 @@ def lines(text: str, width_mm: float, character_mm: float = _CHARACTER_MM) -> in
     return max(1, math.ceil(len(text) * character_mm / width_mm))
 
 
-def _first_formulas(messages: Sequence[Model]) -> tuple[list[Model], float]:
+def _first_formulas(messages: Sequence[CardModel]) -> tuple[list[CardModel], float]:
     """The four views of the nearest and the farthest ranks' ping-pong, as far as they fit."""
-    chosen: list[Model] = []
+    chosen: list[CardModel] = []
     used_mm = _HEADING_MM
     for model in [one for one in messages if one.formulas][:3]:
-        height_mm = _model_mm(Model(model.title, [], model.formulas), PAGE_MM[0])
+        height_mm = _model_mm(CardModel(model.title, [], model.formulas), PAGE_MM[0])
         if used_mm + height_mm <= _FORMULAS_MM or not chosen:
-            chosen.append(Model(model.title, [], model.formulas))
+            chosen.append(CardModel(model.title, [], model.formulas))
             used_mm += height_mm
     return chosen, used_mm if chosen else 0.0
 
@@ -184,7 +184,7 @@ def _filled(
     return kept, min(_SCALES[1], max(_SCALES[0], math.sqrt(full_mm / max(used_mm, 1.0))))
 
 
-def _reduced(model: Model, detail: _Detail) -> Model:
+def _reduced(model: CardModel, detail: _Detail) -> CardModel:
     """With so many statements of each of these views, and so many numbers."""
     most, views, most_numbers = detail
     formulas: list[Formula] = []
@@ -199,7 +199,7 @@ def _reduced(model: Model, detail: _Detail) -> Model:
 
 def _cut(block: Block, room_mm: float) -> Block | None:
     """As much of a block as fits, and how much does not; None where nothing does or there is nothing."""
-    models: list[Model] = []
+    models: list[CardModel] = []
     kept: list[str] = []
     used_mm = _HEADING_MM + _LINE_MM
     for model in block.models:
@@ -237,7 +237,7 @@ def _list_mm(line: str) -> float:
     return _LINE_MM * lines(line, COLUMN_MM - 4.0, _SMALL * _CHARACTER_MM) * _SMALL + 0.8
 
 
-def _model_mm(model: Model, width_mm: float) -> float:
+def _model_mm(model: CardModel, width_mm: float) -> float:
     height_mm = _TITLE_MM + 1.0
     if model.has_intervals:
         height_mm += _LINE_MM * sum(

@@ -13,7 +13,7 @@ from hockney.models.collectives.closed_form import ClosedForm, Optimum
 from hockney.models.collectives.expression import ONE, symbol
 from hockney.models.views import Statement
 from hockney.network.traffic.study import alltoall_congestion
-from hockney.report.views.collective_costs import Costs, numbers
+from hockney.report.views.collective_costs import CollectiveCosts, numbers
 from hockney.units import format_rate
 
 _CONGESTION = symbol("C")
@@ -41,14 +41,14 @@ def _most(fits: Sequence[Fit]) -> tuple[float, float]:
     return max(one.alpha_s.value for one in regimes), max(one.beta_s_per_B.value for one in regimes)
 
 
-def _pairs(costs: Costs) -> str:
+def _pairs(costs: CollectiveCosts) -> str:
     """Whose fits a bound is of."""
     near, far = costs.localities
     return f"pairs from {near} to {far}, whichever take least or most" if near != far else f"every pair at {near}"
 
 
 def bounds(
-    form: ClosedForm, optimum: Optimum, costs: Costs | None, congestion: Congestion | None
+    form: ClosedForm, optimum: Optimum, costs: CollectiveCosts | None, congestion: Congestion | None
 ) -> list[Statement]:
     """The optimum and this algorithm's best and worst mapping; LogGP's bound of a rank that serves all others."""
     made = [_optimum(optimum, None)]
@@ -61,7 +61,7 @@ def bounds(
     return made
 
 
-def _optimum(optimum: Optimum, costs: Costs | None) -> Statement:
+def _optimum(optimum: Optimum, costs: CollectiveCosts | None) -> Statement:
     """T ≥ max(…): each term by itself."""
     terms = symbols(optimum)
     where = "any algorithm, one message of a rank at a time"
@@ -74,7 +74,7 @@ def _optimum(optimum: Optimum, costs: Costs | None) -> Statement:
     )
 
 
-def _mappings(form: ClosedForm, costs: Costs | None, congestion: Congestion | None) -> Statement:
+def _mappings(form: ClosedForm, costs: CollectiveCosts | None, congestion: Congestion | None) -> Statement:
     """Count α + bytes β ≤ T ≤ count α + C bytes β, after equation (2).
 
     Messages of a rank that serves all overlap: of all their α one at least is left, and all their bytes.
@@ -137,7 +137,7 @@ def _served(form: ClosedForm, loggp: Fit, locality: str) -> Statement:
     )
 
 
-def torus_bound(costs: Costs | None, congestion: Congestion | None) -> Statement:
+def torus_bound(costs: CollectiveCosts | None, congestion: Congestion | None) -> Statement:
     """T ≥ g(P − 1) + n G max((P − 1)/6, C): injection by six links, or the links of a cubic torus.
 
     On a torus that is given, P is the number of its nodes, and C is that of its extents.

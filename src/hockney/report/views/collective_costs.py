@@ -14,7 +14,7 @@ from hockney.units import format_rate
 
 
 @dataclass(frozen=True)
-class Costs:
+class CollectiveCosts:
     """Piecewise fits of ping-pongs between the nearest and the farthest ranks measured; LogGP of the farthest.
 
     The nearest need not be the fastest, nor in everything: `between` are the other fits, for bounds.
@@ -32,7 +32,7 @@ class Costs:
         return self.nearest, *self.between, self.farthest
 
 
-def costs_of(machine: Machine) -> Costs | None:
+def costs_of(machine: Machine) -> CollectiveCosts | None:
     """None where there is no piecewise fit of a ping-pong with the default variant and a warm cache.
 
     Ping-pongs of ranks that shared a core are left out: their times are the scheduler's.
@@ -52,7 +52,7 @@ def costs_of(machine: Machine) -> Costs | None:
     if not usual:
         return None
     near, far = usual[0], usual[-1]
-    return Costs(
+    return CollectiveCosts(
         near.fits["piecewise"],
         far.fits["piecewise"],
         far.fits.get("loggp"),

@@ -16,7 +16,7 @@ from hockney.models.collectives.closed_form import ClosedForm
 from hockney.models.collectives.expression import ZERO
 from hockney.models.views import VIEWS, Statement, Views
 from hockney.report.views.collective_bounds import bounds, torus_bound
-from hockney.report.views.collective_costs import Costs, numbers
+from hockney.report.views.collective_costs import CollectiveCosts, numbers
 from hockney.report.views.message_shares import by_size, shares_of
 from hockney.units import format_rate
 
@@ -35,7 +35,7 @@ def views_of_collective(
     operation: str,
     algorithm: str = "",
     *,
-    costs: Costs | None = None,
+    costs: CollectiveCosts | None = None,
     congestion: Congestion | None = None,
     ranks: int | None = None,
 ) -> list[CollectiveViews]:
@@ -56,7 +56,11 @@ def views_of_collective(
 
 
 def _views(
-    operation: str, algorithm: str, costs: Costs | None, congestion: Congestion | None, ranks: int | None
+    operation: str,
+    algorithm: str,
+    costs: CollectiveCosts | None,
+    congestion: Congestion | None,
+    ranks: int | None,
 ) -> CollectiveViews:
     collective = collective_models.get(operation)
     form = collective.forms[algorithm]
@@ -113,7 +117,7 @@ def _statement(form: ClosedForm, terms: list[Term], where: str, source: str = ""
     )
 
 
-def _dominant(form: ClosedForm, costs: Costs | None) -> list[Statement]:
+def _dominant(form: ClosedForm, costs: CollectiveCosts | None) -> list[Statement]:
     """Small data: messages count; large data: bytes do."""
     few, many = symbols(form)[:1], symbols(form)[1:]
     if costs is not None:

@@ -8,11 +8,11 @@ from typing import Any
 from hockney.machine.file import Entry
 from hockney.machine.select import words
 from hockney.machine.summary import OVERSUBSCRIBED, published
-from hockney.predict.message import Prediction
+from hockney.predict.message import MessagePrediction
 from hockney.units import format_bytes, format_rate, format_time
 
 
-def as_text(heading: str, entry: Entry, predictions: Sequence[Prediction]) -> str:
+def as_text(heading: str, entry: Entry, predictions: Sequence[MessagePrediction]) -> str:
     """`heading` and, per size, the time with its interval, the bandwidth, and the formula it comes from."""
     lines = [heading]
     if entry.oversubscribed:
@@ -31,7 +31,7 @@ def as_text(heading: str, entry: Entry, predictions: Sequence[Prediction]) -> st
     return "\n".join(lines)
 
 
-def as_data(entry: Entry, model: str, predictions: Sequence[Prediction]) -> dict[str, Any]:
+def as_data(entry: Entry, model: str, predictions: Sequence[MessagePrediction]) -> dict[str, Any]:
     """What `predict --json` prints."""
     return {
         **words(entry),
@@ -55,7 +55,7 @@ def as_data(entry: Entry, model: str, predictions: Sequence[Prediction]) -> dict
     }
 
 
-def warnings(entry: Entry, predictions: Sequence[Prediction]) -> list[str]:
+def warnings(entry: Entry, predictions: Sequence[MessagePrediction]) -> list[str]:
     """What limits them: sizes outside the measured ones, ranks that shared cores, models of others."""
     found = [f"{format_bytes(one.size_B)}: {one.remark}" for one in predictions if one.remark]
     found += [OVERSUBSCRIBED] if entry.oversubscribed else []
