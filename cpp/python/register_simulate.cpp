@@ -76,8 +76,8 @@ Answer array(std::vector<double>&& values, std::vector<std::size_t> shape) {
     return {owned->data(), shape.size(), shape.data(), owner};
 }
 
-std::vector<double> values(const Table& table, const Tape& tape) {
-    if (table.shape(0) != tape.size_B().size() || table.shape(1) != tape.row())
+std::vector<double> values(const Table& table, const RecordedTrace& trace) {
+    if (table.shape(0) != trace.size_B().size() || table.shape(1) != trace.row())
         throw std::invalid_argument("the costs must have a row for each size");
     return {table.data(), table.data() + table.size()};
 }
@@ -189,45 +189,45 @@ void register_simulate(nb::module_& module) {
         .def_ro("finish_s", &Timeline::finish_s);
     module.def("timeline", &timeline, "schedule"_a, "costs"_a);
 
-    nb::class_<Tape>(module, "Tape")
+    nb::class_<RecordedTrace>(module, "RecordedTrace")
         .def(
             "__init__",
-            [](Tape* self, const nb::sequence& asked, const CostCurves& costs, const Ids& levels,
+            [](RecordedTrace* self, const nb::sequence& asked, const CostCurves& costs, const Ids& levels,
                const Network& network) {
                 const std::vector<Phase> phases = phases_of(asked);
                 Domains domains = domains_of(levels, phases.front().problem.ranks);
                 if (domains.localities() != costs.message.size())
                     throw std::invalid_argument("there must be costs for each locality");
                 const nb::gil_scoped_release others_may_run;
-                new (self) Tape(phases, costs, std::move(domains), network);
+                new (self) RecordedTrace(phases, costs, std::move(domains), network);
             },
             "phases"_a, "costs"_a, nb::kw_only(), "levels"_a, "network"_a)
-        .def_prop_ro("size_B", &Tape::size_B)
-        .def_prop_ro("events", &Tape::events)
+        .def_prop_ro("size_B", &RecordedTrace::size_B)
+        .def_prop_ro("events", &RecordedTrace::events)
         .def(
             "finish_s",
-            [](const Tape& tape, const Table& costs) {
-                std::vector<double> table_s = values(costs, tape), finish_s;
+            [](const RecordedTrace& trace, const Table& costs) {
+                std::vector<double> table_s = values(costs, trace), finish_s;
                 {
                     const nb::gil_scoped_release others_may_run;
-                    finish_s = tape.finish_s(std::move(table_s));
+                    finish_s = trace.finish_s(std::move(table_s));
                 }
-                return array(std::move(finish_s), {tape.phases(), tape.ranks()});
+                return array(std::move(finish_s), {trace.phases(), trace.ranks()});
             },
             "costs"_a)
         .def(
             "gradient",
-            [](const Tape& tape, const Table& costs, const Row& weights) {
-                if (weights.size() != tape.phases() * tape.ranks())
+            [](const RecordedTrace& trace, const Table& costs, const Row& weights) {
+                if (weights.size() != trace.phases() * trace.ranks())
                     throw std::invalid_argument("there must be a weight for each rank and phase");
-                std::vector<double> table_s = values(costs, tape), finish_s, counts;
+                std::vector<double> table_s = values(costs, trace), finish_s, counts;
                 const std::vector<double> weight(weights.data(), weights.data() + weights.size());
                 {
                     const nb::gil_scoped_release others_may_run;
-                    counts = tape.gradient(std::move(table_s), weight, finish_s);
+                    counts = trace.gradient(std::move(table_s), weight, finish_s);
                 }
-                return std::make_tuple(array(std::move(finish_s), {tape.phases(), tape.ranks()}),
-                                       array(std::move(counts), {tape.size_B().size(), tape.row()}));
+                return std::make_tuple(array(std::move(finish_s), {trace.phases(), trace.ranks()}),
+                                       array(std::move(counts), {trace.size_B().size(), trace.row()}));
             },
             "costs"_a, "weights"_a);
 }

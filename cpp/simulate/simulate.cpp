@@ -215,7 +215,8 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
     return result;
 }
 
-Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains domains, Network network)
+RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves& curves, Domains domains,
+                             Network network)
     : ranks_(static_cast<std::size_t>(phases.front().problem.ranks)),
       phases_(phases.size()),
       localities_(domains.localities()),
@@ -240,7 +241,7 @@ Tape::Tape(const std::vector<Phase>& phases, const CostCurves& curves, Domains d
 }
 
 template <class Time>
-void Tape::play(Evaluator<Time>& evaluator) const {
+void RecordedTrace::play(Evaluator<Time>& evaluator) const {
     if (!network_.node_of_rank.empty()) evaluator.share(network_);
     const std::invalid_argument changed(
         "messages that share links, or wait for their receiver, must stay so");
@@ -258,7 +259,7 @@ void Tape::play(Evaluator<Time>& evaluator) const {
     if (under_way > 0) throw changed;
 }
 
-std::vector<double> Tape::finish_s(std::vector<double> table_s) const {
+std::vector<double> RecordedTrace::finish_s(std::vector<double> table_s) const {
     Costs costs(localities_, std::move(table_s));
     costs.size_B = sizes_.all();
     Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
@@ -268,8 +269,8 @@ std::vector<double> Tape::finish_s(std::vector<double> table_s) const {
     return times_s;
 }
 
-std::vector<double> Tape::gradient(std::vector<double> table_s, const std::vector<double>& weights,
-                                   std::vector<double>& finish_s) const {
+std::vector<double> RecordedTrace::gradient(std::vector<double> table_s, const std::vector<double>& weights,
+                                            std::vector<double>& finish_s) const {
     Costs costs(localities_, std::move(table_s));
     costs.size_B = sizes_.all();
     Evaluator<Traced> evaluator(ranks_, phases_, costs, rendezvous_);

@@ -46,9 +46,10 @@ Timeline timeline(const Schedule& schedule, const CostCurves& costs);
 // What happens, in the order in which it happens: simulated again and again under different costs. Messages
 // pass shared links in the order in which the costs at the beginning let them; the order of everything else
 // does not depend on costs.
-class Tape {
+class RecordedTrace {
   public:
-    Tape(const std::vector<Phase>& phases, const CostCurves& costs, Domains domains, Network network);
+    RecordedTrace(const std::vector<Phase>& phases, const CostCurves& costs, Domains domains,
+                  Network network);
 
     const std::vector<Bytes>& size_B() const { return sizes_.all(); }
     std::size_t events() const { return events_.size(); }

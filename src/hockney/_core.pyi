@@ -200,7 +200,7 @@ class Simulated:
 _Asked = tuple[str, str, Problem]
 _Phase = _Asked | Schedule
 
-class Tape:
+class RecordedTrace:
     def __init__(
         self, phases: Sequence[_Phase], costs: CostCurves, *, levels: NDArray[np.int32], network: Network
     ) -> None: ...

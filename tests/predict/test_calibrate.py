@@ -117,7 +117,7 @@ def test_steps_and_handshakes_are_parameters_that_act(system: System, simulated_
 
 
 def test_threads_change_nothing(system: System, simulated_table: Table) -> None:
-    """Tapes made together are those made one by one, and the same again."""
+    """Traces made together are those made one by one, and the same again."""
     scenarios, _ = asked(simulated_table(ranks=(5, 8, 24), sizes=(8, 4096)), system)
     layout, begin = layout_of(scenarios, system)
     together = [one.slope(begin) for one in play(scenarios * 8, layout, begin)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hockney import _core
-from hockney._core import CostCurves, Network, Problem, Tape
+from hockney._core import CostCurves, Network, Problem, RecordedTrace
 from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS
 from hockney.predict.simulation import Parameters, Shared, simulate
 from hockney.schedule.catalogue import algorithms, ask
@@ -97,14 +97,14 @@ def test_terms_times_costs_are_the_time(one: _core.Algorithm, handshake: float) 
         node_of_rank=[r // 2 for r in range(ranks)], memory_of_rank=[r // 2 for r in range(ranks)], torus=[2, 2]
     )
     made = costs(send=1.0, receive=0.5, handshake=handshake, link_s_per_B=0.01, own_s_per_B=0.015)
-    tape = Tape([phase], made, levels=NO_LEVELS, network=network)
+    trace = RecordedTrace([phase], made, levels=NO_LEVELS, network=network)
     rng = np.random.default_rng(3)
     table = np.array(
-        [[curve_at(term, size, handshake, rng) for term in TERMS] + [0.0, 0.0] for size in tape.size_B]
+        [[curve_at(term, size, handshake, rng) for term in TERMS] + [0.0, 0.0] for size in trace.size_B]
     )
     last = np.zeros(ranks)
-    last[int(np.argmax(tape.finish_s(table)[-1]))] = 1.0
-    finish_s, counts = tape.gradient(table, last)
+    last[int(np.argmax(trace.finish_s(table)[-1]))] = 1.0
+    finish_s, counts = trace.gradient(table, last)
     signless = np.where(table < 0, 0.0, table)
     assert (counts * signless).sum() == pytest.approx(finish_s.max())
     assert finish_s.max() >= LATENCY_S
@@ -131,14 +131,14 @@ def test_the_latency_is_not_the_senders(own: float) -> None:
 def test_a_tape_refuses_costs_under_which_other_messages_share(recorded: float) -> None:
     phase = ("bcast", "linear", Problem(ranks=3, bytes=SIZE_B))
     network = Network(node_of_rank=[0, 1, 2])
-    tape = Tape([phase], costs(link_s_per_B=recorded), levels=NO_LEVELS, network=network)
-    table = np.zeros((len(tape.size_B), len(TERMS) + 2))
+    trace = RecordedTrace([phase], costs(link_s_per_B=recorded), levels=NO_LEVELS, network=network)
+    table = np.zeros((len(trace.size_B), len(TERMS) + 2))
     table[:, TERMS.index("handshake")] = BUFFERED
     table[:, TERMS.index("node_link")] = 1.0 - recorded
     with pytest.raises(ValueError, match="must stay so"):
-        tape.finish_s(table)
+        trace.finish_s(table)
     table[:, TERMS.index("node_link")] = recorded
-    assert tape.finish_s(table).max() == 2 * recorded
+    assert trace.finish_s(table).max() == 2 * recorded
     table[:, TERMS.index("handshake")] = 1.0
     with pytest.raises(ValueError, match="must stay so"):
-        tape.finish_s(table)
+        trace.finish_s(table)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from hockney._core import CostCurves, Network, Tape
+from hockney._core import CostCurves, Network, RecordedTrace
 from hockney.predict.costs import TERMS
 from hockney.predict.parameters import ROW, Array, Layout
 from hockney.predict.scenario import STATISTICS, Scenario
@@ -33,13 +33,13 @@ _IMPORTANCE = 0.7
 
 
 class Played:
-    """A scenario that can be simulated again and again: its tape and how its costs depend on the parameters."""
+    """A scenario that can be simulated again and again: its trace and how its costs depend on the parameters."""
 
     def __init__(self, scenario: Scenario, statistic: str, layout: Layout, curves: CostCurves) -> None:
         self.scenario = scenario
         self._weigh = STATISTICS[statistic]
         self.order(curves)
-        sizes = self._tape.size_B
+        sizes = self._trace.size_B
         self._shares = layout.shares(sizes)
         self._map = layout.at_knots(scenario)
         self._empty = layout.empty(scenario, sizes)
@@ -59,7 +59,7 @@ class Played:
             uplinks=place.uplinks,
             memory_of_rank=place.memory,
         )
-        self._tape = Tape(self.scenario.run.phases, curves, levels=place.levels, network=network)
+        self._trace = RecordedTrace(self.scenario.run.phases, curves, levels=place.levels, network=network)
 
     def _costs(self, theta: Array) -> Array:
         at_knots = (self._map.forward @ theta).reshape(-1, ROW)
@@ -67,15 +67,15 @@ class Played:
 
     def time_s(self, theta: Array) -> float:
         """The point's statistic under these parameters."""
-        exits_s = self._tape.finish_s(self._costs(theta))
+        exits_s = self._trace.finish_s(self._costs(theta))
         return float((self._weigh(exits_s, self.scenario.run) * exits_s).sum())
 
     def slope(self, theta: Array) -> tuple[float, Array]:
         """ln of the time, and its derivative by the parameters, shape (count,)."""
         costs = self._costs(theta)
-        exits_s = self._tape.finish_s(costs)
+        exits_s = self._trace.finish_s(costs)
         weights = self._weigh(exits_s, self.scenario.run)
-        _, counts = self._tape.gradient(costs, weights.ravel())
+        _, counts = self._trace.gradient(costs, weights.ravel())
         time_s = max(float((weights * exits_s).sum()), 1e-12)
         of_size = np.where(self._empty, 0.0, counts * costs) / time_s
         return float(np.log(time_s)), self._map.backward @ (self._shares.T @ of_size).ravel()
@@ -111,7 +111,7 @@ def _quadratic(rows: sparse.csr_array, matrix: Array) -> Array:
 def play_all(
     scenarios: Sequence[Scenario], statistics: Sequence[str], layout: Layout, theta: Array
 ) -> list[Played]:
-    """Tapes of all scenarios."""
+    """Traces of all scenarios."""
     curves = _Curves(layout, theta)
     with ThreadPoolExecutor() as pool:
         return list(

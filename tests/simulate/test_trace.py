@@ -1,4 +1,4 @@
-"""A tape is the same simulation without its times: replayed, it gives them; its gradient is their derivative."""
+"""A trace is the same simulation without its times: replayed, it gives them; its gradient is their derivative."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hockney import _core
-from hockney._core import Network, Problem, Tape
+from hockney._core import Network, Problem, RecordedTrace
 from hockney.predict.costs import TERMS, loggp
 from hockney.predict.simulation import Parameters, simulate
 from hockney.schedule.catalogue import Asked, algorithms, ask
@@ -27,13 +27,13 @@ def case(one: _core.Algorithm, ranks: int) -> Asked:
     return ask(one.collective, one.name, ranks=ranks, size_B=2000, segment_B=152 if one.is_segmented else 0)
 
 
-def record(asked: Asked, *, rendezvous: bool) -> Tape:
+def record(asked: Asked, *, rendezvous: bool) -> RecordedTrace:
     phase = (asked.algorithm.collective, asked.algorithm.name, asked.problem)
     # Which costs is of no importance where nothing is shared, but for what waits for its receiver.
     of_any = loggp(
         latency_s=1.0, overhead_s=1.0, gap_s=1.0, gap_s_per_B=1.0, rendezvous_above_B=0.0 if rendezvous else None
     )
-    return Tape([phase], of_any, levels=NO_LEVELS, network=Network(node_of_rank=[]))
+    return RecordedTrace([phase], of_any, levels=NO_LEVELS, network=Network(node_of_rank=[]))
 
 
 def table(p: Parameters, sizes_B: list[int]) -> NDArray[np.float64]:
@@ -60,8 +60,8 @@ def table(p: Parameters, sizes_B: list[int]) -> NDArray[np.float64]:
 @pytest.mark.parametrize("p", [EAGER, MEETING], ids=["eager", "rendezvous"])
 def test_a_replay_is_the_simulation(one: _core.Algorithm, ranks: int, p: Parameters) -> None:
     asked = case(one, ranks)
-    tape = record(asked, rendezvous=p.rendezvous_above_B is not None)
-    replayed_s = tape.finish_s(table(p, tape.size_B))
+    trace = record(asked, rendezvous=p.rendezvous_above_B is not None)
+    replayed_s = trace.finish_s(table(p, trace.size_B))
     assert replayed_s.shape == (1, ranks)
     expected_s = simulate(asked, p, by_class=False).finish_s
     assert replayed_s[0].tolist() == pytest.approx(expected_s.tolist(), rel=1e-12)
@@ -73,33 +73,33 @@ def test_a_replay_is_the_simulation(one: _core.Algorithm, ranks: int, p: Paramet
 def test_the_gradient_is_the_derivative(one: _core.Algorithm, ranks: int, drain: float) -> None:
     """Where messages come in slowly, those that were overtaken no longer fit between the others."""
     asked = case(one, ranks)
-    tape = record(asked, rendezvous=False)
+    trace = record(asked, rendezvous=False)
     random = np.random.default_rng(1)
     # Costs without any relation, so that no two paths are equally long.
-    costs = random.uniform(1, 2, (len(tape.size_B), len(TERMS) + 2))
+    costs = random.uniform(1, 2, (len(trace.size_B), len(TERMS) + 2))
     costs[:, TERMS.index("handshake")] = -1
     costs[:, TERMS.index("drain")] *= drain
     costs[:, [TERMS.index("send"), TERMS.index("receive")]] /= drain
     weights = random.uniform(1, 2, ranks)
-    finish_s, gradient = tape.gradient(costs, weights)
-    assert finish_s.tolist() == tape.finish_s(costs).tolist()
+    finish_s, gradient = trace.gradient(costs, weights)
+    assert finish_s.tolist() == trace.finish_s(costs).tolist()
     assert gradient.any()
     for _ in range(3):
         direction = random.uniform(-1, 1, costs.shape)
         direction[:, TERMS.index("handshake")] = 0
         # Times are linear between ties, so differences are exact but for rounding: 1e-16 · T / step.
         step = 1e-6
-        above, below = (weights @ tape.finish_s(costs + s * direction)[0] for s in (step, -step))
+        above, below = (weights @ trace.finish_s(costs + s * direction)[0] for s in (step, -step))
         assert (gradient * direction).sum() == pytest.approx((above - below) / (2 * step), rel=1e-5, abs=1e-5)
 
 
 def test_costs_must_fit_the_tape() -> None:
-    tape = record(ask("scatter", "binomial", ranks=8, size_B=10), rendezvous=False)
-    assert sorted(tape.size_B) == [10, 20, 40]
+    trace = record(ask("scatter", "binomial", ranks=8, size_B=10), rendezvous=False)
+    assert sorted(trace.size_B) == [10, 20, 40]
     with pytest.raises(ValueError, match="row for each size"):
-        tape.finish_s(np.ones((2, len(TERMS) + 2)))
+        trace.finish_s(np.ones((2, len(TERMS) + 2)))
     with pytest.raises(ValueError, match="weight for each rank"):
-        tape.gradient(np.ones((3, len(TERMS) + 2)), np.ones(7))
+        trace.gradient(np.ones((3, len(TERMS) + 2)), np.ones(7))
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_a_replay_passes_shared_links_as_the_simulation(asked: Asked) -> None:
     phase = (asked.algorithm.collective, asked.algorithm.name, asked.problem)
     costs = loggp(latency_s=5.0, overhead_s=1.0, gap_s=0.0, gap_s_per_B=0.0, node_gap_s_per_B=0.5)
     network = Network(node_of_rank=[rank % 2 for rank in range(asked.problem.ranks)])
-    tape = Tape([phase], costs, levels=NO_LEVELS, network=network)
+    trace = RecordedTrace([phase], costs, levels=NO_LEVELS, network=network)
     rows = []
-    for size_B in tape.size_B:
+    for size_B in trace.size_B:
         of_term = {"send": 1.0, "receive": 1.0, "transfer": 5.0, "handshake": -1.0, "node_link": 0.5 * size_B}
         rows.append([of_term.get(term, 0.0) for term in TERMS] + [0.0, 0.0])
     expected = _core.simulate([phase], costs, levels=NO_LEVELS, network=network).finish_s
     alone = _core.simulate([phase], costs, levels=NO_LEVELS, network=Network(node_of_rank=[])).finish_s
-    assert tape.finish_s(np.array(rows))[0].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
+    assert trace.finish_s(np.array(rows))[0].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
     assert max(expected) > max(alone)
