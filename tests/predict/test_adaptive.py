@@ -9,7 +9,6 @@ import pytest
 from tests.campaign.test_collectives import measured, plan, points
 from tests.command_line import run_hockney
 
-from hockney.errors import RequestError
 from hockney.predict.adaptive import Adaptive
 from hockney.records.folder import Campaign
 
@@ -88,7 +87,7 @@ def test_core_seconds_are_elapsed_seconds_times_ranks_once_a_point(tmp_path: Pat
 
 
 def test_nothing_to_choose_is_a_wrong_request(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="--adaptive chooses between algorithms"):
+    with pytest.raises(ValueError, match="--adaptive chooses between algorithms"):
         plan(adaptive=True, operations=["pingpong"])
     words = [
         "measure",
