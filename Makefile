@@ -62,9 +62,11 @@ docs: .venv/.ready-dev
 # line of a run is theirs.
 test: .venv/.ready-dev .venv-mpich/.ready lint docs
 	$(call part,tests without MPI,$(BIN)/python -m pytest -m "not mpi and not thorough" --numprocesses auto --durations 10)
-	$(call part,tests with MPI,HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc" $(BIN)/python -m pytest -m "mpi and not thorough" --durations 10)
+	$(call part,tests with MPI,HOCKNEY_TEST_MPIS="$$(ls $(CURDIR)/.venv-mpich/bin/mpicc 2>/dev/null)" $(BIN)/python -m pytest -m "mpi and not thorough" --durations 10)
 
-ALL := HOCKNEY_TEST_ALL=1 HOCKNEY_TEST_MPIS="$(CURDIR)/.venv-mpich/bin/mpicc:$(CURDIR)/.venv-intel/bin/mpicc"
+# A wheel that could not be had is left out, and the tests of its MPI skip by name.
+wheels = $$(ls $(CURDIR)/.venv-*/bin/mpicc 2>/dev/null | paste -sd:)
+ALL = HOCKNEY_TEST_ALL=1 HOCKNEY_TEST_MPIS="$(wheels)"
 test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
 	$(call part,sanitizers,HOCKNEY_SANITIZE=1 $(ALL) $(BIN)/python -m pytest tests/runner/test_sanitizers.py)
 	$(call part,tests without MPI,$(ALL) $(BIN)/python -m pytest -m "not mpi" --numprocesses auto --durations 10)

@@ -76,6 +76,11 @@ def test_of_the_visits_of_a_point_the_quietest_counts() -> None:
     assert table.from_records(again)["time_s"].tolist() == pytest.approx([1e-6, 3e-6, 4e-6])
 
 
+def test_a_visit_on_a_shared_core_is_a_visit_of_the_same_point() -> None:
+    visits = [record(value=9e-6, oversubscribed=True), record(value=1e-6, oversubscribed=False)]
+    assert table.from_records(visits)["time_s"].tolist() == pytest.approx([1e-6])
+
+
 def test_imported_duplicates_are_kept() -> None:
     assert len(table.from_records([record(source="osu"), record(source="osu")])) == 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from socket import gethostname
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -80,6 +80,9 @@ class Launching(BaseModel):
 
 class AppLaunching(Launching):
     """The same for an application, by default on all cores of this host; `output` is not stored."""
+
+    empty_means_default: ClassVar[bool] = True
+    """An option whose text is empty is one that was not given."""
 
     output: Annotated[
         Path | None,

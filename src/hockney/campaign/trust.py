@@ -28,7 +28,7 @@ _RUN = ("mpi", "launcher", "ranks", "hosts", "hostfile", "platform", "variants")
 def seal(folder: Path) -> None:
     """Mark the folder's plan as this user's; unmarked it stays where a key cannot be kept (a read-only home)."""
     if key := _key(make=True):
-        write_atomically(folder / SEAL, f"{_seal_of(folder, key)}\n")
+        write_atomically(folder / SEAL, f"{_seal_of((folder / PLAN).read_bytes(), key)}\n")
 
 
 def doubt(folder: Path, plan: Plan) -> str:
@@ -39,7 +39,7 @@ def doubt(folder: Path, plan: Plan) -> str:
     """
     if links := sorted(entry.name for entry in folder.iterdir() if entry.is_symlink()):
         return f"{folder} holds links, and --resume would write through them: {json.dumps(links)}"
-    if _is_sealed(folder) or _is_ordinary(plan):
+    if _is_sealed(folder, plan) or _is_ordinary(plan):
         return ""
     asked = {name: value for name, value in plan.model_dump().items() if name in _RUN and value}
     # As JSON, so that no text of the plan can draw on the terminal.
@@ -52,17 +52,20 @@ def _is_ordinary(plan: Plan) -> bool:
     return not elsewhere and plan.launcher in ("", *launchers.names()) and is_in_search(plan.mpi)
 
 
-def _is_sealed(folder: Path) -> bool:
+def _is_sealed(folder: Path, plan: Plan) -> bool:
+    """Whether the seal fits, and the plan under it is the one that would run: the file may have changed since."""
     key = _key(make=False)
     try:
-        found = (folder / SEAL).read_bytes().strip()
+        seal_text, text = (folder / SEAL).read_bytes().strip(), (folder / PLAN).read_bytes()
     except OSError:
         return False
-    return key is not None and hmac.compare_digest(found, _seal_of(folder, key).encode())
+    if key is None or not hmac.compare_digest(seal_text, _seal_of(text, key).encode()):
+        return False
+    return Plan.stored(json.loads(text), folder) == plan
 
 
-def _seal_of(folder: Path, key: bytes) -> str:
-    return hmac.digest(key, b"hockney plan\0" + (folder / PLAN).read_bytes(), "sha256").hex()
+def _seal_of(text: bytes, key: bytes) -> str:
+    return hmac.digest(key, b"hockney plan\0" + text, "sha256").hex()
 
 
 def _key(*, make: bool) -> bytes | None:

@@ -56,7 +56,9 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
         arguments = {name: value for name, value in values.items() if name not in fields}
         written: dict[str, dict[str, Any]] = {name: {} for name in models}
         for parameter, (name, field) in fields.items():
-            if _is_written(context, parameter):
+            # A script's --hosts "$HOSTS" with nothing in it asks for nothing, where the model says so.
+            is_empty = values[parameter] == "" and getattr(models[name], "empty_means_default", False)
+            if _is_written(context, parameter) and not is_empty:
                 written[name][field] = values[parameter]
         verb = " ".join(context.command_path.split()[1:])
         arguments |= {name: checked(model, written[name], verb) for name, model in models.items()}

@@ -10,7 +10,7 @@ from typing import Literal
 
 Kind = Literal["text", "count", "whole", "real", "truth"]
 """`count` may be unknown, `whole` may not."""
-Role = Literal["", "ranks", "series", "point", "repetition", "condition"]
+Role = Literal["", "ranks", "series", "point", "repetition", "condition", "visit"]
 """What a column identifies.
 
     ranks       where, with what and by whom was measured: operations that agree in these were on the same ranks
@@ -18,6 +18,7 @@ Role = Literal["", "ranks", "series", "point", "repetition", "condition"]
     point       what tells the points of one series apart
     repetition  which launch, or independent repeat
     condition   tells two records of a point apart, but both belong to one series
+    visit       what may differ between visits of one point
     (empty)     nothing: a value
 """
 Presence = Literal["required", "optional", "record"]
@@ -63,7 +64,7 @@ ALL = (
     Column("window", "count", "series"),
     Column("cache", "text", "ranks"),
     Column("start", "text", "condition", "record"),
-    Column("oversubscribed", "truth", "condition"),
+    Column("oversubscribed", "truth", "visit"),
     Column("samples", "count"),
     Column("low_s", "real", in_file="low_us"),
     Column("high_s", "real", in_file="high_us"),
@@ -88,5 +89,7 @@ SERIES = _names("ranks", "series", "repetition")
 """What one series holds fixed."""
 POINT = _names("ranks", "series", "point")
 """What two records share that measure the same thing."""
-RECORD = _names("ranks", "series", "point", "condition")
-"""The same with the conditions: two records that share these are repetitions or visits of one point."""
+VISITED = _names("ranks", "series", "point", "condition", "repetition")
+"""What the visits of one point share: that one of them shared a core makes it no other point."""
+RECORD = _names("ranks", "series", "point", "condition", "visit")
+"""What two imported records share that are repetitions of one point."""

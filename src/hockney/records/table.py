@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.records.columns import ALL, OPTIONAL, RECORD, REQUIRED
+from hockney.records.columns import ALL, OPTIONAL, REQUIRED, VISITED
 from hockney.records.folder import Campaign
 from hockney.records.record import Record, Statistic
 
@@ -81,7 +81,7 @@ def quietest(records: Iterable[Record]) -> list[Record]:
     return [one for record in chosen.values() for one in (record, *followers.get(record.visit, ()))]
 
 
-_point = attrgetter(*RECORD, "repetition")
+_point = attrgetter(*VISITED)
 
 
 def _rows(record: Record, eager_limit_B: float | None) -> list[dict[str, Any]]:

@@ -7,8 +7,10 @@
 
 #include <string>
 
+#include "../../request.hpp"
 #include "../cache/share.hpp"
 #include "../halo/field.hpp"
+#include "../halo/grid.hpp"
 
 namespace hockney {
 

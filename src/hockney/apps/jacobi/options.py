@@ -77,7 +77,7 @@ def smallest_surface(ranks: int, cells: Extents | None) -> Grid:
 class JacobiStudy(BaseModel):
     """A study: the same box on several numbers of ranks (`cells`), or the same cube on each rank (`subdomain`).
 
-    `block_rows` 0 lets the caches decide; `cell_s` are seconds that a simulated host takes for an update.
+    `block_rows` None lets the caches decide; `cell_s` are seconds that a simulated host takes for an update.
     Without a `grid`, that of a number of ranks is in `grids`, or cuts through the fewest cells.
     """
 
@@ -109,10 +109,10 @@ class JacobiStudy(BaseModel):
     iterations: Annotated[int, Option("Sweeps of a repetition."), Field(ge=1)] = 10
     threads: Annotated[int, Option("OpenMP threads of each rank."), Field(ge=1, le=4096)] = 1
     block_rows: Annotated[
-        int,
-        Option("Rows of a block along y. [default: what the caches keep]", flags=("--block",), show=None),
-        Field(ge=0),
-    ] = 0
+        int | None,
+        Option("Rows of a block along y. [default: what the caches keep]", flags=("--block",)),
+        Field(ge=1),
+    ] = None
     stores: Annotated[Stores, Option("auto, regular or non_temporal.")] = "auto"
     instructions: Annotated[Instructions, Option("auto, avx512, avx2 or portable.")] = "auto"
     bound: Annotated[bool, Option("Measure, in turns with the sweeps, the bandwidth that bounds them.")] = True
@@ -192,7 +192,7 @@ class JacobiStudy(BaseModel):
             "threads": self.threads,
             "instructions": self.instructions,
             "stores": self.stores,
-            "block_rows": self.block_rows,
+            "block_rows": self.block_rows or 0,
             "bound": int(self.bound and self.compute and not is_simulated),
             "compute": int(self.compute),
             "cell_s": self.cell_s,
