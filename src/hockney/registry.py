@@ -7,6 +7,7 @@ import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from hockney.errors import RequestError
@@ -20,11 +21,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}? " if near else ""
 
 
-def unit_files(package: str) -> list[str]:
-    """Names of a package's units by their files, sorted; none is imported, so that `--help` can list them."""
+def unit_files(place: str) -> list[str]:
+    """Names of units by their files, sorted; none is imported, so that `--help` can list them.
+
+    `place` is a package whose modules are units, or has `{}` in the place of their names: `hockney.apps.{}.run`
+    are the folders of hockney.apps that hold a module `run`.
+    """
+    package, _, module = place.partition(".{}.")
     specification = importlib.util.find_spec(package)
-    folders = specification.submodule_search_locations if specification else None
-    names = (module.name for module in pkgutil.iter_modules(folders or []))
+    folders = [Path(folder) for folder in (specification and specification.submodule_search_locations) or []]
+    if module:
+        names = [found.parent.name for folder in folders for found in folder.glob(f"*/{module}.py")]
+    else:
+        names = [found.name for found in pkgutil.iter_modules(map(str, folders))]
     return sorted(name for name in names if name != "base" and not name.startswith("_"))
 
 

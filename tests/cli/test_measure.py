@@ -16,10 +16,11 @@ import pytest
 from tests.campaign.test_measure import fake_launch
 from tests.command_line import run_hockney
 
-from hockney.cli import loading, measure
+from hockney.cli import measure
 from hockney.records import table
 from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
+from hockney.terminal import loading
 
 TINY = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2"]
 

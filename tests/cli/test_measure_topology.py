@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hockney.cli import application
 from hockney.errors import RequestError
 from hockney.machine.file import load
+from hockney.terminal import application
 
 # Four hosts on each of two leaves that one link of a host's bandwidth joins.
 PLATFORM = """<?xml version='1.0'?>

@@ -1,4 +1,4 @@
-"""The command line: one file per verb. The only place that knows about arguments."""
+"""The command line: one file per verb, and its entry point."""
 
 from __future__ import annotations
 
@@ -6,56 +6,14 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, NoReturn
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
 from hockney import __version__
-from hockney.cli import say
-from hockney.cli.loading import Verbs, import_verbs
-from hockney.cli.options import flattened
-from hockney.errors import HockneyError, Incomplete, NegativeAnswer, RequestError
-
-
-def _typer(name: str, package: str, **settings: Any) -> typer.Typer:
-    verbs = typer.Typer(name=name, pretty_exceptions_enable=False, rich_markup_mode="rich", **settings)
-    verbs.info.cls = type("Verbs", (Verbs,), {"package": package, "verbs": verbs})
-    return verbs
-
-
-app = _typer(
-    "hockney",
-    __name__,
-    help="A performance model of your MPI on your machine: measure → fit → predict → tune → verify → report.",
-    epilog="Exit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
-    "4 interrupted or partly done (resume possible), 70 a defect of ours.",
-)
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-
-
-def group(name: str, *, help: str) -> typer.Typer:  # noqa: A002 - typer's own word
-    """A verb with verbs of its own; they are entered with `verb(…, of=…)`."""
-    verbs = _typer(name, f"{__name__}.{name}", help=help)
-    app.add_typer(verbs, name=name)
-    return verbs
-
-
-def verb(
-    name: str, *, examples: str, of: typer.Typer = app
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help.
-
-    Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`).
-    """
-    epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
-
-    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        of.command(name, epilog=epilog)(flattened(function))
-        return function
-
-    return enter
+from hockney.errors import HockneyError, Incomplete, RequestError
+from hockney.terminal import app, application, say
 
 
 @app.callback(invoke_without_command=True)
@@ -72,27 +30,12 @@ def _root(
         raise typer.Exit
 
 
-def answer_no(message: str = "", hint: str = "", *, as_json: bool = False) -> NoReturn:
-    """End with the exit code of "the answer is no"; why may have been said already, as in JSON."""
-    if message and not as_json:
-        raise NegativeAnswer(message, hint)
-    raise typer.Exit(NegativeAnswer.exit_code)
-
-
 def _report(error: HockneyError, as_json: bool) -> int:
     if as_json:
         say.json({"error": {"kind": error.kind, "message": error.message, "hint": error.hint}})
     else:
         say.error(error.message, error.hint)
     return error.exit_code
-
-
-def application() -> typer.Typer:
-    """The whole command line, with every verb imported."""
-    import_verbs(__name__)
-    for group_ in app.registered_groups:
-        import_verbs(f"{__name__}.{group_.name}")
-    return app
 
 
 def _help_for(arguments: Sequence[str]) -> str:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
-from hockney.cli.loading import later
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.terminal.loading import later
 from hockney.units import parse_rate, parse_time
 
 with later():

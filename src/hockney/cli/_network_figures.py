@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
-from hockney.cli.loading import later
 from hockney.options import Option
+from hockney.terminal.loading import later
 from hockney.units import parse_positive_rate, parse_time
 
 with later():

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hockney.cli import JsonOption, answer_no, say, verb
-from hockney.cli.loading import later
+from hockney.terminal import JsonOption, answer_no, say, verb
+from hockney.terminal.loading import later
 
 with later():
     from hockney.machine.file import load

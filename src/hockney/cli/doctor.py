@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.loading import later
 from hockney.errors import EnvironmentLack
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
 from hockney.units import format_bytes
 
 with later():

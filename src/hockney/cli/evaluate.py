@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.loading import later
 from hockney.errors import RequestError
 from hockney.records.keys import POINT_TO_POINT
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
 
 with later():
     import pandas as pd

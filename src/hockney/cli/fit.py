@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.loading import later
 from hockney.errors import RequestError
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
 
 with later():
     from hockney.machine.build import build

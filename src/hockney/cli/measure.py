@@ -11,13 +11,13 @@ import typer
 from pydantic import Field, model_validator
 
 from hockney.campaign.plan import Plan
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.loading import later
-from hockney.cli.options import written
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.options import Option, flag, options
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
+from hockney.terminal.options import written
 
 with later():
     from hockney.campaign.effects.base import effects

@@ -11,10 +11,10 @@ import typer
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli import JsonOption, group, say, verb
-from hockney.cli.loading import later
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.terminal import JsonOption, group, say, verb
+from hockney.terminal.loading import later
 from hockney.units import format_time
 from hockney.words import LARGEST, wholes
 
@@ -27,7 +27,9 @@ with later():
     from hockney.report.scaling import write
 
 
-scaling = group("scaling", help="Laws of speed-up: amdahl, gustafson, usl, and fits of them to measured times.")
+scaling = group(
+    "scaling", help="Laws of speed-up: amdahl, gustafson, usl, and fits of them to measured times.", places=()
+)
 
 LEAST = 1e-12
 MOST_COHERENCY = 1e6

@@ -9,11 +9,11 @@ import typer
 from pydantic import BaseModel
 from rich.table import Table
 
-from hockney.cli import JsonOption, answer_no, group, say, verb
 from hockney.cli._loggp import LogGpOptions, loggp
-from hockney.cli.loading import later
 from hockney.errors import RequestError
 from hockney.options import Argument, Option
+from hockney.terminal import JsonOption, answer_no, group, say, verb
+from hockney.terminal.loading import later
 from hockney.units import parse_bytes
 from hockney.words import names, segment, wholes, written
 
@@ -30,7 +30,9 @@ with later():
     from hockney.schedule.proof import MOST_RANKS, prove
 
 
-schedule = group("schedule", help="Collective algorithms as schedules: list, show, verify, count, draw, export.")
+schedule = group(
+    "schedule", help="Collective algorithms as schedules: list, show, verify, count, draw, export.", places=()
+)
 
 
 class Problem(BaseModel):

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from hockney.cli import group
-from hockney.cli.loading import later
 from hockney.errors import RequestError
 from hockney.options import Option, named
+from hockney.terminal import group
+from hockney.terminal.loading import later
 from hockney.words import wholes
 
 with later():
@@ -18,7 +18,11 @@ with later():
     from hockney.network.topologies.base import Network
 
 
-network = group("network", help="Networks as exact graphs: hops, ports, bisection, traffic, maps of processes.")
+network = group(
+    "network",
+    help="Networks as exact graphs: hops, ports, bisection, traffic, maps of processes.",
+    places=("hockney.cli.network",),
+)
 
 
 class Allocation(BaseModel):

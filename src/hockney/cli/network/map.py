@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.loading import later
 from hockney.cli.network import Allocation, allocated, counted, network
 from hockney.cli.network.traffic import RoutingOption, TopologyOption
 from hockney.errors import RequestError
 from hockney.options import named
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
 from hockney.units import parse_bytes
 
 with later():

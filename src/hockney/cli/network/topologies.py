@@ -9,12 +9,12 @@ import typer
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.loading import later
 from hockney.cli.network import Allocation, allocated, counted, network
-from hockney.cli.options import written
 from hockney.network.topologies.base import Topology, topologies
 from hockney.options import Option, flag, options
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
+from hockney.terminal.options import written
 from hockney.units import parse_time
 
 with later():

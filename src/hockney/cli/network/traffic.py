@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.loading import later
 from hockney.cli.network import Allocation, allocated, counted, network
 from hockney.errors import RequestError
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_rate, format_time, parse_bytes
 
 with later():

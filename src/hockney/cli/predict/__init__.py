@@ -7,13 +7,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from hockney.cli import group
 from hockney.options import Option
+from hockney.terminal import group
 from hockney.units import parse_bytes
 
 predict = group(
     "predict",
     help="The time of a message, a collective or an application that was not measured.",
+    places=("hockney.cli.predict",),
 )
 
 MACHINE = Path("machine.json")

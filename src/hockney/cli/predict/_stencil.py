@@ -10,12 +10,12 @@ from typing import Annotated, Any
 from pydantic import Field
 from rich.table import Table
 
-from hockney.cli import say
 from hockney.cli._network_figures import NetworkOptions
-from hockney.cli.loading import later
 from hockney.cli.predict import MachineFile, Placing
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.terminal import say
+from hockney.terminal.loading import later
 from hockney.units import format_time, parse_time
 
 with later():

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hockney.cli import JsonOption, verb
 from hockney.cli.predict import predict
 from hockney.cli.predict._stencil import Asked, predict_stencil
 from hockney.options import Option
+from hockney.terminal import JsonOption, verb
 
 
 class CgCase(Asked):

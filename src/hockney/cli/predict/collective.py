@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 from rich.table import Table
 
-from hockney.cli import JsonOption, say, verb
 from hockney.cli._network_figures import NetworkOptions
-from hockney.cli.loading import later
 from hockney.cli.predict import MachineFile, Placing, Sizes, predict
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time
 from hockney.words import segment, written
 

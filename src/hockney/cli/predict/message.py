@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.loading import later
 from hockney.cli.predict import MachineFile, Sizes, predict
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import POINT_TO_POINT
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
 
 with later():
     from hockney.machine.file import load

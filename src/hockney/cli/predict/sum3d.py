@@ -9,12 +9,12 @@ from pydantic import BaseModel
 from rich.table import Table
 
 from hockney.apps.stencil.grids import Grid, parse_grid
-from hockney.cli import JsonOption, say, verb
 from hockney.cli._network_figures import NetworkOptions
-from hockney.cli.loading import later
 from hockney.cli.predict import MACHINE, predict
 from hockney.errors import RequestError
 from hockney.options import Argument, Option
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
 from hockney.units import Extents, format_time, parse_rate
 
 with later():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hockney.campaign.plan import AppLaunching
-from hockney.cli import group, say
-from hockney.cli.loading import later
+from hockney.terminal import group, say
+from hockney.terminal.loading import later
 
 with later():
     from hockney.apps.launched import Launched, each, opened
@@ -14,7 +14,11 @@ with later():
     from hockney.campaign.prepare import app_launches
     from hockney.records.app_record import AppRecord
 
-run = group("run", help="Small applications on your MPI: ring, sum3d, jacobi, cg, pinning.")
+run = group(
+    "run",
+    help="Small applications on your MPI: ring, sum3d, jacobi, cg, pinning.",
+    places=("hockney.cli.run",),
+)
 
 
 def run_app(do: Callable[[Launched], Asking[AppRecord]], launching: AppLaunching) -> list[AppRecord]:

@@ -10,12 +10,12 @@ from pydantic import BaseModel
 
 from hockney.apps.cg.options import CgStudy
 from hockney.campaign.plan import AppLaunching
-from hockney.cli import JsonOption, answer_no, say, verb
-from hockney.cli.loading import later
-from hockney.cli.options import Without
 from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.terminal import JsonOption, answer_no, say, verb
+from hockney.terminal.loading import later
+from hockney.terminal.options import Without
 
 with later():
     from hockney.apps.cg.answer import CgAnswer

@@ -9,11 +9,11 @@ import typer
 
 from hockney.apps.jacobi.options import JacobiStudy
 from hockney.campaign.plan import AppLaunching
-from hockney.cli import JsonOption, answer_no, say, verb
-from hockney.cli.loading import later
-from hockney.cli.options import Without
 from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
+from hockney.terminal import JsonOption, answer_no, say, verb
+from hockney.terminal.loading import later
+from hockney.terminal.options import Without
 
 with later():
     from hockney.apps.jacobi.study import explained, fastest_grid, table, wrong

@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 
 from hockney.apps.launched import Repetitions
 from hockney.campaign.plan import AppLaunching
-from hockney.cli import JsonOption, answer_no, say, verb
-from hockney.cli.loading import later
 from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.terminal import JsonOption, answer_no, say, verb
+from hockney.terminal.loading import later
 
 with later():
     from hockney.apps.launched import Launched

@@ -13,14 +13,14 @@ from rich.table import Table
 
 from hockney.apps.launched import Repetitions
 from hockney.campaign.plan import AppLaunching
-from hockney.cli import JsonOption, say, verb
-from hockney.cli.loading import later
-from hockney.cli.options import Without
 from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import MapBy
+from hockney.terminal import JsonOption, say, verb
+from hockney.terminal.loading import later
+from hockney.terminal.options import Without
 from hockney.units import format_time
 from hockney.words import LARGEST, names, wholes
 

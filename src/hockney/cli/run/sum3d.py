@@ -11,14 +11,14 @@ from rich.table import Table
 from hockney.apps.launched import Repetitions
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.campaign.plan import AppLaunching
-from hockney.cli import JsonOption, answer_no, say, verb
-from hockney.cli.loading import later
-from hockney.cli.options import Without
 from hockney.cli.predict.sum3d import Size, Sum3dCosts
 from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.runner.inventory import inventory
+from hockney.terminal import JsonOption, answer_no, say, verb
+from hockney.terminal.loading import later
+from hockney.terminal.options import Without
 from hockney.units import format_rate, format_time, parse_rate
 
 with later():

@@ -10,9 +10,9 @@ import typer
 from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
-from hockney.cli.options import Without, flattened
 from hockney.errors import RequestError
 from hockney.options import Argument, Option, checked
+from hockney.terminal.options import Without, flattened
 from hockney.units import parse_time
 
 

@@ -11,13 +11,13 @@ from types import ModuleType
 import pytest
 
 from hockney import cli
-from hockney.cli import loading
+from hockney.terminal import loading
 
 HEAVY = ("pandas", "scipy", "matplotlib")
 
 HELP = """
 import contextlib, io, sys, typer.main
-from hockney.cli import application
+from hockney.terminal import application
 
 def walk(command, words, context):
     with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
@@ -57,8 +57,7 @@ def test_neither_does_a_list_of_verbs(words: tuple[str, ...]) -> None:
 
 def test_a_verb_that_is_called_loads_no_other() -> None:
     loaded = {name for name in hockney("scaling", "amdahl", "--serial-fraction", "0.1") if "hockney.cli." in name}
-    shared = {f"hockney.cli.{name}" for name in ("loading", "options", "say")}
-    assert loaded == {"hockney.cli.scaling", *shared}
+    assert loaded == {"hockney.cli.scaling"}
 
 
 def test_a_verb_of_a_group_loads_no_other_of_it() -> None:
@@ -85,7 +84,7 @@ def module(text: str) -> ModuleType:
 
 def test_imports_are_put_off_until_they_are_loaded() -> None:
     made = module(
-        "from hockney.cli.loading import later\n"
+        "from hockney.terminal.loading import later\n"
         "with later():\n"
         "    from json import dumps, loads as read\n"
         "    from collections import abc\n"
@@ -102,11 +101,13 @@ def test_imports_are_put_off_until_they_are_loaded() -> None:
 
 
 def test_what_is_not_there_is_told_when_it_is_loaded() -> None:
-    module("from hockney.cli.loading import later\nwith later():\n    from hockney.units import no_such_thing\n")
+    module(
+        "from hockney.terminal.loading import later\nwith later():\n    from hockney.units import no_such_thing\n"
+    )
     with pytest.raises(ImportError):
         loading.load()
 
 
 def test_only_names_can_be_put_off() -> None:
     with pytest.raises(ImportError, match=r"write `from … import …`"):
-        module("from hockney.cli.loading import later\nwith later():\n    import os.path\n")
+        module("from hockney.terminal.loading import later\nwith later():\n    import os.path\n")

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from hockney.cli import say
+from hockney.terminal import say
 
 
 def drawn(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, quiet: bool) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import builtins
 import importlib
-import pkgutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,20 +14,23 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
+from hockney.registry import unit_files
+
 
 class Verbs(TyperGroup):
-    """A group whose verbs are modules of a package: one is imported when it is called, all when they are listed.
+    """A group whose verbs are modules: one is imported when it is called, all when they are listed.
 
-    `verbs` is where the modules enter their verbs; a module may enter several, under other names than its own.
+    `places` say where they are, as for `unit_files`; `verbs` is where the modules enter their verbs. A module may
+    enter several, under other names than its own.
     """
 
-    package: str
+    places: tuple[str, ...]
     verbs: typer.Typer
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The verb of that name, None without."""
         if cmd_name not in self.commands:
-            import_verb(self.package, cmd_name)
+            import_verbs(self.places, cmd_name.replace("-", "_"))
             self._update()
         if cmd_name not in self.commands:
             self.list_commands(ctx)
@@ -36,7 +38,7 @@ class Verbs(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names."""
-        import_verbs(self.package)
+        import_verbs(self.places)
         self._update()
         return super().list_commands(ctx)
 
@@ -44,22 +46,12 @@ class Verbs(TyperGroup):
         self.commands = get_group(self.verbs).commands
 
 
-def import_verb(package: str, name: str) -> None:
-    """Import the module that a verb's name says, if there is one."""
-    module = name.replace("-", "_")
-    if module in (found.name for found in pkgutil.iter_modules(_path(package))):
-        importlib.import_module(f"{package}.{module}")
-
-
-def import_verbs(package: str) -> None:
-    """Import all modules of a package."""
-    for found in pkgutil.iter_modules(_path(package)):
-        importlib.import_module(f"{package}.{found.name}")
-
-
-def _path(package: str) -> Sequence[str]:
-    # A group of verbs that are all in one module has none beside it.
-    return getattr(sys.modules[package], "__path__", ())
+def import_verbs(places: Iterable[str], only: str = "") -> None:
+    """Import the modules of verbs, or the one that is called `only`."""
+    for place in places:
+        for name in unit_files(place):
+            if only in ("", name):
+                importlib.import_module(place.format(name) if "{}" in place else f"{place}.{name}")
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from rich.table import Table
 from tests.command_line import run_hockney
 
 from hockney import cli
-from hockney.cli import say
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.runner.mpi import Mpi
+from hockney.terminal import say
 
 NAMES = ("q[/b]", "run[red]", "[bold]", ":smile:")
 """Rich takes the first for a closing tag (an error), the second and third for styles, the last for a picture."""

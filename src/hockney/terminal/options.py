@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from rich.markup import escape
 
-from hockney.cli.loading import load
 from hockney.options import Argument, Option, checked, flag, options
+from hockney.terminal.loading import load
 
 
 @dataclass(frozen=True)

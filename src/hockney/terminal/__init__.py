@@ -1,0 +1,73 @@
+"""What verbs are made of: how they are entered, how options come from models, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from hockney.errors import NegativeAnswer
+from hockney.terminal.loading import Verbs, import_verbs
+from hockney.terminal.options import flattened
+
+_places: list[str] = []
+"""Where the verbs of all groups are."""
+
+
+def _typer(name: str, places: tuple[str, ...], **settings: Any) -> typer.Typer:
+    _places.extend(places)
+    verbs = typer.Typer(name=name, pretty_exceptions_enable=False, rich_markup_mode="rich", **settings)
+    verbs.info.cls = type("Verbs", (Verbs,), {"places": places, "verbs": verbs})
+    return verbs
+
+
+app = _typer(
+    "hockney",
+    ("hockney.cli",),
+    help="A performance model of your MPI on your machine: measure → fit → predict → tune → verify → report.",
+    epilog="Exit codes: 0 done, 1 the answer is no, 2 the request is wrong, 3 the environment lacks something, "
+    "4 interrupted or partly done (resume possible), 70 a defect of ours.",
+)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+def group(name: str, *, help: str, places: tuple[str, ...] = ()) -> typer.Typer:  # noqa: A002 - typer's own word
+    """A verb with verbs of its own, which are entered with `verb(…, of=…)`.
+
+    `places` say which modules enter them, as for `unit_files`.
+    """
+    verbs = _typer(name, places, help=help)
+    app.add_typer(verbs, name=name)
+    return verbs
+
+
+def verb(
+    name: str, *, examples: str, of: typer.Typer = app
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: enter a function as a verb. `examples` are shell lines shown at the end of its help.
+
+    Each parameter whose type is a pydantic model stands for the options that its fields declare (`Option`).
+    """
+    epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        of.command(name, epilog=epilog)(flattened(function))
+        return function
+
+    return enter
+
+
+def application() -> typer.Typer:
+    """The whole command line, with every verb imported."""
+    # Groups that are imported on the way add the places of their verbs.
+    import_verbs(_places)
+    return app
+
+
+def answer_no(message: str = "", hint: str = "", *, as_json: bool = False) -> NoReturn:
+    """End with the exit code of "the answer is no"; why may have been said already, as in JSON."""
+    if message and not as_json:
+        raise NegativeAnswer(message, hint)
+    raise typer.Exit(NegativeAnswer.exit_code)
