@@ -12,10 +12,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli._network_figures import NetworkOptions
 from hockney.cli.schedule import Problem
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.predict.verb import NetworkOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes, parse_extents, parse_per_byte, parse_time
