@@ -82,7 +82,7 @@ class Made:
 
 
 app_sections: Registry[Callable[[Runs], Made]] = Registry(
-    "section on an application", "hockney.apps", "reference/report.md", "section"
+    "section on an application", "hockney.apps", "reference/{}.md", "section"
 )
 """By the name of the application."""
 
