@@ -25,7 +25,7 @@ with later():
     from hockney.report.schedules import page
     from hockney.report.svg import png_file, svg_file
     from hockney.schedule import words as in_words
-    from hockney.schedule.catalogue import Asked, algorithms, ask, find, rank_counts
+    from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, rank_counts
     from hockney.schedule.formats import formats
     from hockney.schedule.proof import MOST_RANKS, prove
 
@@ -56,7 +56,7 @@ class Problem(BaseModel):
     ] = 0
     radix: Annotated[int, Option("Fan-out or radix; 0 for the algorithm's default.")] = 0
 
-    def asked(self, algorithm: str = "") -> Asked:
+    def asked(self, algorithm: str = "") -> ScheduleRequest:
         """The schedule, by another algorithm where one is named; RequestError where it is not defined."""
         return ask(
             self.collective,
@@ -348,7 +348,7 @@ def export(
         say.line(f"wrote {output}")
 
 
-def _tell_rounding(asked: Asked) -> None:
+def _tell_rounding(asked: ScheduleRequest) -> None:
     """On standard error: the pictures and counts are of other sizes than were asked for."""
     if asked.is_rounded:
         pieces = f", segments of {asked.problem.segment_B} B" if asked.problem.segment_B else ""

@@ -32,7 +32,7 @@ with later():
     from hockney.predict.simulation import trace as steps
     from hockney.report.schedules import draw, page
     from hockney.report.svg import png_file, svg_file
-    from hockney.schedule.catalogue import Asked
+    from hockney.schedule.catalogue import ScheduleRequest
 
 
 PICTURES = (".svg", ".png", ".html")
@@ -229,7 +229,11 @@ def simulate(
 
 
 def _source(
-    given: dict[str, Any], options: Simulation, network: NetworkFigures, asked: Asked, shared: Shared | None
+    given: dict[str, Any],
+    options: Simulation,
+    network: NetworkFigures,
+    asked: ScheduleRequest,
+    shared: Shared | None,
 ) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
     """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and what is assumed."""
     if options.machine is None and not options.system:
@@ -307,7 +311,7 @@ def _shared(sharing: Sharing) -> Shared | None:
 
 
 def _write_files(
-    asked: Asked, source: Source, outcome: Outcome, per_rank: Path | None, trace: Path | None
+    asked: ScheduleRequest, source: Source, outcome: Outcome, per_rank: Path | None, trace: Path | None
 ) -> dict[str, str]:
     written: dict[str, str] = {}
     if per_rank is not None:
@@ -339,7 +343,7 @@ def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
-def _draw(asked: Asked, source: Source, path: Path) -> None:
+def _draw(asked: ScheduleRequest, source: Source, path: Path) -> None:
     figure = draw(asked, "space-time", source.at([FARTHEST]))
     try:
         if path.suffix == ".html":
@@ -350,7 +354,7 @@ def _draw(asked: Asked, source: Source, path: Path) -> None:
         raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
-def _print(asked: Asked, outcome: Outcome, written: dict[str, str]) -> None:
+def _print(asked: ScheduleRequest, outcome: Outcome, written: dict[str, str]) -> None:
     problem = asked.problem
     name = f"{asked.algorithm.collective} {asked.algorithm.name}, {problem.ranks:,} ranks"
     say.line(f"{name}, {format_bytes(problem.bytes)} ({outcome.method})")

@@ -18,7 +18,7 @@ from hockney.predict.costs import TERMS, Costs, value
 from hockney.records.keys import COLLECTIVES
 from hockney.report.style import QUIET, drawing_style
 from hockney.report.svg import html_file
-from hockney.schedule.catalogue import Asked
+from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes, format_time
 
 MOST_RANKS = 128
@@ -34,7 +34,7 @@ KIND_WORDS = {
 }
 
 
-def draw(asked: Asked, style: str, costs: Costs | None = None) -> Figure:
+def draw(asked: ScheduleRequest, style: str, costs: Costs | None = None) -> Figure:
     """`style`: tree, steps or space-time. RequestError for what cannot be drawn.
 
     `costs`: those of messages between any two ranks (space-time only).
@@ -62,12 +62,12 @@ def draw(asked: Asked, style: str, costs: Costs | None = None) -> Figure:
         return _space_time(asked, schedule, costs)
 
 
-def page(figure: Figure, asked: Asked) -> bytes:
+def page(figure: Figure, asked: ScheduleRequest) -> bytes:
     """A self-contained HTML page with the figure."""
     return html_file(figure, _title(asked))
 
 
-def _title(asked: Asked) -> str:
+def _title(asked: ScheduleRequest) -> str:
     p = asked.problem
     parts = [f"{asked.algorithm.collective} {asked.algorithm.name}, {p.ranks} ranks"]
     if p.bytes:
@@ -79,7 +79,7 @@ def _title(asked: Asked) -> str:
     return ", ".join(parts)
 
 
-def _tree(asked: Asked, schedule: Schedule) -> Figure:
+def _tree(asked: ScheduleRequest, schedule: Schedule) -> Figure:
     """Who gets the data from whom first (bcast, scatter), or hands it to whom last (gather, reduce)."""
     name = asked.algorithm.collective
     direction = COLLECTIVES[name].direction
@@ -148,7 +148,7 @@ def _lay_out(
     return widths[root]
 
 
-def _ranks_axis(figure: Figure, asked: Asked) -> None:
+def _ranks_axis(figure: Figure, asked: ScheduleRequest) -> None:
     axes = figure.axes[0]
     ranks = asked.problem.ranks
     axes.set_ylim(ranks - 0.4, -0.6)
@@ -162,7 +162,7 @@ def _height(ranks: int) -> float:
     return min(12.0, 1.1 + 0.3 * max(ranks, 3))
 
 
-def _steps(asked: Asked, schedule: Schedule) -> Figure:
+def _steps(asked: ScheduleRequest, schedule: Schedule) -> Figure:
     """One column for each one-ported round, an arrow for each message."""
     moves = _core.moves(schedule)
     rounds = max((move.round for move in moves), default=-1) + 1
@@ -199,7 +199,7 @@ def _steps(asked: Asked, schedule: Schedule) -> Figure:
     return figure
 
 
-def _space_time(asked: Asked, schedule: Schedule, costs: Costs) -> Figure:
+def _space_time(asked: ScheduleRequest, schedule: Schedule, costs: Costs) -> Figure:
     """Per rank what its processor does, and the messages between."""
     line = _core.timeline(schedule, costs.curves())
     end_s = max(line.finish_s, default=0.0)

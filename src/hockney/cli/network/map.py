@@ -20,7 +20,7 @@ with later():
     from hockney.network.topologies.base import parse_spec
     from hockney.network.topologies.torus import extents
     from hockney.network.traffic.base import Allocated, Links, check_bytes
-    from hockney.network.traffic.mapping import Comparison, check_ranks, compare, read_map
+    from hockney.network.traffic.mapping import MapComparison, check_ranks, compare, read_map
     from hockney.network.traffic.patterns.base import Volumes, parse_pattern
     from hockney.network.traffic.placements import Situation
     from hockney.network.traffic.study import default_routing
@@ -83,7 +83,7 @@ def map_(
     _show(found)
 
 
-def _show(found: Comparison) -> None:
+def _show(found: MapComparison) -> None:
     told = found.as_data()
     say.line(
         f"{told['pattern']} on {told['topology']}: {counted(told['ranks'], 'rank')}, "
@@ -107,7 +107,7 @@ def _show(found: Comparison) -> None:
     say.line(_verdict(found))
 
 
-def _verdict(found: Comparison) -> str:
+def _verdict(found: MapComparison) -> str:
     best, worst, crossed = found.best.name, found.factor("worst"), found.factor("hop_bytes")
     if best == found.default.name:
         return f"{best}, the default, is best: nothing needs to be changed"

@@ -19,7 +19,7 @@ from hockney.units import parse_time
 
 with later():
     from hockney.network.bisection.bisection import Bisection
-    from hockney.network.bisection.measure import Measured, in_words, measure
+    from hockney.network.bisection.measure import NetworkMeasures, in_words, measure
     from hockney.network.bisection.ports import ports
     from hockney.report.drawn import checked_ending, write_drawing
     from hockney.report.networks import draw
@@ -82,7 +82,7 @@ for _name, _topology in topologies:
     _enter(_name, _topology)
 
 
-def _show(found: Measured) -> None:
+def _show(found: NetworkMeasures) -> None:
     made = found.network
     say.line(f"{made.spec}")
     switches = counted(made.switches, "switch", plural="switches")
