@@ -63,7 +63,7 @@ _WITH_FORMULAS = 8
 
 
 @dataclass
-class Part:
+class SectionPart:
     """One curve in detail."""
 
     id: str
@@ -84,7 +84,7 @@ class Section:
     meaning: str
     figures: list[Drawing] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
+    parts: list[SectionPart] = field(default_factory=list)
     check: Drawing | None = None
     held_out: Mapping[str, HeldOut] = field(default_factory=dict)
     """By model; what `check` draws."""
@@ -124,7 +124,7 @@ def render(
         trim_blocks=True,
     )
     inliner = Inliner()
-    shown = [_section(section, inliner) for section in sections]
+    rendered = [_section(section, inliner) for section in sections]
     model = ", ".join(dict.fromkeys(head.model for head in headlines))
     return environment.get_template("page").render(
         version=__version__,
@@ -137,7 +137,7 @@ def render(
         "All models stand side by side below.",
         warnings=warnings,
         calm=CALM if of_messages else CALM_APPLICATIONS,
-        sections=shown,
+        sections=rendered,
         provenance=provenance,
         origin=origin,
         reading=[*(READING if of_messages else ()), *(READING_APPLICATIONS if with_apps else ())],

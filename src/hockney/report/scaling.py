@@ -45,10 +45,12 @@ def scaling(study: Study) -> Drawing:
         middle = typical / counts if divided else typical
         axes.plot(counts, middle, "o", color=MEASURED, label="measured (median)", zorder=3)
         _processes(axes, counts)
-    shown = np.concatenate([every, curve, *laws.values()])
-    log_axis(left, float(shown.min()), float(shown.max()))
+    drawn = np.concatenate([every, curve, *laws.values()])
+    log_axis(left, float(drawn.min()), float(drawn.max()))
     left.set_ylabel("scaled speed-up" if study.is_weak else "speed-up")
-    highest = max(float((every / times.processes).max()), *(float((one / curve).max()) for one in laws.values()))
+    highest = max(
+        float((every / times.processes).max()), *(float((speedup / curve).max()) for speedup in laws.values())
+    )
     right.set_ylim(0, 1.08 * max(1.0, highest))
     right.set_ylabel("efficiency")
     handles, labels = left.get_legend_handles_labels()
