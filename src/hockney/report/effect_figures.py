@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from hockney.models.effects.base import Cell, Effect, Plot
-from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
+from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit, time_unit
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import Style, styles
 
@@ -79,14 +79,7 @@ def _y_axis(axes: Axes, plot: Plot, rows: Sequence[Mapping[str, Cell]]) -> float
     values = [float(str(row[plot.y])) for row in rows]
     scale = 1.0
     if unit == "s":
-        scale, unit = next(
-            (
-                (scale_, word)
-                for scale_, word in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
-                if max(values) >= scale_
-            ),
-            (1e-9, "ns"),
-        )
+        scale, unit = time_unit(max(values))
     elif unit == "B/s":
         scale, unit = rate_unit(max(values))
     axes.set_ylabel(f"{label} [{unit}]" if unit else label)

@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hockney.machine.formula import interval, quantity
-from hockney.models.effects.base import Cell, Effect
+from hockney.models.effects.base import Effect, effect_models
 from hockney.models.views import VIEWS
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.report.effect_figures import column, figures
 from hockney.report.page import Section, SectionPart
 from hockney.report.tables import NONE, Table
-
-MEANING = {
-    "synchronisation": "From which size on a send waits for its receiver: S of LogGPS.",
-    "overlap": "How much of a transfer goes on while the host computes, and what messages cost the host.",
-    "datatypes": "What it costs to send data that do not lie in one piece, and when packing by hand wins.",
-    "matching": "What every entry of the queues of posted receives and unexpected messages costs.",
-    "injection": "What several pairs of ranks that send at the same time get: the max-rate model.",
-    "congestion": "What random halves of the ranks get that all talk at once: effective bisection bandwidth.",
-}
+from hockney.report.views.render import cell
 
 
 def sections(effects: Sequence[Effect]) -> list[Section]:
@@ -27,7 +19,7 @@ def sections(effects: Sequence[Effect]) -> list[Section]:
     result = []
     for name in dict.fromkeys(effect.effect for effect in effects):
         group = [effect for effect in effects if effect.effect == name]
-        section = Section(f"effect-{name}", name.capitalize(), MEANING.get(name, ""))
+        section = Section(f"effect-{name}", name.capitalize(), effect_models.meaning(name))
         section.parts = [
             _part(effect, number, group) for number, effect in enumerate(group) if not effect.not_measurable
         ]
@@ -90,14 +82,6 @@ def _points(effect: Effect) -> Table:
     names = list(dict.fromkeys(name for row in effect.points for name in row))
     units = [column(name) for name in names]
     headings = [f"{label} [{unit}]" if unit else label for label, unit in units]
-    rows = [[_cell(row.get(name)) for name in names] for row in effect.points]
+    rows = [[cell(row.get(name)) for name in names] for row in effect.points]
     text = {i for i, name in enumerate(names) if any(isinstance(row.get(name), str) for row in effect.points)}
     return Table("What was measured", headings, rows, frozenset({0, *text}))
-
-
-def _cell(value: Cell) -> str:
-    if value is None:
-        return NONE
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -15,8 +15,6 @@ from hockney.report.curves import MessageCurve
 from hockney.report.marks import Peak, percent
 from hockney.units import format_rate, format_time
 
-"""Models the headline is read from, best first."""
-
 
 @dataclass(frozen=True)
 class Headline:

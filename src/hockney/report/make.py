@@ -23,6 +23,7 @@ from hockney.records.keys import POINT_TO_POINT
 from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves
+from hockney.report.drawn import write_file
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
@@ -174,7 +175,7 @@ def write_html(report: Report, path: Path) -> None:
     try:
         write_atomically(path, report.html)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
 def write_figures(report: Report, folder: Path) -> list[Path]:
@@ -198,16 +199,20 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     paths = []
     for operation in collectives_in(report.table):
         path = folder / f"{operation}.csv"
-        _write(path, points(report.table, operation).to_csv(index=False, float_format="%.12g").encode())
+        write_file(
+            path,
+            points(report.table, operation).to_csv(index=False, float_format="%.12g").encode(),
+            with_folder=True,
+        )
         paths.append(path)
     for curve in report.curves:
         path = folder / f"{curve.name}.csv"
-        _write(path, points_csv.text(curve, report.launches).encode())
+        write_file(path, points_csv.text(curve, report.launches).encode(), with_folder=True)
         paths.append(path)
     for name in dict.fromkeys(run["operation"] for run in report.applications):
         path = folder / f"{page_id(name)}.csv"
         rows = pd.DataFrame([run for run in report.applications if run["operation"] == name])
-        _write(path, rows.to_csv(index=False).encode())
+        write_file(path, rows.to_csv(index=False).encode(), with_folder=True)
         paths.append(path)
     return paths
 
@@ -215,20 +220,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
 def _write_figure(drawing: Drawing, folder: Path) -> list[Path]:
     paths = [folder / f"{drawing.name}.svg", folder / f"{drawing.name}.png"]
     for path, content in zip(paths, (svg_file(drawing.figure), png_file(drawing.figure)), strict=True):
-        _write(path, content)
+        write_file(path, content, with_folder=True)
     return paths
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> RequestError:
-    return RequestError(f"cannot write {path}: {error.strerror}", "choose another place")
 
 
 def _read(path: Path) -> Contents:

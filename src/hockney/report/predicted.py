@@ -16,10 +16,10 @@ from hockney.errors import RequestError
 from hockney.predict.accuracy import errors
 from hockney.predict.estimators.base import Prediction
 from hockney.report.axes import log_axis, plain
+from hockney.report.drawn import write_drawing
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.marks import percent
-from hockney.report.style import QUIET, Style, drawing_style, styles
-from hockney.report.svg import png_file, svg_file
+from hockney.report.style import QUIET, Style, styles
 
 COLUMNS = 3
 NAMED = 10
@@ -131,13 +131,5 @@ def _legend(figure: Figure, looks: Mapping[str, Style], algorithms: int, columns
 
 
 def write(path: Path, operation: str, test: pd.DataFrame, predictions: Mapping[str, Prediction]) -> None:
-    """Draw `predicted` into `.png` or `.svg`; RequestError for another ending or an unwritable place."""
-    formats = {".png": png_file, ".svg": svg_file}
-    if path.suffix not in formats:
-        raise RequestError(f"cannot draw a figure as {path.name!r}", "end the name in .png or .svg")
-    with drawing_style():
-        content = formats[path.suffix](predicted(operation, test, predictions).figure)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
+    """Draw `predicted` into `.svg`, `.png` or `.html`; RequestError for another ending or place."""
+    write_drawing(path, lambda: predicted(operation, test, predictions))

@@ -109,10 +109,9 @@ def _name(launch: Launch) -> str:
 
 
 def _rank(rank: Mapping[str, Any]) -> tuple[str, ...]:
-    many = {name: cpu_ranges(rank.get(name) or ()) or NONE for name in ("affinity", "siblings")}
-    single = {name: _text(rank.get(name)) for name in ("rank", "host", "cpu", "core", "numa", "package")}
-    both = single | many
-    return tuple(both[n] for n in ("rank", "host", "cpu", "affinity", "core", "siblings", "numa", "package"))
+    cells = {name: _text(rank.get(name)) for name in ("rank", "host", "cpu", "core", "numa", "package")}
+    cells |= {name: cpu_ranges(rank.get(name) or ()) or NONE for name in ("affinity", "siblings")}
+    return tuple(cells[n] for n in ("rank", "host", "cpu", "affinity", "core", "siblings", "numa", "package"))
 
 
 def cpu_ranges(cpus: Sequence[int]) -> str:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
-from hockney.report.axes import log_axis, plain
+from hockney.report.axes import count_axis, log_axis, time_unit
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.run_tables import ReportedRun
 from hockney.report.style import QUIET, Style, styles
@@ -22,8 +21,6 @@ MOST_GRIDS = 24
 """In one figure, the fastest ones."""
 LETTERS = 150
 """Of a legend's line."""
-LEAST_RATIO = 1.25
-"""Of neighbouring ticks: closer ones would touch."""
 
 
 def figures(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> list[Drawing]:
@@ -68,7 +65,7 @@ def _against_ranks(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
         panels[1].set_ylabel("(predicted − measured) / measured [%]")
     panels[0].set_ylabel(f"time of {unit} [{unit_name}]")
     for axes in panels:
-        _ranks(axes, sorted({run.record.ranks for run in every}))
+        count_axis(axes, [run.record.ranks for run in every], "ranks")
     handles, labels = panels[0].get_legend_handles_labels()
     columns = max(1, min(len(labels), LETTERS // (max(map(len, labels)) + 8)))
     figure.legend(handles, labels, loc="outside lower center", ncols=columns)
@@ -87,7 +84,7 @@ def _against_grids(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
     figure = Figure(figsize=(WIDTH_IN, 1.3 + 0.19 * len(drawn)), layout="constrained")
     axes = figure.subplots()
     seconds = [value for run in drawn for value in (run.low_s, run.high_s, run.time_s, run.predicted_s) if value]
-    scale, unit_name = _time_unit(max(seconds))
+    scale, unit_name = time_unit(max(seconds))
     at = np.arange(len(drawn))
     (look,) = styles(["measured"]).values()
     axes.errorbar(
@@ -114,7 +111,7 @@ def _against_grids(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
 def _seconds_axis(axes: Axes, runs: Sequence[ReportedRun]) -> tuple[float, str]:
     """Make the y axis hold all times; seconds of its unit, and the unit."""
     seconds = [value for run in runs for value in (run.low_s, run.high_s, run.time_s, run.predicted_s) if value]
-    scale, unit_name = _time_unit(max(seconds))
+    scale, unit_name = time_unit(max(seconds))
     log_axis(axes, min(seconds) / scale, max(seconds) / scale)
     return scale, unit_name
 
@@ -159,24 +156,6 @@ def _spread(group: Sequence[ReportedRun]) -> NDArray[np.float64]:
     low = [run.time_s - run.low_s if run.low_s is not None else 0.0 for run in group]
     high = [run.high_s - run.time_s if run.high_s is not None else 0.0 for run in group]
     return np.maximum(np.array([low, high], dtype=np.float64), 0.0)
-
-
-def _time_unit(largest_s: float) -> tuple[float, str]:
-    """The unit in which times up to this one read well, in seconds, and its name."""
-    return next((unit for unit in ((1.0, "s"), (1e-3, "ms")) if largest_s >= unit[0]), (1e-6, "µs"))
-
-
-def _ranks(axes: Axes, counts: Sequence[int]) -> None:
-    ticks: list[float] = []
-    for count in reversed(counts):
-        if not ticks or count * LEAST_RATIO <= ticks[-1]:
-            ticks.append(float(count))
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(counts[0] / 1.15, counts[-1] * 1.15)
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("ranks")
 
 
 def _in_words(runs: Sequence[ReportedRun]) -> str:

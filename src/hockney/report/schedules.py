@@ -16,6 +16,7 @@ from hockney._core import Direction, Kind, Schedule
 from hockney.errors import RequestError
 from hockney.predict.costs import TERMS, Costs, value
 from hockney.records.keys import COLLECTIVES
+from hockney.report.axes import time_unit
 from hockney.report.style import QUIET, drawing_style
 from hockney.report.svg import html_file
 from hockney.schedule.catalogue import Asked
@@ -203,16 +204,13 @@ def _space_time(request: Asked, schedule: Schedule, costs: Costs) -> Figure:
     """Per rank what its processor does, and the messages between."""
     line = _core.timeline(schedule, costs.curves())
     end_s = max(line.finish_s, default=0.0)
-    unit, scale = next(
-        ((name, factor) for name, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)) if end_s * factor >= 1),
-        ("ns", 1e9),
-    )
+    unit_s, unit = time_unit(end_s)
     figure = Figure(figsize=(9.0, _height(request.problem.ranks)), layout="constrained")
     axes = figure.subplots()
     boxes: dict[Kind, list[Rectangle]] = defaultdict(list)
     for rank, rank_schedule in enumerate(schedule):
         for index, step in enumerate(rank_schedule.steps):
-            start, end = line.start_s[rank][index] * scale, line.end_s[rank][index] * scale
+            start, end = line.start_s[rank][index] / unit_s, line.end_s[rank][index] / unit_s
             boxes[step.kind].append(Rectangle((start, rank - 0.28), end - start, 0.56))
     transfer = costs.messages[0][TERMS.index("transfer")]
 
@@ -222,8 +220,8 @@ def _space_time(request: Asked, schedule: Schedule, costs: Costs) -> Figure:
 
     lines = [
         [
-            ((arrival_s - under_way_s(step.target.length_B)) * scale, step.peer),
-            (arrival_s * scale, rank),
+            ((arrival_s - under_way_s(step.target.length_B)) / unit_s, step.peer),
+            (arrival_s / unit_s, rank),
         ]
         for rank, rank_schedule in enumerate(schedule)
         for step, arrival_s in zip(rank_schedule.steps, line.arrival_s[rank], strict=True)
@@ -235,9 +233,9 @@ def _space_time(request: Asked, schedule: Schedule, costs: Costs) -> Figure:
             PatchCollection(patches, facecolor=KIND_COLOURS[kind], edgecolor="white", linewidth=0.5, zorder=2)
         )
     for rank, finish_s in enumerate(line.finish_s):
-        axes.plot([finish_s * scale], [rank], marker="|", markersize=9, color="black", zorder=3)
+        axes.plot([finish_s / unit_s], [rank], marker="|", markersize=9, color="black", zorder=3)
     _ranks_axis(figure, request)
-    axes.set_xlim(0, end_s * scale * 1.02 if end_s else 1)
+    axes.set_xlim(0, end_s / unit_s * 1.02 if end_s else 1)
     axes.set_xlabel(f"time in {unit} (LogGP); all is done after {format_time(end_s)}")
     handles: list[Patch | Line2D] = [
         Patch(color=KIND_COLOURS[kind], label=KIND_WORDS[kind]) for kind in KIND_WORDS if kind in boxes

@@ -17,12 +17,13 @@ from hockney.models.views import VIEWS, Statement, View, Views
 from hockney.records.keys import TRANSFERS
 from hockney.records.record import LOCALITIES
 from hockney.report.curves import LOCALITY_WORDS
+from hockney.report.effect_figures import column
+from hockney.report.tables import NONE
 from hockney.report.views.collective_costs import costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
 from hockney.units import format_bytes
 
-NONE = "—"
 _PLAIN = {"variant", "mpi", "mapping"}
 """Their words speak for themselves."""
 _USUAL = {"default", "warm"}
@@ -178,16 +179,15 @@ def _lead(machine: Machine) -> list[str]:
 
 def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
     """Latency and bandwidth of the nearest and the farthest ranks."""
-    chosen = principal(entries)
+    nearest_first = principal(entries)
     numbers = []
-    for entry in dict.fromkeys(id(one) for one in (*chosen[:1], *chosen[-1:])):
-        one = next(each for each in chosen if id(each) == entry)
-        fit = fit_of(one)
+    for entry in nearest_first if len(nearest_first) < 2 else (nearest_first[0], nearest_first[-1]):
+        fit = fit_of(entry)
         if fit is None:
             continue
-        where = LOCALITY_WORDS.get(one.locality or "", "") or "two ranks"
+        where = LOCALITY_WORDS.get(entry.locality or "", "") or "two ranks"
         numbers.append(_number(f"latency, {where}", latency(fit)))
-        rate = bandwidth(one, fit)
+        rate = bandwidth(entry, fit)
         if rate is not None:
             numbers.append(_number(f"bandwidth, {where}", rate))
     return numbers
@@ -248,13 +248,10 @@ def _number(name: str, parameter: Parameter) -> Number:
 
 def _symbol(name: str) -> str:
     """`per_entry_s` → `per entry`: the unit stands with the value."""
+    words, _ = column(name)
     if name in _LOGGP:
         return name
-    for unit in ("_B_per_s", "_s_per_B", "_per_s", "_s", "_B"):
-        if name.endswith(unit) and name != unit:
-            name = name.removesuffix(unit)
-            break
-    return name if len(name) <= 3 else name.replace("_", " ")
+    return words if len(words) > 3 else words.replace(" ", "_")
 
 
 def _stated(views: Views) -> bool:

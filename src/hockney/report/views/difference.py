@@ -202,9 +202,9 @@ def _matched(
     for where, in_a, in_b in both:
         of_a, of_b = identity(in_a), identity(in_b)
         for name in dropped:
-            here, word_b = of_a.get(name, ""), of_b.get(name, "")
-            if name not in _OF_THE_MACHINE and here and word_b and here != word_b:
-                diff.remarks.append(f"{where}: {name} {here} in A, {name} {word_b} in B")
+            word_a, word_b = of_a.get(name, ""), of_b.get(name, "")
+            if name not in _OF_THE_MACHINE and word_a and word_b and word_a != word_b:
+                diff.remarks.append(f"{where}: {name} {word_a} in A, {name} {word_b} in B")
     return both
 
 

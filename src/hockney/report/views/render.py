@@ -15,6 +15,7 @@ from hockney.machine.formula import formulas, interval, latex, latex_text, quant
 from hockney.machine.select import title, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, inverse, latency, published
 from hockney.models.base import Fit, Parameter, Quality, preferred_model
+from hockney.models.effects.base import Cell
 from hockney.units import format_bytes
 
 
@@ -214,6 +215,15 @@ def new_table(heading: str, *columns: str) -> Table:
 def add_row(table: Table, *cells: str) -> None:
     """A row of plain text: a user's words may hold brackets, which rich would take for markup."""
     table.add_row(*(Text(cell) for cell in cells))
+
+
+def cell(value: Cell) -> str:
+    """A measured point's value as text, a float to four significant digits."""
+    if value is None:
+        return "—"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _value(parameter: Parameter | None) -> str:

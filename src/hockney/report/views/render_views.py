@@ -9,7 +9,7 @@ from rich.table import Table
 
 from hockney.machine.formula import interval, latex_text, stated
 from hockney.models.views import VIEWS, Statement, View
-from hockney.report.views.render import add_row, new_table
+from hockney.report.views.render import add_row, cell, new_table
 from hockney.report.views.sections import ModelSection, parameter_line
 
 _SYMBOLS = {
@@ -125,14 +125,8 @@ def sections_tables(sections: Sequence[ModelSection], views: Sequence[View]) -> 
             names = list(dict.fromkeys(name for point in section.points for name in point))
             table = new_table("", *names)
             for point in section.points:
-                add_row(table, *(_cell(point.get(name)) for name in names))
+                add_row(table, *(cell(point.get(name)) for name in names))
             yield table
-
-
-def _cell(value: float | int | str | bool | None) -> str:
-    if value is None:
-        return "—"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def sections_data(sections: Sequence[ModelSection], views: Sequence[View]) -> list[dict[str, Any]]:
