@@ -55,7 +55,7 @@ def evaluate(
         Path | None, typer.Option(help="Write every test point with its predictions (.csv, .csv.gz, .parquet).")
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Draw predicted against measured times (.png, .svg).")
+        Path | None, typer.Option(help="Draw predicted against measured times (.svg, .png, .html).")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

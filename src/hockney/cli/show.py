@@ -25,7 +25,7 @@ with later():
     from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
     from hockney.report.views.sections import (
         COLLECTIVES,
-        Section,
+        ModelSection,
         effects_known,
         of_collectives,
         of_effects,
@@ -117,7 +117,7 @@ def show(
     needs_bounds = format_ is Format.json or "bounded" in views
     congestions = Congestions(whole, topology) if needs_bounds else None
     fits = of_fits(part, congestions) if format_ is Format.json or views else []
-    more: list[Section] = []
+    more: list[ModelSection] = []
     # Effects have no cache and no models of one's choice, collectives no locality either.
     if is_effect or (operation is None and cache is None and model is None):
         more += of_effects(whole, operation, locality, variant)
@@ -131,8 +131,8 @@ def show(
 
 def _print(
     part: Machine,
-    fits: list[Section],
-    more: list[Section],
+    fits: list[ModelSection],
+    more: list[ModelSection],
     format_: Format,
     views: Sequence[View],
     path: Path,
@@ -154,7 +154,7 @@ def _print(
 
 
 def _data(
-    part: Machine, fits: list[Section], more: list[Section], views: Sequence[View], path: Path
+    part: Machine, fits: list[ModelSection], more: list[ModelSection], views: Sequence[View], path: Path
 ) -> dict[str, object]:
     data = overview(part)
     # In the order of `of_fits`: entry by entry, model by model.
