@@ -10,7 +10,7 @@ import pytest
 from hockney import _core
 from hockney._core import Kind, Problem, Step
 from hockney.predict.simulation import Parameters, simulate
-from hockney.schedule.catalogue import Asked, algorithms, ask
+from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
 ALGORITHMS = [
     one for one in algorithms() if _core.symmetric_classes((one.collective, one.name, Problem(ranks=8)))
@@ -24,7 +24,7 @@ COPYING = replace(PARAMETERS, copy_s_per_B=0.001)
 of_each = pytest.mark.parametrize("one", ALGORITHMS, ids=lambda one: f"{one.collective}-{one.name}")
 
 
-def cases(one: _core.Algorithm, *, copies: bool = False) -> list[Asked]:
+def cases(one: _core.Algorithm, *, copies: bool = False) -> list[ScheduleRequest]:
     """Those of its cases in which all ranks are alike, also where copies take time."""
     found = []
     for ranks in RANKS:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
-from hockney.records.answers import Candidate, CollectiveMeasurement, Place
+from hockney.records.answers import Candidate, CollectiveMeasurement, RankPlace
 from hockney.records.keys import COLLECTIVES, CollectiveKey
 from hockney.records.record import Record, Selection, Statistic
 from hockney.registry import did_you_mean
@@ -129,7 +129,7 @@ def selection(key: CollectiveKey, name: str, kind: str, answer: CollectiveMeasur
 
 
 def records(
-    key: CollectiveKey, size_B: int, answer: CollectiveMeasurement, places: Sequence[Place], about: Record
+    key: CollectiveKey, size_B: int, answer: CollectiveMeasurement, places: Sequence[RankPlace], about: Record
 ) -> list[Record]:
     """One record for each statistic; the samples are the completion's. `about` holds what the launch knows.
 

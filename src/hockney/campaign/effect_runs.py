@@ -17,7 +17,7 @@ from hockney.campaign.loop import Asking, Loop, Request, Running, require_same_m
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
-from hockney.records.answers import Answer, Hello, Place
+from hockney.records.answers import Answer, Hello, RankPlace
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
@@ -223,7 +223,7 @@ def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
     return json.dumps([list(members), asked], sort_keys=True, default=str)
 
 
-def _caches(ranks: Sequence[Place]) -> list[dict[str, Any]]:
+def _caches(ranks: Sequence[RankPlace]) -> list[dict[str, Any]]:
     """Size of each data cache of the first rank's processor, innermost first."""
     caches = ranks[0].caches if ranks else []
     sizes_B = {cache.level: cache.size_B for cache in caches if cache.type != "Instruction"}

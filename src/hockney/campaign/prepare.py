@@ -16,7 +16,7 @@ from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
-from hockney.records.answers import Hello, Place
+from hockney.records.answers import Hello, RankPlace
 from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Locality
 from hockney.runner.build import runner_binary
@@ -243,7 +243,7 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
     )
 
 
-def _host(place: Place) -> dict[str, Any]:
+def _host(place: RankPlace) -> dict[str, Any]:
     names = ("host", "kernel", "cpu_model", "governor", "cpus", "memory_B")
     said = place.model_dump()
     return {name: said[name] for name in names if name in said}

@@ -25,7 +25,7 @@ with later():
     from hockney.report.schedules import draw as picture
     from hockney.report.schedules import write
     from hockney.schedule import words as in_words
-    from hockney.schedule.catalogue import Asked, algorithms, ask, find, rank_counts
+    from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, rank_counts
     from hockney.schedule.formats import formats
     from hockney.schedule.proof import MOST_RANKS, prove
 
@@ -56,7 +56,7 @@ class ScheduleOptions(BaseModel):
     ] = 0
     radix: Annotated[int, Option("Fan-out or radix; 0 for the algorithm's default.")] = 0
 
-    def request(self, algorithm: str = "") -> Asked:
+    def request(self, algorithm: str = "") -> ScheduleRequest:
         """The schedule, by another algorithm where one is named; RequestError where it is not defined."""
         return ask(
             self.collective,
@@ -348,7 +348,7 @@ def export(problem: ScheduleOptions, options: ExportOptions, json: JsonOption = 
         say.line(f"wrote {output}")
 
 
-def _note_rounding(request: Asked) -> None:
+def _note_rounding(request: ScheduleRequest) -> None:
     """Say on standard error that a picture or count has other sizes than were asked for."""
     if request.is_rounded:
         pieces = f", segments of {request.problem.segment_B} B" if request.problem.segment_B else ""

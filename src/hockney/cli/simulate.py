@@ -12,10 +12,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli._network_figures import NetworkOptions
 from hockney.cli.schedule import ScheduleOptions
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.predict.verb import NetworkOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes, parse_extents, parse_per_byte, parse_time
@@ -32,7 +32,7 @@ with later():
     from hockney.predict.simulation import trace as steps
     from hockney.report.drawn import ENDINGS
     from hockney.report.schedules import draw, write
-    from hockney.schedule.catalogue import Asked
+    from hockney.schedule.catalogue import ScheduleRequest
 
 
 MOST_PLACES = 2**28
@@ -235,7 +235,11 @@ def simulate(
 
 
 def _source(
-    given: dict[str, Any], options: Simulation, network: NetworkFigures, request: Asked, shared: Shared | None
+    given: dict[str, Any],
+    options: Simulation,
+    network: NetworkFigures,
+    request: ScheduleRequest,
+    shared: Shared | None,
 ) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
     """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and what is assumed."""
     if options.machine is None and not options.system:
@@ -313,7 +317,7 @@ def _shared(sharing: Sharing) -> Shared | None:
 
 
 def _write_files(
-    request: Asked, source: Source, outcome: Outcome, per_rank: Path | None, trace: Path | None
+    request: ScheduleRequest, source: Source, outcome: Outcome, per_rank: Path | None, trace: Path | None
 ) -> dict[str, str]:
     """{option: file} of what was written."""
     if per_rank is not None:
@@ -340,7 +344,7 @@ def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
-def _print(request: Asked, outcome: Outcome, written: dict[str, str]) -> None:
+def _print(request: ScheduleRequest, outcome: Outcome, written: dict[str, str]) -> None:
     problem = request.problem
     name = f"{request.algorithm.collective} {request.algorithm.name}, {problem.ranks:,} ranks"
     say.line(f"{name}, {format_bytes(problem.bytes)} ({outcome.method})")

@@ -17,13 +17,13 @@ from hockney import _core
 from hockney._core import Growth, Network, Problem, Simulated
 from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel, closed_form, collective_models
-from hockney.models.collectives.expression import Case
+from hockney.models.collectives.expression import Call
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
 from hockney.records.keys import sizes_are_blocks
-from hockney.schedule.catalogue import Asked
+from hockney.schedule.catalogue import ScheduleRequest
 
 MOST_MESSAGES = 6e6
 """Simulated one by one: seconds."""
@@ -77,7 +77,7 @@ class Row:
         return f"{name} {seconds / self.time_s:.0%}"
 
 
-def predict_one(asked: Asked, costs: MachineCosts, place: Place | None) -> Row:
+def predict_one(asked: ScheduleRequest, costs: MachineCosts, place: Place | None) -> Row:
     """One algorithm under these costs. `place` None: all ranks are equally far apart, as far as was measured.
 
     RequestError where messages go between nodes and their costs are not known.
@@ -116,12 +116,12 @@ def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
     return Row(name, "published", time_s, note=model.source)
 
 
-def _steps_of_one(asked: Asked) -> float:
+def _steps_of_one(asked: ScheduleRequest) -> float:
     """About how many steps and dependencies the root has, from how they grow between 64 and 128 ranks."""
     name = asked.algorithm.collective, asked.algorithm.name
     ranks = asked.problem.ranks
 
-    def weight(one: Asked) -> int:
+    def weight(one: ScheduleRequest) -> int:
         steps = _core.generate_rank(*name, one.problem, one.problem.root).steps
         return sum(1 + len(step.after) for step in steps)
 
@@ -131,7 +131,9 @@ def _steps_of_one(asked: Asked) -> float:
     return more * (more / few) ** math.log2(ranks / 128) if few else 0.0
 
 
-def _simulated(asked: Asked, costs: MachineCosts, place: Place | None, asymptotic: str, *, by_class: bool) -> Row:
+def _simulated(
+    asked: ScheduleRequest, costs: MachineCosts, place: Place | None, asymptotic: str, *, by_class: bool
+) -> Row:
     localities = [max(costs.messages)] if place is None else list(range(len(LOCALITIES)))
     result = _core.simulate(
         [(asked.algorithm.collective, asked.algorithm.name, asked.problem)],
@@ -148,7 +150,7 @@ def _simulated(asked: Asked, costs: MachineCosts, place: Place | None, asymptoti
     return _row(asked.algorithm.name, method, time_s, terms_s, counts, asymptotic)
 
 
-def _line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
+def _line(asked: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
     """Through two small numbers of ranks with the same blocks, to the number that is asked for."""
     few, more = (_fewer(asked, ranks) for ranks in _LINE)
     share = (asked.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
@@ -158,7 +160,7 @@ def _line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
     return _along(few, more, share, costs, asymptotic, note)
 
 
-def _log_line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
+def _log_line(asked: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
     """Through two numbers of ranks that are smaller by powers of two, along the logarithm.
 
     So many that a vector has fewer elements than ranks in both or in neither.
@@ -179,7 +181,9 @@ def _log_line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
     return _along(few, more, doublings, costs, asymptotic, "")
 
 
-def _along(few: Asked, more: Asked, share: float, costs: MachineCosts, asymptotic: str, note: str) -> Row:
+def _along(
+    few: ScheduleRequest, more: ScheduleRequest, share: float, costs: MachineCosts, asymptotic: str, note: str
+) -> Row:
     rows = [_simulated(one, costs, None, asymptotic, by_class=False) for one in (few, more)]
 
     def along(first: float, second: float) -> float:
@@ -224,7 +228,7 @@ def _row(
     )
 
 
-def _fewer(asked: Asked, ranks: int, *, same_blocks: bool = True) -> Asked:
+def _fewer(asked: ScheduleRequest, ranks: int, *, same_blocks: bool = True) -> ScheduleRequest:
     """The same on fewer ranks: with blocks, or with a vector, of the same size."""
     p = asked.problem
     size_B = p.bytes
@@ -234,7 +238,7 @@ def _fewer(asked: Asked, ranks: int, *, same_blocks: bool = True) -> Asked:
     problem = Problem(
         ranks=ranks, bytes=size_B, element_B=p.element_B, segment_B=p.segment_B, radix=p.radix, root=0
     )
-    return Asked(asked.algorithm, problem, size_B, p.segment_B)
+    return ScheduleRequest(asked.algorithm, problem, size_B, p.segment_B)
 
 
 def _terms(
@@ -280,7 +284,7 @@ def formula(counts: dict[str, int]) -> str:
     return " + ".join(f"{counts[name]}{unit}" for name, unit in units.items() if counts[name]) or "0"
 
 
-def growth(asked: Asked) -> str:
+def growth(asked: ScheduleRequest) -> str:
     """How α and β count as ranks grow, from the textbook's closed form; empty where there is none."""
     made = closed_form(asked.algorithm.collective, asked.algorithm.name)
     if made is None:
@@ -288,7 +292,7 @@ def growth(asked: Asked) -> str:
     p = asked.problem
 
     def order(ranks: int) -> tuple[float, float]:
-        counts = made.counts(Case(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
+        counts = made.counts(Call(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
         return float(counts.alpha), float(counts.bytes) / 2.0**40
 
     once, twice = order(2**20), order(2**21)
@@ -307,7 +311,7 @@ def _order(once: float, twice: float) -> str:
     return "log P" if ratio > 1.005 else "1"
 
 
-def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
+def lower_bound(asked: ScheduleRequest, costs: MachineCosts) -> dict[str, float]:
     """No algorithm is faster than what one rank knows can be told to all, or a rank can move its bytes.
 
     With d the time of an empty message and s the time between two of a rank, at most x^t ranks know by the time
@@ -319,7 +323,7 @@ def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
     told_s = min(float(one.one_way_s[0]) for one in costs.messages.values())
     between_s = min(max(one.send_s, float(one.between_s[0])) for one in costs.messages.values())
     optimum = collective_models.get(asked.algorithm.collective).optimum
-    moved_B = float(optimum.counts(Case(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
+    moved_B = float(optimum.counts(Call(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
     last = [float(one.one_way_s[-1] - one.one_way_s[-2]) for one in (farthest, nearest)]
     per_byte_s = min(last) / 2.0**29
     return {"latency_s": _spread_s(p.ranks, told_s, between_s), "volume_s": moved_B * per_byte_s}

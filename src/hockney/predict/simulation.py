@@ -16,7 +16,7 @@ from hockney._core import Kind, Network, Problem, Simulated
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, Source, loggp_costs, per_byte, value
 from hockney.predict.scenario import LOCALITIES, Place
-from hockney.schedule.catalogue import Asked
+from hockney.schedule.catalogue import ScheduleRequest
 
 RANK_B = 64
 MESSAGE_B = 40
@@ -114,7 +114,7 @@ class Outcome:
 
 
 def simulate(
-    asked: Asked,
+    asked: ScheduleRequest,
     source: Source,
     *,
     place: Place | None = None,
@@ -224,7 +224,7 @@ def _critical_path(result: Simulated, costs: Costs) -> dict[str, Any]:
     }
 
 
-def trace(asked: Asked, source: Source) -> Iterator[dict[str, Any]]:
+def trace(asked: ScheduleRequest, source: Source) -> Iterator[dict[str, Any]]:
     """When every rank is busy with which step, in seconds. RequestError for more than a reader could use."""
     if (steps := 2 * expected_messages(asked)) > MOST_TRACED:
         raise RequestError(f"about {steps:.2g} steps are too many for a trace", "trace fewer ranks")
@@ -245,7 +245,7 @@ def trace(asked: Asked, source: Source) -> Iterator[dict[str, Any]]:
             }
 
 
-def expected_messages(asked: Asked) -> float:
+def expected_messages(asked: ScheduleRequest) -> float:
     """About how many messages there are, from how their number grows between 64 and 128 ranks.
 
     An upper estimate: blocks that many ranks would leave empty are counted.
@@ -257,7 +257,7 @@ def expected_messages(asked: Asked) -> float:
     return whole * (whole / half) ** math.log2(ranks / 128) if half else 0.0
 
 
-def _messages(asked: Asked, ranks: int) -> float:
+def _messages(asked: ScheduleRequest, ranks: int) -> float:
     p = asked.problem
     # Many segments are counted by few of them.
     size_B = min(p.bytes, MOST_SEGMENTS * p.segment_B) if p.segment_B else p.bytes
@@ -275,7 +275,7 @@ def _messages(asked: Asked, ranks: int) -> float:
     return counted * (p.bytes / size_B if size_B else 1.0)
 
 
-def _refuse_what_does_not_fit(asked: Asked, *, by_class: bool, trace: bool) -> None:
+def _refuse_what_does_not_fit(asked: ScheduleRequest, *, by_class: bool, trace: bool) -> None:
     ranks = asked.problem.ranks
     messages = expected_messages(asked)
     # Of trees, whose messages are as many as the ranks, few are under way at a time.

@@ -13,7 +13,7 @@ from hockney.models.over_ranks.bandwidth import (
     bus_bandwidth_B_per_s,
     network_bandwidth_B_per_s,
 )
-from hockney.models.over_ranks.choice import CRITERION, DEFAULT, Choice, choices, penalty
+from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, choices, penalty
 from hockney.models.over_ranks.points import (
     CONFIGURATION,
     HELD,
@@ -212,7 +212,7 @@ def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
     return [*tables, costs] if costs.rows else tables
 
 
-def _penalty(choice: Choice) -> str:
+def _penalty(choice: AlgorithmChoice) -> str:
     """What the default costs here, in a cell."""
     if choice.penalty is None:
         return NONE
@@ -221,8 +221,8 @@ def _penalty(choice: Choice) -> str:
     return "cannot be told apart" if choice.ties else "the default is fastest"
 
 
-def _penalty_table(found: Sequence[Choice], names: Sequence[str]) -> Table:
-    by_configuration: dict[tuple[str, ...], list[Choice]] = {}
+def _penalty_table(found: Sequence[AlgorithmChoice], names: Sequence[str]) -> Table:
+    by_configuration: dict[tuple[str, ...], list[AlgorithmChoice]] = {}
     for choice in found:
         by_configuration.setdefault(tuple(_cells(choice.configuration, names)), []).append(choice)
     rows = [

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from hockney.network.bisection.measure import Measured
+from hockney.network.bisection.measure import NetworkMeasures
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.network_layouts import MOST_NODES, Layout, lay_out
 from hockney.report.style import QUIET
@@ -20,7 +20,7 @@ HALVES = (("#0072B2", "o"), ("#E69F00", "s"))
 OTHER, SWITCH, LINK, CUT = "#cfcfcf", "#444444", "#bdbdbd", "#D55E00"
 
 
-def draw(found: Measured) -> Drawing:
+def draw(found: NetworkMeasures) -> Drawing:
     """Nodes of the two halves, others, switches, and links; cut ones stand out."""
     layout = lay_out(found.network)
     place = layout.place
@@ -44,7 +44,7 @@ def draw(found: Measured) -> Drawing:
     return Drawing("network", title, f"{title}. {layout.note}", layout.note, figure)
 
 
-def _title(found: Measured) -> str:
+def _title(found: NetworkMeasures) -> str:
     network, width = found.network, found.width
     what = f"{network.kind.replace('_', ' ')}: {network.nodes} nodes, {network.switches} switches"
     of = "" if found.is_whole else f" of {len(found.allocation)} allocated nodes"
@@ -52,7 +52,7 @@ def _title(found: Measured) -> str:
     return f"{what}; bisection{of}: {links} {'link' if links == '1' else 'links'}"
 
 
-def _lines(axes: Axes, found: Measured, layout: Layout) -> str:
+def _lines(axes: Axes, found: NetworkMeasures, layout: Layout) -> str:
     """Links between drawn vertices, one line for each two; how many links are cut, in words."""
     network = found.network
     a, b = network.ends.T
@@ -90,7 +90,7 @@ def _segments(layout: Layout, pairs: NDArray[np.int64]) -> tuple[list[NDArray[np
     return list(np.concatenate(lines)), np.concatenate([number[~around], number[around], number[around]])
 
 
-def _halves(found: Measured) -> list[NDArray[np.int64]]:
+def _halves(found: NetworkMeasures) -> list[NDArray[np.int64]]:
     """The allocated nodes on either side, the one of the first node first; then all other nodes."""
     side = found.width.side[found.allocation]
     first = side == side[0]
@@ -98,7 +98,7 @@ def _halves(found: Measured) -> list[NDArray[np.int64]]:
     return [found.allocation[first], found.allocation[~first], others]
 
 
-def _nodes(axes: Axes, found: Measured, layout: Layout, size: float) -> list[Line2D]:
+def _nodes(axes: Axes, found: NetworkMeasures, layout: Layout, size: float) -> list[Line2D]:
     looks = [*HALVES, (OTHER, "o")]
     words = ["one half", "the other half", "not allocated"]
     sets = _halves(found)
@@ -141,7 +141,7 @@ def _bars(axes: Axes, layout: Layout, bars: NDArray[np.int64], counts: NDArray[n
             axes.text(x, y - 0.16, str(number), ha="center", va="top", fontsize=7, color=QUIET)
 
 
-def _switches(axes: Axes, found: Measured, layout: Layout, size: float) -> list[Line2D]:
+def _switches(axes: Axes, found: NetworkMeasures, layout: Layout, size: float) -> list[Line2D]:
     network = found.network
     drawn = np.setdiff1d(np.unique(layout.group[network.nodes :]), layout.group[: network.nodes])
     if not len(drawn):

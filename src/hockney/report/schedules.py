@@ -20,7 +20,7 @@ from hockney.records.keys import COLLECTIVES
 from hockney.report.drawn import checked_ending
 from hockney.report.style import QUIET, drawing_style
 from hockney.report.svg import html_file, png_file, svg_file
-from hockney.schedule.catalogue import Asked
+from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes, format_time
 
 MOST_RANKS = 128
@@ -36,7 +36,7 @@ KIND_WORDS = {
 }
 
 
-def draw(asked: Asked, style: str, costs: Costs | None = None) -> Figure:
+def draw(asked: ScheduleRequest, style: str, costs: Costs | None = None) -> Figure:
     """`style`: tree, steps or space-time. RequestError for what cannot be drawn.
 
     `costs`: those of messages between any two ranks (space-time only).
@@ -64,7 +64,7 @@ def draw(asked: Asked, style: str, costs: Costs | None = None) -> Figure:
         return _space_time(asked, schedule, costs)
 
 
-def write(path: Path, figure: Figure, asked: Asked) -> None:
+def write(path: Path, figure: Figure, asked: ScheduleRequest) -> None:
     """Into `.svg`, `.png` or a self-contained page `.html`; RequestError for another ending or place."""
     checked_ending(path)
     if path.suffix == ".html":
@@ -77,7 +77,7 @@ def write(path: Path, figure: Figure, asked: Asked) -> None:
         raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
-def _title(asked: Asked) -> str:
+def _title(asked: ScheduleRequest) -> str:
     p = asked.problem
     parts = [f"{asked.algorithm.collective} {asked.algorithm.name}, {p.ranks} ranks"]
     if p.bytes:
@@ -89,7 +89,7 @@ def _title(asked: Asked) -> str:
     return ", ".join(parts)
 
 
-def _tree(asked: Asked, schedule: Schedule) -> Figure:
+def _tree(asked: ScheduleRequest, schedule: Schedule) -> Figure:
     """Who gets the data from whom first (bcast, scatter), or hands it to whom last (gather, reduce)."""
     name = asked.algorithm.collective
     direction = COLLECTIVES[name].direction
@@ -158,7 +158,7 @@ def _lay_out(
     return widths[root]
 
 
-def _ranks_axis(figure: Figure, asked: Asked) -> None:
+def _ranks_axis(figure: Figure, asked: ScheduleRequest) -> None:
     axes = figure.axes[0]
     ranks = asked.problem.ranks
     axes.set_ylim(ranks - 0.4, -0.6)
@@ -172,7 +172,7 @@ def _height(ranks: int) -> float:
     return min(12.0, 1.1 + 0.3 * max(ranks, 3))
 
 
-def _steps(asked: Asked, schedule: Schedule) -> Figure:
+def _steps(asked: ScheduleRequest, schedule: Schedule) -> Figure:
     """One column for each one-ported round, an arrow for each message."""
     moves = _core.moves(schedule)
     rounds = max((move.round for move in moves), default=-1) + 1
@@ -209,7 +209,7 @@ def _steps(asked: Asked, schedule: Schedule) -> Figure:
     return figure
 
 
-def _space_time(asked: Asked, schedule: Schedule, costs: Costs) -> Figure:
+def _space_time(asked: ScheduleRequest, schedule: Schedule, costs: Costs) -> Figure:
     """Per rank what its processor does, and the messages between."""
     line = _core.timeline(schedule, costs.curves())
     end_s = max(line.finish_s, default=0.0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.network.bisection.bisection import Bisection
-from hockney.network.bisection.measure import Measured, measure
+from hockney.network.bisection.measure import NetworkMeasures, measure
 from hockney.network.bisection.ports import ports
 from hockney.network.topologies.base import parse_spec
 from hockney.report.networks import draw
@@ -36,7 +36,7 @@ def section(spec: str, told: list[str]) -> Section | None:
     )
 
 
-def _measures(found: Measured) -> Table:
+def _measures(found: NetworkMeasures) -> Table:
     network, hops = found.network, found.hops
     rows = [
         ["nodes", str(network.nodes)],
@@ -56,7 +56,7 @@ def _between(found: Bisection, unit: str, scale: float) -> str:
     return high if found.is_exact else f"{found.low / scale:,.10g} (proven) to {high} (found)"
 
 
-def _ports(found: Measured) -> Table:
+def _ports(found: NetworkMeasures) -> Table:
     rows = [
         [one.kind, str(one.switches), str(one.radix), str(one.used), str(one.free)]
         for one in ports(found.network)

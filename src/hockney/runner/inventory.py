@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hockney.records import answers
-from hockney.records.answers import Place
+from hockney.records.answers import RankPlace
 from hockney.records.record import LOCALITIES, Locality
 from hockney.runner.topology import localities
 
@@ -74,7 +74,7 @@ def _number(text: str) -> int:
     return int(text) if text.lstrip("-").isdigit() else -1
 
 
-def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Place]:
+def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[RankPlace]:
     """One placement per CPU (default: those this process may use), as a rank pinned to it would report it."""
     cpus = frozenset(os.sched_getaffinity(0)) if cpus is None else cpus
     system = root / "sys/devices/system"
@@ -83,12 +83,12 @@ def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Pl
         for path in system.glob("node/node*/cpulist")
         for cpu in parse_cpu_list(_text(path))
     }
-    found: list[Place] = []
+    found: list[RankPlace] = []
     for rank, cpu in enumerate(sorted(cpus)):
         folder = system / "cpu" / f"cpu{cpu}"
         topology = folder / "topology"
         caches = [
-            answers.Cache(
+            answers.ProcessorCache(
                 level=_number(_text(index / "level")),
                 type=_text(index / "type"),
                 size_B=_size_B(_text(index / "size")),
@@ -97,7 +97,7 @@ def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Pl
             for index in sorted(folder.glob("cache/index*"))
         ]
         found.append(
-            Place(
+            RankPlace(
                 rank=rank,
                 cpu=cpu,
                 affinity=[cpu],
@@ -111,7 +111,7 @@ def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Pl
     return found
 
 
-def _caches(ranks: list[Place]) -> tuple[Cache, ...]:
+def _caches(ranks: list[RankPlace]) -> tuple[Cache, ...]:
     here = frozenset(rank.cpu for rank in ranks if rank.cpu is not None)
     found: dict[tuple[int, str, int], set[frozenset[int]]] = {}
     for cache in (cache for rank in ranks for cache in rank.caches):

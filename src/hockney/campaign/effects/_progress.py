@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hockney.campaign.effects.base import Here
-from hockney.records.answers import Place
+from hockney.records.answers import RankPlace
 
 OWN = "HOCKNEY_PROGRESS_THREAD"
 """Asks the runner for a thread of its own beside the rank that computes (cpp/runner/effects/overlap)."""
@@ -72,15 +72,15 @@ def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
     return [], f"no core that shares a cache with rank {rank} is free for a progress thread; measure fewer ranks"
 
 
-def _place(here: Here, rank: int) -> Place:
+def _place(here: Here, rank: int) -> RankPlace:
     return next(place for place in here.ranks if place.rank == rank)
 
 
-def _of_host(here: Here, host: str) -> list[Place]:
+def _of_host(here: Here, host: str) -> list[RankPlace]:
     return [place for place in here.ranks if place.host == host]
 
 
-def _cores(places: Sequence[Place], cpus: Iterable[int]) -> int:
+def _cores(places: Sequence[RankPlace], cpus: Iterable[int]) -> int:
     """How many cores these processors are, all cores having as many hardware threads as those of the ranks."""
     width = max((len(place.siblings) for place in places), default=1) or 1
     return len(set(cpus)) // width

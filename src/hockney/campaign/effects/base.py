@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hockney.records.answers import Answer, Place
+from hockney.records.answers import Answer, RankPlace
 from hockney.records.record import LOCALITIES, Locality
 from hockney.registry import Registry
 
@@ -44,7 +44,7 @@ class Here:
 
     pairs: Sequence[tuple[Locality, int, int]]
     localities: Mapping[tuple[int, int], Locality]
-    ranks: Sequence[Place]
+    ranks: Sequence[RankPlace]
     eager_limit_B: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     usable_cpus: Mapping[str, frozenset[int]] = field(default_factory=dict)

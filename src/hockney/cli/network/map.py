@@ -16,7 +16,7 @@ from hockney.terminal.loading import later
 with later():
     from hockney.network.topologies.torus import extents
     from hockney.network.traffic.base import Allocated, Links
-    from hockney.network.traffic.mapping import Comparison, check_ranks, compare, read_map
+    from hockney.network.traffic.mapping import MapComparison, check_ranks, compare, read_map
     from hockney.network.traffic.patterns.base import Volumes, parse_pattern
     from hockney.network.traffic.placements import Situation
 
@@ -70,7 +70,7 @@ def map_(routed: Routed, options: MapOptions, allocation: Allocation, json: Json
     _show(comparison)
 
 
-def _show(comparison: Comparison) -> None:
+def _show(comparison: MapComparison) -> None:
     data = comparison.as_data()
     say.line(
         f"{data['pattern']} on {data['topology']}: {counted(data['ranks'], 'rank')}, "
@@ -94,7 +94,7 @@ def _show(comparison: Comparison) -> None:
     say.line(_verdict(comparison))
 
 
-def _verdict(comparison: Comparison) -> str:
+def _verdict(comparison: MapComparison) -> str:
     best, default = comparison.best.name, comparison.default.name
     worst, crossed = comparison.factor("worst"), comparison.factor("hop_bytes")
     if best == default:

@@ -19,7 +19,7 @@ from hockney.units import parse_time
 
 with later():
     from hockney.network.bisection.bisection import Bisection
-    from hockney.network.bisection.measure import Measured, in_words, measure
+    from hockney.network.bisection.measure import NetworkMeasures, in_words, measure
     from hockney.network.bisection.ports import ports
     from hockney.report.drawn import checked_ending, write_drawing
     from hockney.report.networks import draw
@@ -86,7 +86,7 @@ for _name, _topology in topologies:
     _enter(_name, _topology)
 
 
-def _show(measured: Measured) -> None:
+def _show(measured: NetworkMeasures) -> None:
     graph = measured.network
     say.line(f"{graph.spec}")
     switches = counted(graph.switches, "switch", plural="switches")

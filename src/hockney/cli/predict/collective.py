@@ -8,10 +8,9 @@ from typing import Annotated, Any
 
 from rich.table import Table
 
-from hockney.cli._network_figures import NetworkOptions
-from hockney.cli.predict import MachineFile, Placing, Sizes, predict
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.predict.verb import MachineFile, NetworkOptions, Placing, Sizes, predict
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

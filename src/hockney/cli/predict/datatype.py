@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli.predict import MachineFile, predict
 from hockney.errors import RequestError
 from hockney.options import Option, flag, flags_written
 from hockney.options import options as options_of
+from hockney.predict.verb import MachineFile, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes, parse_extents

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hockney.cli.predict import MachineFile, Sizes, predict
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.predict.verb import MachineFile, Sizes, predict
 from hockney.records.keys import POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later

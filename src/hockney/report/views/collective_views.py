@@ -10,7 +10,7 @@ from hockney.errors import RequestError
 from hockney.machine.congestion import Congestion
 from hockney.machine.formula import domain, latex_quantity, quantity
 from hockney.models.base import Fit
-from hockney.models.collectives._written import Term, latex, meanings, symbols, total
+from hockney.models.collectives._written import WrittenTerm, latex, meanings, symbols, total
 from hockney.models.collectives.base import collective_models
 from hockney.models.collectives.closed_form import ClosedForm
 from hockney.models.collectives.expression import ZERO
@@ -108,7 +108,7 @@ def _relation(is_exact: bool) -> tuple[str, str]:
     return ("=", "=") if is_exact else ("≤", r"\le")
 
 
-def _statement(form: ClosedForm, terms: list[Term], where: str, source: str = "") -> Statement:
+def _statement(form: ClosedForm, terms: list[WrittenTerm], where: str, source: str = "") -> Statement:
     """T = Σ terms; ≤ where messages of a rank overlap."""
     text, mathematics = total(terms)
     plain, relation = _relation(not form.serves_all)
@@ -129,7 +129,7 @@ def _dominant(form: ClosedForm, costs: CollectiveCosts | None) -> list[Statement
     return [_leading(form, few, form.orders[1], "small n"), _leading(form, many, form.orders[0], "large n")]
 
 
-def _leading(form: ClosedForm, terms: list[Term], rest: str, where: str) -> Statement:
+def _leading(form: ClosedForm, terms: list[WrittenTerm], rest: str, where: str) -> Statement:
     text, mathematics = total(terms)
     plain, relation = _relation(not form.serves_all)
     return Statement(
