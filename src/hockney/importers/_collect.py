@@ -7,7 +7,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -196,7 +196,7 @@ def write(collection: Collection, folder: Path, given: Given) -> Campaign:
     there_before = folder.exists()
     plan = {
         "imported": [str(file.path) for file in collection.files],
-        "given": {name: value for name, value in asdict(given).items() if value},
+        "given": {name: value for name, value in given.model_dump().items() if value},
     }
     campaign = Campaign.create(folder, plan)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from matplotlib.collections import LineCollection, PatchCollection
@@ -17,8 +18,9 @@ from hockney.errors import RequestError
 from hockney.predict.costs import TERMS, Costs, value
 from hockney.records.keys import COLLECTIVES
 from hockney.report.axes import time_unit
+from hockney.report.drawn import checked_ending
 from hockney.report.style import QUIET, drawing_style
-from hockney.report.svg import html_file
+from hockney.report.svg import html_file, png_file, svg_file
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes, format_time
 
@@ -63,9 +65,17 @@ def draw(request: ScheduleRequest, style: str, costs: Costs | None = None) -> Fi
         return _space_time(request, schedule, costs)
 
 
-def page(figure: Figure, request: ScheduleRequest) -> bytes:
-    """A self-contained HTML page with the figure."""
-    return html_file(figure, _title(request))
+def write(path: Path, figure: Figure, asked: ScheduleRequest) -> None:
+    """Into `.svg`, `.png` or a self-contained page `.html`; RequestError for another ending or place."""
+    checked_ending(path)
+    if path.suffix == ".html":
+        content = html_file(figure, _title(asked))
+    else:
+        content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
 def _title(request: ScheduleRequest) -> str:
