@@ -5,8 +5,8 @@ from __future__ import annotations
 from hockney.apps.pong.answer import PongAnswer
 from hockney.apps.pong.model import FORMULA, there_and_back_s
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Basis, Made, Runs, app_sections
-from hockney.report.run_tables import Shown
+from hockney.report.app_sections import Basis, Contribution, Runs, app_sections
+from hockney.report.run_tables import ReportedRun
 from hockney.report.runs_section import Program, section
 from hockney.units import format_bytes
 
@@ -21,11 +21,11 @@ class Pong(Program):
     rate = "MB/s"
     about_prediction = f"{FORMULA}, with α and β of a ping-pong between the same places."
 
-    def shown(self, record: AppRecord) -> Shown:
+    def reported(self, record: AppRecord) -> ReportedRun:
         """Bytes in both directions make the rate."""
         size_B, wrong = int(record.parameters["bytes"]), record.answer.read_as(PongAnswer).wrong_messages
         way = f"{wrong} wrong messages" if wrong else ""
-        return Shown(record, format_bytes(size_B), way=way, rate=2 * size_B / record.time_s / 1e6)
+        return ReportedRun(record, format_bytes(size_B), way=way, rate=2 * size_B / record.time_s / 1e6)
 
     def predicted_s(self, record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
         """For the locality of the two ranks."""
@@ -34,6 +34,6 @@ class Pong(Program):
 
 
 @app_sections.register("pong")
-def pong(runs: Runs) -> Made:
+def pong(runs: Runs) -> Contribution:
     """Its section."""
     return section(Pong(), runs)
