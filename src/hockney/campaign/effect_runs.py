@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from socket import gethostname
 from typing import Any
 
-from hockney.campaign.effects.base import Asking as EffectAsking
-from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Request, Running, require_same_mpi
@@ -207,7 +206,7 @@ class _Effects:
         )
 
 
-def _expected(asking: EffectAsking) -> int:
+def _expected(asking: Questions) -> int:
     """Questions of an effect if none were answered: near what it asks, as few answers change the number."""
     count = 0
     for question in asking:
@@ -219,8 +218,8 @@ def _expected(asking: EffectAsking) -> int:
 
 def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
     """What tells one question from another: not the processors that a thread may use, which are the launch's."""
-    asked = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
-    return json.dumps([list(members), asked], sort_keys=True, default=str)
+    identity = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
+    return json.dumps([list(members), identity], sort_keys=True, default=str)
 
 
 def _caches(ranks: Sequence[RankPlace]) -> list[dict[str, Any]]:

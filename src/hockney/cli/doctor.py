@@ -14,7 +14,7 @@ from hockney.terminal.loading import later
 from hockney.units import format_bytes
 
 with later():
-    from hockney.runner.doctor import Diagnosis, Finding, diagnose
+    from hockney.runner.doctor import Diagnosis, MpiFinding, diagnose
 
 
 class DoctorOptions(BaseModel):
@@ -69,7 +69,7 @@ def _print(diagnosis: Diagnosis) -> None:
     say.line("\n", ("ready to measure", "green") if diagnosis.ok else ("nothing to measure with yet", "red"))
 
 
-def _print_finding(finding: Finding) -> None:
+def _print_finding(finding: MpiFinding) -> None:
     mark = ("✓", "green") if finding.works else ("✗", "red")
     standard = f", MPI {finding.standard}" if finding.standard else ""
     say.line("  ", mark, f" {finding.name}{standard} ({finding.where})")

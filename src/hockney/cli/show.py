@@ -25,7 +25,7 @@ with later():
     from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
     from hockney.report.views.sections import (
         COLLECTIVES,
-        Section,
+        ModelSection,
         effects_known,
         of_collectives,
         of_effects,
@@ -93,7 +93,7 @@ def show(options: ShowOptions, as_json: JsonOption = False) -> None:
     needs_bounds = format_ == "json" or "bounded" in views
     congestions = Congestions(machine, options.topology) if needs_bounds else None
     fits = of_fits(part, congestions) if format_ == "json" or views else []
-    more: list[Section] = []
+    more: list[ModelSection] = []
     # Effects have no cache and no models of one's choice, collectives no locality either.
     only = options.model_fields_set & {"operation", "locality", "variant", "cache", "model"}
     if is_effect or not only & {"operation", "cache", "model"}:
@@ -135,7 +135,7 @@ def _part(machine: Machine, options: ShowOptions) -> Machine:
 
 
 def _print(
-    part: Machine, fits: list[Section], more: list[Section], options: ShowOptions, views: Sequence[View]
+    part: Machine, fits: list[ModelSection], more: list[ModelSection], options: ShowOptions, views: Sequence[View]
 ) -> None:
     """Without views asked for: fits as formulas, and the exact view of the others (of all four in JSON)."""
     bare = part.model_copy(update={"point_to_point": []}) if views else part
@@ -154,7 +154,9 @@ def _print(
             say.line("\n\n".join(filter(None, parts)))
 
 
-def _data(part: Machine, fits: list[Section], more: list[Section], views: Sequence[View]) -> dict[str, object]:
+def _data(
+    part: Machine, fits: list[ModelSection], more: list[ModelSection], views: Sequence[View]
+) -> dict[str, object]:
     data = overview(part)
     # In the order of `of_fits`: entry by entry, model by model.
     models = [model for entry in data["entries"] for model in entry["models"].values()]

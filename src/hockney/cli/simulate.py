@@ -23,11 +23,11 @@ from hockney.units import format_bytes, format_time, parse_bytes, parse_extents,
 with later():
     from hockney.machine.file import load
     from hockney.machine.system import find_system
-    from hockney.predict.costs import Source
+    from hockney.predict.costs import CostSource
     from hockney.predict.machine_costs import COMMAND_LINE, of_machine, of_system, placed
     from hockney.predict.network_figures import NetworkFigures, with_network
     from hockney.predict.scenario import LOCALITIES, Place
-    from hockney.predict.simulation import FARTHEST, Outcome, Parameters, Shared
+    from hockney.predict.simulation import FARTHEST, LoggopsParameters, Shared, SimulationResult
     from hockney.predict.simulation import simulate as run
     from hockney.predict.simulation import trace as steps
     from hockney.report.drawn import ENDINGS
@@ -116,7 +116,7 @@ class LogGops(BaseModel):
 
     @property
     def given(self) -> dict[str, Any]:
-        """What is given, by the names of `hockney.predict.simulation.Parameters`."""
+        """What is given, by the names of `hockney.predict.simulation.LoggopsParameters`."""
         given = self.model_dump(exclude_unset=True)
         return {"receive_overhead_s": given["overhead_s"], **given} if "overhead_s" in given else given
 
@@ -240,7 +240,7 @@ def _source(
     network: NetworkFigures,
     request: ScheduleRequest,
     shared: Shared | None,
-) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
+) -> tuple[CostSource, Place | None, dict[str, Any], list[str]]:
     """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and what is assumed."""
     if options.machine is None and not options.system:
         if "latency_s" not in given:
@@ -254,7 +254,7 @@ def _source(
                 "--network-latency and --network-bandwidth complete a --machine or --system",
                 "without one --latency and --gap-per-byte are those of all messages",
             )
-        plain = Parameters(
+        plain = LoggopsParameters(
             **{"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0} | given
         )
         origins = {
@@ -280,15 +280,15 @@ def _source(
         if shared is None:
             warnings += costs.assumptions(None, ranks)
             costs = costs.alike(ranks)
-            return costs, None, costs.told(given, list(costs.messages)), warnings
+            return costs, None, costs.described(given, list(costs.messages)), warnings
         on_nodes = shared.place(ranks)
         costs.check_network(on_nodes, ranks)
         warnings += costs.assumptions(on_nodes, ranks)
-        return costs, None, costs.told(given, [FARTHEST - 1, FARTHEST]), warnings
+        return costs, None, costs.described(given, [FARTHEST - 1, FARTHEST]), warnings
     costs, place = placed(costs, network.of(described), options.mapping, ranks)
     costs.check_network(place, ranks)
     warnings += costs.assumptions(place, ranks)
-    return costs, place, costs.told(given, range(len(LOCALITIES))), warnings
+    return costs, place, costs.described(given, range(len(LOCALITIES))), warnings
 
 
 def _shared(sharing: Sharing) -> Shared | None:
@@ -317,7 +317,11 @@ def _shared(sharing: Sharing) -> Shared | None:
 
 
 def _write_files(
-    request: ScheduleRequest, source: Source, outcome: Outcome, per_rank: Path | None, trace: Path | None
+    request: ScheduleRequest,
+    source: CostSource,
+    outcome: SimulationResult,
+    per_rank: Path | None,
+    trace: Path | None,
 ) -> dict[str, str]:
     """{option: file} of what was written."""
     if per_rank is not None:
@@ -344,7 +348,7 @@ def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
-def _print(request: ScheduleRequest, outcome: Outcome, written: dict[str, str]) -> None:
+def _print(request: ScheduleRequest, outcome: SimulationResult, written: dict[str, str]) -> None:
     problem = request.problem
     name = f"{request.algorithm.collective} {request.algorithm.name}, {problem.ranks:,} ranks"
     say.line(f"{name}, {format_bytes(problem.bytes)} ({outcome.method})")

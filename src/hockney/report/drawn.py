@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from hockney.errors import RequestError
 from hockney.report.figures import Drawing
 from hockney.report.style import drawing_style
@@ -20,15 +22,28 @@ def checked_ending(path: Path) -> None:
 
 
 def write_drawing(path: Path, draw: Callable[[], Drawing]) -> None:
-    """Draw into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
+    """Draw into `.svg`, `.png` or `.html`; RequestError for another ending or a place that cannot be written."""
     checked_ending(path)
     with drawing_style():
         drawing = draw()
-        if path.suffix == ".html":
-            content = html_file(drawing.figure, drawing.alt)
-        else:
-            content = svg_file(drawing.figure) if path.suffix == ".svg" else png_file(drawing.figure)
+        write_figure(path, drawing.figure, drawing.alt)
+
+
+def write_figure(path: Path, figure: Figure, title: str) -> None:
+    """The same for a figure that is drawn already; a page `.html` bears the title."""
+    checked_ending(path)
+    if path.suffix == ".html":
+        content = html_file(figure, title)
+    else:
+        content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
+    write_file(path, content)
+
+
+def write_file(path: Path, content: bytes, *, with_folder: bool = False) -> None:
+    """Write a file, `with_folder` its folder too; RequestError where that fails."""
     try:
+        if with_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
         raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error

@@ -76,18 +76,18 @@ def oversubscribed(ranks: Sequence[RankPlace]) -> list[str]:
 
 def notes(ranks: Sequence[RankPlace]) -> list[str]:
     """What a reader of the localities has to know: ranks that may move, hosts that are one machine."""
-    found: list[str] = []
+    texts: list[str] = []
     loose = [r for r in ranks if not set(r.affinity) <= {r.cpu, *r.siblings}]
     if loose:
         which = _ranges(r.rank for r in loose)
-        found.append(f"ranks {which} are not pinned to a core: their locality is as seen at the start")
+        texts.append(f"ranks {which} are not pinned to a core: their locality is as seen at the start")
     for group in _machines(ranks).values():
         hosts = {r.host for r in group}
         if len(hosts) > 1:
-            found.append(
+            texts.append(
                 f"hosts {_names(group)} are one machine: their network is not a network between machines"
             )
-    return found
+    return texts
 
 
 def _ranges(numbers: Iterable[int]) -> str:

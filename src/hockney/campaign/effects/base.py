@@ -74,16 +74,16 @@ class Here:
 
     def farthest(self) -> Locality:
         """The outermost locality that the placement has."""
-        return max((one for one, _, _ in self.pairs), key=LOCALITIES.index)
+        return max((locality for locality, _, _ in self.pairs), key=LOCALITIES.index)
 
 
-Asking = Generator[Question | NotMeasurable, Answer | None, None]
+Questions = Generator[Question | NotMeasurable, Answer | None, None]
 """Yields questions and is sent their answers; None for one that was refused, and after NotMeasurable.
 
 It must depend on nothing but `Here` and the answers: a campaign that is resumed feeds it the answers on disk.
 """
 
-effects: Registry[Callable[[Here], Asking]] = Registry(
+effects: Registry[Callable[[Here], Questions]] = Registry(
     "effect", "hockney.campaign.effects", "reference/effects.md"
 )
 """By the name of the effect, which is that of its file in cpp/runner/effects."""

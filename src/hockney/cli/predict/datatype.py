@@ -17,10 +17,10 @@ from hockney.units import format_bytes, format_time, parse_bytes, parse_extents
 
 with later():
     from hockney.machine.file import load
-    from hockney.machine.select import one_effect, parse_where, title, words
+    from hockney.machine.select import parse_where, select_effect, title, words
     from hockney.models.effects._shapes import Shape, level_of
     from hockney.models.effects.datatypes import LIBRARY, LOOP
-    from hockney.predict.datatype import DatatypePrediction, Verdict, decide, predict_way
+    from hockney.predict.datatype import DatatypePrediction, DatatypeVerdict, decide, predict_way
     from hockney.predict.datatype_costs import ways_of
     from hockney.predict.layout import face as face_layout
     from hockney.predict.layout import strided
@@ -94,7 +94,7 @@ def datatype(blocks: BlockLayout, face: BlockFace, options: EffectOptions, as_js
     """
     shape = _shape(blocks, face)
     machine = load(options.machine)
-    effect = one_effect(machine, "datatypes", {"locality": options.locality} | parse_where(options.where))
+    effect = select_effect(machine, "datatypes", {"locality": options.locality} | parse_where(options.where))
     ways = ways_of(effect, machine.system.hosts)
     predictions = {name: predict_way(way, shape, effect.not_identified) for name, way in ways.items()}
     verdict = decide(predictions, shape)
@@ -206,7 +206,7 @@ def _show(predictions: dict[str, DatatypePrediction]) -> None:
     say.table(table)
 
 
-def _decided(verdict: Verdict) -> str:
+def _decided(verdict: DatatypeVerdict) -> str:
     if verdict.factor is None:
         return f"{verdict.answer}: {verdict.why}"
     factor, ends = verdict.factor, [end for end in (verdict.low, verdict.high) if end is not None]

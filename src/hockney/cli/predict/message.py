@@ -16,7 +16,7 @@ from hockney.terminal.loading import later
 
 with later():
     from hockney.machine.file import load
-    from hockney.machine.select import one, parse_where, title
+    from hockney.machine.select import parse_where, select_entry, title
     from hockney.predict.message import predict_message
     from hockney.report.views.prediction import as_data, as_text
 
@@ -54,7 +54,7 @@ hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open
             raise RequestError(f"{operation} needs --bytes", "for example --bytes 64KiB")
         keys = {"operation": operation, **message.model_dump(include={"locality", "variant", "cache"})}
         machine = load(message.machine)
-        entry = one(machine, keys | parse_where(message.where))
+        entry = select_entry(machine, keys | parse_where(message.where))
         predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
         if as_json:
             say.json({"machine": str(message.machine), **as_data(entry, message.model, predictions)})

@@ -90,7 +90,10 @@ class _Pairing:
         return np.asarray(self.later[self.half :, pair] if self.later.size else self.first[[pair]])
 
 
-@effect_models.register("congestion")
+@effect_models.register(
+    "congestion",
+    "What random halves of the ranks get when all communicate: effective bisection bandwidth.",
+)
 @partial(over_launches, least={"worst_congestion": NO_CONGESTION})
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """α and β of a pair alone, the mean and the worst congestion, effective bisection bandwidth.

@@ -45,7 +45,9 @@ SEED = 0
 LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
 
 
-@effect_models.register("datatypes")
+@effect_models.register(
+    "datatypes", "What it costs to send data that are not contiguous, and when packing by hand is faster."
+)
 @over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """Cost per block and line of every way, the bound, the errors of layouts left out, and where a loop wins."""

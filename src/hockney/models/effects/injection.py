@@ -63,7 +63,9 @@ class MaxRate:
         return bytes_s if np.isnan(rates).all() else max(bytes_s, pairs / float(np.nanmin(rates)))
 
 
-@effect_models.register("injection")
+@effect_models.register(
+    "injection", "What several pairs of ranks that send at the same time get: the max-rate model."
+)
 @over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """Limits of bandwidth and of message rate, of one process and of those together; α of short and long ones.

@@ -61,7 +61,9 @@ def mean_search(neighbours: int, *, drained: bool) -> float:
     return (neighbours - 1) / 4 if drained else neighbours / 2
 
 
-@effect_models.register("matching")
+@effect_models.register(
+    "matching", "What each entry in the queues of posted receives and unexpected messages costs."
+)
 @over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """c and t₀ of each queue with their intervals (fit covariance), the stencil's figure, and the worst entry."""

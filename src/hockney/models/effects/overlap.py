@@ -97,7 +97,9 @@ class _Point:
         )
 
 
-@effect_models.register("overlap")
+@effect_models.register(
+    "overlap", "How much of a transfer proceeds while the host computes, and what messages cost the host."
+)
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """For each side and protocol: overlap ratio, o and O; the intervals are bootstraps over the repetitions.
 

@@ -51,7 +51,7 @@ class _Size:
 Sizes = Mapping[int, _Size]
 
 
-@effect_models.register("synchronisation")
+@effect_models.register("synchronisation", "The size from which a send waits for its receiver: S of LogGPS.")
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """S_B, S_absent_B and arrived_B; RequestError where a payload was damaged or no try was valid.
 
