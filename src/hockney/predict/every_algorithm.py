@@ -16,7 +16,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import load
 from hockney.machine.system import find_system
 from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
-from hockney.predict.collective_case import CollectiveCase
+from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.estimators.base import FittedEstimator, Progress, Training, estimators
 from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, placed, usual
 from hockney.predict.network_figures import with_network

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from hockney.predict.collective_case import CollectiveCase
+from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.verb import predict
 from hockney.records.keys import COLLECTIVES
 from hockney.terminal import JsonOption, say, verb
