@@ -115,7 +115,9 @@ class Plan(Launching):
     algorithms: Annotated[
         list[str],
         Option(
-            "Of collectives: default, all, library, ours, or names, comma-separated.", read=words, show=",".join
+            "Algorithms of collectives: default, all, library, ours, or names, comma-separated.",
+            read=words,
+            show=",".join,
         ),
     ] = Field(default=["default"])
     localities: Annotated[
@@ -125,7 +127,7 @@ class Plan(Launching):
     rank_counts: Annotated[
         list[int],
         Option(
-            "Ranks that collectives use, comma-separated; default chosen up to all.",
+            "Numbers of ranks that collectives use, comma-separated; default several, up to all ranks.",
             read=lambda text: sorted({whole(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)
@@ -165,7 +167,10 @@ class Plan(Launching):
     ] = None
     adaptive: Annotated[
         bool,
-        Option("Of collectives, measure only what the choice of algorithm hangs on.", flags=("--adaptive",)),
+        Option(
+            "Measure only those points of collectives on which the choice of algorithm depends.",
+            flags=("--adaptive",),
+        ),
     ] = False
     decision_tolerance: float = Field(
         default=0.02, gt=0, description="regret below which a choice of algorithm counts as right"
@@ -200,9 +205,9 @@ class Plan(Launching):
         Option("Relative half-width of the 95 % interval that ends a point; default 0.01.", show=None),
         Field(gt=0),
     ] = 0.01
-    seed: Annotated[int, Option("Of what effects draw by lot."), Field(ge=0)] = 0
+    seed: Annotated[int, Option("Seed of what effects draw at random."), Field(ge=0)] = 0
     topology: Annotated[
-        str, Option("Of the hosts in their order: congestion measures its worst pairing as well.")
+        str, Option("Topology of the hosts in their order: congestion measures its worst pairing as well.")
     ] = ""
     size_tolerance: float = Field(default=0.05, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")

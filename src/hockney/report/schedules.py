@@ -18,9 +18,8 @@ from hockney.errors import RequestError
 from hockney.predict.costs import TERMS, Costs, value
 from hockney.records.keys import COLLECTIVES
 from hockney.report.axes import time_unit
-from hockney.report.drawn import checked_ending
+from hockney.report.drawn import write_figure
 from hockney.report.style import QUIET, drawing_style
-from hockney.report.svg import html_file, png_file, svg_file
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes, format_time
 
@@ -65,17 +64,9 @@ def draw(request: ScheduleRequest, style: str, costs: Costs | None = None) -> Fi
         return _space_time(request, schedule, costs)
 
 
-def write(path: Path, figure: Figure, asked: ScheduleRequest) -> None:
-    """Into `.svg`, `.png` or a self-contained page `.html`; RequestError for another ending or place."""
-    checked_ending(path)
-    if path.suffix == ".html":
-        content = html_file(figure, _title(asked))
-    else:
-        content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
+def write(path: Path, figure: Figure, request: ScheduleRequest) -> None:
+    """Write a picture as its ending says, with what it is of as the title; RequestError as `write_figure`."""
+    write_figure(path, figure, _title(request))
 
 
 def _title(request: ScheduleRequest) -> str:

@@ -87,7 +87,7 @@ class CgStudy(BaseModel):
     ] = 1e-6
     iterations: Annotated[
         int,
-        Option("So many, or at most so many with --eps. [default: until eps, 10000 at most]", show=None),
+        Option("Number of iterations, or with --eps the most. [default: until eps, 10000 at most]", show=None),
         Field(ge=1),
     ] = 10000
     replace_every: Annotated[int, Option("r = b - A x every so many iterations; 0: never."), Field(ge=0)] = 50
@@ -98,7 +98,7 @@ class CgStudy(BaseModel):
     cell_s: Annotated[
         float,
         Option(
-            "Of an unknown and iteration on a host of a simulated cluster: 1ns.",
+            "Time of an unknown in an iteration on a host of a simulated cluster, such as 1ns.",
             flags=("--cell-time",),
             read=parse_time,
             show=None,

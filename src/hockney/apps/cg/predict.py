@@ -18,7 +18,7 @@ class CgCase(Asked):
     operation: str = "cg"
     cells: Annotated[str, Option("Unknowns of the whole: 1000x1000 or 200x200x100.", flags=("--size",))] = ""
     formulation: Annotated[str, Option("reference, fused, joint, single_sweep or pipelined.")] = "single_sweep"
-    iterations: Annotated[int, Option("In a row, of which the mean is given."), Field(ge=1)] = 100
+    iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 100
 
 
 @verb(

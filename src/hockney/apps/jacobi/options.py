@@ -61,7 +61,7 @@ class JacobiStudy(BaseModel):
     cells: Annotated[
         Extents | None,
         Option(
-            "Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks. "
+            "Cells of the whole box: 400 for a cube, or 2000x2000x64; the same on any number of ranks. "
             f"[default: {USUAL_CELLS}]",
             read=parse_cells,
         ),
@@ -97,7 +97,7 @@ class JacobiStudy(BaseModel):
     cell_s: Annotated[
         float,
         Option(
-            "What an update takes on a host of a simulated cluster: 1ns.",
+            "Time of an update on a host of a simulated cluster, such as 1ns.",
             flags=("--cell-time",),
             read=parse_time,
             show=None,

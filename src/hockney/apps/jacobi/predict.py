@@ -44,7 +44,7 @@ class JacobiCase(Asked):
 
     operation: str = "jacobi"
     cells: Annotated[
-        str, Option("Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks.")
+        str, Option("Cells of the whole box: 400 for a cube, or 2000x2000x64; the same on any number of ranks.")
     ] = ""
 
 
@@ -62,11 +62,11 @@ class Formula(BaseModel):
     ] = None
     latency_s: Annotated[
         float | None,
-        Option("Formulas: of a message, such as 0.98us.", flags=("--latency",), read=parse_time),
+        Option("Formulas: latency of a message, such as 0.98us.", flags=("--latency",), read=parse_time),
     ] = None
     bandwidth_B_per_s: Annotated[
         float | None,
-        Option("Formulas: of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
+        Option("Formulas: bandwidth of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
     ] = None
 
 

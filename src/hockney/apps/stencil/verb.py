@@ -69,7 +69,7 @@ class Asked(NetworkOptions, Placing, MachineFile):
     ] = Field(default_factory=list)
     ranks: Annotated[int | None, Option("How many ranks.")] = None
     halo: Annotated[str, Option("sendrecv, nonblocking, overlap, persistent or neighborhood.")] = "nonblocking"
-    iterations: Annotated[int, Option("In a row, of which the mean is given."), Field(ge=1)] = 10
+    iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 10
     cell_time: Annotated[str, Option("What a rank takes for a cell in an iteration, such as 0.9ns.")] = ""
     runs: Annotated[
         Path | None,
