@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hockney.cli import main
+from hockney.importers.base import importers
 from hockney.records.folder import Campaign
 
 DATA = Path(__file__).parents[1] / "importers" / "data"
@@ -41,7 +42,7 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     ]
     assert answer["files"][1]["operations"] == {"bandwidth": 5, "bidirectional": 2}
     assert answer["skipped"] == [
-        {"file": str(files[2]), "reason": "no benchmark result; formats known: imb, nccl_tests, osu, pico, tidy"}
+        {"file": str(files[2]), "reason": f"no benchmark result; formats known: {', '.join(importers.names())}"}
     ]
     assert {r.system for r in Campaign.open(tmp_path / "c").records()} == {"s"}
 
