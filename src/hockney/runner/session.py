@@ -9,7 +9,6 @@ from typing import Self
 
 from hockney.errors import HockneyError, RequestError
 from hockney.records.answers import (
-    EFFECT_ANSWERS,
     Answer,
     AnswerType,
     CollectiveMeasurement,
@@ -21,6 +20,7 @@ from hockney.records.answers import (
     SaidType,
     parse,
 )
+from hockney.records.effect_answers.base import answer_type
 from hockney.runner.process import Ended, Process
 
 MARK = "@hockney "
@@ -95,7 +95,7 @@ class Session:
         """Measure an effect among `members`; keys as in cpp/runner/effects/<operation>.cpp, failures as above."""
         what = f"{operation} among {len(members)} ranks"
         words = {"operation": operation, **request, "members": ",".join(map(str, members))}
-        kind = EFFECT_ANSWERS.get(operation, Answer)
+        kind = answer_type(operation)
         return self._ask("effect", words, what, time_limit_s, "choose a smaller --largest", kind)
 
     def _ask_point(

@@ -6,7 +6,8 @@ from collections.abc import Callable, Generator
 from typing import Literal
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
-from hockney.records.answers import Answer, SynchronisationAnswer
+from hockney.records.answers import Answer
+from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
 from hockney.records.record import Locality
 
 Receiver = Literal["present", "absent"]

@@ -19,7 +19,7 @@ from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
-from hockney.records.answers import MatchingAnswer
+from hockney.records.effect_answers.matching import MatchingAnswer
 from hockney.records.effect_record import EffectRecord, answered
 
 STENCIL = 26

@@ -11,7 +11,7 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
-from hockney.records.answers import SynchronisationAnswer
+from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
 
