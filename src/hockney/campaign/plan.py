@@ -21,11 +21,11 @@ from hockney.words import segment, whole, words, written
 
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
-"""Beyond any buffer. What a library counts, and the memory there is, the runner says of each point."""
+"""Larger than any buffer. The runner checks each point against the memory and what the library can count."""
 
 
 def message_size(text: str) -> int:
-    """In bytes, no more than MOST_B."""
+    """The size in bytes; RequestError above MOST_B."""
     size_B = parse_bytes(text)
     if size_B > MOST_B:
         raise RequestError(f"{text!r} is larger than any message (1 TiB)", "for example 1GiB")

@@ -24,10 +24,11 @@ with later():
     from hockney.machine.file import load
     from hockney.machine.system import find_system
     from hockney.predict.costs import CostSource
-    from hockney.predict.machine_costs import COMMAND_LINE, of_machine, of_system, placed
+    from hockney.predict.machine_costs import of_machine, of_system, placed
+    from hockney.predict.message_costs import COMMAND_LINE
     from hockney.predict.network_figures import NetworkFigures, with_network
-    from hockney.predict.scenario import LOCALITIES, Place
-    from hockney.predict.simulation import FARTHEST, LoggopsParameters, Shared, SimulationResult
+    from hockney.predict.scenario import LOCALITIES, NETWORK, Place
+    from hockney.predict.simulation import LoggopsParameters, Shared, SimulationResult
     from hockney.predict.simulation import simulate as run
     from hockney.predict.simulation import trace as steps
     from hockney.report.schedules import draw, page
@@ -274,7 +275,7 @@ def _source(
         on_nodes = shared.place(ranks)
         costs.check_network(on_nodes, ranks)
         warnings += costs.assumptions(on_nodes, ranks)
-        return costs, None, costs.described(given, [FARTHEST - 1, FARTHEST]), warnings
+        return costs, None, costs.described(given, [NETWORK - 1, NETWORK]), warnings
     costs, place = placed(costs, network.of(described), options.mapping, ranks)
     costs.check_network(place, ranks)
     warnings += costs.assumptions(place, ranks)
@@ -340,7 +341,7 @@ def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _draw(asked: Asked, source: CostSource, path: Path) -> None:
-    figure = draw(asked, "space-time", source.at([FARTHEST]))
+    figure = draw(asked, "space-time", source.at([NETWORK]))
     try:
         if path.suffix == ".html":
             path.write_bytes(page(figure, asked))

@@ -27,7 +27,7 @@ _POINT = (*(name for name in columns.POINT if name != "statistic"), "repetition"
 
 
 def recognises(path: Path, text: str) -> bool:
-    """By name: `.parquet`; or `.csv`, `.csv.gz` whose first line is a comma-separated header."""
+    """Whether the name ends in `.parquet`, or in `.csv` or `.csv.gz` and the first line is a header."""
     if path.name.endswith((".parquet", ".pq")):
         return True
     first = text.lstrip().partition("\n")[0]

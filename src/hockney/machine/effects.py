@@ -1,4 +1,4 @@
-"""From the answers about effects to their models, for each effect, MPI, variant, mapping and locality."""
+"""Models of effects from the answers, for each effect, MPI, variant, mapping and locality."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def title(entry: Entry | Effect, among: Sequence[Entry | Effect] = ()) -> str:
 
 
 def differences(entries: Sequence[Entry | Effect]) -> dict[str, list[str]]:
-    """By name the words in which these entries differ; "" where an entry has none."""
+    """Words in which these entries differ, by name; "" where an entry has none."""
     names = dict.fromkeys(name for entry in entries for name in words(entry))
     return {name: there for name in names if len(there := _words(entries, name)) > 1}
 

@@ -32,7 +32,7 @@ class Costs:
     reduce: Curve
 
     def curves(self) -> CostCurves:
-        """As the core takes them."""
+        """The curves in the form that the core reads."""
         return CostCurves(self.messages, self.copy, self.reduce)
 
 
@@ -45,7 +45,7 @@ class CostSource(Protocol):
         ...
 
     def at(self, localities: Sequence[int]) -> Costs:
-        """Of messages at these localities (index into `scenario.LOCALITIES`)."""
+        """Costs of messages at these localities (index into `scenario.LOCALITIES`)."""
         ...
 
 
@@ -130,5 +130,5 @@ def loggp_costs(*, reduce_s_per_B: float = 0.0, copy_s_per_B: float = 0.0, **mes
 
 
 def loggp(**parameters: Any) -> CostCurves:
-    """`loggp_costs` as the core takes them."""
+    """`loggp_costs` in the form that the core reads."""
     return loggp_costs(**parameters).curves()

@@ -1,4 +1,4 @@
-"""From the tidy table to points: one row for each (algorithm, placement, ranks, bytes), repetitions pooled."""
+"""Points of the tidy table: one row for each (algorithm, placement, ranks, bytes), repetitions pooled."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Of the supervisor, which is the leader of the launch's session."""
+        """Process id of the supervisor, which leads the launch's session."""
         return self._supervisor.pid
 
     @property

@@ -11,7 +11,8 @@ from hockney.apps.jacobi.study import fastest_grid
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.errors import RequestError
 from hockney.options import checked
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.units import Extents
 
 

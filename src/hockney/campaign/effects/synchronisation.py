@@ -1,4 +1,4 @@
-"""From which size on a send waits for its receiver: doubling, then bisection, with the receiver away."""
+"""The size above which a send waits for its receiver, by doubling and bisection while the receiver is busy."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def named(
     segment_B: int = 0,
     element_B: int = 4,
 ) -> ScheduleChoice | None:
-    """As Open MPI's; None where the algorithm calls other collectives, which Fujitsu MPI chooses for itself."""
+    """Open MPI's answer; None where the algorithm calls other collectives: Fujitsu MPI chooses these itself."""
     return openmpi.named(
         operation, algorithm, (), ranks=ranks, size_B=size_B, segment_B=segment_B, element_B=element_B
     )
