@@ -55,7 +55,7 @@ def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[L
 
 
 def here_of(hello: Hello, described: Described, plan: Plan) -> Here:
-    """What this launch, which has said hello, offers to an effect under this plan."""
+    """What a launch offers for effects, from its hello and the plan."""
     kind = str(described.provenance.get("mpi", {}).get("kind", ""))
     return Here(
         pairs=choose(described.localities, plan.localities, 1),
@@ -225,7 +225,7 @@ def _expected(asking: Questions) -> int:
 
 
 def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
-    """What tells one question from another: not the processors that a thread may use, which are the launch's."""
+    """A question's identity: its members and parameters but for a thread's processors, which vary by launch."""
     identity = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
     return json.dumps([list(members), identity], sort_keys=True, default=str)
 

@@ -1,4 +1,4 @@
-"""Measure a campaign: the points of each launch by what is worth most, then effects; survive what fails."""
+"""Measure a campaign: the points of each launch, most informative first, then effects; record failures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NOTABLE_CHANGE = 1.25
 
 
 class Vanished(Refused):
-    """A visit of a point gave no time: what was subtracted was disturbed by more than the difference."""
+    """A visit of a point gave no time, because a disturbance exceeded the difference of two measurements."""
 
 
 def run(
@@ -162,7 +162,7 @@ class _Points:
                 loop.fail(wrong, running.launch, running.index, request.subject)
 
     def _budget_s(self) -> float:
-        """Time for one visit of a point: less than asked for where the first pass would not fit otherwise."""
+        """Time for one visit of a point: less than in the plan if the first pass would not fit otherwise."""
         whole_s = self._plan.budget_s / self._plan.visits
         left_s = self._loop.left_s()
         if left_s == float("inf") or not (coarse := self._work.coarse_left()):

@@ -1,4 +1,4 @@
-"""What a campaign is asked to measure; `plan.json` of the campaign folder."""
+"""The plan of a campaign: everything that it measures; `plan.json` of the campaign folder."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ class Plan(Launching):
 
     @classmethod
     def stored(cls, data: Mapping[str, Any], where: Path) -> Plan:
-        """The plan of an existing campaign; RequestError where it is not one of ours."""
+        """The plan of an existing campaign; RequestError where it is no plan of `hockney measure`."""
         if "ranks" in data and "schema_version" not in data:
             # With the defaults it would ask for what nobody asked for.
             raise RequestError(

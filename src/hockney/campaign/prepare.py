@@ -32,7 +32,7 @@ from hockney.runner.variants import Variant, parse_variant
 
 MOST_RANKS_PER_CPU = 32
 LEAST_REFUSED_RANKS = 256
-"""Beyond both limits, ranks on this host alone would take minutes to start and then starve each other."""
+"""Ranks on this host alone that exceed both limits would take minutes to start and then starve each other."""
 
 ALLOCATIONS = (
     "SLURM_JOB_ID",

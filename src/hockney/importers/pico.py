@@ -218,7 +218,7 @@ def _raw(path: Path, text: str, imported: Imported) -> None:
 
 
 def _iterations(path: Path, text: str, columns: int, imported: Imported) -> tuple[list[int], bool]:
-    """Times in ns, and whether the program says that it warmed up before."""
+    """Times in ns, and whether the program warmed up before, by its last line."""
     values: list[int] = []
     lines = text.split("\n")
     for number, line in enumerate(lines[1:], 2):
@@ -278,7 +278,7 @@ def _library(row: dict[str, str]) -> str:
 
 
 def _variant(row: dict[str, str], datatype: str) -> str:
-    """What the test says beyond its algorithm: buffers on a device, another type, the user's note."""
+    """The configuration beside the algorithm: buffers on a device, another type, the user's note."""
     device = f"{row.get('gpu_lib', 'GPU')} buffers" if row.get("gpu_awareness") == "yes" else ""
     notes = row.get("notes", "")
     return ", ".join(

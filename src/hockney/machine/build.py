@@ -239,7 +239,7 @@ def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
 
 
 def _oversubscribed(rows: pd.DataFrame) -> bool | None:
-    """True if any row says so, None if no row says anything."""
+    """True if any row was oversubscribed, None if no row has a value."""
     if "oversubscribed" not in rows.columns or rows["oversubscribed"].isna().all():
         return None
     return bool(rows["oversubscribed"].any())

@@ -121,7 +121,7 @@ def placement_of_pair(system: System, channel: str, receiver: int) -> Placement:
 def _extent(
     system: System, rule: Mapping, ranks: int, nodes: int | None, ppn: int | None, word: str
 ) -> tuple[int, int]:
-    """Nodes and the most ranks on one, from what is given and what the mapping says."""
+    """Nodes and the most ranks on one, from the arguments and the mapping."""
     cores = system.node.cores
     used = nodes or (rule.nodes if ppn is None else None)
     if used is None and ppn is None and rule.ppn is None and rule.order[-1] != "node":

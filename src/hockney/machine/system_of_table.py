@@ -60,7 +60,7 @@ def system_of_table(frame: pd.DataFrame) -> System:
 
 
 def _placed(frame: pd.DataFrame) -> pd.DataFrame:
-    """mapping, nodes and ppn of the rows that tell them; one of the last two follows from ranks and the other."""
+    """mapping, nodes and ppn of the rows that have them; nodes or ppn may follow from ranks and the other."""
     known = frame[["mapping", "ranks", "nodes", "ppn"]].astype(
         {"ranks": "float64", "nodes": "float64", "ppn": "float64"}
     )

@@ -36,7 +36,7 @@ UNCALIBRATED = 1.5
 on published clusters is 30 to 50 %."""
 
 PUBLISHED = "library"
-"""Name of a model in the machine file that says no algorithm."""
+"""Name of a model in the machine file that names no algorithm."""
 BOUND = "lower bound"
 """Method of a row that has no time, only a lower bound of it."""
 
@@ -48,7 +48,7 @@ _LOG_LINE = 1024
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm: `time_s` is the last rank's finish after a common start, None where `note` says why not.
+    """One algorithm: `time_s` is the last rank's finish after a common start; `note` is why it is None.
 
     `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path.
     """
@@ -103,7 +103,7 @@ def predict_one(request: Asked, costs: MachineCosts, place: Place | None) -> Row
 
 
 def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
-    """What a machine file's own model of the collective says; no time where it speaks of other ranks or sizes.
+    """The answer of a machine file's own model of the collective; no time outside its ranks and sizes.
 
     Where the model is a lower bound it is `low_s`, and there is no time.
     """

@@ -1,4 +1,4 @@
-"""What messages cost, in the form that the simulator takes (cpp/simulate/cost.hpp)."""
+"""Costs of messages in the form that the simulator reads (cpp/simulate/cost.hpp)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUFFERED, HELD = -1.0, -2.0
 
 @dataclass(frozen=True)
 class Costs:
-    """A curve for each of `TERMS` for messages of each locality, in the order asked for, and of local work."""
+    """A curve for each of `TERMS` of messages of each requested locality, and curves of local work."""
 
     messages: list[list[Curve]]
     copy: Curve
@@ -37,7 +37,7 @@ class Costs:
 
 
 class CostSource(Protocol):
-    """What knows the costs of messages by locality."""
+    """A source of the costs of messages by locality."""
 
     @property
     def copies_cost(self) -> bool:

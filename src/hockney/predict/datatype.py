@@ -73,7 +73,7 @@ class DatatypePrediction:
 
 @dataclass(frozen=True)
 class DatatypeVerdict:
-    """`answer`: library, by hand, or cannot be told. `factor`: the time of `send` over that of `hand`."""
+    """`answer`: library, by hand, or undecided. `factor`: the time of `send` over that of `hand`."""
 
     answer: str
     why: str

@@ -98,7 +98,7 @@ class MachineCosts:
         return max(inside) if inside and fits and self.network else max(self.messages)
 
     def assumptions(self, place: Place | None, ranks: int) -> list[str]:
-        """What stands in for localities that these ranks need and nobody measured, in words."""
+        """What replaces localities that these ranks need and that were not measured, in words."""
         if ranks < 2:
             return []
         used = [self._farthest(ranks)] if place is None else place.localities

@@ -34,7 +34,7 @@ class NetworkFigures:
 
     @property
     def words(self) -> str:
-        """What is assumed, as a warning says it."""
+        """The assumption, as the text of a warning."""
         known = []
         if self.latency_s is not None:
             known.append(f"{format_time(self.latency_s)} ({self.latency_source})")

@@ -16,7 +16,7 @@ from hockney.records.table import RATES, operations
 TEXT = ("system", "mpi", "operation", "source", "variant", "cache", "algorithm", "mapping")
 NUMBERS = ("nodes", "ppn", "ranks", "bytes", "segment_bytes", "radix", "root", "pairs", "window")
 POINT = (*TEXT, *NUMBERS, "oversubscribed")
-"""What tells one point from another. Text that is unknown is "", a number NA."""
+"""Columns that identify a point. Unknown text is "", an unknown number NA."""
 
 GROWING = ("nodes", "ppn", "ranks")
 """What changes together when the same run is made larger."""
@@ -123,7 +123,7 @@ def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDAr
 
 
 def limits(train: pd.DataFrame) -> list[str]:
-    """What training points cannot tell, in words: no placement, a single size, a single number of ranks."""
+    """Limits of the training points, in words: no placement, a single size, a single number of ranks."""
     texts = []
     if (train["mapping"] == "").all():
         texts.append(

@@ -89,7 +89,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """What a simulation tells. `method`: `simulated`, or `by_class` where one rank stands for all."""
+    """The result of a simulation. `method`: `simulated`, or `by_class` where one rank stands for all."""
 
     finish_s: NDArray[np.float64]
     """[ranks], by class [classes]."""

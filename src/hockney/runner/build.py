@@ -129,7 +129,7 @@ def cxx_wrapper(wrapper: Path) -> Path:
 
 
 def compiler_version(mpi: Mpi) -> str:
-    """First line of the C++ compiler's `--version`, asked through the wrapper; EnvironmentLack without one."""
+    """First line that the wrapper's C++ compiler prints for `--version`; EnvironmentLack without a compiler."""
     wrapper = cxx_wrapper(mpi.wrapper)
     done = capture([str(wrapper), "--version"], mpi.full_environment(), VERSION_LIMIT_S)
     lines = done.stdout.strip().splitlines()
@@ -176,7 +176,7 @@ def runner_binary(mpi: Mpi) -> Path:
 
 
 def _library(mpi: Mpi) -> list[str]:
-    """What tells a library from the same version built anew: the wrapper's command, header and libraries."""
+    """Marks of a library's build, beyond its version: the wrapper's command, header and libraries."""
     environment = mpi.full_environment()
     shown = capture([str(cxx_wrapper(mpi.wrapper)), "-show"], environment, VERSION_LIMIT_S)
     if shown.returncode == 0:

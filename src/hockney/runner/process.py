@@ -227,7 +227,7 @@ class Process:
         self.kill()
 
     def _release(self, deadline: float) -> None:
-        """Read on so that nobody blocks on a full pipe, wait for the supervisor, close everything."""
+        """Read on so that no process blocks on a full pipe, wait for the supervisor, close everything."""
         with contextlib.suppress(TimeoutError):
             while self._reading():
                 self._pump(deadline)

@@ -69,7 +69,7 @@ class Here:
         }
 
     def eager_B(self, locality: Locality) -> int | None:
-        """The library's own eager limit between two ranks of that locality; None where it says nothing."""
+        """The library's own eager limit between two ranks of that locality; None where it reports none."""
         return self.eager_limit_B.get("network" if locality == "network" else "shared_memory")
 
     def farthest(self) -> Locality:

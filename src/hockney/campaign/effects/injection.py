@@ -102,7 +102,7 @@ def pairs_at(here: Here, locality: Locality) -> tuple[list[tuple[int, int]], str
 
 
 def _across(groups: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """As many disjoint pairs of different groups as possible, each from the two groups with most ranks left."""
+    """The most disjoint pairs of different groups, each from the two groups with most ranks left."""
     left = [list(group) for group in groups]
     pairs = []
     while len(left) > 1:

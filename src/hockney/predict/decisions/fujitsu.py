@@ -1,4 +1,4 @@
-"""Fujitsu MPI (Fugaku): Open MPI's named algorithms; what it chooses by itself is its own and not published.
+"""Fujitsu MPI (Fugaku): Open MPI's named algorithms; its own default choices are not published.
 
 Fujitsu MPI 4.0.1 derives from Open MPI 4; its names that Open MPI has too are taken to be the same algorithms,
 with the same default segment size and fan-out. Its own (trinaryx3, bintree6d, trix6, 3dtorus, blacc3d, …) go

@@ -49,7 +49,7 @@ _HELD_B = 8192.0
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
 _FEWEST = 20
-"""Points below which nothing is said about how errors grow."""
+"""Least number of points from which the growth of errors is derived."""
 _UNKNOWN_GROWTH = 0.5
 _PARTS = (2, 4)
 """Divisors of the largest training run: fits to the smaller runs predict the larger, to see how errors grow."""
@@ -72,7 +72,7 @@ def procedure_of(source: str, statistic: str, system: System) -> str:
 
 
 def _without_limit(system: System) -> System:
-    """A table does not tell how many ranks a node holds, only how many it held."""
+    """The system with nodes of any size: a table shows how many ranks a node held, not how many it can hold."""
     return system.model_copy(
         update={"node": system.node.model_copy(update={"cores_per_cache": 64 * system.node.cores_per_cache})}
     )
