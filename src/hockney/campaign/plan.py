@@ -1,4 +1,4 @@
-"""What a campaign is asked to measure; `plan.json` of the campaign folder."""
+"""The plan of a campaign: everything that it measures; `plan.json` of the campaign folder."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from hockney.words import segment, whole, words, written
 
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
-"""Beyond any buffer. What a library counts, and the memory there is, the runner says of each point."""
+"""Larger than any buffer. The runner checks each point against the memory and what the library can count."""
 
 
 def message_size(text: str) -> int:
-    """In bytes, no more than MOST_B."""
+    """The size in bytes; RequestError above MOST_B."""
     size_B = parse_bytes(text)
     if size_B > MOST_B:
         raise RequestError(f"{text!r} is larger than any message (1 TiB)", "for example 1GiB")
@@ -241,7 +241,7 @@ class Plan(Launching):
 
     @classmethod
     def stored(cls, data: Mapping[str, Any], where: Path) -> Plan:
-        """The plan of an existing campaign; RequestError where it is not one of ours."""
+        """The plan of an existing campaign; RequestError where it is no plan of `hockney measure`."""
         if "ranks" in data and "schema_version" not in data:
             # With the defaults it would ask for what nobody asked for.
             raise RequestError(

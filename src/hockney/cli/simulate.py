@@ -19,7 +19,8 @@ from hockney.units import format_bytes, format_time
 
 with later():
     from hockney.predict.costs import CostSource
-    from hockney.predict.simulation import FARTHEST, SimulationResult
+    from hockney.predict.scenario import NETWORK
+    from hockney.predict.simulation import SimulationResult
     from hockney.predict.simulation import simulate as run
     from hockney.predict.simulation import trace as steps
     from hockney.predict.simulation_costs import shared_by, source
@@ -103,7 +104,7 @@ def _write_files(
     if per_rank is not None:
         _write_table(per_rank, ({"rank": r, "finish_s": s} for r, s in enumerate(outcome.finish_s.tolist())))
     if trace is not None and trace.suffix in ENDINGS:
-        write(trace, draw(request, "space-time", costs.at([FARTHEST])), request)
+        write(trace, draw(request, "space-time", costs.at([NETWORK])), request)
     elif trace is not None and trace.suffix == ".csv":
         _write_table(trace, steps(request, costs))
     elif trace is not None:

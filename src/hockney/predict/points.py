@@ -1,4 +1,4 @@
-"""From the tidy table to points: one row for each (algorithm, placement, ranks, bytes), repetitions pooled."""
+"""Points of the tidy table: one row for each (algorithm, placement, ranks, bytes), repetitions pooled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _IDENTIFYING = [
 TEXT = tuple(column.name for column in _IDENTIFYING if column.kind == "text")
 NUMBERS = tuple(column.name for column in _IDENTIFYING if column.kind in ("count", "whole"))
 POINT = tuple(column.name for column in _IDENTIFYING)
-"""These tell one point of a collective from another. Text that is unknown is "", a number NA."""
+"""Columns that identify a point of a collective. Unknown text is "", an unknown number NA."""
 
 GROWING = columns.SCALE
 """What changes together when the same run is made larger."""
@@ -130,7 +130,7 @@ def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDAr
 
 
 def limits(train: pd.DataFrame) -> list[str]:
-    """What training points cannot tell, in words: no placement, a single size, a single number of ranks."""
+    """Limits of the training points, in words: no placement, a single size, a single number of ranks."""
     texts = []
     if (train["mapping"] == "").all():
         texts.append(

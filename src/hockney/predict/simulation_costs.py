@@ -8,10 +8,11 @@ from hockney.errors import RequestError
 from hockney.machine.file import load
 from hockney.machine.system import find_system
 from hockney.predict.costs import CostSource
-from hockney.predict.machine_costs import COMMAND_LINE, of_machine, of_system, placed
+from hockney.predict.machine_costs import of_machine, of_system, placed
+from hockney.predict.message_costs import COMMAND_LINE
 from hockney.predict.network_figures import NetworkFigures, with_network
-from hockney.predict.scenario import LOCALITIES, Place
-from hockney.predict.simulation import FARTHEST, LoggopsParameters, Shared
+from hockney.predict.scenario import LOCALITIES, NETWORK, Place
+from hockney.predict.simulation import LoggopsParameters, Shared
 from hockney.predict.simulation_options import MOST_PLACES, SharingOptions, SimulationOptions
 from hockney.schedule.catalogue import ScheduleRequest
 
@@ -70,7 +71,7 @@ def source(
         on_nodes = shared.place(ranks)
         costs.check_network(on_nodes, ranks)
         warnings += costs.assumptions(on_nodes, ranks)
-        return costs, None, costs.described(given, [FARTHEST - 1, FARTHEST]), warnings
+        return costs, None, costs.described(given, [NETWORK - 1, NETWORK]), warnings
     costs, place = placed(costs, network.of(described), options.mapping, ranks)
     costs.check_network(place, ranks)
     warnings += costs.assumptions(place, ranks)

@@ -175,7 +175,7 @@ def inspect(wrapper: Path, where: str) -> Mpi:
 
 
 def _simgrid_version(launcher: Path) -> str:
-    """Its header does not tell."""
+    """The version of SimGrid, which its header does not contain."""
     done = capture([str(launcher), "-version"], dict(os.environ), BANNER_LIMIT_S)
     match = re.search(r"SimGrid version ([\d.]+)", done.stdout + done.stderr)
     return match[1] if match else ""
@@ -255,7 +255,7 @@ def _find(request: str) -> Mpi:
 
 
 def is_in_search(request: str) -> bool:
-    """Whether `find` would take an MPI that the search comes upon by itself; nothing is run to know that."""
+    """Whether `find` would return an MPI of the search order; runs nothing."""
     if request in ("auto", "smpi", *KINDS):
         return True
     path = Path(request).expanduser()

@@ -44,7 +44,7 @@ class Refused(HockneyError):
 
 
 class Limitation(HockneyError):
-    """An algorithm does not do what was asked, by its own rules or the library's; no fault of anybody."""
+    """An algorithm refuses a request by its own rules or the library's; this is no failure."""
 
     kind = "limitation"
     exit_code = 3
@@ -186,7 +186,7 @@ def operations(hello: Hello, names: Sequence[str]) -> dict[str, Kernel]:
 
 
 def _telling_line(stderr: str) -> str:
-    """The line of a launcher's messages that says most: the first that speaks of an error, else the last."""
+    """The most informative line of a launcher's messages: the first that names an error, else the last."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip(" \t-=*|")]
     for line in lines:
         if any(

@@ -23,7 +23,7 @@ REFERENCES = 4
 DRAWS_BUDGET = 10.0
 """Points' budgets that all draws together may take."""
 WINDOW_SHARE = 0.02
-"""Of a point's budget, what a window takes alone; slower links get fewer messages in flight."""
+"""Share of a point's budget that a window takes alone; slower links get fewer messages in flight."""
 ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
 """A simulation repeats itself."""
 AGAIN, MOST_AGAIN = 12, 4
@@ -110,10 +110,10 @@ def ask(here: Here) -> Questions:
 
 
 def _again(slowest: Sequence[tuple[float, Question]]) -> Questions:
-    """The slowest pairing on visits of their own, because the greatest of many times is so by chance as well.
+    """Measure the slowest pairing again: the greatest of many times is partly chance.
 
-    Where the median of its slowest pair then falls behind the next one's only time, that one's as well. (The
-    median is each pair's: of many pairs one or another is disturbed on every visit.)
+    If the median of its slowest pair then lies below the single time of the next pairing, measure that one again
+    too. (Medians are taken pair by pair, because every visit disturbs some pair of many.)
     """
     surely_s = 0.0
     for once_s, pairing in sorted(slowest, key=lambda entry: entry[0], reverse=True)[:MOST_AGAIN]:

@@ -41,18 +41,18 @@ _MOST = 4000
 _TRIAL = 600
 """Points on which protocols are tried."""
 _BELIEVE = 10.0
-"""What a protocol must gain in log-likelihood over none."""
+"""Gain in log-likelihood from which on a protocol is believed."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
-"""Where libraries switch protocol for non-blocking and for blocking sends (UCX: 8 KiB and 256 KiB, exclusive)."""
+"""Sizes at which libraries switch protocol for non-blocking and blocking sends (UCX: above 8 and 256 KiB)."""
 _HELD_B = 8192.0
-"""Where libraries stop to copy what they send (UCX's zero copy)."""
+"""The size above which libraries no longer copy what they send (UCX's zero copy)."""
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
 _FEWEST = 20
-"""Points below which nothing is said about how errors grow."""
+"""Least number of points from which the growth of errors is derived."""
 _UNKNOWN_GROWTH = 0.5
 _PARTS = (2, 4)
-"""Of the largest training run: from where on larger ones are predicted to see how errors grow."""
+"""Divisors of the largest training run: fits to the smaller runs predict the larger, to see how errors grow."""
 _BATCH = 512
 
 Index = NDArray[np.intp]
@@ -72,7 +72,7 @@ def procedure_of(source: str, statistic: str, system: System) -> str:
 
 
 def _without_limit(system: System) -> System:
-    """A table does not tell how many ranks a node holds, only how many it held."""
+    """The system with nodes of any size: a table shows how many ranks a node held, not how many it can hold."""
     return system.model_copy(
         update={"node": system.node.model_copy(update={"cores_per_cache": 64 * system.node.cores_per_cache})}
     )
@@ -194,7 +194,7 @@ class _Fit:
         return calibration
 
     def work(self) -> float:
-        """At most so many points are played, each step counted."""
+        """An upper bound of the simulations that the calibration takes, each step counted."""
         points = len(self.chosen)
         of_label = (Counter(scenario.label for scenario in self.chosen)).values()
         protocols = (
@@ -205,7 +205,7 @@ class _Fit:
         return 6 * protocols + 10 * min(points, _MOST) + 8 * len(_PARTS) * min(points, _TRIAL)
 
     def hold(self) -> None:
-        """Has senders wait until larger messages are out, unless something speaks against it."""
+        """Let senders of larger messages wait until these are out, unless the times contradict it."""
         sizes = np.array([scenario.size_B for scenario in self.chosen])
         trial = _sample(np.flatnonzero(sizes > _HELD_B), _TRIAL)
         if trial.size < _FEWEST:
@@ -216,9 +216,9 @@ class _Fit:
             self.held_above_B = _HELD_B
 
     def rendezvous(self) -> dict[str, float]:
-        """Above how many bytes messages of a schedule wait for their receiver, where something speaks for it.
+        """Rendezvous limit in bytes of each schedule whose times support one.
 
-        Each schedule by itself: libraries treat blocking and non-blocking sends differently.
+        Schedules are tried one by one, because libraries treat blocking and non-blocking sends differently.
         """
         limits_B: dict[str, float] = {}
         labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
@@ -235,7 +235,7 @@ class _Fit:
         return limits_B
 
     def step(self, above_B: dict[str, float]) -> float:
-        """From how many ranks on the network costs more; infinity where nothing speaks for it."""
+        """The number of ranks from which on the network costs more; infinity where the times support none."""
         over = np.flatnonzero([scenario.place.is_spread for scenario in self.chosen])
         ranks = sorted({self.chosen[int(i)].ranks for i in over})
         late = [count for count in ranks if ranks[0] < _LATE * ranks[-1] <= count][-3:]
@@ -297,14 +297,14 @@ class _Fit:
 
 
 def _sample(index: Index, most: int) -> Index:
-    """At most `most` of these positions, the same each time."""
+    """A random sample of at most `most` positions, the same each time."""
     if index.size <= most:
         return index
     return np.sort(np.random.default_rng(1).choice(index, most, replace=False))
 
 
 def _largest_message_B(scenario: Scenario) -> int:
-    """At most: blocks of all ranks may travel together."""
+    """The largest message that a schedule can send: blocks of all ranks may travel together."""
     return scenario.size_B * (scenario.ranks if sizes_are_blocks(scenario.label.split()[0]) else 1)
 
 
