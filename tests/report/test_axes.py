@@ -74,7 +74,8 @@ def test_counts_too_close_for_labels_give_way_to_powers_of_two(counts: list[int]
     count_axis(axes, counts, "ranks")
     assert list(axes.get_xticks()) == ticks
     low, high = axes.get_xlim()
-    assert low < min(counts) and max(counts) < high
+    assert low < min(counts)
+    assert max(counts) < high
 
 
 @given(st.lists(st.tuples(st.floats(0, 20), st.floats(0.1, 5)), max_size=12))
