@@ -1,4 +1,4 @@
-"""A figure in a file of its own, in the format that its name ends in."""
+"""Files of a report; a figure in a file of its own has the format that its name ends in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENDINGS = (".svg", ".png", ".html")
 
 
 def checked_ending(path: Path) -> None:
-    """RequestError for a name that ends in no format; to be called before anything is measured."""
+    """Check the ending before anything is measured; RequestError for one that is no format."""
     if path.suffix not in ENDINGS:
         raise RequestError(f"cannot draw a figure as {path.name!r}", f"end the name in {', '.join(ENDINGS)}")
 

@@ -1,4 +1,4 @@
-"""Pictures of a schedule: its tree, its rounds, its space-time diagram."""
+"""Figures of a schedule: its tree, its rounds, its space-time diagram."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hockney.units import format_bytes, format_time
 
 MOST_RANKS = 128
 MOST_MESSAGES = 20000
-"""Beyond these a picture is a black area."""
+"""A figure with more is a black area."""
 
 KIND_COLOURS = {Kind.send: "#0072B2", Kind.receive: "#D55E00", Kind.reduce: "#009E73", Kind.copy: "#CC79A7"}
 KIND_WORDS = {
@@ -37,19 +37,19 @@ KIND_WORDS = {
 
 
 def draw(request: ScheduleRequest, style: str, costs: Costs | None = None) -> Figure:
-    """`style`: tree, steps or space-time. RequestError for what cannot be drawn.
+    """Draw a schedule in one `style`: tree, steps or space-time. RequestError if it cannot be drawn.
 
-    `costs`: those of messages between any two ranks (space-time only).
+    `costs` are those of messages between any two ranks; only space-time needs them.
     """
     if request.problem.ranks > MOST_RANKS:
         raise RequestError(
-            f"{request.problem.ranks} ranks are too many for a picture", f"draw at most {MOST_RANKS} ranks"
+            f"{request.problem.ranks} ranks are too many for a figure", f"draw at most {MOST_RANKS} ranks"
         )
     schedule = request.generate()
     messages = sum(step.kind == Kind.send for rank_schedule in schedule for step in rank_schedule.steps)
     if messages > MOST_MESSAGES:
         raise RequestError(
-            f"{messages} messages are too many for a picture", "draw fewer ranks or larger segments"
+            f"{messages} messages are too many for a figure", "draw fewer ranks or larger segments"
         )
     with drawing_style():
         if style == "tree":
@@ -82,7 +82,7 @@ def _title(request: ScheduleRequest) -> str:
 
 
 def _tree(request: ScheduleRequest, schedule: Schedule) -> Figure:
-    """Who gets the data from whom first (bcast, scatter), or hands it to whom last (gather, reduce)."""
+    """The first sender to each rank (bcast, scatter), or the last receiver from each rank (gather, reduce)."""
     name = request.algorithm.collective
     direction = COLLECTIVES[name].direction
     if direction == Direction.between_all:
@@ -130,8 +130,8 @@ def _tree(request: ScheduleRequest, schedule: Schedule) -> Figure:
 def _lay_out(
     root: int, first: int, children: Mapping[int, list[int]], place: dict[int, tuple[float, int]], level: int
 ) -> int:
-    """Leaves side by side, parents above the middle of their children. Returns the number of leaves."""
-    # Without recursion: a pipeline over many ranks is as deep as it has ranks.
+    """Place leaves side by side and parents above the middle of their children; returns the number of leaves."""
+    # Without recursion, since a pipeline is as deep as it has ranks.
     order, levels = [root], {root: level}
     for rank in order:
         for child in children.get(rank, ()):
@@ -202,7 +202,7 @@ def _steps(request: ScheduleRequest, schedule: Schedule) -> Figure:
 
 
 def _space_time(request: ScheduleRequest, schedule: Schedule, costs: Costs) -> Figure:
-    """Per rank what its processor does, and the messages between."""
+    """The activity of the processor of each rank over time, and the messages between ranks."""
     line = _core.timeline(schedule, costs.curves())
     end_s = max(line.finish_s, default=0.0)
     unit_s, unit = time_unit(end_s)
@@ -216,7 +216,7 @@ def _space_time(request: ScheduleRequest, schedule: Schedule, costs: Costs) -> F
     transfer = costs.messages[0][TERMS.index("transfer")]
 
     def under_way_s(size_B: int) -> float:
-        """From the sender's network interface to the receiver's: L + (m − 1)G."""
+        """Time from the sender's network interface to the receiver's: L + (m − 1)G."""
         return float(value(transfer, np.array([size_B], dtype=np.float64))[0])
 
     lines = [
@@ -237,7 +237,7 @@ def _space_time(request: ScheduleRequest, schedule: Schedule, costs: Costs) -> F
         axes.plot([finish_s / unit_s], [rank], marker="|", markersize=9, color="black", zorder=3)
     _ranks_axis(figure, request)
     axes.set_xlim(0, end_s / unit_s * 1.02 if end_s else 1)
-    axes.set_xlabel(f"time in {unit} (LogGP); all is done after {format_time(end_s)}")
+    axes.set_xlabel(f"time in {unit} (LogGP); the last rank is done after {format_time(end_s)}")
     handles: list[Patch | Line2D] = [
         Patch(color=KIND_COLOURS[kind], label=KIND_WORDS[kind]) for kind in KIND_WORDS if kind in boxes
     ]
