@@ -100,7 +100,7 @@ def telling(measured: pd.DataFrame) -> list[str]:
 
 
 def telling_placed(measured: pd.DataFrame) -> list[str]:
-    """As `telling`, with nodes and ranks per node where the number of ranks and the mapping do not tell them."""
+    """The columns of `telling`, with nodes and ranks per node where ranks and mapping do not determine them."""
     by_ranks = measured.groupby([*CONFIGURATION, "ranks"], dropna=False)
     several = [name for name in ("nodes", "ppn") if by_ranks[name].nunique(dropna=False).max() > 1]
     return [*telling(measured), *several]
