@@ -42,7 +42,7 @@ def ask(here: Here) -> Questions:
         yield NotMeasurable(f"ranks share cores ({here.oversubscribed})", locality)
         return
     half = len(members) // 2
-    lot = np.random.default_rng(here.seed)
+    random = np.random.default_rng(here.seed)
     size_B = max(here.sizes_B, default=min(SIZE_B, here.largest_B))
     if not size_B:
         yield NotMeasurable(NO_BYTES, locality)
@@ -53,7 +53,7 @@ def ask(here: Here) -> Questions:
         return Question(ranks, parameters, locality)
 
     timing = ONCE if here.simulated else here.timing(0.2)
-    alone = [int(rank) for rank in lot.permutation(len(members))]
+    alone = [int(rank) for rank in random.permutation(len(members))]
     chosen = [[members[a], members[b]] for a, b in zip(alone[:half], alone[half : 2 * half], strict=True)][
         :REFERENCES
     ]
@@ -92,7 +92,7 @@ def ask(here: Here) -> Questions:
     means: list[float] = []
     spent_s = 0.0
     for draw in range(_draws(here, half)):
-        order = [int(rank) for rank in lot.permutation(len(members))]
+        order = [int(rank) for rank in random.permutation(len(members))]
         pairs = [end for pair in zip(order[:half], order[half : 2 * half], strict=True) for end in pair]
         label = {"pattern": "random", "seed": here.seed, "draw": draw, "window": window}
         pairing = question(members, pairs, **label, **repeated)

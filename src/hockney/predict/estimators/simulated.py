@@ -18,7 +18,7 @@ from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
 from hockney.models.statistics import CONFIDENCE, NORMAL
-from hockney.predict.calibrate import Calibration, calibrate, play_all
+from hockney.predict.calibrate import Calibration, calibrate, replay_all
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
 from hockney.predict.estimators.base import (
     Array,
@@ -162,7 +162,7 @@ class _Fit:
     held_above_B: float = _HELD_B
 
     def __post_init__(self) -> None:
-        self._played = 0
+        self._replayed = 0
         times = message_times(self.training.point_to_point, self.system)
         rate = self.system.network.bandwidth_B_per_s or 1e10
         self.start = Start(times, lambda size_B: 1e-7 + size_B / rate)
@@ -187,10 +187,10 @@ class _Fit:
     def fitted(self, layout: ParameterLayout, index: Index, steps: int) -> Calibration:
         scenarios = [self.chosen[int(i)] for i in index]
         begin = layout.start(self.start)
-        played = play_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
-        calibration = calibrate(played, self.measured_s[index], layout, begin, steps=steps)
-        self._played += index.size * steps
-        self.training.progress(min(self._played / self.work(), 1.0), "calibrating")
+        replays = replay_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
+        calibration = calibrate(replays, self.measured_s[index], layout, begin, steps=steps)
+        self._replayed += index.size * steps
+        self.training.progress(min(self._replayed / self.work(), 1.0), "calibrating")
         return calibration
 
     def work(self) -> float:
@@ -287,8 +287,8 @@ class _Fit:
             fit = self.fitted(fewer, _sample(low, _TRIAL), 8)
             larger = _sample(high, _TRIAL)
             tried = [self.chosen[i] for i in larger]
-            played = play_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
-            error = np.array([np.log(replay.time_s(fit.theta)) for replay in played]) - np.log(
+            replays = replay_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
+            error = np.array([np.log(replay.time_s(fit.theta)) for replay in replays]) - np.log(
                 self.measured_s[larger]
             )
             inside = np.quantile(np.abs(fit.residual), CONFIDENCE)
@@ -365,8 +365,8 @@ class _Simulated:
         self, index: list[int], scenarios: list[Scenario], mappings: list[str], prediction: Prediction
     ) -> None:
         fit = self.calibration
-        played = play_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
-        slopes = [replay.slope(fit.theta) for replay in played]
+        replays = replay_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
+        slopes = [replay.slope(fit.theta) for replay in replays]
         simulated_s = np.exp([value for value, _ in slopes])
         open_ln = NORMAL * fit.deviation([slope for _, slope in slopes])
         missed, deviation = self.missed.at(_where(scenarios, [mappings[i] for i in index], self.groups))
