@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from hockney.apps.pinning.plan import Plan, plan, wish
+from hockney.apps.pinning.plan import PinningPlan, plan, wish
 from hockney.apps.pinning.recipes import is_listed, request, target_of
 from hockney.apps.pinning.topology import parse
 from hockney.runner.launchers.base import command
@@ -36,7 +36,7 @@ CASES = [
 LIMIT_S = 60.0
 
 
-def _mapped(mpi: Mpi, made: Plan, node: str) -> dict[int, set[int]]:
+def _mapped(mpi: Mpi, made: PinningPlan, node: str) -> dict[int, set[int]]:
     """The CPUs of each rank, as the launcher has them."""
     argv, added = command(mpi, request(made, target_of(mpi)))
     environment = {
@@ -68,7 +68,7 @@ def _mapped(mpi: Mpi, made: Plan, node: str) -> dict[int, set[int]]:
     }
 
 
-def _of_five(where: str, made: Plan) -> set[int]:
+def _of_five(where: str, made: PinningPlan) -> set[int]:
     """`package[0][core:L0-1]`, or `hwt`: numbers of cores or hardware threads, in the order of hwloc."""
     cpus: set[int] = set()
     for kind, numbers in re.findall(r"\[(core|hwt):L([\d,-]+)\]", where):

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from hockney.errors import RequestError
 from hockney.options import Option
-from hockney.predict.verb import MachineFile, NetworkOptions, Placing, Sizes, predict
+from hockney.predict.verb import MessageCosts, Sizes, predict
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
@@ -25,8 +25,7 @@ with later():
     from hockney.machine.system import find_system
     from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
     from hockney.predict.estimators.base import FittedEstimator, Progress, Training, estimators
-    from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, placed, usual
-    from hockney.predict.network_figures import with_network
+    from hockney.predict.machine_costs import MachineCosts, placed
     from hockney.predict.points import CHOICE, POINT, beyond, limits, points
     from hockney.predict.scenario import MOST_STEPS, Place
     from hockney.records import table
@@ -37,7 +36,7 @@ USUAL_B = 1024
 """Of a message where no size is asked for."""
 
 
-class CollectiveCase(NetworkOptions, Placing, MachineFile, Sizes):
+class CollectiveCase(MessageCosts, Sizes):
     """Which collective is predicted, on which ranks, and from what."""
 
     operation: str = ""
@@ -157,18 +156,10 @@ def _published(case: CollectiveCase, size_B: int) -> list[Row]:
 
 
 def _costs(case: CollectiveCase) -> tuple[MachineCosts, Place | None]:
-    system = find_system(case.system) if case.system else None
-    if case.is_there:
-        costs = of_machine(load(case.machine), str(case.machine))
-    else:
-        costs = of_system(system) if system else usual()
-    costs = with_network(costs, case.network, system)
+    costs, system = case.costs()
     if system is None:
-        if case.needs_system:
-            raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, None
-    described = case.network.of(system)
-    return placed(costs, described, case.mapping, case.ranks or 1, case.nodes, case.ppn)
+    return placed(costs, system, case.mapping, case.ranks or 1, case.nodes, case.ppn)
 
 
 def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
