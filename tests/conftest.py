@@ -54,7 +54,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             del newest["intel"]
             absent["intel"] = "Intel MPI is made from MPICH, which stands for it here: HOCKNEY_TEST_ALL=1"
         found = tuple(newest.values())
-    values = [pytest.param(m, id=f"{m.kind}-{m.version}", marks=mark) for m in found]
+    # Open MPI comes first: ranks of MPICH that share cores do not give way to each other while they wait.
+    found = tuple(sorted(found, key=lambda m: [*KINDS, m.kind].index(m.kind)))
+    further = (mark, pytest.mark.thorough) if metafunc.definition.get_closest_marker("one_mpi") else (mark,)
+    values = [
+        pytest.param(m, id=f"{m.kind}-{m.version}", marks=further if number else mark)
+        for number, m in enumerate(found)
+    ]
     for kind in KINDS:
         if kind not in {m.kind for m in found}:
             skip = pytest.mark.skip(reason=absent[kind])

@@ -56,7 +56,7 @@ class Placing(BaseModel):
     """Where ranks are: on a system, by one of its mappings."""
 
     system: Annotated[str, Option("Description of the system, a known name or a JSON file.")] = ""
-    mapping: Annotated[str, Option("Where the system's mapping puts ranks.")] = ""
+    mapping: Annotated[str, Option("Mapping of the system that places the ranks.")] = ""
     nodes: Annotated[int | None, Option("Nodes that are used.")] = None
     ppn: Annotated[int | None, Option("The most ranks on a node.")] = None
 
@@ -72,7 +72,7 @@ class NetworkOptions(BaseModel):
     network_latency_s: Annotated[
         float | None,
         Option(
-            "Of an empty message between nodes, such as 2us: assumed, not measured.",
+            "Latency of an empty message between nodes, such as 2us: assumed, not measured.",
             flags=("--network-latency",),
             read=parse_time,
         ),
@@ -80,7 +80,7 @@ class NetworkOptions(BaseModel):
     network_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            "Of messages between nodes, such as 12.5GB/s or 100Gbit/s.",
+            "Bandwidth of messages between nodes, such as 12.5GB/s or 100Gbit/s.",
             flags=("--network-bandwidth",),
             read=parse_positive_rate,
         ),

@@ -12,7 +12,8 @@ from hockney.apps.stencil.grids import Grid, factorisations, smallest_surface
 from hockney.apps.stencil.options import parse_cells, parse_ranks
 from hockney.errors import RequestError
 from hockney.options import checked
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.units import Extents
 
 

@@ -8,7 +8,8 @@ from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.stencil import Exchange, Stencil, Variant
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import Surroundings, Tuned
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import LOCALITIES
 
 L, O, G = 4e-6, 1e-6, 1e-9  # noqa: E741 - the model's letters

@@ -73,7 +73,7 @@ class CgStudy(StencilStudy):
     ] = 1e-6
     iterations: Annotated[
         int,
-        Option("So many, or at most so many with --eps. [default: until eps, 10000 at most]", show=None),
+        Option("Number of iterations, or with --eps the most. [default: until eps, 10000 at most]", show=None),
         Field(ge=1),
     ] = 10000
     replace_every: Annotated[int, Option("r = b - A x every so many iterations; 0: never."), Field(ge=0)] = 50

@@ -27,7 +27,7 @@ class CgCase(StencilCase):
         ),
     ] = None
     formulation: Annotated[str, Option("reference, fused, joint, single_sweep or pipelined.")] = "single_sweep"
-    iterations: Annotated[int, Option("In a row, of which the mean is given."), Field(ge=1)] = 100
+    iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 100
 
 
 @verb(

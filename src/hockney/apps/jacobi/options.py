@@ -32,7 +32,7 @@ class JacobiStudy(StencilStudy):
     cells: Annotated[
         Extents | None,
         Option(
-            "Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks. "
+            "Cells of the whole box: 400 for a cube, or 2000x2000x64; the same on any number of ranks. "
             f"[default: {USUAL_CELLS}]",
             read=parse_cells,
         ),

@@ -48,7 +48,8 @@ class JacobiCase(StencilCase):
     cells: Annotated[
         Extents | None,
         Option(
-            "Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks.", read=parse_cells
+            "Cells of the whole box: 400 for a cube, or 2000x2000x64; the same on any number of ranks.",
+            read=parse_cells,
         ),
     ] = None
 
@@ -67,11 +68,11 @@ class FormulaOptions(BaseModel):
     ] = None
     latency_s: Annotated[
         float | None,
-        Option("Formulas: of a message, such as 0.98us.", flags=("--latency",), read=parse_time),
+        Option("Formulas: latency of a message, such as 0.98us.", flags=("--latency",), read=parse_time),
     ] = None
     bandwidth_B_per_s: Annotated[
         float | None,
-        Option("Formulas: of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
+        Option("Formulas: bandwidth of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
     ] = None
 
 

@@ -56,7 +56,9 @@ class WishOptions(BaseModel):
     plan: Annotated[bool, Option("Only print the plan and each launcher's options.", flags=("--plan",))] = False
     topology: Annotated[
         str,
-        Option("For --plan, instead of this machine: '2 packages x 2 numa x 4 cores x 2 threads', or a file."),
+        Option(
+            "With --plan: a machine other than this one, '2 packages x 2 numa x 4 cores x 2 threads' or a file."
+        ),
     ] = ""
     figure: Annotated[Path | None, Option("Draw the node (.svg, .png, .html).")] = None
     repetitions: Repetitions = None

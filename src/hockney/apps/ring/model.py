@@ -14,9 +14,10 @@ from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
 from hockney.machine.select import select_entry
 from hockney.machine.system import System
-from hockney.predict.machine_costs import OVERHEAD_SHARE, WITHOUT_NETWORK, ranks_of_one_node
+from hockney.predict.machine_costs import WITHOUT_NETWORK, ranks_of_one_node
 from hockney.predict.machine_costs import of_machine as costs_of_machine
 from hockney.predict.message import predict_message
+from hockney.predict.message_costs import OVERHEAD_SHARE
 from hockney.predict.network_figures import NetworkFigures
 from hockney.predict.scenario import LOCALITIES as OF_COSTS
 from hockney.records.record import LOCALITIES, Locality

@@ -60,7 +60,9 @@ class RingCase(NetworkOptions, Placing, MachineFile):
     where: Annotated[
         list[str], Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, variant.")
     ] = Field(default_factory=list)
-    locality: Annotated[str, Option("Of all neighbours, without --system. [default: the nearest measured]")] = ""
+    locality: Annotated[
+        str, Option("Locality of all neighbours, without --system. [default: the nearest measured]")
+    ] = ""
 
 
 class Numbers(BaseModel):
@@ -68,24 +70,32 @@ class Numbers(BaseModel):
 
     latency_s: Annotated[
         float | None,
-        Option("Instead of a machine file: of a message, such as 0.34us.", flags=("--latency",), read=parse_time),
+        Option(
+            "Latency of a message, such as 0.34us, instead of a machine file.",
+            flags=("--latency",),
+            read=parse_time,
+        ),
     ] = None
     bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            "With --latency: such as 6372.991MB/s. [default: any]",
+            "With --latency: bandwidth of messages, such as 6372.991MB/s. [default: any]",
             flags=("--bandwidth",),
             read=parse_positive_rate,
         ),
     ] = None
     latency_across_s: Annotated[
         float | None,
-        Option("With --latency: of a message between domains.", flags=("--latency-across",), read=parse_time),
+        Option(
+            "With --latency: latency of a message between domains.", flags=("--latency-across",), read=parse_time
+        ),
     ] = None
     bandwidth_across_B_per_s: Annotated[
         float | None,
         Option(
-            "With --latency-across: of messages there.", flags=("--bandwidth-across",), read=parse_positive_rate
+            "With --latency-across: bandwidth of messages between domains.",
+            flags=("--bandwidth-across",),
+            read=parse_positive_rate,
         ),
     ] = None
     domain: Annotated[

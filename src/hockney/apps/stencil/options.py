@@ -75,7 +75,7 @@ class StencilStudy(BaseModel):
     cell_s: Annotated[
         float,
         Option(
-            "What a cell takes in an iteration on a host of a simulated cluster: 1ns.",
+            "Time of a cell in an iteration on a host of a simulated cluster, such as 1ns.",
             flags=("--cell-time",),
             read=parse_time,
             show=None,

@@ -11,7 +11,8 @@ from hockney import _core
 from hockney._core import Network, Problem, Schedule
 from hockney.apps.stencil.stencil import WORK
 from hockney.predict.costs import NOTHING, TERMS, Costs, Curve, per_byte
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import LOCALITIES, Place
 
 FARTHEST = len(LOCALITIES) - 1

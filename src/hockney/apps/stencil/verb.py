@@ -44,7 +44,7 @@ class StencilCase(MessageCosts):
     ] = Field(default_factory=list)
     ranks: Annotated[int | None, Option("How many ranks.")] = None
     halo: Annotated[str, Option("sendrecv, nonblocking, overlap, persistent or neighborhood.")] = "nonblocking"
-    iterations: Annotated[int, Option("In a row, of which the mean is given."), Field(ge=1)] = 10
+    iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 10
     cell_s: Annotated[
         float | None,
         Option(

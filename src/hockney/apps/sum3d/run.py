@@ -58,8 +58,8 @@ class Sum3dStudy(Size):
     ] = False
     ranks: Annotated[int | None, Option("Ranks to launch. [default: the cores of this host]"), Field(ge=1)] = None
     repetitions: Repetitions = None
-    cycles: Annotated[int, Option("Of a repetition, whose time is their mean.")] = 1
-    seed: Annotated[int, Option("Of the random elements.")] = 1
+    cycles: Annotated[int, Option("Cycles of a repetition, whose time is their mean.")] = 1
+    seed: Annotated[int, Option("Seed of the random elements.")] = 1
     loads_only: Annotated[
         bool,
         Option("Only say how many elements each rank gets; nothing is launched.", flags=("--loads-only",)),
@@ -67,7 +67,7 @@ class Sum3dStudy(Size):
     memory_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            f"Of a simulated host's memory; a real one's is measured. [default: {SIMULATED_MEMORY}]",
+            f"Bandwidth of a simulated host's memory; a real host's is measured. [default: {SIMULATED_MEMORY}]",
             flags=("--memory-bandwidth",),
             read=parse_rate,
         ),
