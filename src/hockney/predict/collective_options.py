@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 from hockney.options import Option
-from hockney.predict.verb import MachineFile, NetworkOptions, Placing, Sizes
+from hockney.predict.verb import MessageCosts, Sizes
 from hockney.words import segment, written
 
 
-class CollectiveCase(NetworkOptions, Placing, MachineFile, Sizes):
+class CollectiveCase(MessageCosts, Sizes):
     """Which collective is predicted, on which ranks, and from what."""
 
     operation: str = ""

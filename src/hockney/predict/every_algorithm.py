@@ -18,8 +18,7 @@ from hockney.machine.system import find_system
 from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
 from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.estimators.base import FittedEstimator, Progress, Training, estimators
-from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, placed, usual
-from hockney.predict.network_figures import with_network
+from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.points import CHOICE, POINT, beyond, limits, points
 from hockney.predict.scenario import MOST_STEPS, Place
 from hockney.records import table
@@ -107,18 +106,10 @@ def _published(case: CollectiveCase, size_B: int) -> list[Row]:
 
 
 def _costs(case: CollectiveCase) -> tuple[MachineCosts, Place | None]:
-    system = find_system(case.system) if case.system else None
-    if case.is_there:
-        costs = of_machine(load(case.machine), str(case.machine))
-    else:
-        costs = of_system(system) if system else usual()
-    costs = with_network(costs, case.network, system)
+    costs, system = case.costs()
     if system is None:
-        if case.needs_system:
-            raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
         return costs, None
-    described = case.network.of(system)
-    return placed(costs, described, case.mapping, _ranks(case), case.nodes, case.ppn)
+    return placed(costs, system, case.mapping, _ranks(case), case.nodes, case.ppn)
 
 
 def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from hockney.apps.pinning.plan import Plan, plan, wish
+from hockney.apps.pinning.plan import PinningPlan, plan, wish
 from hockney.apps.pinning.recipes import is_listed, request, target_of
 from hockney.apps.pinning.topology import parse
 from hockney.runner.launchers.base import command
@@ -39,7 +39,7 @@ CASES = [
 LIMIT_S = 60.0
 
 
-def _mapped(mpi: Mpi, made: Plan, node: str, ranks: int) -> dict[int, set[int]]:
+def _mapped(mpi: Mpi, made: PinningPlan, node: str, ranks: int) -> dict[int, set[int]]:
     """The CPUs of each rank, as the launcher has them."""
     argv, added = command(mpi, request(made, target_of(mpi)))
     environment = {
@@ -82,7 +82,7 @@ def _bound_by_hydra(argv: list[str], environment: Mapping[str, str], ranks: int)
     return bound
 
 
-def _of_five(where: str, made: Plan) -> set[int]:
+def _of_five(where: str, made: PinningPlan) -> set[int]:
     """`package[0][core:L0-1]`, or `hwt`: numbers of cores or hardware threads, in the order of hwloc."""
     cpus: set[int] = set()
     for kind, numbers in re.findall(r"\[(core|hwt):L([\d,-]+)\]", where):
