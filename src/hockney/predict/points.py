@@ -20,9 +20,12 @@ _IDENTIFYING = [
     if column.identifies in ("setting", "scale", "choice", "call", "point", "visit")
     and column.name != "statistic"
 ]
-TEXT = tuple(column.name for column in _IDENTIFYING if column.kind == "text")
+_SAMPLED = ("system", "mpi", "operation", "source", "variant", "cache", "algorithm", "mapping")
+"""The order in which `sample` of a split hashes the text columns: another order would draw another sample,
+so a new column comes last."""
+TEXT = tuple(sorted((column.name for column in _IDENTIFYING if column.kind == "text"), key=_SAMPLED.index))
 NUMBERS = tuple(column.name for column in _IDENTIFYING if column.kind in ("count", "whole"))
-POINT = tuple(column.name for column in _IDENTIFYING)
+POINT = (*TEXT, *NUMBERS, *(column.name for column in _IDENTIFYING if column.kind == "truth"))
 """Columns that identify a point of a collective. Unknown text is "", an unknown number NA."""
 
 GROWING = columns.SCALE

@@ -14,8 +14,14 @@ from hockney.records import columns
 from hockney.records.keys import COLLECTIVES
 from hockney.records.series import default_statistic
 
-_SET = (*columns.names("setting"), *columns.names("call"))
-CONFIGURATION = (*(name for name in _SET if name not in ("operation", "mapping")), "mapping")
+_ALIKE = ("source", "operation", "pairs", "window")
+"""Columns in which points of one collective do not differ; the measuring programs count alike."""
+CONFIGURATION = tuple(
+    sorted(
+        (name for name in (*columns.names("setting"), *columns.names("call")) if name not in _ALIKE),
+        key="mapping".__eq__,
+    )
+)
 """Times that agree in these may be compared, or joined by a line; people name the mapping last."""
 PLACED = (*CONFIGURATION, *(name for name in columns.SCALE if name != "ranks"))
 """Times at one rank count agree in these."""
