@@ -8,8 +8,11 @@ MAKEFLAGS += --jobs=2
 endif
 PIP := -m pip install --quiet --disable-pip-version-check
 
-# Prints how long a part took, whether it passed or not: $(call part,NAME,COMMAND).
-part = @start=$$(date +%s); $(2); code=$$?; echo "$(1): $$(( $$(date +%s) - start )) s"; exit $$code
+# A part that fails does not keep the others from running: $(call part,NAME,COMMAND) prints how long it took, and
+# $(judged), at the end, which parts failed.
+failed := $(shell mktemp -u)
+part = @start=$$(date +%s); { $(2); } || echo "$(1)" >> $(failed); echo "$(1): $$(( $$(date +%s) - start )) s"
+judged = @if [ -e $(failed) ]; then sed 's/^/FAILED: /' $(failed); rm $(failed); exit 1; fi
 
 .PHONY: demo test test-all lint docs format sanitize
 
@@ -66,6 +69,7 @@ SIDE_BY_SIDE = --numprocesses auto --dist worksteal
 test: .venv/.ready-dev .venv-mpich/.ready lint docs
 	$(call part,tests without MPI,$(BIN)/python -m pytest -m "not mpi and not thorough" $(SIDE_BY_SIDE) --durations 10)
 	$(call part,tests with MPI,HOCKNEY_TEST_MPIS="$$(ls $(CURDIR)/.venv-mpich/bin/mpicc 2>/dev/null)" $(BIN)/python -m pytest -m "mpi and not thorough" --durations 10)
+	$(judged)
 
 # A wheel that could not be had is left out, and the tests of its MPI skip by name.
 wheels = $$(ls $(CURDIR)/.venv-*/bin/mpicc 2>/dev/null | paste -sd:)
@@ -80,13 +84,14 @@ bench = $(call part,bench/$(1),$(BIN)/python bench/$(1) $(2))
 # needs a machine that keeps its level for as long. A test runs a part of bench/simulated_truth.
 test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
 	$(call bench,report_scale,$(addprefix --table ,$(TABLE)))
-	$(call bench,simulator,--repetitions 3)
+	$(call bench,simulator,--repetitions 3 --no-speed)
 	$(call bench,schedule_overhead,--mpi $(BIN)/mpicc --launches 3)
 	$(call bench,one_launch_vs_relaunch,--mpi $(BIN)/mpicc --sizes 3)
 	$(call part,bench/simulated_applications,$(call where,command -v smpicc >/dev/null,no SimGrid (smpicc),$(BIN)/python bench/simulated_applications --platforms switch --programs jacobi))
 	$(call part,sanitizers,HOCKNEY_SANITIZE=1 $(ALL) $(BIN)/python -m pytest tests/runner/test_sanitizers.py)
 	$(call part,tests without MPI,$(ALL) $(BIN)/python -m pytest -m "not mpi" $(SIDE_BY_SIDE) --durations 10)
 	$(call part,tests with MPI,$(ALL) $(BIN)/python -m pytest -m mpi --durations 10)
+	$(judged)
 
 # The runner with sanitizers: minutes of compiling, so not among the tests of `make test`.
 sanitize: .venv/.ready-dev
