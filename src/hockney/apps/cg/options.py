@@ -13,7 +13,7 @@ from hockney.apps.cg.solution import describe
 from hockney.apps.launched import Launched
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid, smallest_surface
 from hockney.apps.stencil.options import StencilStudy, parse_unknowns
-from hockney.apps.stencil.stencil import Variant
+from hockney.apps.stencil.ways import VARIANTS, Variant
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
@@ -61,7 +61,7 @@ class CgStudy(StencilStudy):
     variants: Annotated[
         tuple[Variant, ...],
         Option(
-            "reference, fused, joint, single_sweep, pipelined; comma-separated.",
+            f"{', '.join(VARIANTS)}; comma-separated.",
             flags=("--formulation",),
             read=words,
             show=",".join,
@@ -77,7 +77,12 @@ class CgStudy(StencilStudy):
         Field(ge=1),
     ] = 10000
     replace_every: Annotated[int, Option("r = b - A x every so many iterations; 0: never."), Field(ge=0)] = 50
-    bound: Annotated[bool, Option("Measure, in turns with the solves, what memory allows.")] = False
+    bound: Annotated[
+        bool,
+        Option(
+            "Measure the memory traffic of an iteration by itself before each solve: a lower bound of its time."
+        ),
+    ] = False
     solution: Annotated[Path | None, Option("File of the solution: raw doubles, described in FILE.json.")] = None
     launches: int = 1
 

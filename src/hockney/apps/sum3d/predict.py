@@ -25,7 +25,7 @@ with later():
 class Sum3dCase(Size):
     """What is summed on which ranks, and how fast their memory is."""
 
-    ranks: Annotated[int | None, Option("How many ranks. [default: those of --grid]")] = None
+    ranks: Annotated[int | None, Option("Number of ranks. [default: those of --grid]")] = None
     grid: Annotated[Grid | None, Option("Processes along x, y and z, such as 6x4x1.", read=parse_grid)] = None
     split: Annotated[str, Option("balanced, cartesian or blocks.")] = "balanced"
     machine: Annotated[Path, Option("Machine file.")] = MACHINE
