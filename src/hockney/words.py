@@ -55,10 +55,10 @@ def wholes(text: str, allowed: range) -> list[int]:
     return numbers
 
 
-def listed(values: Iterable[str], last: str = "or") -> str:
+def listed(values: Iterable[str]) -> str:
     """`core, socket or node`: what an option may be, for its help."""
     *first, final = values
-    return f"{', '.join(first)} {last} {final}" if first else final
+    return f"{', '.join(first)} or {final}" if first else final
 
 
 def segment(text: str) -> int:

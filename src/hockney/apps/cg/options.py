@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import quote
 
 from pydantic import Field, model_validator
@@ -19,7 +19,7 @@ from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents
-from hockney.words import words
+from hockney.words import listed, words
 
 Stores = Literal["auto", "plain", "streaming"]
 
@@ -67,7 +67,7 @@ class CgStudy(StencilStudy):
             show=",".join,
         ),
     ] = ("single_sweep",)
-    stores: Annotated[Stores, Option("auto, plain or streaming (A p passes by the caches).")] = "auto"
+    stores: Annotated[Stores, Option(f"{listed(get_args(Stores))} (A p passes by the caches).")] = "auto"
     eps: Annotated[
         float, Option("End where ‖r‖ ≤ eps times the first. [default: 1e-6]", show=None), Field(lt=1)
     ] = 1e-6
