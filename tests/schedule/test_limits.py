@@ -74,6 +74,7 @@ def test_too_many_ranks_to_hold_are_refused_at_once() -> None:
         _core.generate("bcast", "binomial", Problem(ranks=2**21, bytes=8))
 
 
+@pytest.mark.thorough
 def test_dependencies_count_as_memory() -> None:
     # The root's P signals depend on P reports each: 4 P² bytes, 40 GB.
     with pytest.raises(_core.TooLarge, match="4 GiB"):

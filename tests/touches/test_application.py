@@ -23,6 +23,7 @@ FILES = [
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
 
+@pytest.mark.thorough
 def test_an_application_is_a_file_a_folder_and_a_page(tree: Tree) -> None:
     with tree.with_example("pong") as touched:
         assert (touched.added, touched.edited) == (FILES, [])

@@ -40,6 +40,7 @@ def _campaign(folder: Path) -> Path:
     return campaign.path
 
 
+@pytest.mark.thorough
 def test_a_model_of_an_effect_is_one_file_and_a_heading(tree: Tree, tmp_path: Path) -> None:
     campaign, machine, page = _campaign(tmp_path / "campaign"), tmp_path / "machine.json", tmp_path / "page.html"
     with tree.with_example("effect_model") as touched:

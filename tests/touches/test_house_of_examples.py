@@ -28,6 +28,7 @@ ROOMS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("heading", "red"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tests.conftest import OPENMPI_MACROS, Script
 from tests.touches.conftest import Tree
 
@@ -15,6 +16,7 @@ print(*command(find(sys.argv[1], "flux"), LaunchRequest(4, ppn=2))[0][1:])
 """
 
 
+@pytest.mark.thorough
 def test_a_launcher_is_one_file_and_a_heading(tree: Tree, tmp_path: Path, script: Script) -> None:
     script(tmp_path / "bin" / "mpicc", OPENMPI_MACROS)
     script(tmp_path / "bin" / "flux", "commands: 0.66.0\nlibflux-core: 0.66.0")

@@ -13,6 +13,7 @@ TABLE = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,
 )
 
 
+@pytest.mark.thorough
 def test_a_model_is_one_file_and_a_heading(tree: Tree, tmp_path: Path) -> None:
     table, machine, page = tmp_path / "table.csv", tmp_path / "machine.json", tmp_path / "page.html"
     table.write_text(TABLE, encoding="utf-8")

@@ -24,6 +24,7 @@ def where(mpi: Mpi) -> list[str]:
     return ["--mpi", str(mpi.wrapper), *(["--platform", str(PLATFORM)] if mpi.kind == "smpi" else [])]
 
 
+@pytest.mark.one_mpi
 def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     folder, picture = tmp_path / "runs", tmp_path / "c.svg"
     study = ["--size", "16x12", "--ranks", "1,2", "--grid", "all", "--repetitions", "1"]

@@ -87,6 +87,7 @@ def test_planted_parameters_are_recovered() -> None:
     assert found.parameters["alpha_long_s"].value == pytest.approx(LONG_S, rel=0.2)
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     # Three pairs lie on the break of the message rate: 3/r_N = 300 ns beside 302 ns of start-up and bytes.
     names = {"R_C_B_per_s": R_C, "R_N_B_per_s": R_N, "message_rate_N_per_s": RATE_N, "alpha_short_s": SHORT_S}
