@@ -27,3 +27,9 @@ def run_hockney(*words: str, cwd: Path | None = None) -> subprocess.CompletedPro
             code = ended.code
     assert isinstance(code, int)
     return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())
+
+
+def outcome(*words: str | Path) -> tuple[int, str, str]:
+    """The same for tests that take it apart: exit code, standard output, standard error."""
+    done = run_hockney(*map(str, words))
+    return done.returncode, done.stdout, done.stderr

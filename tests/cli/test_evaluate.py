@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import outcome
 
-from hockney import cli
 from hockney.models.base import models
 from hockney.records import table
 from hockney.records.folder import Campaign
@@ -47,19 +46,13 @@ def tidy(tmp_path: Path) -> Path:
     return tmp_path / "tidy.csv"
 
 
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
-) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["hockney", "evaluate", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    printed = capsys.readouterr()
-    return int(stop.value.code or 0), printed.out, printed.err
+def run(*arguments: str) -> tuple[int, str, str]:
+    return outcome("evaluate", *arguments)
 
 
 @pytest.fixture
-def hockney(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    return lambda *arguments: run(monkeypatch, capsys, *arguments)
+def hockney() -> Any:
+    return lambda *arguments: run(*arguments)
 
 
 def test_json_has_the_promised_shape(hockney: Any, tidy: Path) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from tests.command_line import outcome
 
-from hockney import cli
 from hockney.records import table
 
 ROW = {"system": "s", "mpi": "m", "nodes": 2, "statistic": "completion", "repetition": 0}
@@ -39,14 +38,9 @@ def tidy(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hockney(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tidy: Path) -> Any:
+def hockney(tidy: Path) -> Any:
     def run(*arguments: str, operation: str = "bcast") -> tuple[int, str, str]:
-        words = ["hockney", "evaluate", str(tidy), "--operation", operation, *arguments]
-        monkeypatch.setattr(sys, "argv", words)
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("evaluate", tidy, "--operation", operation, *arguments)
 
     return run
 

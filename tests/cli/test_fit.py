@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.command_line import outcome
 
-from hockney import cli
 from hockney.machine.file import load
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
@@ -18,16 +17,12 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run the verb in an empty folder: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hockney", "fit", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("fit", *arguments)
 
     return call
 

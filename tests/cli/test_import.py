@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import outcome
 
-from hockney.cli import main
 from hockney.importers.base import importers
 from hockney.records.folder import Campaign
 
 DATA = Path(__file__).parents[1] / "importers" / "data"
 
 
-def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str | Path
-) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["hockney", "import", *map(str, arguments)])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    printed = capsys.readouterr()
-    assert isinstance(caught.value.code, int)
-    return caught.value.code, printed.out, printed.err
+def run(*arguments: str | Path) -> tuple[int, str, str]:
+    return outcome("import", *arguments)
 
 
-def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("Done\n")
     files = [DATA / "osu_latency_5.txt", DATA / "imb_rates.txt", tmp_path / "notes"]
-    code, out, err = run(monkeypatch, capsys, *files, "-o", tmp_path / "c", "--json", "--system", "s")
+    code, out, err = run(*files, "-o", tmp_path / "c", "--json", "--system", "s")
     answer: dict[str, Any] = json.loads(out)
     assert (code, err) == (0, "")
     assert answer["campaign"] == str(tmp_path / "c")
@@ -47,9 +39,9 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert {r.system for r in Campaign.open(tmp_path / "c").records()} == {"s"}
 
 
-def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text(tmp_path: Path) -> None:
     files = [DATA / "imb_parallel.txt", DATA / "osu_put_latency_5.txt"]
-    code, out, err = run(monkeypatch, capsys, *files, "-o", tmp_path / "c")
+    code, out, err = run(*files, "-o", tmp_path / "c")
     assert code == 0
     # Sendrecv has three rows and Exchange one, with three times each.
     assert f"{tmp_path / 'c'}: 12 records from 1 files, 1 skipped" in out
@@ -58,10 +50,8 @@ def test_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_nothing_to_import(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], flags: list[str]
-) -> None:
-    code, out, err = run(monkeypatch, capsys, tmp_path / "gone.txt", "-o", tmp_path / "c", *flags)
+def test_nothing_to_import(tmp_path: Path, flags: list[str]) -> None:
+    code, out, err = run(tmp_path / "gone.txt", "-o", tmp_path / "c", *flags)
     assert code == 2
     assert not (tmp_path / "c").exists()
     if flags:
@@ -71,13 +61,11 @@ def test_nothing_to_import(
         assert "Traceback" not in err
 
 
-def test_an_existing_campaign_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_existing_campaign_is_kept(tmp_path: Path) -> None:
     source = DATA / "osu_latency_5.txt"
-    assert run(monkeypatch, capsys, source, "-o", tmp_path / "c")[0] == 0
+    assert run(source, "-o", tmp_path / "c")[0] == 0
     before = {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir()}
-    code, _, err = run(monkeypatch, capsys, DATA / "osu_bw_7.1.txt", "-o", tmp_path / "c")
+    code, _, err = run(DATA / "osu_bw_7.1.txt", "-o", tmp_path / "c")
     assert code == 2
     assert "already holds a campaign" in err
     assert {p.name: p.read_bytes() for p in (tmp_path / "c").iterdir()} == before
@@ -91,14 +79,8 @@ def test_an_existing_campaign_is_kept(
         (["--format", "imb"], "no result"),
     ],
 )
-def test_wrong_requests(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    flags: list[str],
-    word: str,
-) -> None:
-    code, _, err = run(monkeypatch, capsys, DATA / "osu_latency_5.txt", "-o", tmp_path / "c", *flags)
+def test_wrong_requests(tmp_path: Path, flags: list[str], word: str) -> None:
+    code, _, err = run(DATA / "osu_latency_5.txt", "-o", tmp_path / "c", *flags)
     assert code == 2
     assert word in err
     assert not (tmp_path / "c").exists()

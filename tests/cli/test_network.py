@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from hockney import cli
+from tests.command_line import outcome
 
 AS_WRITTEN = (
     "fat-tree --nodes 148 --links-per-node 2 --leaf-ports 32:16 --spines 4 --spine-ports 48 --link 100Gbit/s"
@@ -18,13 +16,9 @@ COOLMUC3 = AS_WRITTEN.split()
 
 
 @pytest.fixture
-def hockney(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+def hockney() -> Any:
     def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hockney", "network", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("network", *arguments)
 
     return run
 

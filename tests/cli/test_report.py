@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import outcome, run_hockney
 
-from hockney import cli
 from hockney.apps.ring.answer import RingAnswer
 from hockney.machine.build import build
 from hockney.machine.file import save
@@ -24,16 +22,12 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run the verb in an empty folder: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hockney", "report", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("report", *arguments)
 
     return call
 

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from hockney import cli
+from tests.command_line import outcome
 
 # T(p) = 8 s · (0.25 + 0.75/p)
 AMDAHL = "ranks,time_s\n1,8\n2,5\n4,3.5\n8,2.75\n16,2.375\n32,2.1875\n"
 
 
 @pytest.fixture
-def hockney(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+def hockney() -> Any:
     def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hockney", "scaling", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("scaling", *arguments)
 
     return run
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.command_line import outcome
 
-from hockney import cli
 from hockney.machine.file import load, save
 from hockney.models.base import Parameter
 from hockney.models.collectives.base import CollectiveModel, CollectiveRegime, Term
@@ -45,16 +44,12 @@ def machine(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], machine: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, machine: Path) -> Run:
     """Run the verb beside the machine file: exit code, standard output, standard error."""
     monkeypatch.chdir(machine.parent)
 
     def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hockney", "show", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("show", *arguments)
 
     return call
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.answers import answering
+from tests.command_line import outcome
 
-from hockney import cli
 from hockney.apps.stencil.answer import StencilAnswer
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
@@ -22,7 +21,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run the verb in an empty folder: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
 
@@ -31,11 +30,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
             # A cube, in the words of `hockney run cg`.
             at = words.index("--cells")
             words = (*words[:at], "--size", "x".join([str(words[at + 1])] * 3), *words[at + 2 :])
-        monkeypatch.setattr(sys, "argv", ["hockney", "predict", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("predict", *words)
 
     return call
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.command_line import outcome
 
 from hockney import cli
 
@@ -23,18 +24,14 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run it with table X's numbers, some left out or others: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str, without: str = "", **other: str) -> tuple[int, str, str]:
         options = {**GIVEN, **{f"--{name.replace('_', '-')}": value for name, value in other.items()}}
         given = [word for name, value in options.items() if name != without for word in (name, value)]
-        monkeypatch.setattr(sys, "argv", ["hockney", "predict", "jacobi", *given, *words])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("predict", "jacobi", *given, *words)
 
     return call
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.command_line import outcome
 
-from hockney import cli
 from hockney.runner.mpi import Mpi
 
 Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hockney", "run", "jacobi", *words])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("run", "jacobi", *words)
 
     return call
 

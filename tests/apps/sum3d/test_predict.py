@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from hockney import cli
+from tests.command_line import outcome
 
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 MEMORY = ("--memory-bandwidth", "10GB/s")
@@ -18,17 +16,13 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Run the verb in an empty folder: exit code, standard output, standard error."""
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str) -> tuple[int, str, str]:
         given = ["--machine", str(MACHINE), *words]
-        monkeypatch.setattr(sys, "argv", ["hockney", "predict", "sum3d", *given])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(stop.value.code or 0), printed.out, printed.err
+        return outcome("predict", "sum3d", *given)
 
     return call
 
