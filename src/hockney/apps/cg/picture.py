@@ -10,21 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
-from hockney.errors import RequestError
 from hockney.report.axes import plain
+from hockney.report.drawn import write_figure
 from hockney.report.figures import WIDTH_IN
 from hockney.report.style import drawing_style, styles
-from hockney.report.svg import html_file, png_file, svg_file
 
-ENDINGS = (".svg", ".png", ".html")
 MOST_PIXELS = 1000
 """Along one direction of a picture of a solution: more are thinned out."""
-
-
-def require_drawable(path: Path) -> None:
-    """RequestError for a picture whose name does not say a kind that can be drawn."""
-    if path.suffix not in ENDINGS:
-        raise RequestError(f"cannot draw a figure as {path.name!r}", f"end the name in {', '.join(ENDINGS)}")
 
 
 def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float | None]]]) -> None:
@@ -48,7 +40,7 @@ def convergence(path: Path, histories: Sequence[tuple[str, Sequence[float | None
         axes.set_ylabel("‖r‖ / ‖r at the start‖")
         if len(looks) > 1:
             axes.legend()
-        _write(path, figure, "Residual norms over iterations")
+        write_figure(path, figure, "Residual norms over iterations")
 
 
 def solution(path: Path, values: NDArray[np.float64], spacing: float) -> None:
@@ -65,16 +57,4 @@ def solution(path: Path, values: NDArray[np.float64], spacing: float) -> None:
         axes.set_ylabel("y")
         if values.shape[0] > 1:
             axes.set_title(f"z = {(values.shape[0] // 2 + 1) * spacing:.4g}", fontsize=9)
-        _write(path, figure, "The solution")
-
-
-def _write(path: Path, figure: Figure, alt: str) -> None:
-    require_drawable(path)
-    if path.suffix == ".html":
-        content = html_file(figure, alt)
-    else:
-        content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
+        write_figure(path, figure, "The solution")

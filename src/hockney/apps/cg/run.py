@@ -20,12 +20,13 @@ from hockney.terminal.options import Without
 with later():
     from hockney.apps.cg.answer import CgAnswer
     from hockney.apps.cg.options import last_norm
-    from hockney.apps.cg.picture import convergence, require_drawable, solution
+    from hockney.apps.cg.picture import convergence, solution
     from hockney.apps.cg.solution import description, part, read, require_place
     from hockney.apps.cg.study import cache_line, name_of, table, unconverged, wrong
     from hockney.apps.launched import Launched
     from hockney.campaign.loop import Asking
     from hockney.records.app_record import AppRecord
+    from hockney.report.drawn import checked_ending
     from hockney.runner.inventory import inventory
 
 
@@ -118,7 +119,7 @@ def _check_places(study: CgStudy, pictures: Pictures) -> None:
     """RequestError before anything is launched where a file could not be written, or would mean nothing."""
     drawn = list(filter(None, (pictures.plot, pictures.convergence)))
     for place in drawn:
-        require_drawable(place)
+        checked_ending(place)
     if pictures.plot and not study.solution:
         raise RequestError("a plot is drawn from the file of the solution", "add --solution FILE")
     for place in filter(None, (*drawn, study.solution)):
