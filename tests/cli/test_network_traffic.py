@@ -107,3 +107,8 @@ def test_a_wrong_request_is_one_line(arguments: list[str], said: str) -> None:
     error = json.loads(done.stdout)["error"]
     assert said in error["message"]
     assert error["hint"]
+
+
+def test_an_option_without_text_asks_for_nothing() -> None:
+    case = ("map", "--pattern", "ring:16", "--topology", "torus:4x4")
+    assert told(*case, "--cells", "", "--bytes", "") == told(*case)

@@ -160,6 +160,21 @@ def test_per_iteration_columns_and_time_stamps() -> None:
     assert imported.warnings == []
 
 
+def test_a_short_row_before_a_time_stamp_is_named() -> None:
+    columns = COLUMNS.replace("\n", "  timestamp\n")
+    rows = ROW.replace("\n", " 2026-07-01 10:00:00\n") + "1024 256"
+    imported = read_text(HEAD + columns + rows, "all_reduce_perf")
+    assert len(imported.records) == 2
+    assert "the file ends inside this line" in imported.warnings[0]
+
+
+def test_a_table_that_is_left_out_is_not_called_unverified() -> None:
+    columns = COLUMNS.replace("#wrong", "error")
+    imported = read_text(HEAD + columns + ROW + "# Out of bounds values : 3 FAILED\n", "foo_perf.txt")
+    assert imported.warnings == []
+    assert "is not imported: it is an unknown program; known are " in imported.not_imported[0]
+
+
 def test_time_of_the_launching_cpu_is_no_duration() -> None:
     imported = read_text(HEAD + COLUMNS.replace("    time", " cputime") + ROW, "all_reduce_perf")
     assert imported.records == []

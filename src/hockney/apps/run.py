@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hockney.apps.launched import Launched, each, opened
-from hockney.campaign.loop import Asking
 from hockney.campaign.plan import AppLaunching
-from hockney.campaign.prepare import app_launches
-from hockney.records.app_record import AppRecord
 from hockney.registry import unit_files
 from hockney.terminal import group, say
+from hockney.terminal.loading import later
+
+with later():
+    from hockney.apps.launched import Launched, each, opened
+    from hockney.campaign.loop import Asking
+    from hockney.campaign.prepare import app_launches
+    from hockney.records.app_record import AppRecord
 
 PLACE = "hockney.apps.{}.run"
 
@@ -19,5 +22,6 @@ run = group("run", help=f"Small applications on your MPI: {', '.join(unit_files(
 
 def run_app(ask: Callable[[Launched], Asking[AppRecord]], launching: AppLaunching) -> list[AppRecord]:
     """Launch as the options say and collect what `ask` asks for on each launch; warnings go to standard error."""
-    folder = opened(launching.output, launching.model_dump())
-    return each(app_launches(launching), launching, folder, say.warn, ask)
+    # What cannot be launched leaves no folder behind.
+    launches = app_launches(launching)
+    return each(launches, launching, opened(launching.output, launching.model_dump()), say.warn, ask)

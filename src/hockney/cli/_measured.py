@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel
 
@@ -12,5 +12,7 @@ from hockney.options import Argument
 
 class MeasuredData(BaseModel):
     """What was measured, in a campaign folder or in one table."""
+
+    empty_means_default: ClassVar[bool] = True
 
     campaign: Annotated[Path, Argument("Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).")]

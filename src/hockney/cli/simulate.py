@@ -19,6 +19,7 @@ from hockney.units import format_bytes, format_time
 
 with later():
     from hockney.predict.costs import CostSource
+    from hockney.predict.network_figures import figures_of
     from hockney.predict.scenario import NETWORK
     from hockney.predict.simulation import SimulationResult
     from hockney.predict.simulation import simulate as run
@@ -54,7 +55,7 @@ def simulate(
     """
     request, noise_s = problem.request(), options.noise_s
     shared = shared_by(sharing)
-    costs, place, parameters, warnings = source(loggops.given, options, between.network, request, shared)
+    costs, place, parameters, warnings = source(loggops.given, options, figures_of(between), request, shared)
     if options.trace and (shared or noise_s or place):
         raise RequestError("--trace shows neither shared links nor places nor noise", "leave one of them out")
     outcome = run(

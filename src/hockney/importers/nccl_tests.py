@@ -100,7 +100,7 @@ class _NcclReader(TableReader[_NcclTable]):
 
     def header(self, table: _NcclTable, content: str, where: str) -> None:
         """Older releases print the largest error, whose limit only this line below the table knows."""
-        if (bounds := _OUT_OF_BOUNDS.match(content)) and "error" in table.columns:
+        if not table.not_imported and (bounds := _OUT_OF_BOUNDS.match(content)) and "error" in table.columns:
             for record in table.run.records:
                 record.verified = bounds[2] == "OK"
             if bounds[2] != "OK":
@@ -109,11 +109,10 @@ class _NcclReader(TableReader[_NcclTable]):
                 )
 
     def cells(self, table: _NcclTable, content: str) -> list[str]:
-        *cells, last = content.split()
+        words = content.split()
         # A time stamp is a date and a time of day.
-        return (
-            [*cells[:-1], f"{cells[-1]} {last}"] if cells and table.columns[-1] == "timestamp" else [*cells, last]
-        )
+        has_stamp = table.columns[-1] == "timestamp" and len(words) == len(table.columns) + 1
+        return [*words[:-2], " ".join(words[-2:])] if has_stamp else words
 
     def fits(self, column: str, cell: str) -> bool:
         if column in ("size", "count"):
@@ -161,8 +160,10 @@ def _why_not(run: NcclRun, columns: Sequence[str]) -> str:
         return "its times are those of the CPU that launches (-C 1), not of the operation"
     if run.operation() is not None:
         return ""
-    known = f"known programs: {', '.join(sorted(OPERATIONS))}"
-    return known if run.name else f"name the file after its program (all_reduce_perf.txt); {known}"
+    known = f"known are {', '.join(sorted(OPERATIONS))}"
+    if run.name:
+        return f"it is an unknown program; {known}"
+    return f"name the file after its program (all_reduce_perf.txt); {known}"
 
 
 importers.register("nccl_tests")(Importer("nccl-tests text, JSON or CSV", recognises, read))

@@ -19,6 +19,7 @@ from hockney.predict.collective import Row, lower_bound, predict_one, published,
 from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.estimators.base import FittedEstimator, Progress, Training, estimators
 from hockney.predict.machine_costs import MachineCosts, placed
+from hockney.predict.network_figures import costs_of
 from hockney.predict.points import CHOICE, POINT, beyond, limits, points
 from hockney.predict.scenario import MOST_STEPS, Place
 from hockney.records import table
@@ -106,7 +107,7 @@ def _published(case: CollectiveCase, size_B: int) -> list[Row]:
 
 
 def _costs(case: CollectiveCase) -> tuple[MachineCosts, Place | None]:
-    costs, system = case.costs()
+    costs, system = costs_of(case)
     if system is None:
         return costs, None
     return placed(costs, system, case.mapping, _ranks(case), case.nodes, case.ppn)

@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hockney.machine.system import System
-from hockney.predict.machine_costs import MachineCosts
+from hockney.machine.file import load
+from hockney.machine.system import System, find_system
+from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, usual
 from hockney.predict.message_costs import ASSUMED, COMMAND_LINE, OVERHEAD_SHARE, SIZES_B, Messages
 from hockney.predict.scenario import NETWORK
+from hockney.predict.verb import MessageCosts, NetworkOptions
 from hockney.units import format_rate, format_time
 
 _NOTHING = Messages(np.zeros_like(SIZES_B), 0.0, 0.0, np.zeros_like(SIZES_B))
@@ -107,3 +109,26 @@ def _lacking(figures: NetworkFigures, system: System | None) -> str:
     name = "latency" if figures.latency_s is None else "bandwidth"
     where = "" if system is None else f", and none is published for {system.name}"
     return f"the network's {name} is missing{where}: "
+
+
+def figures_of(options: NetworkOptions) -> NetworkFigures:
+    """What the two options of a network say."""
+    return NetworkFigures(options.network_latency_s, options.network_bandwidth_B_per_s)
+
+
+def costs_of(options: MessageCosts, *, both_ways: bool = False) -> tuple[MachineCosts, System | None]:
+    """Costs of the machine file, else of the system, else usual ones; the system with the network's options.
+
+    `both_ways` as of `of_machine`. RequestError for a mapping without a system.
+    """
+    system = find_system(options.system) if options.system else None
+    if options.is_there:
+        costs = of_machine(load(options.machine), str(options.machine), both_ways=both_ways)
+    else:
+        costs = of_system(system) if system else usual()
+    figures = figures_of(options)
+    costs = with_network(costs, figures, system)
+    if system is None:
+        options.refuse_places()
+        return costs, None
+    return costs, figures.of(system)

@@ -13,14 +13,7 @@ from pydantic import BaseModel, Field
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.terminal import group
-from hockney.terminal.loading import later
 from hockney.units import parse_bytes, parse_positive_rate, parse_time
-
-with later():
-    from hockney.machine.file import load
-    from hockney.machine.system import System, find_system
-    from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, usual
-    from hockney.predict.network_figures import NetworkFigures, with_network
 
 predict = group(
     "predict",
@@ -86,27 +79,6 @@ class NetworkOptions(BaseModel):
         ),
     ] = None
 
-    @property
-    def network(self) -> NetworkFigures:
-        """What the two options say."""
-        return NetworkFigures(self.network_latency_s, self.network_bandwidth_B_per_s)
-
 
 class MessageCosts(NetworkOptions, Placing, MachineFile):
-    """What messages cost between ranks that a system may place."""
-
-    def costs(self, *, both_ways: bool = False) -> tuple[MachineCosts, System | None]:
-        """Costs of the machine file, else of the system, else usual ones; the system with the network's options.
-
-        `both_ways` as of `of_machine`. RequestError for a mapping without a system.
-        """
-        system = find_system(self.system) if self.system else None
-        if self.is_there:
-            costs = of_machine(load(self.machine), str(self.machine), both_ways=both_ways)
-        else:
-            costs = of_system(system) if system else usual()
-        costs = with_network(costs, self.network, system)
-        if system is None:
-            self.refuse_places()
-            return costs, None
-        return costs, self.network.of(system)
+    """What messages cost between ranks that a system may place: see `costs_of` in predict/network_figures.py."""

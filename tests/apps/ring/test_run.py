@@ -30,6 +30,12 @@ def asked(*words: str) -> Any:
     return json.loads(done.stdout)
 
 
+def test_what_cannot_be_launched_leaves_no_folder(tmp_path: Path) -> None:
+    done = run("--ranks", "2", "--mpi", str(tmp_path / "nowhere"), "-o", str(tmp_path / "c"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert not (tmp_path / "c").exists()
+
+
 def test_a_run_is_checked_written_and_kept(mpi: Mpi, tmp_path: Path) -> None:
     folder, table, figure = (tmp_path / name for name in ("c", "ring.csv", "ring.svg"))
     made = asked(

@@ -39,6 +39,7 @@ with later():
     from hockney.machine.placement import placement
     from hockney.machine.select import parse_where
     from hockney.machine.system import System, find_system
+    from hockney.predict.network_figures import figures_of
     from hockney.records.record import Locality
 
 
@@ -142,7 +143,7 @@ def ring(case: RingCase, numbers: Numbers, json: JsonOption = False) -> None:
                 raise RequestError(f"{flag(name, option)} means nothing with --latency", "leave it out")
         answer = _of_numbers(numbers, case.ranks, case.exchange, model)
     else:
-        network = case.network
+        network = figures_of(case)
         if network.are_given and network.latency_s is None:
             raise RequestError("--network-bandwidth needs --network-latency", "a ring's messages have 4 B")
         system = find_system(case.system) if case.system else None

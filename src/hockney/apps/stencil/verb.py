@@ -22,6 +22,7 @@ with later():
     from hockney.apps.stencil.prediction import RankedGrids, StencilProgram, predict_grids
     from hockney.apps.stencil.surroundings import Surroundings
     from hockney.machine.placement import placement
+    from hockney.predict.network_figures import costs_of
     from hockney.predict.scenario import Place, place_of
 
 SHOWN = 12
@@ -60,7 +61,7 @@ class StencilCase(MessageCosts):
 
     def surroundings(self) -> Surroundings:
         """Costs of messages, and where the system's mapping puts so many ranks."""
-        costs, system = self.costs(both_ways=True)
+        costs, system = costs_of(self, both_ways=True)
 
         def place(ranks: int) -> Place | None:
             if system is None:

@@ -20,6 +20,7 @@ with later():
     from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
     from hockney.apps.sum3d.model import PARTS, Sum3dPrediction, costs_of, predict_sum3d
     from hockney.machine.file import load
+    from hockney.predict.network_figures import figures_of
 
 
 class Sum3dCase(Size):
@@ -67,13 +68,13 @@ def sum3d(case: Sum3dCase, costs: Sum3dCosts, between: NetworkOptions, as_json: 
     grid = case.grid or usual_grid(case.size, case.ranks or 1, case.split)
     check_ranks(grid, grid.ranks if case.ranks is None else case.ranks)
     of_ranks = loads(case.size, grid, case.split)
-    if between.network.are_given and costs.locality not in ("", "network"):
+    if figures_of(between).are_given and costs.locality not in ("", "network"):
         raise RequestError(
             f"--locality {costs.locality} says that no message goes between nodes",
             "leave out --network-latency and --network-bandwidth",
         )
     messages = costs_of(
-        load(case.machine), str(case.machine), case.size, costs.locality, costs.cache, between.network
+        load(case.machine), str(case.machine), case.size, costs.locality, costs.cache, figures_of(between)
     )
     summing_B_per_s = memory_B_per_s if case.sum_bandwidth_B_per_s is None else case.sum_bandwidth_B_per_s
     predicted = predict_sum3d(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -30,6 +30,8 @@ network = group(
 
 class OnTopology(BaseModel):
     """The network of a verb that is not a topology itself."""
+
+    empty_means_default: ClassVar[bool] = True
 
     topology: Annotated[str, Option("torus:8x8x8, hypercube:6, fat-tree:nodes=148,…, edges:FILE, …")]
 

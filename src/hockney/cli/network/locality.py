@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel
 from rich.table import Table
@@ -21,6 +21,8 @@ with later():
 
 class LocalityOptions(BaseModel):
     """Which latencies of a campaign, between which hosts."""
+
+    empty_means_default: ClassVar[bool] = True
 
     campaign: Annotated[Path, Argument("Folder of `hockney measure` with ping-pongs between nodes.")]
     hosts: Annotated[Path | None, Option("Lines `host node`. [default: hosts in the order of their names]")] = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 from rich.table import Table
@@ -23,6 +23,8 @@ with later():
 
 class MapOptions(BaseModel):
     """The messages of a program's ranks, and the placements of the ranks that are compared."""
+
+    empty_means_default: ClassVar[bool] = True
 
     pattern: Annotated[
         str, Option("jacobi:AxBxC, ring:P, alltoall:P, matrix:FILE or collective:NAME:ALGORITHM:P.")

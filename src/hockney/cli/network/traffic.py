@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field
 from rich.table import Table
@@ -21,6 +21,8 @@ with later():
 
 class TrafficOptions(BaseModel):
     """Which messages load a network, and how much of the answer is shown."""
+
+    empty_means_default: ClassVar[bool] = True
 
     kind: Annotated[
         str,
