@@ -48,9 +48,8 @@ Bracket::Bracket(std::function<Reference(long)> take) : take_(std::move(take)) {
 void Bracket::open() {
     if (is_simulated) return;
     take_next();
-    // Longer until a piece is long enough, in steps of at most `most_growth`, as a reading of the clock
-    // is a part of the first: the last of
-    // these is the first reference.
+    // A reading of the clock is a part of a short piece, so pieces grow in steps of at most `most_growth`.
+    // The last of these is the first reference.
     for (double piece = 0; (piece = references_.time_s.back() * static_cast<double>(count_)) < piece_s;) {
         count_ = static_cast<long>(
             std::ceil(static_cast<double>(count_) * std::min(piece_s / piece * margin, most_growth)));
