@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from hockney.errors import RequestError
 from hockney.units import format_bytes, parse_bytes
@@ -17,11 +18,11 @@ _RANGE = re.compile("([0-9]{1,18})-([0-9]{1,18})")
 
 def words(text: str) -> list[str]:
     """What stands between the commas, at least one word."""
-    found = [word.strip() for word in text.split(",") if word.strip()]
-    if not found:
+    written_words = [word.strip() for word in text.split(",") if word.strip()]
+    if not written_words:
         # An empty text would mean the default, which nobody who writes the option asks for.
         raise RequestError(f"{text!r} names nothing", "leave it out for its default")
-    return found
+    return written_words
 
 
 def names(text: str) -> list[str]:
@@ -41,8 +42,8 @@ def wholes(text: str, allowed: range) -> list[int]:
     """`8`, `8,16` or `1-64`, as numbers in `allowed`."""
     numbers: list[int] = []
     for word in words(text):
-        found = _RANGE.fullmatch(word)
-        ends = [*map(int, found.groups())] if found else [int(word)] * 2 if _WHOLE.fullmatch(word) else []
+        span = _RANGE.fullmatch(word)
+        ends = [*map(int, span.groups())] if span else [int(word)] * 2 if _WHOLE.fullmatch(word) else []
         if not ends or ends[0] > ends[1]:
             raise RequestError(f"{text!r} is not understood", "write 8, or 8,16, or 1-64")
         # Before a range of them is made.
@@ -52,6 +53,12 @@ def wholes(text: str, allowed: range) -> list[int]:
             )
         numbers += range(ends[0], ends[1] + 1)
     return numbers
+
+
+def listed(values: Iterable[str]) -> str:
+    """`core, socket or node`: what an option may be, for its help."""
+    *first, final = values
+    return f"{', '.join(first)} or {final}" if first else final
 
 
 def segment(text: str) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hockney.errors import RequestError
-from hockney.machine.congestion import Congestions, congestion_of
+from hockney.machine.congestion import Congestions
 from hockney.machine.file import Machine, load
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect
@@ -31,9 +31,9 @@ def effect(**parameters: float) -> Effect:
 
 
 def test_nothing_is_guessed(machine: Machine) -> None:
-    assert congestion_of(machine) is None
+    assert Congestions(machine).at() is None
     machine.effects = [Effect(effect="congestion", not_measurable="one node")]
-    assert congestion_of(machine) is None
+    assert Congestions(machine).at() is None
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_nothing_is_guessed(machine: Machine) -> None:
     ],
 )
 def test_of_a_topology_all_links_sending(machine: Machine, topology: str, worst: float) -> None:
-    found = congestion_of(machine, topology)
+    found = Congestions(machine, topology).at()
     assert found is not None
     assert found.is_bound
     assert found.value == pytest.approx(worst)
@@ -75,7 +75,7 @@ def test_what_is_known_by_proof_is_what_assignments_find(machine: Machine, topol
     network = parse_spec(topology)
     everybody = Allocated(Links.of(network), np.arange(network.nodes))
     routed = study(everybody, traffic="worst_permutation", routing="shortest", size_B=1.0)
-    found = congestion_of(machine, topology)
+    found = Congestions(machine, topology).at()
     assert found is not None
     assert found.value == pytest.approx(routed.factor_of_all_links)
 
@@ -91,7 +91,7 @@ def test_what_is_known_by_proof_is_what_assignments_find(machine: Machine, topol
 def test_no_pairing_exceeds_it(machine: Machine, topology: str, traffic: str) -> None:
     network = parse_spec(topology)
     everybody = Allocated(Links.of(network), np.arange(network.nodes))
-    found = congestion_of(machine, topology)
+    found = Congestions(machine, topology).at()
     assert found is not None
     assert found.is_bound
     assert found.value is not None
@@ -108,7 +108,7 @@ def test_where_no_assignment_is_possible_nothing_is_called_a_bound(
     machine: Machine, topology: str, far: float
 ) -> None:
     machine.topology = topology
-    found = congestion_of(machine)
+    found = Congestions(machine).at()
     assert found is not None
     assert found.value == far
     assert not found.is_bound
@@ -117,21 +117,21 @@ def test_where_no_assignment_is_possible_nothing_is_called_a_bound(
 
 def test_other_large_networks_are_routed_only_on_request(machine: Machine) -> None:
     machine.topology = "dragonfly:routers=16,nodes-per-router=4,global-links=2,groups=17"
-    assert congestion_of(machine) is None
+    assert Congestions(machine).at() is None
 
 
 def test_measured_comes_before_the_machines_topology_and_after_a_given_one(machine: Machine) -> None:
     machine.topology = "torus:4"
     machine.effects = [effect(worst_congestion=2.5)]
-    found = congestion_of(machine)
+    found = Congestions(machine).at()
     assert found is not None
     assert (found.value, found.definition.source) == (2.5, "a paper")
     assert found.network is not None
-    given = congestion_of(machine, "torus:8")
+    given = Congestions(machine, "torus:8").at()
     assert given is not None
     assert given.value == pytest.approx(6)
     machine.effects = []
-    own = congestion_of(machine)
+    own = Congestions(machine).at()
     assert own is not None
     assert own.value == pytest.approx(2)
 
@@ -165,7 +165,7 @@ def test_it_is_of_the_network_and_of_the_entrys_mpi_and_variant(machine: Machine
 
 def test_a_published_formula_has_no_number(machine: Machine) -> None:
     machine.effects = [effect(C_per_cbrt_P=1.5)]
-    found = congestion_of(machine)
+    found = Congestions(machine).at()
     assert found is not None
     assert (found.value, found.definition.text) == (None, "C = 1.5·∛P")
     assert not found.is_bound, "it is of the farthest pairing"
@@ -173,6 +173,6 @@ def test_a_published_formula_has_no_number(machine: Machine) -> None:
 
 def test_a_given_topology_must_exist_the_machines_own_may_be_elsewhere(machine: Machine) -> None:
     with pytest.raises(RequestError, match="names no topology"):
-        congestion_of(machine, "moebius:4")
+        Congestions(machine, "moebius:4").at()
     machine.topology = "edges:elsewhere.txt"
-    assert congestion_of(machine) is None
+    assert Congestions(machine).at() is None

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 from tests.touches.conftest import EXAMPLES, Tree
 
-EXAMPLES_OF_PYTHON = ("effect_model", "importer", "launcher", "model", "pong")
+EXAMPLES_OF_PYTHON = sorted(folder.parent.name for folder in EXAMPLES.glob("*/src"))
 OWN_TESTS = [
     str(path.relative_to(EXAMPLES / name))
     for name in EXAMPLES_OF_PYTHON
@@ -22,7 +22,6 @@ ROOMS = (
         "tests/models",
         "tests/machine",
         "tests/report",
-        "tests/runner/launchers",
     ),
     *(f"tests/cli/test_{verb}.py" for verb in ("doctor", "evaluate", "fit", "import", "report", "show")),
     *("tests/runner/launchers", "tests/runner/test_find.py"),

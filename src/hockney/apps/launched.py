@@ -31,7 +31,7 @@ TOLERANCE = 0.01
 
 Repetitions = Annotated[
     int | None,
-    Option("Timed repetitions. [default: as many as a 1 % interval asks for, for 2 s at most]"),
+    Option("Time so many repetitions. [default: until the interval is ±1 %, for 2 s at most]"),
     Field(ge=1),
 ]
 

@@ -10,12 +10,15 @@ from pydantic import Field, model_validator
 
 from hockney.campaign.effects.base import effects
 from hockney.campaign.plan import Plan
-from hockney.campaign.prepare import default_ranks
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import COLLECTIVES
 from hockney.registry import did_you_mean
-from hockney.runner.build import sources
+from hockney.terminal.loading import later
+
+with later():
+    from hockney.campaign.prepare import default_ranks
+    from hockney.runner.build import sources
 
 QUICK: dict[str, Any] = {
     "budget_s": 0.2,

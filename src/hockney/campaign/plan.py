@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from socket import gethostname
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -17,7 +17,7 @@ from hockney.registry import unit_files
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import BindTo, MapBy
 from hockney.units import parse_bytes, parse_time
-from hockney.words import segment, whole, words, written
+from hockney.words import listed, segment, whole, words, written
 
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
@@ -50,8 +50,8 @@ class Launching(BaseModel):
     hostfile: Annotated[str, Option("Host file in the launcher's own format.")] = ""
     launcher: Annotated[str, Option(f"{LAUNCHERS}; default the one found with the MPI.")] = ""
     platform: Annotated[str, Option("Platform file (XML) of a simulated cluster: --mpi smpi.")] = ""
-    map_by: Annotated[MapBy, Option("core, socket, numa, cache, node or hwthread.")] = "core"
-    bind_to: Annotated[BindTo, Option("core, socket, numa, hwthread or none.")] = "core"
+    map_by: Annotated[MapBy, Option(f"{listed(get_args(MapBy))}.")] = "core"
+    bind_to: Annotated[BindTo, Option(f"{listed(get_args(BindTo))}.")] = "core"
     variants: Annotated[
         list[str],
         Option(
@@ -106,7 +106,7 @@ class Plan(Launching):
         list[str],
         Option(
             "Comma-separated: pingpong, bandwidth, …, or bcast, allreduce, …, or overlap, matching, …; "
-            "`collectives` for all nine collectives, `effects` for all that a ping-pong hides; default all "
+            "`collectives` for all collectives, `effects` for all that a ping-pong hides; default all "
             "between pairs of ranks.",
             read=words,
         ),

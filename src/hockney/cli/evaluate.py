@@ -41,7 +41,9 @@ class EvaluateOptions(MeasuredData):
     test: Annotated[str, Option("Points to predict; left out: all others.")] = ""
     system: Annotated[str, Option("Description of the system: a known name or a JSON file.")] = ""
     seed: Annotated[int, Option("Seed of sample() where it names none.")] = 1
-    by: Annotated[Literal["", "algorithm", "mapping"], Option("Errors apart by `algorithm` or `mapping`.")] = ""
+    by: Annotated[
+        Literal["", "algorithm", "mapping"], Option("Give the errors of each `algorithm` or each `mapping`.")
+    ] = ""
     predictions: Annotated[
         Path | None, Option("Write every test point with its predictions (.csv, .csv.gz, .parquet).")
     ] = None

@@ -23,7 +23,7 @@ class ImportOptions(BaseModel):
 
     files: Annotated[
         list[Path],
-        Argument("Results of OSU, IMB, PICO, nccl-tests; tidy tables; or folders with them.", metavar="FILE…"),
+        Argument("Results of other benchmarks, tidy tables, or folders with them.", metavar="FILE…"),
     ]
     output: Annotated[
         Path, Option("Folder to make; never overwritten.", flags=("--output", "-o"), metavar="CAMPAIGN")
@@ -49,7 +49,7 @@ hockney import table.csv.gz -o c && hockney fit c -o machine.json
 """,
 )
 def import_(options: ImportOptions, given: Given, json: JsonOption = False) -> None:
-    """Read results of OSU, IMB, PICO and nccl-tests and tidy tables into a campaign.
+    """Read results of other benchmarks and tidy tables into a campaign.
 
     Folders are walked. What is no benchmark result is named and skipped; if nothing could be read, nothing
     is written.

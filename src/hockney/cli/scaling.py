@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.errors import RequestError
+from hockney.models.scaling.laws import exact, laws, whole_processes
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, group, say, verb
 from hockney.terminal.loading import later
@@ -20,15 +21,16 @@ from hockney.words import LARGEST, wholes
 with later():
     from hockney.models.base import Parameter
     from hockney.models.scaling.fit import LawFit
-    from hockney.models.scaling.laws import exact, laws, whole_processes
     from hockney.models.scaling.study import Study, study
     from hockney.models.scaling.times import load
     from hockney.report.scaling import write
 
 
 scaling = group(
-    "scaling", help="Laws of speed-up: amdahl, gustafson, usl, and fits of them to measured times.", places=()
+    "scaling", help=f"Laws of speed-up: {', '.join(laws.names())}, and fits of them to measured times.", places=()
 )
+
+LAWS = ", ".join(f"{name} (with --weak)" if law.is_weak else name for name, law in laws)
 
 LEAST = 1e-12
 MOST_COHERENCY = 1e6
@@ -180,7 +182,7 @@ class StudyOptions(BaseModel):
     path: Annotated[
         Path, Argument("CSV or Parquet: ranks or processes, and time_s, time_ms, time_us or time_ns.")
     ]
-    law: Annotated[str, Option("amdahl, usl, gustafson (with --weak), or all that apply.")] = "all"
+    law: Annotated[str, Option(f"{LAWS}, or all that apply.")] = "all"
     weak: Annotated[bool, Option("The work grew in proportion to the processes.", flags=("--weak",))] = False
     extrapolate: Annotated[
         bool,

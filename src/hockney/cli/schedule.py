@@ -12,10 +12,11 @@ from rich.table import Table
 from hockney.cli._loggp import LogGpOptions, loggp
 from hockney.errors import RequestError
 from hockney.options import Argument, Option
+from hockney.schedule.formats import formats
 from hockney.terminal import JsonOption, answer_no, group, say, verb
 from hockney.terminal.loading import later
 from hockney.units import parse_bytes
-from hockney.words import names, segment, wholes, written
+from hockney.words import listed, names, segment, wholes, written
 
 with later():
     from hockney import _core
@@ -26,7 +27,6 @@ with later():
     from hockney.report.schedules import write
     from hockney.schedule import words as in_words
     from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, rank_counts
-    from hockney.schedule.formats import formats
     from hockney.schedule.proof import MOST_RANKS, prove
 
 
@@ -313,7 +313,9 @@ def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, js
 class ExportOptions(BaseModel):
     """The format, what a reduction costs in it, and the file."""
 
-    format_: Annotated[str, Option("goal", flags=("--format",))] = "goal"
+    format_: Annotated[str, Option(f"Format of the file: {listed(formats.names())}.", flags=("--format",))] = (
+        "goal"
+    )
     reduce_ns_per_byte: Annotated[
         float, Option("Time to reduce one byte, in nanoseconds."), Field(ge=0, le=1e9)
     ] = 0.0

@@ -14,8 +14,9 @@ from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
 from hockney.options import Option
-from hockney.records.record import Locality, Record
+from hockney.records.record import LOCALITIES, Locality, Record
 from hockney.registry import Registry
+from hockney.words import listed
 
 PARQUET_MAGIC = b"PAR1"
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -39,9 +40,7 @@ class Given(BaseModel, frozen=True):
         str, Option("Algorithm of the collectives, where one was forced and the text does not say which.")
     ] = ""
     variant: Annotated[str, Option("Name of the configuration; default: from the folders of the files.")] = ""
-    locality: Annotated[
-        Locality | None, Option("Locality of the two ranks: core, cache, numa, package, node or network.")
-    ] = None
+    locality: Annotated[Locality | None, Option(f"Locality of the two ranks: {listed(LOCALITIES)}.")] = None
 
 
 @dataclass

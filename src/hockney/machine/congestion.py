@@ -71,11 +71,6 @@ class Congestions:
         return _of_network(network)
 
 
-def congestion_of(machine: Machine, topology: str = "") -> Congestion | None:
-    """The congestion of the default variant and every MPI; `Congestions.at` gives that of an entry."""
-    return Congestions(machine, topology).at()
-
-
 def _speaks_of(effect: Effect, entry: Entry | None) -> bool:
     """Whether it was measured between nodes, with the same MPI and variant where both say theirs.
 

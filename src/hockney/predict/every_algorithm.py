@@ -115,7 +115,7 @@ def _costs(case: CollectiveCase) -> tuple[MachineCosts, Place | None]:
 
 def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
     """The answers of the estimator `simulated`, with intervals, calibrated once for all sizes."""
-    if (_ranks(case)) > MOST_STEPS:
+    if _ranks(case) > MOST_STEPS:
         raise RequestError(
             f"{case.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
             "ask for fewer, or leave out --table",

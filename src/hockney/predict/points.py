@@ -23,7 +23,13 @@ _IDENTIFYING = [
 _SAMPLED = ("system", "mpi", "operation", "source", "variant", "cache", "algorithm", "mapping")
 """The order in which `sample` of a split hashes the text columns: another order would draw another sample,
 so a new column comes last."""
-TEXT = tuple(sorted((column.name for column in _IDENTIFYING if column.kind == "text"), key=_SAMPLED.index))
+
+
+def _sampled(name: str) -> int:
+    return _SAMPLED.index(name) if name in _SAMPLED else len(_SAMPLED)
+
+
+TEXT = tuple(sorted((column.name for column in _IDENTIFYING if column.kind == "text"), key=_sampled))
 NUMBERS = tuple(column.name for column in _IDENTIFYING if column.kind in ("count", "whole"))
 POINT = (*TEXT, *NUMBERS, *(column.name for column in _IDENTIFYING if column.kind == "truth"))
 """Columns that identify a point of a collective. Unknown text is "", an unknown number NA."""

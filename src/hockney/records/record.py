@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,7 +19,7 @@ Locality = Literal["core", "cache", "numa", "package", "node", "network"]
 Cache = Literal["warm", "off"]
 Start = Literal["window", "barrier"]
 Selection = Literal["", "proved", "unproved"]
-LOCALITIES: tuple[Locality, ...] = ("core", "cache", "numa", "package", "node", "network")
+LOCALITIES: tuple[Locality, ...] = get_args(Locality)
 """Nearest first."""
 
 

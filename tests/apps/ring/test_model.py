@@ -9,8 +9,6 @@ import pytest
 
 from hockney.apps.ring.model import (
     ACROSS,
-    OURS,
-    TWO_LINKS,
     WITHIN,
     Link,
     MachineLinks,
@@ -21,6 +19,7 @@ from hockney.apps.ring.model import (
     locality_of,
     predict,
 )
+from hockney.apps.ring.ways import OURS, TWO_LINKS
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
 from hockney.machine.placement import Placement, placement

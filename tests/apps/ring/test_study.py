@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hockney.apps.launched import Launched
-from hockney.apps.ring.model import OURS, TWO_LINKS, link
+from hockney.apps.ring.model import link
 from hockney.apps.ring.predicted import compared, latency_s, segment_data
 from hockney.apps.ring.study import (
     STATISTICS,
@@ -25,6 +25,7 @@ from hockney.apps.ring.study import (
     statistics,
     statistics_csv,
 )
+from hockney.apps.ring.ways import OURS, TWO_LINKS
 from hockney.campaign.loop import Request
 from hockney.errors import RequestError
 from hockney.records.answers import Answer, RankPlace

@@ -11,7 +11,7 @@ import pytest
 from hockney import _core
 from hockney._core import Problem
 from hockney.errors import RequestError
-from hockney.machine.congestion import congestion_of
+from hockney.machine.congestion import Congestions
 from hockney.machine.file import Machine, load
 from hockney.models.base import Fit, Parameter, Regime, predict
 from hockney.models.collectives.base import collective_models
@@ -155,7 +155,9 @@ def test_what_is_not_defined_or_too_large_says_so(costs: CollectiveCosts) -> Non
 
 def test_a_torus_bounds_an_alltoall_with_the_exact_congestion(machine: Machine, costs: CollectiveCosts) -> None:
     # 8 × 8 × 8: C = 8⁴/8 = 512 blocks on the busiest link, each n / 12.5 GB/s; printed: 8 · 5³ = 1000.
-    found = views("alltoall", "linear", costs=costs, congestion=congestion_of(machine, "torus:8x8x8")).bounded[-1]
+    found = views("alltoall", "linear", costs=costs, congestion=Congestions(machine, "torus:8x8x8").at()).bounded[
+        -1
+    ]
     assert found.text == "T(512, n) ≥ n / 24.4 MB/s"
     assert "C = 512" in found.where
     assert found.where.endswith(": 1000")
@@ -165,8 +167,10 @@ def test_mappings_are_bound_from_above_only_by_the_worst_permutation(
     machine: Machine, costs: CollectiveCosts
 ) -> None:
     for given in (None, costs):
-        ring = views("bcast", "binomial", costs=given, congestion=congestion_of(machine, "torus:8")).bounded
-        far = views("bcast", "binomial", costs=given, congestion=congestion_of(machine, "torus:32x32x32")).bounded
+        ring = views("bcast", "binomial", costs=given, congestion=Congestions(machine, "torus:8").at()).bounded
+        far = views(
+            "bcast", "binomial", costs=given, congestion=Congestions(machine, "torus:32x32x32").at()
+        ).bounded
         [mapped] = [one for one in ring if one.text.endswith(", C = 6")][-1:]
         assert " ≤ T(P, n) ≤ " in mapped.text
         [mapped] = [one for one in far if one.text.endswith(", C = 48")][-1:]
@@ -176,7 +180,7 @@ def test_mappings_are_bound_from_above_only_by_the_worst_permutation(
 
 def test_on_a_small_torus_injection_rules(machine: Machine) -> None:
     # A ring of 4: 3 blocks out of 2 links, and 4²/4 hops on 2 links out: 2 of a link.
-    found = views("alltoall", "linear", congestion=congestion_of(machine, "torus:4")).bounded[-1]
+    found = views("alltoall", "linear", congestion=Congestions(machine, "torus:4").at()).bounded[-1]
     assert found.text == "T(4, n) ≥ g·3 + 2·n·G"
 
 
@@ -350,7 +354,7 @@ def test_a_torus_takes_the_larger_of_gaps_and_bytes_where_the_fit_does(
     machine: Machine, costs: CollectiveCosts
 ) -> None:
     # A ring of 4: 3 gaps of 0.4 µs, and 2 blocks of 1 ns/B on a link.
-    ring = congestion_of(machine, "torus:4")
+    ring = Congestions(machine, "torus:4").at()
     said = []
     for is_larger in (False, True):
         asked = CollectiveCosts(costs.nearest, costs.farthest, loggp_of(1e-6, 4e-7, is_larger), costs.localities)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 from urllib.parse import quote
 
 from pydantic import Field, model_validator
@@ -13,13 +13,13 @@ from hockney.apps.cg.solution import describe
 from hockney.apps.launched import Launched
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid, smallest_surface
 from hockney.apps.stencil.options import StencilStudy, parse_unknowns
-from hockney.apps.stencil.stencil import Variant
+from hockney.apps.stencil.ways import VARIANTS, Variant
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents
-from hockney.words import words
+from hockney.words import listed, words
 
 Stores = Literal["auto", "plain", "streaming"]
 
@@ -61,13 +61,13 @@ class CgStudy(StencilStudy):
     variants: Annotated[
         tuple[Variant, ...],
         Option(
-            "reference, fused, joint, single_sweep, pipelined; comma-separated.",
+            f"{', '.join(VARIANTS)}; comma-separated.",
             flags=("--formulation",),
             read=words,
             show=",".join,
         ),
     ] = ("single_sweep",)
-    stores: Annotated[Stores, Option("auto, plain or streaming (A p passes by the caches).")] = "auto"
+    stores: Annotated[Stores, Option(f"{listed(get_args(Stores))} (A p passes by the caches).")] = "auto"
     eps: Annotated[
         float, Option("End where ‖r‖ ≤ eps times the first. [default: 1e-6]", show=None), Field(lt=1)
     ] = 1e-6
@@ -77,7 +77,12 @@ class CgStudy(StencilStudy):
         Field(ge=1),
     ] = 10000
     replace_every: Annotated[int, Option("r = b - A x every so many iterations; 0: never."), Field(ge=0)] = 50
-    bound: Annotated[bool, Option("Measure, in turns with the solves, what memory allows.")] = False
+    bound: Annotated[
+        bool,
+        Option(
+            "Measure the memory traffic of an iteration by itself before each solve: a lower bound of its time."
+        ),
+    ] = False
     solution: Annotated[Path | None, Option("File of the solution: raw doubles, described in FILE.json.")] = None
     launches: int = 1
 

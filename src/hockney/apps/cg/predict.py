@@ -8,10 +8,12 @@ from pydantic import Field
 
 from hockney.apps.stencil.options import parse_unknowns
 from hockney.apps.stencil.verb import StencilCase, predict_stencil
+from hockney.apps.stencil.ways import VARIANTS
 from hockney.options import Option
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, verb
 from hockney.units import Extents
+from hockney.words import listed
 
 
 class CgCase(StencilCase):
@@ -26,7 +28,7 @@ class CgCase(StencilCase):
             read=lambda text: parse_unknowns(text)[1],
         ),
     ] = None
-    formulation: Annotated[str, Option("reference, fused, joint, single_sweep or pipelined.")] = "single_sweep"
+    formulation: Annotated[str, Option(f"{listed(VARIANTS)}.")] = "single_sweep"
     iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 100
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -15,6 +15,7 @@ from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents
+from hockney.words import listed
 
 Stores = Literal["auto", "regular", "non_temporal"]
 Instructions = Literal["auto", "avx512", "avx2", "portable"]
@@ -51,8 +52,8 @@ class JacobiStudy(StencilStudy):
         Option("Rows of a block along y. [default: what the caches keep]", flags=("--block",)),
         Field(ge=1),
     ] = None
-    stores: Annotated[Stores, Option("auto, regular or non_temporal.")] = "auto"
-    instructions: Annotated[Instructions, Option("auto, avx512, avx2 or portable.")] = "auto"
+    stores: Annotated[Stores, Option(f"{listed(get_args(Stores))}.")] = "auto"
+    instructions: Annotated[Instructions, Option(f"{listed(get_args(Instructions))}.")] = "auto"
     bound: Annotated[bool, Option("Measure, in turns with the sweeps, the bandwidth that bounds them.")] = True
     grids: Mapping[int, Grid] = Field(default_factory=dict)
 

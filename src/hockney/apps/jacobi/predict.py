@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel
 from rich.table import Table
 
+from hockney.apps.jacobi.printed import jacobi_models
 from hockney.apps.stencil.grids import parse_grids
 from hockney.apps.stencil.options import parse_cells
 from hockney.apps.stencil.verb import StencilCase, predict_stencil
@@ -17,6 +18,7 @@ from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import Extents, format_time, parse_rate, parse_time
+from hockney.words import listed
 
 with later():
     from hockney.apps.jacobi.printed import (
@@ -25,7 +27,6 @@ with later():
         WeakScalingCase,
         WeakScalingStep,
         exceeds,
-        jacobi_models,
         rank,
         weak_scaling,
     )
@@ -57,9 +58,7 @@ class JacobiCase(StencilCase):
 class FormulaOptions(BaseModel):
     """A formula, and what it takes."""
 
-    model: Annotated[str | None, Option("Formula: weak_scaling_jacobi or weak_scaling_jacobi_per_message.")] = (
-        None
-    )
+    model: Annotated[str | None, Option(f"Formula: {listed(jacobi_models.names())}.")] = None
     serial_time_s: Annotated[
         float | None,
         Option(

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.stencil.choice import USUAL_CELL_S, PredictionSource, rank_grids
 from hockney.apps.stencil.grids import Grid, factorisations
-from hockney.apps.stencil.stencil import Exchange, Stencil
+from hockney.apps.stencil.stencil import Stencil
 from hockney.apps.stencil.steps import StencilStep
 from hockney.apps.stencil.surroundings import Surroundings
+from hockney.apps.stencil.ways import Exchange
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents, format_time

@@ -96,8 +96,8 @@ def findings(seen: Sight, plan: PinningPlan | None = None) -> list[PinningFindin
 
     Hardware threads of one core count as shared, unless the plan uses them.
     """
-    found = _oversubscribed(seen) + _shared(seen, plan) + _loose(seen, plan)
-    return [*_against(seen, plan), *found] if plan else found
+    unplanned = _oversubscribed(seen) + _shared(seen, plan) + _loose(seen, plan)
+    return [*_against(seen, plan), *unplanned] if plan else unplanned
 
 
 def _oversubscribed(seen: Sight) -> list[PinningFinding]:

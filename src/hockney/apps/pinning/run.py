@@ -8,12 +8,14 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from hockney.apps.launched import Repetitions
+from hockney.apps.pinning.plan import SPREADS
 from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
+from hockney.words import listed
 
 with later():
     from hockney.apps.launched import Launched
@@ -51,7 +53,7 @@ class WishOptions(BaseModel):
 
     spread: Annotated[
         str,
-        Option("The wish: socket, numa, cache, core, node, compact or scatter. The run is compared with it."),
+        Option(f"The wish: {listed(SPREADS)}. The run is compared with it."),
     ] = ""
     plan: Annotated[bool, Option("Only print the plan and each launcher's options.", flags=("--plan",))] = False
     topology: Annotated[
@@ -85,7 +87,7 @@ class PinningLaunching(AppLaunching):
     of=run,
 )
 def pinning(wish: WishOptions, launching: PinningLaunching, json: JsonOption = False) -> None:
-    """Where every rank and OpenMP thread may run and does; with a wish, how to get there and whether it came so.
+    """Where every rank and OpenMP thread may run and does; with a wish, how to launch it and whether it was met.
 
     Exit code 1 where the result is not what was wished.
     """
@@ -144,9 +146,7 @@ def pinning(wish: WishOptions, launching: PinningLaunching, json: JsonOption = F
 def _check(wish: WishOptions, launching: PinningLaunching) -> None:
     """RequestError for options that mean nothing together, before anything is launched."""
     if wish.plan and not wish.spread:
-        raise RequestError(
-            "--plan needs a wish", "add --spread socket (numa, cache, core, node, compact, scatter)"
-        )
+        raise RequestError("--plan needs a wish", f"add --spread with {listed(SPREADS)}")
     if wish.topology and not wish.plan:
         raise RequestError("--topology is for plans; a run takes the machine as it is", "add --plan")
     if wish.spread and (launching.map_by, launching.bind_to) != ("core", "core"):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, get_args
 
+from hockney.apps.ring.ways import BOTH_WAYS_AT_ONCE, EXCHANGES, OURS, TWO_LINKS
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
@@ -28,12 +29,6 @@ MOST_RANKS = 65536
 """Of the program: beyond, P(P-1)/2 does not fit its messages."""
 WITHIN, ACROSS = "within", "across"
 """Neighbours in one domain, and in two, where nothing but the size of a domain is known."""
-OURS = "slowest-link"
-TWO_LINKS = "two-links"
-RENAMED = {"document-001": TWO_LINKS}
-"""Words that the command line accepts for one release more."""
-BOTH_WAYS_AT_ONCE = ("nonblocking", "persistent")
-EXCHANGES = ("sendrecv", *BOTH_WAYS_AT_ONCE)
 
 NETWORK: Locality = "network"
 

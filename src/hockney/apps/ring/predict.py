@@ -9,20 +9,20 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 from rich.table import Table
 
+from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, RENAMED
 from hockney.errors import RequestError
 from hockney.options import Option, flag, options
 from hockney.predict.verb import MachineFile, NetworkOptions, Placing, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import LONGEST_S, format_time, parse_positive_rate, parse_time
-from hockney.words import wholes
+from hockney.words import listed, wholes
 
 with later():
     from hockney.apps.ring.model import (
         ACROSS,
         MESSAGE_B,
         MOST_RANKS,
-        RENAMED,
         WITHIN,
         Link,
         MachineLinks,
@@ -56,8 +56,8 @@ class RingCase(NetworkOptions, Placing, MachineFile):
             "Processes: 8, 8,16 or 1-24.", read=lambda text: sorted(set(wholes(text, range(1, MOST_RANKS + 1))))
         ),
     ] = Field(default_factory=list)
-    exchange: Annotated[str, Option("sendrecv, nonblocking or persistent.")] = "sendrecv"
-    model: Annotated[str, Option("slowest-link or two-links.")] = "slowest-link"
+    exchange: Annotated[str, Option(f"{listed(EXCHANGES)}.")] = "sendrecv"
+    model: Annotated[str, Option(f"{listed(MODEL_NAMES)}.")] = OURS
     where: Annotated[
         list[str], Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, variant.")
     ] = Field(default_factory=list)

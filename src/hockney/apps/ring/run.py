@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.apps.launched import Repetitions
+from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, RENAMED, TOPOLOGIES
 from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
@@ -22,10 +23,10 @@ from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import Without
 from hockney.units import format_time
-from hockney.words import LARGEST, names, wholes
+from hockney.words import LARGEST, listed, names, wholes
 
 with later():
-    from hockney.apps.ring.model import RENAMED, MachineLinks, model_of
+    from hockney.apps.ring.model import MachineLinks, model_of
     from hockney.apps.ring.picture import write
     from hockney.apps.ring.predicted import RingComparison, compared, latency_s
     from hockney.apps.ring.study import (
@@ -56,11 +57,11 @@ class RingStudy(BaseModel):
     ] = Field(default_factory=lambda: [inventory().cores])
     exchange: Annotated[
         list[str],
-        Option("sendrecv, nonblocking, persistent, or several.", read=names, show=",".join),
+        Option(f"{', '.join(EXCHANGES)}, or several.", read=names, show=",".join),
     ] = ["sendrecv"]
     topology: Annotated[
         list[str],
-        Option("world, cartesian, cartesian-reorder, or several.", read=names, show=",".join),
+        Option(f"{', '.join(TOPOLOGIES)}, or several.", read=names, show=",".join),
     ] = ["world"]
     iterations: Annotated[
         int | None,
@@ -70,7 +71,7 @@ class RingStudy(BaseModel):
     form: Annotated[str, Option("table; lines of a process: messages, hops.", flags=("--format",))] = "table"
     csv: Annotated[Path | None, Option("Write the statistics of every process, in µs.")] = None
     machine: Annotated[Path | None, Option("Machine file to predict from.")] = None
-    model: Annotated[str, Option("Model to predict with: slowest-link or two-links.")] = "slowest-link"
+    model: Annotated[str, Option(f"Model to predict with: {listed(MODEL_NAMES)}.")] = OURS
     figure: Annotated[Path | None, Option("Draw time against processes (.svg, .png, .html).")] = None
     map_by: Annotated[
         list[MapBy], Option("core, socket, node, hwthread, or several.", read=names, show=",".join)

@@ -12,7 +12,8 @@ import numpy as np
 
 from hockney.apps.launched import Launched, repetitions
 from hockney.apps.ring.answer import RingAnswer
-from hockney.apps.ring.model import EXCHANGES, around
+from hockney.apps.ring.model import around
+from hockney.apps.ring.ways import EXCHANGES, TOPOLOGIES
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.machine.placement import Placement
@@ -24,7 +25,6 @@ from hockney.records.record import Locality
 from hockney.report.places import domains
 from hockney.runner.session import Refused
 
-TOPOLOGIES = ("world", "cartesian", "cartesian-reorder")
 FORMATS = ("table", "messages", "hops")
 RENAMED_FORMATS = {"document-000": "messages", "document-001": "hops"}
 """Words that the command line accepts for one release more."""

@@ -69,14 +69,14 @@ def calibrate(runs: Sequence[StencilRun], surroundings: Surroundings, progress: 
 
     def tuned(theta: Array) -> Surroundings:
         factors = np.exp(theta)
-        made = Tuned(latency=float(factors[0]), per_byte=float(factors[1]), compute=float(factors[2]))
+        scaled = Tuned(latency=float(factors[0]), per_byte=float(factors[1]), compute=float(factors[2]))
         if shared:
-            made = replace(
-                made,
+            scaled = replace(
+                scaled,
                 network_s_per_B=_START_LINK * byte_s * float(factors[3]),
                 hop_s=_START_HOP * empty_s * float(factors[4]),
             )
-        return replace(surroundings, tuned=made)
+        return replace(surroundings, tuned=scaled)
 
     deviations = np.array([_FACTOR, _FACTOR, _NOISE, _LINK, _LINK][: 5 if shared else 3])
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.apps.launched import Repetitions, repetitions
 from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.stencil import Exchange
+from hockney.apps.stencil.ways import EXCHANGES, Exchange
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.runner.inventory import inventory
 from hockney.units import Extents, parse_extents, parse_time
+from hockney.words import listed
 
 Faces = Literal["datatype", "packed"]
 
@@ -65,10 +66,8 @@ class StencilStudy(BaseModel):
         Option("4, or 1,2,4 in one launch. [default: the cores of this host]", read=parse_ranks),
     ] = ()
     grid: Grid | None = None
-    halo: Annotated[Exchange, Option("sendrecv, nonblocking, overlap, persistent or neighborhood.")] = (
-        "nonblocking"
-    )
-    faces: Annotated[Faces, Option("datatype or packed.")] = "packed"
+    halo: Annotated[Exchange, Option(f"{listed(EXCHANGES)}.")] = "nonblocking"
+    faces: Annotated[Faces, Option(f"{listed(get_args(Faces))}.")] = "packed"
     compute: Annotated[
         bool, Option("On a simulated cluster --no-compute leaves out the arithmetic, not its time.")
     ] = True

@@ -20,9 +20,10 @@ from hockney.apps.stencil.choice import (
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.stencil.measured import Computation, MeasuredRuns, computation, runs_of
 from hockney.apps.stencil.options import MOST_CELLS
-from hockney.apps.stencil.stencil import EXCHANGES, VARIANTS, Exchange, Stencil, Variant
+from hockney.apps.stencil.stencil import Stencil
 from hockney.apps.stencil.steps import SUMS, StencilStep
 from hockney.apps.stencil.surroundings import Surroundings, Tuned
+from hockney.apps.stencil.ways import EXCHANGES, VARIANTS, Exchange, Variant
 from hockney.errors import RequestError
 from hockney.predict.estimators.base import Progress
 from hockney.records.app_record import AppRecord

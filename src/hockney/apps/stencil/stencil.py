@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +15,9 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney._core import Kind, Schedule
 from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.ways import Exchange
 from hockney.errors import RequestError
 
-Exchange = Literal["sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"]
-EXCHANGES: tuple[Exchange, ...] = get_args(Exchange)
-Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
-"""Formulations of conjugate gradients (docs/reference/cg.md)."""
-VARIANTS: tuple[Variant, ...] = get_args(Variant)
 CELL_B = 8
 """A double."""
 

@@ -8,12 +8,14 @@ from typing import Annotated, Any
 from pydantic import Field
 from rich.table import Table
 
+from hockney.apps.stencil.ways import EXCHANGES
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.predict.verb import MessageCosts
 from hockney.terminal import say
 from hockney.terminal.loading import later
 from hockney.units import Extents, format_time, parse_time
+from hockney.words import listed
 
 with later():
     from hockney.apps.stencil.choice import GridPrediction
@@ -43,8 +45,8 @@ class StencilCase(MessageCosts):
             flags=("--grid",),
         ),
     ] = Field(default_factory=list)
-    ranks: Annotated[int | None, Option("How many ranks.")] = None
-    halo: Annotated[str, Option("sendrecv, nonblocking, overlap, persistent or neighborhood.")] = "nonblocking"
+    ranks: Annotated[int | None, Option("Number of ranks.")] = None
+    halo: Annotated[str, Option(f"{listed(EXCHANGES)}.")] = "nonblocking"
     iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 10
     cell_s: Annotated[
         float | None,

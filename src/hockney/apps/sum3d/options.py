@@ -32,7 +32,8 @@ class Sum3dCosts(BaseModel):
     cache: Annotated[
         str,
         Option(
-            "warm or off: messages that were measured so. [default: off where the matrices exceed the caches]"
+            "Take messages that were measured with warm caches or off them: warm or off. "
+            "[default: off where the matrices exceed the caches]"
         ),
     ] = ""
     write_allocate: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated
 from rich.table import Table
 
 from hockney.apps.stencil.grids import Grid, parse_grid
+from hockney.apps.stencil.loads import SPLITS
 from hockney.apps.sum3d.options import Size, Sum3dCosts
 from hockney.errors import RequestError
 from hockney.options import Option
@@ -15,6 +16,7 @@ from hockney.predict.verb import MACHINE, NetworkOptions, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_time, parse_rate
+from hockney.words import listed
 
 with later():
     from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
@@ -26,9 +28,9 @@ with later():
 class Sum3dCase(Size):
     """What is summed on which ranks, and how fast their memory is."""
 
-    ranks: Annotated[int | None, Option("How many ranks. [default: those of --grid]")] = None
+    ranks: Annotated[int | None, Option("Number of ranks. [default: those of --grid]")] = None
     grid: Annotated[Grid | None, Option("Processes along x, y and z, such as 6x4x1.", read=parse_grid)] = None
-    split: Annotated[str, Option("balanced, cartesian or blocks.")] = "balanced"
+    split: Annotated[str, Option(f"{listed(SPLITS)}.")] = "balanced"
     machine: Annotated[Path, Option("Machine file.")] = MACHINE
     memory_bandwidth_B_per_s: Annotated[
         float | None,

@@ -54,7 +54,10 @@ class Sum3dStudy(Size):
     ] = "balanced"
     pack: Annotated[
         bool,
-        Option("Blocks: rank 0 copies them together itself, instead of by datatypes.", flags=("--pack",)),
+        Option(
+            "With --split blocks: rank 0 copies each block into a buffer itself, in place of a datatype.",
+            flags=("--pack",),
+        ),
     ] = False
     ranks: Annotated[int | None, Option("Ranks to launch. [default: the cores of this host]"), Field(ge=1)] = None
     repetitions: Repetitions = None

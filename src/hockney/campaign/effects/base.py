@@ -68,10 +68,6 @@ class Here:
             "tolerance": self.tolerance,
         }
 
-    def eager_B(self, locality: Locality) -> int | None:
-        """The library's own eager limit between two ranks of that locality; None where it reports none."""
-        return self.eager_limit_B.get("network" if locality == "network" else "shared_memory")
-
     def farthest(self) -> Locality:
         """The outermost locality that the placement has."""
         return max((locality for locality, _, _ in self.pairs), key=LOCALITIES.index)

@@ -8,10 +8,11 @@ from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
 from hockney.options import Option, named
+from hockney.registry import unit_files
 from hockney.terminal import group
 from hockney.terminal.loading import later
 from hockney.units import parse_bytes
-from hockney.words import wholes
+from hockney.words import listed, wholes
 
 with later():
     import numpy as np
@@ -20,6 +21,8 @@ with later():
     from hockney.network.traffic.base import check_bytes
     from hockney.network.traffic.study import default_routing
 
+
+ROUTINGS = [name.replace("_", "-") for name in unit_files("hockney.network.traffic.routings")]
 
 network = group(
     "network",
@@ -46,7 +49,7 @@ class Routed(OnTopology):
 
     routing: Annotated[
         str,
-        Option("shortest, up-down, d-mod-k or dimension-order. [default: up-down in a tree, else shortest]"),
+        Option(f"{listed(ROUTINGS)}. [default: up-down in a tree, else shortest]"),
     ] = ""
 
     def routing_on(self, graph: Network) -> str:

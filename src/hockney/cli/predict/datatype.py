@@ -11,9 +11,11 @@ from hockney.errors import RequestError
 from hockney.options import Option, flag, flags_written
 from hockney.options import options as options_of
 from hockney.predict.verb import MachineFile, predict
+from hockney.records.record import LOCALITIES
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes, parse_extents
+from hockney.words import listed
 
 with later():
     from hockney.machine.file import load
@@ -68,9 +70,7 @@ class BlockFace(BaseModel):
 class EffectOptions(MachineFile):
     """Which effect of a machine file says what layouts cost."""
 
-    locality: Annotated[
-        str | None, Option("core, cache, numa, package, node or network. [default: the nearest measured]")
-    ] = None
+    locality: Annotated[str | None, Option(f"{listed(LOCALITIES)}. [default: the nearest measured]")] = None
     where: Annotated[
         list[str], Option("NAME=WORD, where a file holds more: mpi, variant, mapping, system, placement.")
     ] = Field(default_factory=list)

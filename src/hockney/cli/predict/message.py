@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field
 
@@ -11,8 +11,10 @@ from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.predict.verb import MachineFile, Sizes, predict
 from hockney.records.keys import POINT_TO_POINT
+from hockney.records.record import LOCALITIES, Cache
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
+from hockney.words import listed
 
 with later():
     from hockney.machine.file import load
@@ -26,10 +28,10 @@ class Message(MachineFile, Sizes):
 
     locality: Annotated[
         str | None,
-        Option("core, cache, numa, package, node or network. [default: the nearest measured]"),
+        Option(f"{listed(LOCALITIES)}. [default: the nearest measured]"),
     ] = None
     variant: Annotated[str | None, Option("Only entries of this variant.")] = None
-    cache: Annotated[str | None, Option("warm or off. [default: warm where measured]")] = None
+    cache: Annotated[str | None, Option(f"{listed(get_args(Cache))}. [default: warm where measured]")] = None
     where: Annotated[
         list[str],
         Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, window, pairs."),
