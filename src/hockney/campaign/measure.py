@@ -18,6 +18,7 @@ from hockney.campaign.work import NextPoint, Pace, Work
 from hockney.records.answers import Measurement
 from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey
+from hockney.records.levels import in_words, levels_of
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session, operations
 
@@ -87,7 +88,10 @@ def _measure_points(
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
                 loop.fail(error, launch, index, _subject(key, size_B, name=f"{key.where}, {size_B} B"))
-            if work.level_change > NOTABLE_CHANGE:
+            several = [in_words(levels) for levels in levels_of(records) if len(levels) > 1]
+            for text in several:
+                loop.warn(f"the machine changed its speed: {text}; the quietest visit of each point counts")
+            if work.level_change > NOTABLE_CHANGE and not several:
                 loop.warn(
                     "the machine changed its speed while it was measured: two visits of one point differ by a "
                     f"factor of {work.level_change:.2g}; the quieter visit counts"
@@ -315,4 +319,5 @@ class _Offer:
             verified=answer.verified,
             launch=running.recorded(),
             time=utc_now(),
+            **answer.references(),
         )

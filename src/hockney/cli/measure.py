@@ -92,6 +92,8 @@ def _finish(
     if not records and not answers:
         raise _nothing(plan, outcome)
     core_seconds = sum(record.core_seconds or 0.0 for record in records)
+    elapsed_s = sum(record.elapsed_s or 0.0 for record in records if record.samples)
+    share = sum(record.references_took_s for record in records) / elapsed_s if elapsed_s else 0.0
     if as_json:
         say.json(
             {
@@ -99,6 +101,7 @@ def _finish(
                 "records": len(records),
                 "answers_about_effects": answers,
                 "core_seconds": core_seconds,
+                "references_share": share,
                 "measured": outcome.measured,
                 "failures": outcome.failures,
                 "vanished": outcome.vanished,
@@ -110,7 +113,8 @@ def _finish(
             }
         )
     else:
-        parts = [f"{len(records)} records ({core_seconds:.3g} core-seconds)"] if records else []
+        parts = [f"{len(records)} records ({core_seconds:.3g} core-seconds, {share:.1%} for references)"]
+        parts = parts if records else []
         parts += [f"{answers} answers about effects"] if answers else []
         say.line(
             f"{outcome.measured} visits and answers measured now; {' and '.join(parts)} in {output}; "

@@ -9,6 +9,7 @@ import numpy as np
 from hockney.machine.file import Entry
 from hockney.machine.select import title
 from hockney.records.contents import Contents
+from hockney.records.levels import in_words, levels_of
 from hockney.records.record import Record
 from hockney.units import format_bytes
 
@@ -27,7 +28,7 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
         _unverified(quiet),
         _disturbed(entries),
         _wide(entries),
-        _drift(visits, quiet),
+        _levels(visits) or _drift(visits, quiet),
         _spread(quiet),
         _bare(entries),
     )
@@ -102,6 +103,13 @@ def launch_spreads(records: Iterable[Record]) -> dict[tuple[str, ...], float]:
         for key, v in values.items()
         if len(v) > 1
     }
+
+
+def _levels(visits: Sequence[Record]) -> str:
+    """How long the machine was at which level, where its references tell several."""
+    several = [in_words(levels) for levels in levels_of(visits) if len(levels) > 1]
+    said = "; ".join(dict.fromkeys(several))
+    return f"The machine changed its speed: {said}. The quietest visit of each point counts." if several else ""
 
 
 def _drift(visits: Sequence[Record], quiet: Sequence[Record]) -> str:

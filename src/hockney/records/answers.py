@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 from pydantic_core import from_json
 
+from hockney.records.record import Bracketed
+
 
 def first_problem(error: ValidationError) -> str:
     """The place and the kind of the first problem, in one line: `time_s: Field required`."""
@@ -139,7 +141,7 @@ class Mistake(Said):
     message: str
 
 
-class Measurement(Said):
+class Measurement(Said, Bracketed):
     """A point between two ranks: the time of one message, its 95 % interval and the samples behind it.
 
     `batch`: messages in a sample. `disturbed_at`: indices of samples set aside. `same_cpu`: how many samples
@@ -201,7 +203,7 @@ class Answer(Said, Kept):
 AnswerType = TypeVar("AnswerType", bound=Answer)
 
 
-class Timed(Answer):
+class Timed(Answer, Bracketed):
     """An answer about timed repetitions: the slowest rank's median and its 95 % interval.
 
     `low_s` and `high_s` are None with fewer than six repetitions. `disturbed_at`: indices of samples set aside.

@@ -6,9 +6,10 @@ from pydantic import Field
 
 from hockney.records.answers import Answer
 from hockney.records.effect_answers.base import effect_answers
+from hockney.records.record import Bracketed
 
 
-class OverlapAnswer(Answer):
+class OverlapAnswer(Answer, Bracketed):
     """A transfer alone and beside a computation of `computation_s`; seconds, one entry a repetition.
 
     `done_early` of `tries` sends were done before their receive was posted. `tests`: calls of MPI_Test, which

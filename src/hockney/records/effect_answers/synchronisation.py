@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hockney.records.answers import Answer
 from hockney.records.effect_answers.base import effect_answers
+from hockney.records.record import Bracketed
 
 
-class SynchronisationAnswer(Answer):
+class SynchronisationAnswer(Answer, Bracketed):
     """Sends whose receiver is late: `done` of `valid` tries ended before it came; `spoilt` tries are left out.
 
     Seconds, one entry for each try: of the send, of the late receive, and of transfers whose receiver waits.

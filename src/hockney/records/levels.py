@@ -1,0 +1,166 @@
+"""The levels of a machine: it is faster at times and slower at times, for seconds, as its references say.
+
+Where a hypervisor runs a virtual processor, what a neighbour does, or the frequency of a processor moves all
+times by a factor; no disturbance of a single sample shows it. A reference does, the same short exchange timed
+before and after each group of samples: bracketing, as metrology calls it. Levels are found in all references of
+the same ranks.
+
+Two levels are told apart by a stated criterion, on logarithms of the running median of five references:
+
+- their medians lie `LEAST_RATIO` and `SEPARATION` spreads apart (of the wider one, from its quartiles);
+- a share `VALLEY` of that distance, between their inner deciles, is all but empty;
+- the machine jumps: a share `JUMPS` of the changes from one to the other pass through `JUMP` of the distance
+  within three references, whereas correlated noise wanders, and comes back slowly from far out;
+- it stays: the rarer level has `STAY` references at least, and the share `LEAST_SHARE` of both.
+
+An information criterion on a Gaussian mixture splits correlated and heavy-tailed streams of one level in two.
+tests/records/test_levels.py says how often this criterion does, and how often it finds what was planted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.records.record import Record
+from hockney.units import format_time
+
+Array = NDArray[np.float64]
+
+STAY = 5
+LEAST_SHARE = 0.02
+LEAST_RATIO = 1.08
+SEPARATION = 3.5
+VALLEY = 0.3
+JUMP, JUMPS = 0.6, 0.7
+
+LEAST_SPREAD = 0.005
+"""Quartiles of few references may lie closer than a clock can tell."""
+UNEASY = 0.5
+"""A reference was disturbed itself if its quartiles lie further apart than this share of it."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of the machine for the same ranks: `reference_s` is the median of its references.
+
+    `share`: of the undisturbed references. `stay`: references in a row, the median of its stays.
+    """
+
+    reference_s: float
+    share: float
+    stay: float
+
+
+def find_levels(reference_s: Sequence[float], iqr_s: Sequence[float]) -> list[Level]:
+    """The levels in the references of the same ranks, shape (n,), in the order of time; the fastest comes first.
+
+    `iqr_s`: the distance between the quartiles of each reference. No level without an undisturbed reference.
+    """
+    times_s, iqrs_s = np.asarray(reference_s, dtype=np.float64), np.asarray(iqr_s, dtype=np.float64)
+    logs = _running_median(np.log(times_s[iqrs_s <= UNEASY * times_s]))
+    if logs.size == 0:
+        return []
+    cuts = _cuts(logs, -math.inf, math.inf)
+    return [_level(logs, low, high) for low, high in zip([-math.inf, *cuts], [*cuts, math.inf], strict=True)]
+
+
+def levels_of(records: Iterable[Record]) -> list[list[Level]]:
+    """The levels of each set of ranks that have references, from the records of a campaign in the order of time.
+
+    Ranks that share a core have none: they wait for it, and so do their references.
+    """
+    references: dict[object, tuple[list[float], list[float]]] = {}
+    for record in records:
+        if record.reference_s and not record.oversubscribed:
+            times_s, iqrs_s = references.setdefault(_ranks(record), ([], []))
+            times_s += record.reference_s
+            iqrs_s += record.reference_iqr_s
+    return [levels for of_ranks in references.values() if (levels := find_levels(*of_ranks))]
+
+
+_ranks = attrgetter("system", "mpi", "variant", "mapping", "nodes", "ppn", "ranks", "pair")
+
+
+def common(levels: Sequence[Level]) -> Level:
+    """The level with the largest share; of two alike the faster."""
+    return max(levels, key=lambda level: (level.share, -level.reference_s))
+
+
+def in_words(levels: Sequence[Level]) -> str:
+    """`… 160 ns for 88 % of the time, 420 ns (2.6 times as long) for 12 %`."""
+    chosen = common(levels)
+    parts = [f"{format_time(chosen.reference_s)} for {chosen.share:.0%} of the time"]
+    parts += [
+        f"{format_time(level.reference_s)} ({level.reference_s / chosen.reference_s:.2g} times as long) for "
+        f"{level.share:.0%}"
+        for level in sorted(levels, key=lambda level: -level.share)
+        if level is not chosen
+    ]
+    return f"what is timed as a reference took {', '.join(parts)}"
+
+
+def _running_median(logs: Array) -> Array:
+    if logs.size < STAY:
+        return logs
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(logs, STAY), axis=1)
+    return np.concatenate([np.full(STAY // 2, middle[0]), middle, np.full(STAY // 2, middle[-1])])
+
+
+def _cuts(logs: Array, low: float, high: float) -> list[float]:
+    """Where to cut the range between the logarithms `low` and `high` into levels, ascending."""
+    cut = _cut(logs[(logs >= low) & (logs < high)])
+    return [] if cut is None else [*_cuts(logs, low, cut), cut, *_cuts(logs, cut, high)]
+
+
+def _cut(logs: Array) -> float | None:
+    """Where logarithms, in the order of time, are best cut in two; None where they are one level."""
+    ordered, count = np.sort(logs), logs.size
+    least = max(STAY, math.ceil(LEAST_SHARE * count))
+    below = np.arange(least, count - least + 1)
+    if below.size == 0:
+        return None
+    first, last = np.zeros_like(below), np.full_like(below, count)
+    distance = _quantile(ordered, below, last, 0.5) - _quantile(ordered, first, below, 0.5)
+    spread = np.maximum(_spread(ordered, first, below), _spread(ordered, below, last))
+    valley = _quantile(ordered, below, last, 0.1) - _quantile(ordered, first, below, 0.9)
+    is_apart = (distance >= math.log(LEAST_RATIO)) & (distance >= SEPARATION * spread)
+    is_apart &= valley >= VALLEY * distance
+    if not is_apart.any():
+        return None
+    gap = np.where(is_apart, ordered[below] - ordered[below - 1], -1.0)
+    widest = int(np.argmax(gap))
+    cut = float(ordered[below[widest]] + ordered[below[widest] - 1]) / 2
+    changes = np.flatnonzero(np.diff(logs > cut))
+    steps = np.abs(logs[np.minimum(changes + 2, count - 1)] - logs[np.maximum(changes - 1, 0)])
+    return cut if np.mean(steps >= JUMP * distance[widest]) >= JUMPS else None
+
+
+def _quantile(ordered: Array, first: NDArray[np.int_], last: NDArray[np.int_], level: float) -> Array:
+    """The quantile of each slice `ordered[first:last]`, as numpy's default interpolates it."""
+    position = first + level * (last - 1 - first)
+    before = position.astype(np.int_)
+    after = np.minimum(before + 1, ordered.size - 1)
+    quantile: Array = ordered[before] + (position - before) * (ordered[after] - ordered[before])
+    return quantile
+
+
+def _spread(ordered: Array, first: NDArray[np.int_], last: NDArray[np.int_]) -> Array:
+    """The standard deviation that normal values with these quartiles would have."""
+    quartiles = _quantile(ordered, first, last, 0.75) - _quantile(ordered, first, last, 0.25)
+    return np.maximum(quartiles / 1.349, LEAST_SPREAD)
+
+
+def _level(logs: Array, low: float, high: float) -> Level:
+    is_in = (logs >= low) & (logs < high)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], is_in, [False]])))
+    return Level(
+        math.exp(float(np.median(logs[is_in]))),
+        float(np.mean(is_in)),
+        float(np.median(edges[1::2] - edges[::2])),
+    )

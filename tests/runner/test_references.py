@@ -1,0 +1,54 @@
+"""References lie between groups of samples, in every kind of answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.command_line import run_hockney
+
+from hockney.runner.mpi import Mpi
+
+POINTS = ("measure", "--ranks", "2", "--sizes", "8,64KiB", "--quick", "--visits", "1")
+
+
+def answers(mpi: Mpi, folder: Path, *words: str) -> list[dict[str, Any]]:
+    done = run_hockney(*words, "--mpi", str(mpi.wrapper), "-o", str(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = [json.loads(line) for name in ("records", "effects", "apps") for line in _lines(folder, name)]
+    return [{**record, **record.get("answer", {})} for record in kept]
+
+
+def _lines(folder: Path, name: str) -> list[str]:
+    path = folder / f"{name}.jsonl"
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*POINTS, "--operations", "pingpong,send_overhead"),
+        (*POINTS, "--operations", "bcast", "--algorithms", "binomial"),
+        ("measure", "--ranks", "2", "--operations", "matching,overlap", "--quick"),
+        ("run", "ring", "--ranks", "2", "--iterations", "20", "--repetitions", "40"),
+    ],
+    ids=["pairs", "collectives", "effects", "applications"],
+)
+def test_every_group_of_samples_lies_between_two_references(
+    mpi: Mpi, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    bracketed = [answer for answer in answers(mpi, tmp_path / "c", *words) if answer.get("reference_s")]
+    assert bracketed
+    for answer in bracketed:
+        begins, samples = answer["group_begins"], answer.get("samples") or answer.get("samples_s")
+        samples = samples or answer["total_s"]
+        assert len(answer["reference_s"]) == len(answer["reference_iqr_s"]) == len(begins) + 1 >= 2
+        assert begins[0] == 0
+        # Repetitions of a collective that started late count for nothing: their group may be empty.
+        assert begins == sorted(begins)
+        assert begins[-1] <= len(samples)
+        # Light takes a nanosecond for a foot, and what takes a second hangs.
+        assert all(1e-9 < time_s < 1 for time_s in answer["reference_s"])
+        assert answer["references_took_s"] > sum(answer["reference_s"])
