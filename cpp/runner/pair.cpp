@@ -15,6 +15,7 @@
 #include "kernels/kernel.hpp"
 #include "placement.hpp"
 #include "point.hpp"
+#include "references.hpp"
 #include "statistics.hpp"
 #include "stopping.hpp"
 
@@ -32,8 +33,10 @@ void Pair::work(long times) const {
 
 namespace {
 
-constexpr int control_tag = 3, answer_tag = 4;
+constexpr int control_tag = 3, answer_tag = 4, reference_tag = 5;
 constexpr long stop = 0;
+// What references exchange.
+constexpr int reference_B = 8;
 
 // Long beside two readings of the clock and a late start, short beside a scheduler's time slice of some ms,
 // so that on a busy machine most batches are whole or not touched at all.
@@ -46,8 +49,8 @@ constexpr double most_warm_up_factor = 3;
 
 // What the leader tells the follower before each batch.
 struct Order {
-    long repetitions;
-    long pause_us;  // both sleep this long first
+    long repetitions;  // of the operation; −n: a reference with n exchanges a piece
+    long pause_us;     // both sleep this long first
 };
 
 // The follower's answer when it is ready for a batch: its count of preemptions so far, and its processor.
@@ -65,6 +68,23 @@ Ready announce(const Pair& pair, const Order& order) {
     return ready;
 }
 
+// Round trips of a reference.
+void exchange(const Pair& pair, long count) {
+    char bytes[reference_B] = "";
+    const auto send = [&] { MPI_Send(bytes, reference_B, MPI_BYTE, pair.partner, reference_tag, pair.comm); };
+    for (long i = 0; i < count; ++i) {
+        if (pair.leader) send();
+        MPI_Recv(bytes, reference_B, MPI_BYTE, pair.partner, reference_tag, pair.comm, MPI_STATUS_IGNORE);
+        if (!pair.leader) send();
+    }
+}
+
+// One-way times.
+Reference pair_reference(const Pair& pair, long count) {
+    const Reference trip = time_reference(count, [&](long trips) { exchange(pair, trips); });
+    return {trip.time_s / 2, trip.iqr_s / 2};
+}
+
 void follow(const Kernel& kernel, Pair& pair) {
     for (;;) {
         Order order{};
@@ -73,7 +93,10 @@ void follow(const Kernel& kernel, Pair& pair) {
         const Ready ready;
         MPI_Send(&ready, 2, MPI_LONG, pair.partner, answer_tag, pair.comm);
         if (order.repetitions == stop) return;
-        kernel.run(pair, order.repetitions);
+        if (order.repetitions > 0)
+            kernel.run(pair, order.repetitions);
+        else
+            pair_reference(pair, -order.repetitions);
     }
 }
 
@@ -120,6 +143,7 @@ struct Measured {
     long batch;
     double elapsed_s;
     long same_cpu;  // samples at whose start both ranks were on processors of the same number
+    References references;
 };
 
 // Work between messages that outlasts their delivery: three round trips, measured here.
@@ -174,28 +198,38 @@ Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
     const double budget_s = request.real("budget_s");
     const double begin = now_s();
     Batches batches(kernel, pair);
-    Measured measured{{}, "", warm_up(batches, budget_s / 10, kernel.piece), 0, 0};
-    StoppingRule rule = stopping_rule(request, most_samples);
-    std::vector<Sample>& samples = measured.samples;
-    long partner_before = 0;
+    const long batch = warm_up(batches, budget_s / 10, kernel.piece);
+    std::vector<Sample> samples;
     // What happens to the follower during a batch is known with its next answer.
-    const auto settle = [&](long partner_now) {
-        if (!samples.empty() && partner_now != partner_before) samples.back().preempted = true;
-        partner_before = partner_now;
+    long partner_before = 0;
+    bool is_after_batch = false;
+    const auto settle = [&](const Ready& ready) {
+        if (is_after_batch && ready.switches != partner_before) samples.back().preempted = true;
+        partner_before = ready.switches;
     };
+    Bracket bracket([&](long count) {
+        settle(batches.announce_next(-count));
+        is_after_batch = false;
+        return pair_reference(pair, count);
+    });
+    StoppingRule rule = stopping_rule(request, most_samples);
+    std::string stopped;
+    long same_cpu = 0;
     const double start = now_s();
-    while (measured.stop.empty()) {
-        const Ready ready = batches.announce_next(measured.batch);
-        settle(ready.switches);
-        measured.same_cpu += ready.cpu == sched_getcpu() ? 1 : 0;
+    for (bracket.open(); stopped.empty();) {
+        bracket.before_sample(static_cast<long>(samples.size()));
+        const Ready ready = batches.announce_next(batch);
+        settle(ready);
+        same_cpu += ready.cpu == sched_getcpu() ? 1 : 0;
         const long own_before = involuntary_switches();
-        const double value_s = batches.run(measured.batch) / static_cast<double>(measured.batch);
+        const double value_s = batches.run(batch) / static_cast<double>(batch);
         samples.push_back({value_s, involuntary_switches() != own_before});
-        measured.stop = rule.reached(samples, now_s() - start);
+        is_after_batch = true;
+        stopped = rule.reached(samples, now_s() - start);
     }
-    settle(batches.announce_next(stop).switches);
-    measured.elapsed_s = now_s() - begin;
-    return measured;
+    const References references = bracket.close(static_cast<long>(samples.size()));
+    settle(batches.announce_next(stop));
+    return {samples, stopped, batch, now_s() - begin, same_cpu, references};
 }
 
 // One repetition into poisoned buffers; the leader learns whether both sides hold what was sent.
@@ -257,6 +291,7 @@ std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
     add_summary(record, summary, measured.samples);
     record.add("batch", measured.batch).add("stop", measured.stop).add("verified", verified);
     record.add("elapsed_s", measured.elapsed_s).add("same_cpu", measured.same_cpu);
+    measured.references.add_to(record);
     return record.str();
 }
 

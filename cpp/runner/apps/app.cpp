@@ -133,8 +133,7 @@ Repetitions::Repetitions(const Request& request) {
     if (!(budget_s > 0) || !(tolerance > 0)) throw BadRequest("budget_s and tolerance must be positive");
 }
 
-std::vector<double> repeat(const Repetitions& repetitions, MPI_Comm comm,
-                           const std::function<double()>& once) {
+Repeated repeat(const Repetitions& repetitions, MPI_Comm comm, const std::function<double()>& once) {
     StoppingRule rule;
     rule.tolerance = repetitions.tolerance;
     rule.least = rule.least_in_budget = repetitions.least;
@@ -143,32 +142,32 @@ std::vector<double> repeat(const Repetitions& repetitions, MPI_Comm comm,
     rule.budget_s = repetitions.budget_s;
     rule.most = repetitions.most;
     std::vector<Sample> samples;
-    std::vector<double> samples_s;
+    Repeated repeated;
     MPI_Barrier(comm);
     once();
     const double start_s = now_s();
-    for (int done = 0; !done;) {
+    Rounds rounds(comm);
+    while (rounds.next(samples.empty() || rule.reached(samples, now_s() - start_s).empty())) {
         MPI_Barrier(comm);
         double mine_s = once(), slowest_s = 0;
         MPI_Allreduce(&mine_s, &slowest_s, 1, MPI_DOUBLE, MPI_MAX, comm);
         samples.push_back({slowest_s, false});
-        samples_s.push_back(slowest_s);
-        // One rank's clock decides for all.
-        done = rule.reached(samples, now_s() - start_s).empty() ? 0 : 1;
-        MPI_Bcast(&done, 1, MPI_INT, 0, comm);
+        repeated.samples_s.push_back(slowest_s);
     }
-    return samples_s;
+    repeated.references = rounds.references();
+    return repeated;
 }
 
-double add_times(JsonObject& record, const std::vector<double>& samples_s) {
+double add_times(JsonObject& record, const Repeated& repeated) {
     std::vector<Sample> samples;
-    for (const double sample_s : samples_s) samples.push_back({sample_s, false});
+    for (const double sample_s : repeated.samples_s) samples.push_back({sample_s, false});
     const Summary summary = summarise(samples);
-    const bool is_bounded = static_cast<long>(samples_s.size()) >= least_samples;
+    const bool is_bounded = static_cast<long>(samples.size()) >= least_samples;
     record.add("time_s", summary.median_s);
     record.add("low_s", is_bounded ? summary.low_s : std::nan(""));
     record.add("high_s", is_bounded ? summary.high_s : std::nan(""));
-    record.add("samples_s", samples_s).add("disturbed_at", summary.disturbed);
+    record.add("samples_s", repeated.samples_s).add("disturbed_at", summary.disturbed);
+    repeated.references.add_to(record);
     return summary.median_s;
 }
 

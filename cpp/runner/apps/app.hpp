@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../json.hpp"
+#include "../references.hpp"
 #include "../request.hpp"
 
 namespace hockney {
@@ -64,14 +65,19 @@ struct Repetitions {
     explicit Repetitions(const Request& request);
 };
 
-// Collective: repeats `once`, which returns this rank's seconds from a common start, until there are enough;
-// each sample is the slowest rank's. The first, unrecorded, warms up. The same samples on every rank.
-std::vector<double> repeat(const Repetitions& repetitions, MPI_Comm comm,
-                           const std::function<double()>& once);
+// Repetitions that were timed, and the references between which they lie.
+struct Repeated {
+    std::vector<double> samples_s;  // the same on every rank
+    References references;          // on rank 0
+};
 
-// `time_s`, `low_s`, `high_s` (median and its 95 % interval, null with fewer than six samples) and
-// `samples_s`. Returns the median.
-double add_times(JsonObject& record, const std::vector<double>& samples_s);
+// Collective: repeats `once`, which returns this rank's seconds from a common start, until there are enough;
+// each sample is the slowest rank's. The first, unrecorded, warms up.
+Repeated repeat(const Repetitions& repetitions, MPI_Comm comm, const std::function<double()>& once);
+
+// `time_s`, `low_s`, `high_s` (median and its 95 % interval, null with fewer than six samples), `samples_s`
+// and the references. Returns the median.
+double add_times(JsonObject& record, const Repeated& repeated);
 
 // Work that takes this long: a simulated host computes for that time, a real one has done it already.
 void compute_simulated(double seconds);

@@ -95,7 +95,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     Solver solver(settings, grid);
 
     std::vector<double> compute_s, halo_s, sum_s, stream_s, fractions;
-    const std::vector<double> samples_s = repeat(repetitions, comm, [&] {
+    const Repeated repeated = repeat(repetitions, comm, [&] {
         double streamed_s = stream > 0 ? solver.stream(stream) : 0;
         double mine_s = solver.solve();
         compute_s.push_back(solver.shares().compute_s);
@@ -112,7 +112,7 @@ std::string run(const Request& request, MPI_Comm comm) {
 
     JsonObject record;
     record.add("type", "record");
-    const double time_s = add_times(record, samples_s);
+    const double time_s = add_times(record, repeated);
     const double iterations = static_cast<double>(std::max(1L, solver.iterations()));
     record.add("iterations", solver.iterations()).add("converged", solver.has_converged());
     record.add("unknowns", whole[0] * whole[1] * whole[2]);

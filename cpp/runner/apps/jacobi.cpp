@@ -223,15 +223,15 @@ std::string run(const Request& request, MPI_Comm comm) {
     }
     require_all(refused.empty(), "constraint", refused, comm);
     Solver solver(problem, grid, how, layout);
-    const std::vector<double> samples_s = repeat(repetitions, comm, [&solver] { return solver.once(); });
+    const Repeated repeated = repeat(repetitions, comm, [&solver] { return solver.once(); });
 
     const double updates = static_cast<double>(problem.whole[0]) * static_cast<double>(problem.whole[1]) *
                            static_cast<double>(problem.whole[2]);
     JsonObject record;
     record.add("type", "record");
-    add_times(record, samples_s);
+    add_times(record, repeated);
     std::vector<Sample> samples;
-    for (const double sample_s : samples_s) samples.push_back({sample_s, false});
+    for (const double sample_s : repeated.samples_s) samples.push_back({sample_s, false});
     const double sweep_s = summarise(samples).median_s / static_cast<double>(problem.iterations);
     record.add("mlups", updates / sweep_s / 1e6);
     record.add("compute_s", gather(median_s(solver.parts.compute_s), comm));

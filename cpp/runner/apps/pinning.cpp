@@ -156,7 +156,7 @@ std::string run(const Request& request, MPI_Comm comm) {
 
     std::vector<Thread> threads(static_cast<std::size_t>(threads_to_come()));
     bool is_warm = false;
-    const std::vector<double> samples_s = repeat(Repetitions(request), comm, [&] {
+    const Repeated repeated = repeat(Repetitions(request), comm, [&] {
         std::vector<Thread> now(threads.size());
         const double start_s = now_s();
 #ifdef _OPENMP
@@ -174,7 +174,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     const std::vector<std::string> hosts = gather(rank_of_host == 0 ? host_json(rank) : "", comm);
     JsonObject record;
     record.add("type", "record");
-    add_times(record, samples_s);
+    add_times(record, repeated);
     record.add("openmp", has_openmp);
     return record.raw("ranks", joined(ranks)).raw("hosts", joined(hosts)).str();
 }

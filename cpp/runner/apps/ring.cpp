@@ -155,7 +155,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     Cycles cycles{made.ring, *exchange, {}, {}, {}};
     if (iterations == 0) iterations = chosen_iterations(cycles, comm);
     bool is_warm = false;
-    const std::vector<double> samples_s = repeat(repetitions, comm, [&] {
+    const Repeated repeated = repeat(repetitions, comm, [&] {
         const double mean_s = cycles.batch(iterations);
         if (!is_warm) cycles.moments = {};
         is_warm = true;
@@ -175,7 +175,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     const std::vector<double> variances_s2 = gather(cycles.moments.variance(), comm);
     JsonObject record;
     record.add("type", "record");
-    add_times(record, samples_s);
+    add_times(record, repeated);
     record.add("verified", verified != 0).add("iterations", iterations).add("cycles", cycles.moments.count);
     record.add("positions", positions).add("received", received);
     record.add("left_tags", left_tags).add("right_tags", right_tags);

@@ -224,10 +224,10 @@ class Sum3d {
 std::string run(const Request& request, MPI_Comm comm) {
     const Repetitions repetitions(request);
     Sum3d sum(request, comm);
-    const std::vector<double> samples_s = repeat(repetitions, comm, [&sum] { return sum.once(); });
+    const Repeated repeated = repeat(repetitions, comm, [&sum] { return sum.once(); });
     JsonObject record;
     record.add("type", "record");
-    add_times(record, samples_s);
+    add_times(record, repeated);
     sum.add_parts(record);
     const long wrong = sum.wrong();
     const std::vector<double> bandwidths = gather(sum.bandwidth_B_per_s(false), comm);

@@ -16,6 +16,7 @@
 #include "../library/library.hpp"
 #include "../placement.hpp"
 #include "../point.hpp"
+#include "../references.hpp"
 #include "../stopping.hpp"
 #include "contents.hpp"
 #include "group.hpp"
@@ -164,15 +165,22 @@ std::vector<Sample> samples_of(const std::vector<Round>& rounds, const std::vect
 
 // Rank 0's decision after each block.
 struct Order {
-    double repetitions = 0;  // 0: stop
+    double repetitions = 0;  // 0: stop; −n: a reference with n barriers a piece
     double slack_s = 0;
     double pause_s = 0;  // before the block
 };
+
+Reference group_reference(long count, const Group& group) {
+    return time_reference(count, [&](long barriers) {
+        for (long i = 0; i < barriers; ++i) MPI_Barrier(group.control);
+    });
+}
 
 struct Measured {
     std::vector<EntryExit> timed;
     std::string stop;
     long same_cpu = 0;
+    References references;  // on rank 0
 };
 
 Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group) {
@@ -183,9 +191,25 @@ Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group
     Order order{static_cast<double>(least_samples), loop.slack_s(), 0};
     const double pace_s = budget_s * least_budget_share / most_rounds;
     const double start_s = now_s();
+    Bracket bracket([&](long count) {
+        Order reference{-static_cast<double>(count)};
+        MPI_Bcast(&reference, 3, MPI_DOUBLE, 0, group.control);
+        return group_reference(count, group);
+    });
+    if (group.rank == 0) bracket.open();
     for (;;) {
+        if (group.rank == 0) {
+            if (order.repetitions == 0)
+                measured.references = bracket.close(static_cast<long>(measured.timed.size()));
+            else
+                bracket.before_sample(static_cast<long>(measured.timed.size()));
+        }
         MPI_Bcast(&order, 3, MPI_DOUBLE, 0, group.control);
         if (order.repetitions == 0) return measured;
+        if (order.repetitions < 0) {
+            group_reference(std::lround(-order.repetitions), group);
+            continue;
+        }
         loop.set_slack(order.slack_s);
         if (order.pause_s > 0) {
             usleep(static_cast<useconds_t>(order.pause_s * 1e6));
@@ -347,12 +371,13 @@ std::string measure_collective(const Request& request, const Group& group) {
         const bool enough = round + 1 >= least_warm_up && spent_s > warm_up_s;
         if (all_agree(enough || spent_s > most_warm_up_factor * warm_up_s, group.control)) break;
     }
-    const Measured measured = repeat(loop, request, group);
+    Measured measured = repeat(loop, request, group);
     // Only now is the drift during the point known: all times once more.
     group.clock->synchronise();
     const std::vector<Round> rounds = gather(measured.timed, 0, group);
     const std::vector<std::size_t> chosen = in_time(rounds);
     const std::vector<Sample> samples = samples_of(rounds, chosen);
+    measured.references.renumber(chosen);
     Summary summary;
     std::vector<char> used(rounds.size(), 0);
     if (group.rank == 0) {
@@ -373,6 +398,7 @@ std::string measure_collective(const Request& request, const Group& group) {
     record.add("proved", selection->proved());
     record.add("batch", 1).add("stop", measured.stop).add("verified", before.right && after.right);
     record.add("same_cpu", measured.same_cpu).add("elapsed_s", now_s() - begin_s);
+    measured.references.add_to(record);
     return record.str();
 }
 

@@ -210,13 +210,13 @@ std::string run(const Request& request, MPI_Comm comm) {
     const Repetitions repetitions(request);
     Transfer transfer(request, comm);
     const long rounds = transfer.rounds();
-    const std::vector<double> samples_s = repeat(repetitions, comm, [&] { return transfer.once(rounds); });
+    const Repeated repeated = repeat(repetitions, comm, [&] { return transfer.once(rounds); });
     const Layout& layout = transfer.layout();
     JsonObject record;
     record.add("type", "record").add("bytes", layout.bytes()).add("blocks", layout.blocks());
     record.add("lines", layout.lines()).add("accesses", layout.accesses());
     record.add("extent_B", layout.extent_B()).add("rounds", rounds).add("verified", transfer.holds());
-    add_times(record, samples_s);
+    add_times(record, repeated);
     return record.str();
 }
 

@@ -164,10 +164,10 @@ class Queue {
 std::string run(const Request& request, MPI_Comm comm) {
     const Repetitions repetitions(request);
     Queue queue(request, comm);
-    const std::vector<double> samples_s = repeat(repetitions, comm, [&] { return queue.once(); });
+    const Repeated repeated = repeat(repetitions, comm, [&] { return queue.once(); });
     JsonObject record;
     record.add("type", "record").add("targets", targets).add("verified", queue.holds());
-    add_times(record, samples_s);
+    add_times(record, repeated);
     return record.str();
 }
 

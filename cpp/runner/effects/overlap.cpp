@@ -93,7 +93,13 @@ std::string run(const Request& request, MPI_Comm comm) {
     if (receives) buffer.poison(0, 0);
     const double begin = now_s();
     long calm = 0;
-    for (int goes_on = 1; goes_on;) {
+    const auto goes_on = [&] {
+        const auto done = static_cast<long>(total_s.size());
+        const double allowed_s = (calm < plan.least ? patient_budgets : 1) * plan.budget_s;
+        return done < plan.least || (done < plan.most && now_s() - begin < allowed_s);
+    };
+    Rounds rounds(comm);
+    while (rounds.next(goes_on())) {
         is_disturbed = false;
         alone_s.push_back(once({}).total_s);
         const Repetition times = once(computation);
@@ -104,12 +110,6 @@ std::string run(const Request& request, MPI_Comm comm) {
         tests.push_back(times.tests);
         disturbed.push_back(is_disturbed ? 1 : 0);
         if (!is_disturbed) ++calm;
-        const auto done = static_cast<long>(total_s.size());
-        const double spent_s = now_s() - begin;
-        const double allowed_s = (calm < plan.least ? patient_budgets : 1) * plan.budget_s;
-        goes_on = done < plan.least || (done < plan.most && spent_s < allowed_s) ? 1 : 0;
-        // One rank's clock decides for both.
-        MPI_Bcast(&goes_on, 1, MPI_INT, 0, comm);
     }
     int is_right = !receives || buffer.holds(0, 0) ? 1 : 0, are_right = 0;
     MPI_Allreduce(&is_right, &are_right, 1, MPI_INT, MPI_MIN, comm);
@@ -119,6 +119,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     record.add("computation_s", computation.seconds).add("clock_s", clock_cost_s());
     record.add("alone_s", alone_s).add("total_s", total_s).add("start_s", start_s).add("wait_s", wait_s);
     record.add("tests_s", tests_s).add("tests", tests).add("disturbed", disturbed);
+    rounds.references().add_to(record);
     return record.add("verified", are_right != 0).str();
 }
 

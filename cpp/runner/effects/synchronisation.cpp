@@ -73,11 +73,15 @@ std::string run(const Request& request, MPI_Comm comm) {
     long done = 0, valid = 0, spoilt = 0;
     std::vector<double> sending_s, receiving_s;
     int is_right = 1;
-    for (int goes_on = 1; goes_on;) {
+    std::vector<std::size_t> counted;
+    Rounds rounds(comm);
+    // The sender decides for both.
+    while (rounds.next(valid < tries && valid + spoilt < most_per_try * tries)) {
         if (rank == 1) buffer.poison(0, 0);
         const Late late = send_to_late(receiver, patience_s, absence_s, payload, buffer, comm);
         if (rank == 1 && !buffer.holds(0, 0)) is_right = 0;
         if (late.is_valid) {
+            counted.push_back(static_cast<std::size_t>(valid + spoilt));
             ++valid;
             if (late.is_done) ++done;
             sending_s.push_back(late.sending_s);
@@ -85,9 +89,6 @@ std::string run(const Request& request, MPI_Comm comm) {
         } else {
             ++spoilt;
         }
-        // The sender decides for both.
-        goes_on = valid < tries && valid + spoilt < most_per_try * tries ? 1 : 0;
-        MPI_Bcast(&goes_on, 1, MPI_INT, 0, comm);
     }
     int are_right = 0;
     MPI_Allreduce(&is_right, &are_right, 1, MPI_INT, MPI_MIN, comm);
@@ -97,6 +98,9 @@ std::string run(const Request& request, MPI_Comm comm) {
     record.add("patience_s", patience_s).add("absence_s", receiver == Receiver::absent ? absence_s : 0.0);
     record.add("transfers_s", transfers_s);
     record.add("sending_s", sending_s).add("receiving_s", receiving_s);
+    References references = rounds.references();
+    references.renumber(counted);
+    references.add_to(record);
     return record.add("verified", are_right != 0).str();
 }
 

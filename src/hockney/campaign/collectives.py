@@ -169,6 +169,7 @@ def records(
         "batch": answer.batch,
         "disturbed": len(answer.disturbed_at),
         "disturbed_at": answer.disturbed_at,
+        **answer.references(),
     }
     return [
         Record.model_validate(

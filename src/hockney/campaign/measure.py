@@ -308,4 +308,5 @@ class _Offer:
             verified=answer.verified,
             launch=running.recorded(),
             time=utc_now(),
+            **answer.references(),
         )

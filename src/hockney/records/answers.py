@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 from pydantic_core import from_json
 
+from hockney.records.record import Bracketed
+
 
 def first_problem(error: ValidationError) -> str:
     """Where and what is wrong first, in one line: `time_s: Field required`."""
@@ -139,7 +141,7 @@ class Mistake(Said):
     message: str
 
 
-class Measurement(Said):
+class Measurement(Said, Bracketed):
     """A point between two ranks: the time of one message, its 95 % interval and the samples behind it.
 
     `batch`: messages in a sample. `disturbed_at`: indices of samples set aside. `same_cpu`: samples at whose
@@ -201,7 +203,7 @@ class Answer(Said, Kept):
 AnswerType = TypeVar("AnswerType", bound=Answer)
 
 
-class Timed(Answer):
+class Timed(Answer, Bracketed):
     """An answer with repetitions that were timed: the slowest rank's median and its 95 % interval.
 
     `low_s` and `high_s` are None with fewer than six repetitions. `disturbed_at`: indices of samples set aside.
@@ -246,7 +248,7 @@ class DatatypesAnswer(Timed):
     rounds: int = 1
 
 
-class OverlapAnswer(Answer):
+class OverlapAnswer(Answer, Bracketed):
     """A transfer alone and beside a computation of `computation_s`; seconds, one entry a repetition.
 
     `done_early` of `tries` sends were done before their receive was posted. `tests`: calls of MPI_Test, which
@@ -268,7 +270,7 @@ class OverlapAnswer(Answer):
     disturbed: list[int] = Field(default_factory=list)
 
 
-class SynchronisationAnswer(Answer):
+class SynchronisationAnswer(Answer, Bracketed):
     """Sends with a late receiver: `done` of `valid` tries were done before it came; `spoilt` ones are left out.
 
     Seconds, one entry a try: of the send, of the late receive, and of transfers with a receiver that waits.

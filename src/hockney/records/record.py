@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -23,7 +23,25 @@ LOCALITIES: tuple[Locality, ...] = ("core", "cache", "numa", "package", "node", 
 """Nearest first."""
 
 
-class Record(BaseModel):
+class Bracketed(BaseModel):
+    """Samples in groups, each between two references: the same short exchange, timed again and again.
+
+    `reference_s`: its median time at each reference (one way between two ranks, a barrier among more), with the
+    distance between its quartiles. `group_begins`: index of each group's first sample; group i lies between the
+    references i and i + 1. `references_took_s`: all of them together. Without references all is empty.
+    """
+
+    reference_s: list[float] = Field(default_factory=list)
+    reference_iqr_s: list[float] = Field(default_factory=list)
+    group_begins: list[int] = Field(default_factory=list)
+    references_took_s: float = 0.0
+
+    def references(self) -> dict[str, Any]:
+        """These four fields and their values."""
+        return {name: getattr(self, name) for name in Bracketed.model_fields}
+
+
+class Record(Bracketed):
     """One (operation, algorithm, placement, ranks, bytes) with its median, interval and samples, SI units.
 
     `value`, `low` and `high` are in the unit that `statistic` names: seconds for times, bytes per second or

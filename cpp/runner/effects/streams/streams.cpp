@@ -102,19 +102,21 @@ long windows_of(Stream& stream, double sample_s, MPI_Comm comm) {
     return static_cast<long>(std::clamp(std::ceil(sample_s / slowest_s), 1.0, most_windows));
 }
 
-// Leaves samples out during which the system preempted any rank, and says how many; none where less than a
-// quarter would remain, as `disturbed` has it. Collective.
-long leave_out(std::vector<int>& preempted, const std::vector<std::vector<double>*>& samples, MPI_Comm comm) {
+// The samples during which the system preempted no rank; all where those would be less than a quarter, as
+// `disturbed` has it. Collective.
+std::vector<std::size_t> quiet_samples(std::vector<int>& preempted, MPI_Comm comm) {
     MPI_Allreduce(MPI_IN_PLACE, preempted.data(), static_cast<int>(preempted.size()), MPI_INT, MPI_MAX, comm);
-    const auto quiet = std::count(preempted.begin(), preempted.end(), 0);
-    if (static_cast<std::size_t>(quiet) * 4 < preempted.size()) return 0;
-    for (std::vector<double>* one : samples) {
-        std::size_t kept = 0;
-        for (std::size_t each = 0; each < preempted.size(); ++each)
-            if (preempted[each] == 0) (*one)[kept++] = (*one)[each];
-        one->resize(kept);
-    }
-    return static_cast<long>(preempted.size()) - static_cast<long>(quiet);
+    const auto quiet = static_cast<std::size_t>(std::count(preempted.begin(), preempted.end(), 0));
+    std::vector<std::size_t> kept;
+    for (std::size_t each = 0; each < preempted.size(); ++each)
+        if (preempted[each] == 0 || quiet * 4 < preempted.size()) kept.push_back(each);
+    return kept;
+}
+
+std::vector<double> only(const std::vector<std::size_t>& kept, const std::vector<double>& samples_s) {
+    std::vector<double> left_s;
+    for (const std::size_t each : kept) left_s.push_back(samples_s[each]);
+    return left_s;
 }
 
 void check(const std::vector<int>& ends, long bytes, long window, double sample_s, MPI_Comm comm) {
@@ -142,7 +144,7 @@ std::string stream(const Request& request, MPI_Comm comm, const std::vector<int>
     const long windows = windows_of(mine, sample_s, comm);
     std::vector<double> own_s;
     std::vector<int> preempted;
-    std::vector<double> slowest_s = repeat(repetitions, comm, [&] {
+    Repeated repeated = repeat(repetitions, comm, [&] {
         const long switches = involuntary_switches();
         own_s.push_back(mine.run(windows) / static_cast<double>(windows));
         preempted.push_back(involuntary_switches() != switches ? 1 : 0);
@@ -151,13 +153,17 @@ std::string stream(const Request& request, MPI_Comm comm, const std::vector<int>
     // The repetition that warms up.
     own_s.erase(own_s.begin());
     preempted.erase(preempted.begin());
-    const long set_aside = leave_out(preempted, {&own_s, &slowest_s}, comm);
+    const std::vector<std::size_t> kept = quiet_samples(preempted, comm);
+    const auto set_aside = static_cast<long>(preempted.size() - kept.size());
+    own_s = only(kept, own_s);
+    repeated.samples_s = only(kept, repeated.samples_s);
+    repeated.references.renumber(kept);
     std::sort(own_s.begin(), own_s.end());
     const std::vector<double> medians_s = gather(quantile(own_s, 0.5), comm);
     const bool verified = mine.verify();
     JsonObject record;
     record.add("type", "record");
-    add_times(record, slowest_s);
+    add_times(record, repeated);
     std::vector<double> pair_s;
     if (!medians_s.empty())
         for (std::size_t each = 0; each < ends.size(); each += 2)
