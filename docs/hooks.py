@@ -13,7 +13,7 @@ from hockney import _core
 from hockney.cli import application
 from hockney.models.collectives._written import symbols
 from hockney.models.collectives.base import collective_models
-from hockney.models.collectives.closed_form import ClosedForm, Counted
+from hockney.models.collectives.closed_form import ClosedForm, CostFormula
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -45,7 +45,7 @@ def closed_forms(operation: str) -> str:
     return f"Optimum: T ≥ {f'max({optimum})' if len(bounds) > 1 else optimum}.\n\n{table}"
 
 
-def _counts(counted: Counted) -> dict[str, str]:
+def _counts(counted: CostFormula) -> dict[str, str]:
     return {term.symbol.strip(): term.times.text(spelled=False) for term in symbols(counted)}
 
 

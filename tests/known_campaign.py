@@ -12,7 +12,7 @@ from hockney.machine.file import Entry, Measurements, Point
 from hockney.models.base import Fit, Parameter, Regime
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
-from hockney.report.curves import Curve
+from hockney.report.curves import MessageCurve
 
 SIZES = (0, *(2**power for power in range(21)))
 EVIL = "<b>n1</b> & 'co' \"x\""
@@ -91,10 +91,10 @@ def _line(alpha_s: float, beta_s_per_B: float) -> Fit:
 
 
 @pytest.fixture
-def curve() -> Callable[..., Curve]:
+def curve() -> Callable[..., MessageCurve]:
     """Make a curve of points (size, time in s, low, high) and fits, all else optional."""
 
-    def make(points: list[tuple[Any, ...]], fits: dict[str, Fit] | None = None, **other: Any) -> Curve:
+    def make(points: list[tuple[Any, ...]], fits: dict[str, Fit] | None = None, **other: Any) -> MessageCurve:
         measured = [
             Point(
                 size_B=p[0], time_s=p[1], low_s=p[2] if len(p) > 2 else None, high_s=p[3] if len(p) > 3 else None
@@ -106,7 +106,7 @@ def curve() -> Callable[..., Curve]:
             | other
             | {"fits": fits or {}, "measurements": Measurements(campaign="x", launches=["a"], points=measured)}
         )
-        return Curve("name", "label", entry)
+        return MessageCurve("name", "label", entry)
 
     return make
 

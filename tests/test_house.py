@@ -81,7 +81,7 @@ UNITS = [pytest.param(kind, unit, id=f"{kind.name}-{unit}") for kind in PYTHON +
 
 @pytest.mark.parametrize("kind", [kind for kind in PYTHON if kind.files], ids=lambda kind: kind.name)
 def test_a_unit_is_the_file_of_its_name(kind: Kind) -> None:
-    registering = re.compile(r'^(?:@\w+|\w+)\.register\("([^"]+)"', re.MULTILINE)
+    registering = re.compile(r'^(?:@\w+|\w+)\.register\(\s*"([^"]+)"', re.MULTILINE)
     found = {path: registering.findall(path.read_text(encoding="utf-8")) for path in kind.files}
     for path, names in found.items():
         stem = path.parent.name if path.stem == "section" else path.stem

@@ -44,15 +44,15 @@ class Option:
 
 @dataclass(frozen=True)
 class Argument(Option):
-    """The same for a word that stands without a flag."""
+    """The same for a word that stands without a flag, or for several where the field is a list."""
 
 
 def options(model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo, Option]]:
     """The fields of a model that are options, in their order."""
     for name, field in model.model_fields.items():
-        for said in field.metadata:
-            if isinstance(said, Option):
-                yield name, field, said
+        for option in field.metadata:
+            if isinstance(option, Option):
+                yield name, field, option
 
 
 def flag(name: str, option: Option) -> str:
@@ -60,6 +60,13 @@ def flag(name: str, option: Option) -> str:
     if isinstance(option, Argument):
         return option.metavar or name.upper()
     return option.flags[0] if option.flags else "--" + name.replace("_", "-")
+
+
+def flags_written(model: BaseModel) -> dict[str, str]:
+    """How the options are called that the user gave a model, by the names of their fields."""
+    return {
+        name: flag(name, option) for name, _, option in options(type(model)) if name in model.model_fields_set
+    }
 
 
 @contextmanager
@@ -80,7 +87,7 @@ def checked(model: type[Model], written: Mapping[str, Any], verb: str) -> Model:
             continue
         text = written[name]
         with named(called[name]):
-            values[name] = [option.read(one) for one in text] if option.repeat else option.read(text)
+            values[name] = [option.read(word) for word in text] if option.repeat else option.read(text)
     try:
         return model.model_validate(values)
     except ValidationError as error:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.loop import MOST_FAILURES, Outcome
@@ -49,7 +49,7 @@ def numbers(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
     asked = {name: list(one) for name, one in NUMBERS.items()}
 
     def asking(name: str) -> Any:
-        def ask(_: Here) -> Asking:
+        def ask(_: Here) -> Questions:
             for number in asked[name]:
                 answer = yield Question((0, 1), {"number": number}, "cache")
                 if answer is not None and answer.read_as(Timed).time_s > 1:
@@ -107,7 +107,7 @@ def test_each_locality_is_told_why(tmp_path: Path) -> None:
 def test_effects_know_what_this_process_may_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Here] = []
 
-    def ask(here: Here) -> Asking:
+    def ask(here: Here) -> Questions:
         seen.append(here)
         yield NotMeasurable("not here", "cache")
 
@@ -120,7 +120,7 @@ def test_where_a_thread_may_run_is_no_other_question(tmp_path: Path, monkeypatch
     """Resumed in another allocation: the answers on disk are still those."""
 
     def asking(cpus: str | None) -> Any:
-        def ask(_: Here) -> Asking:
+        def ask(_: Here) -> Questions:
             thread = {} if cpus is None else {"thread_cpus": cpus}
             yield Question((0, 1), {"number": 1, **thread}, "cache")
 

@@ -11,7 +11,7 @@ import pytest
 from hockney.campaign import prepare
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
-from hockney.records.answers import Hello, Place
+from hockney.records.answers import Hello, RankPlace
 from hockney.runner.inventory import inventory
 from hockney.runner.mpi import Broken, Mpi
 
@@ -34,7 +34,7 @@ def hello(thread_level: str = "", **rank: Any) -> Hello:
         standard="3.1",
         operations=[],
         settings={"btl_sm_eager_limit": "4096"},
-        ranks=[Place.model_validate(rank) for rank in ranks],
+        ranks=[RankPlace.model_validate(rank) for rank in ranks],
         clock_granularity_s=1e-9,
     )
 

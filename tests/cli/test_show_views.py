@@ -130,12 +130,12 @@ def test_latex_has_the_view(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        (["--ranks", "4"], "--ranks and --algorithm are of a collective", "--operation bcast"),
+        (["--ranks", "4"], "--ranks and --algorithm apply to a collective", "--operation bcast"),
         (["--operation", "bcast", "--ranks", "1"], "at least 2 ranks", "--ranks 64"),
         (["--operation", "bcast", "--algorithm", "binomal"], "'binomal'", "binomial"),
         (["--operation", "synchronisation"], "no effect 'synchronisation'", "injection, matching"),
         (["--view", "bounded", "--topology", "moebius:4"], "names no topology", "torus"),
-        (["--view", "coarse"], "coarse", ""),
+        (["--view", "coarse"], "unknown --view 'coarse'", "known: asymptotic, dominant"),
     ],
 )
 def test_a_wrong_word_is_one_line_with_the_right_ones(

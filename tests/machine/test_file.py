@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from hockney.errors import RequestError
 from hockney.machine.file import (
-    Cache,
-    Cpu,
     Entry,
     Host,
-    Launch,
+    HostCache,
+    HostCpu,
+    LaunchProvenance,
     Machine,
     MeasuredSystem,
     Measurements,
@@ -128,8 +128,10 @@ hosts = st.builds(
     cpu_model=text,
     cpus=maybe(count),
     memory_B=maybe(count),
-    caches=st.lists(st.builds(Cache, level=count, type=text, size_B=count, shared=st.lists(count)), max_size=1),
-    topology=st.lists(st.builds(Cpu, cpu=count, package=maybe(count), siblings=st.lists(count)), max_size=1),
+    caches=st.lists(
+        st.builds(HostCache, level=count, type=text, size_B=count, shared=st.lists(count)), max_size=1
+    ),
+    topology=st.lists(st.builds(HostCpu, cpu=count, package=maybe(count), siblings=st.lists(count)), max_size=1),
 )
 statements = st.lists(st.builds(Statement, text=text, latex=text, where=text), max_size=1)
 collectives = st.builds(
@@ -178,7 +180,7 @@ machines = st.builds(
     topology=text,
     provenance=st.builds(
         Provenance,
-        launches=st.lists(st.builds(Launch, id=text, argv=st.lists(text), settings=texts), max_size=1),
+        launches=st.lists(st.builds(LaunchProvenance, id=text, argv=st.lists(text), settings=texts), max_size=1),
         warnings=st.lists(text, max_size=1),
     ),
 )

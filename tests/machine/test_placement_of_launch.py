@@ -9,7 +9,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.placement_of_launch import placement_of_launch
-from hockney.records.answers import Place
+from hockney.records.answers import RankPlace
 from hockney.runner.topology import locality
 
 
@@ -35,7 +35,7 @@ def test_every_pair_has_the_locality_of_the_runner() -> None:
     ranks = [epyc(i, cpu, **host) for i, (cpu, host) in enumerate((c, h) for h in HOSTS for c in CPUS)]
     placed = placement_of_launch({"id": "l", "ranks": ranks[::-1]}, len(ranks))
     found = {(a, b): placed.locality(a, b) for a, b in combinations(range(len(ranks)), 2)}
-    told = [Place.model_validate(rank) for rank in ranks]
+    told = [RankPlace.model_validate(rank) for rank in ranks]
     assert found == {(a.rank, b.rank): locality(a, b) for a, b in combinations(told, 2)}
     assert set(found.values()) == {"core", "cache", "numa", "package", "node", "network"}
     assert (placed.nodes, placed.ppn, placed.binding) == (2, len(CPUS), "core")

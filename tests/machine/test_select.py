@@ -8,7 +8,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
-from hockney.machine.select import matching, one, one_effect, parse_where, title, words
+from hockney.machine.select import matching, parse_where, select_effect, select_entry, title, words
 from hockney.models.effects.base import Effect
 
 
@@ -18,48 +18,48 @@ def machine() -> Machine:
 
 
 def test_the_nearest_locality_measured_is_the_default(machine: Machine) -> None:
-    entry = one(machine, {"operation": "pingpong"})
+    entry = select_entry(machine, {"operation": "pingpong"})
     assert (entry.locality, entry.variant, entry.cache) == ("package", "default", "warm")
 
 
 def test_a_word_asked_for_comes_before_any_default(machine: Machine) -> None:
     # tcp was measured over the network only: the default locality must not exclude it.
-    entry = one(machine, {"operation": "pingpong", "variant": "tcp"})
+    entry = select_entry(machine, {"operation": "pingpong", "variant": "tcp"})
     assert (entry.locality, entry.variant) == ("network", "tcp")
 
 
 def test_cache_off_is_found(machine: Machine) -> None:
-    assert one(machine, {"operation": "pingpong", "cache": "off"}).cache == "off"
+    assert select_entry(machine, {"operation": "pingpong", "cache": "off"}).cache == "off"
 
 
 def test_an_unmeasured_locality_lists_those_there_are(machine: Machine) -> None:
     with pytest.raises(RequestError, match="pingpong was not measured with locality 'numa'") as caught:
-        one(machine, {"operation": "pingpong", "locality": "numa"})
+        select_entry(machine, {"operation": "pingpong", "locality": "numa"})
     assert caught.value.hint.endswith("measured: package, network")
 
 
 def test_an_unknown_operation_lists_the_known_and_the_near(machine: Machine) -> None:
     with pytest.raises(RequestError, match="no operation 'pingpon'") as caught:
-        one(machine, {"operation": "pingpon"})
+        select_entry(machine, {"operation": "pingpon"})
     assert caught.value.hint == "did you mean 'pingpong'? known: bandwidth, bidirectional, pingpong"
 
 
 def test_an_unknown_variant_lists_those_there_are(machine: Machine) -> None:
     with pytest.raises(RequestError, match="variant 'ucx'") as caught:
-        one(machine, {"operation": "pingpong", "variant": "ucx"})
+        select_entry(machine, {"operation": "pingpong", "variant": "ucx"})
     assert "default, tcp" in caught.value.hint
 
 
 def test_what_is_still_ambiguous_is_an_error_with_the_choices(machine: Machine) -> None:
     with pytest.raises(RequestError, match=r"2 measured configurations.*window: 1, 64") as caught:
-        one(machine, {"operation": "bandwidth"})
+        select_entry(machine, {"operation": "bandwidth"})
     assert caught.value.hint == "choose one with --where window=WORD"
-    assert one(machine, {"operation": "bandwidth", "window": "64"}).other["window"] == "64"
+    assert select_entry(machine, {"operation": "bandwidth", "window": "64"}).other["window"] == "64"
 
 
 def test_a_condition_on_something_no_entry_has(machine: Machine) -> None:
     with pytest.raises(RequestError, match="colour 'red'"):
-        one(machine, {"operation": "pingpong", "colour": "red"})
+        select_entry(machine, {"operation": "pingpong", "colour": "red"})
 
 
 def test_matching_keeps_every_entry_with_the_words(machine: Machine) -> None:
@@ -74,9 +74,11 @@ def test_entries_whose_locality_is_unknown_need_none(machine: Machine) -> None:
         for entry, mapping in zip(machine.point_to_point[:2], ("map-by node", "map-by core"), strict=True)
     ]
     imported = machine.model_copy(update={"point_to_point": entries})
-    assert one(imported, {"operation": "pingpong", "mapping": "map-by core", "cache": "off"}) is entries[1]
+    assert (
+        select_entry(imported, {"operation": "pingpong", "mapping": "map-by core", "cache": "off"}) is entries[1]
+    )
     with pytest.raises(RequestError, match="measured with locality 'core'") as caught:
-        one(imported, {"operation": "pingpong", "locality": "core"})
+        select_entry(imported, {"operation": "pingpong", "locality": "core"})
     assert caught.value.hint.endswith("measured: unknown")
 
 
@@ -110,21 +112,21 @@ def test_an_effect_is_chosen_as_an_entry_is(machine: Machine) -> None:
         effect(locality="core", variant="default", mpi="A", points=[], not_measurable="one core"),
     ]
     machine = machine.model_copy(update={"effects": there})
-    assert one_effect(machine, "matching", {}) is there[2]
-    assert one_effect(machine, "matching", {"locality": "network"}) is there[0]
-    assert one_effect(machine, "matching", {"variant": "tcp", "locality": None}) is there[1]
+    assert select_effect(machine, "matching", {}) is there[2]
+    assert select_effect(machine, "matching", {"locality": "network"}) is there[0]
+    assert select_effect(machine, "matching", {"variant": "tcp", "locality": None}) is there[1]
     with pytest.raises(RequestError, match=r"^matching, locality core has no measurements: one core$"):
-        one_effect(machine, "matching", {"locality": "core"})
+        select_effect(machine, "matching", {"locality": "core"})
     with pytest.raises(RequestError, match="matching was not measured with locality 'node'"):
-        one_effect(machine, "matching", {"locality": "node"})
+        select_effect(machine, "matching", {"locality": "node"})
     with pytest.raises(RequestError, match="overlap was not measured") as caught:
-        one_effect(machine, "overlap", {})
+        select_effect(machine, "overlap", {})
     assert "hockney measure --operations overlap" in caught.value.hint
 
 
 def test_effects_of_two_libraries_are_ambiguous(machine: Machine) -> None:
     machine = machine.model_copy(update={"effects": [effect(mpi="A"), effect(mpi="B")]})
     with pytest.raises(RequestError, match="2 measured configurations") as caught:
-        one_effect(machine, "matching", {})
+        select_effect(machine, "matching", {})
     assert caught.value.hint == "choose one with --where mpi=WORD"
-    assert one_effect(machine, "matching", {"mpi": "B"}).mpi == "B"
+    assert select_effect(machine, "matching", {"mpi": "B"}).mpi == "B"

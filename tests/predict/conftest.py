@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hockney.machine.system import Mapping, Node, System, SystemNetwork
 from hockney.predict.calibrate import play_all
-from hockney.predict.parameters import Layout, Start
+from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.points import points
 from hockney.predict.scenario import Scenarios
 
@@ -82,7 +82,9 @@ def _times_s(table: pd.DataFrame, operation: str) -> Array:
     chosen = [one for one in made if one is not None]
     assert len(chosen) == len(table), scenarios.missing
     labels = tuple(sorted({one.label for one in chosen}))
-    layout = Layout(np.array([0.0, *2.0 ** np.arange(21)]), labels, SYSTEM.node.cores, held_above_B=8192.0)
+    layout = ParameterLayout(
+        np.array([0.0, *2.0 ** np.arange(21)]), labels, SYSTEM.node.cores, held_above_B=8192.0
+    )
     theta = layout.start(
         Start(
             lambda locality, size_B: (0.3 + 0.2 * locality) * 1e-6 + size_B / (4e9 - 5e8 * locality),

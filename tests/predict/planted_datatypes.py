@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
-from hockney.machine.file import Cache, Host
+from hockney.machine.file import Host, HostCache
 from hockney.models.effects.base import Cell, Effect
 
 CACHE_B = {"L1": 2**15, "L2": 2**20, "L3": 2**25}
@@ -14,11 +14,11 @@ HOST = Host(
     caches=[
         # Of two cores, and one for instructions, which no data are in.
         *(
-            Cache(level=int(name[1]), type="Unified", size_B=size_B, shared=[cpu])
+            HostCache(level=int(name[1]), type="Unified", size_B=size_B, shared=[cpu])
             for name, size_B in CACHE_B.items()
             for cpu in (0, 1)
         ),
-        Cache(level=1, type="Instruction", size_B=2**16, shared=[0]),
+        HostCache(level=1, type="Instruction", size_B=2**16, shared=[0]),
     ],
 )
 LAYOUTS = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hockney.machine.system import System
 from hockney.predict.calibrate import Played, calibrate, play_all
-from hockney.predict.parameters import Layout, Start
+from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.points import points
 from hockney.predict.scenario import Scenario, Scenarios
 
@@ -28,15 +28,17 @@ def asked(table: pd.DataFrame, system: System, procedure: str = "hockney") -> tu
     return made, frame["time_s"].to_numpy()
 
 
-def layout_of(scenarios: list[Scenario], system: System, **options: Any) -> tuple[Layout, Array]:
+def layout_of(scenarios: list[Scenario], system: System, **options: Any) -> tuple[ParameterLayout, Array]:
     labels = tuple(sorted({one.label for one in scenarios}))
-    layout = Layout(KNOTS, labels, system.node.cores, **{"held_above_B": 8192.0} | options)
+    layout = ParameterLayout(KNOTS, labels, system.node.cores, **{"held_above_B": 8192.0} | options)
     # Half of the true latencies, twice the true bandwidth: the start has no part in what is found.
     begin = layout.start(Start(lambda _, size_B: 3e-7 + size_B / 8e9, lambda size_B: 1e-7 + size_B / 2e10))
     return layout, begin
 
 
-def play(scenarios: list[Scenario], layout: Layout, theta: Array, statistic: str = "completion") -> list[Played]:
+def play(
+    scenarios: list[Scenario], layout: ParameterLayout, theta: Array, statistic: str = "completion"
+) -> list[Played]:
     return play_all(scenarios, [statistic] * len(scenarios), layout, theta)
 
 

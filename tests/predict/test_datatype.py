@@ -11,7 +11,7 @@ from tests.predict.planted_datatypes import HOST, LAYOUTS, Truth, planted
 
 from hockney.models.effects._shapes import Shape
 from hockney.models.effects.base import Effect
-from hockney.predict.datatype import DatatypePrediction, Verdict, _reach, decide, predict_way
+from hockney.predict.datatype import DatatypePrediction, DatatypeVerdict, _reach, decide, predict_way
 from hockney.predict.datatype_costs import ways_of
 from hockney.predict.layout import face, strided
 
@@ -25,7 +25,7 @@ def predicted(effect: Effect, shape: Shape) -> dict[str, DatatypePrediction]:
     return {name: predict_way(way, shape, effect.not_identified) for name, way in ways_of(effect, [HOST]).items()}
 
 
-def verdict(effect: Effect, shape: Shape) -> Verdict:
+def verdict(effect: Effect, shape: Shape) -> DatatypeVerdict:
     return decide(predicted(effect, shape), shape)
 
 

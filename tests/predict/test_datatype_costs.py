@@ -6,7 +6,7 @@ import pytest
 from tests.predict.planted_datatypes import HOST, LAYOUTS, Truth, planted, row
 
 from hockney.errors import RequestError
-from hockney.machine.file import Cache, Host
+from hockney.machine.file import Host, HostCache
 from hockney.predict.datatype_costs import rows_of, ways_of
 from hockney.predict.layout import strided
 
@@ -36,7 +36,7 @@ def test_a_term_is_carried_only_by_lines_beyond_the_message() -> None:
 
 
 def test_the_host_is_the_one_whose_caches_sorted_the_points() -> None:
-    other = Host(host="b", caches=[Cache(level=1, type="Data", size_B=2**14, shared=[0])])
+    other = Host(host="b", caches=[HostCache(level=1, type="Data", size_B=2**14, shared=[0])])
     effect = planted({"send": Truth()})
     assert ways_of(effect, [other, HOST])["send"].costs.levels == [("L1", 2**15), ("L2", 2**20), ("L3", 2**25)]
     with pytest.raises(RequestError, match="no host's caches"):

@@ -14,7 +14,7 @@ import pytest
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.machine.system import System
-from hockney.predict.estimators.base import Fitted, Prediction, Training, estimators
+from hockney.predict.estimators.base import FittedEstimator, Prediction, Training, estimators
 from hockney.predict.evaluate import evaluate, table
 from hockney.records import table as tidy
 
@@ -86,7 +86,7 @@ def test_what_no_estimator_predicts_is_listed(bcast: Callable[..., pd.DataFrame]
 def test_an_estimator_that_cannot_run_says_why(
     bcast: Callable[..., pd.DataFrame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lacking(_: Training) -> Fitted:
+    def lacking(_: Training) -> FittedEstimator:
         raise EnvironmentLack("Extra-P is not installed", "pip install 'hockney[extra-p]'")
 
     known = dict(estimators)
@@ -107,7 +107,7 @@ def test_an_estimator_sees_the_training_points_alone(
         def predict(self, asked: pd.DataFrame) -> Prediction:
             return Prediction(*np.full((3, len(asked)), np.nan))
 
-    def spy(training: Training) -> Fitted:
+    def spy(training: Training) -> FittedEstimator:
         seen.append(training)
         return Nothing()
 

@@ -7,7 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from hockney.predict.gaussian_process import Array, Measured, Process, Search, left_out, matern
+from hockney.predict.gaussian_process import (
+    Array,
+    GaussianProcess,
+    MeasurementSet,
+    ParameterSearch,
+    left_out,
+    matern,
+)
 
 PLACES = np.array([0.0, 0.3, 1.0, 1.1, 2.5, 4.0])
 VALUES = np.array([0.2, 0.5, -0.3, -0.1, 1.0, 0.4])
@@ -31,7 +38,7 @@ def test_the_kernel_is_the_formula_along_each_axis() -> None:
 def test_a_process_is_the_normal_distribution_given_its_measurements() -> None:
     asked = np.array([0.5, 3.0, 100.0])
     cross = kernel(asked, PLACES)
-    mean, explained = Process(NOISY, VALUES).at(cross)
+    mean, explained = GaussianProcess(NOISY, VALUES).at(cross)
     assert mean == pytest.approx(cross @ np.linalg.inv(NOISY) @ VALUES)
     assert explained == pytest.approx(np.diag(cross @ np.linalg.inv(NOISY) @ cross.T))
     # Far from all measurements nothing is known.
@@ -42,7 +49,7 @@ def test_leaving_out_is_a_process_without_the_measurement() -> None:
     miss, variance = left_out(NOISY, VALUES)
     for i in range(VALUES.size):
         rest = np.arange(VALUES.size) != i
-        mean, explained = Process(NOISY[np.ix_(rest, rest)], VALUES[rest]).at(NOISY[[i]][:, rest])
+        mean, explained = GaussianProcess(NOISY[np.ix_(rest, rest)], VALUES[rest]).at(NOISY[[i]][:, rest])
         assert miss[i] == pytest.approx(VALUES[i] - mean[0])
         assert variance[i] == pytest.approx(NOISY[i, i] - explained[0])
 
@@ -59,8 +66,8 @@ def test_parameters_that_were_planted_come_back_from_several_sets() -> None:
 
     random = np.random.default_rng(3)
     root = np.linalg.cholesky(covariance(truth))
-    sets = [Measured(covariance, root @ random.normal(size=60)) for _ in range(20)]
-    search = Search(np.zeros(3), deviation=3.0, farthest=6.0, steps=100)
+    sets = [MeasurementSet(covariance, root @ random.normal(size=60)) for _ in range(20)]
+    search = ParameterSearch(np.zeros(3), deviation=3.0, farthest=6.0, steps=100)
     # 1,200 correlated draws: some 5 % are left open of each.
     assert search.parameters(sets) == pytest.approx(truth, rel=0.15)
     assert search.parameters([]) == pytest.approx(np.ones(3))
@@ -68,6 +75,6 @@ def test_parameters_that_were_planted_come_back_from_several_sets() -> None:
 
 def test_parameters_end_at_the_bounds() -> None:
     # No noise explains values of a thousand, which a deviation of at most e² is asked to.
-    sets = [Measured(lambda p: p[0] ** 2 * np.eye(4), np.full(4, 1000.0))]
-    search = Search(np.zeros(1), deviation=100.0, farthest=2.0, steps=50)
+    sets = [MeasurementSet(lambda p: p[0] ** 2 * np.eye(4), np.full(4, 1000.0))]
+    search = ParameterSearch(np.zeros(1), deviation=100.0, farthest=2.0, steps=50)
     assert search.parameters(sets) == pytest.approx([math.exp(2)])

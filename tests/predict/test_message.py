@@ -8,14 +8,14 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, load
-from hockney.machine.select import one
+from hockney.machine.select import select_entry
 from hockney.predict.message import predict_message
 
 MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
 
 
 def entry(operation: str = "pingpong", **asked: str) -> Entry:
-    return one(load(MACHINE), {"operation": operation, **asked})
+    return select_entry(load(MACHINE), {"operation": operation, **asked})
 
 
 @pytest.mark.parametrize(
@@ -29,13 +29,13 @@ def entry(operation: str = "pingpong", **asked: str) -> Entry:
     ],
 )
 def test_time_and_bandwidth_in_each_regime(size_B: int, expected_s: float) -> None:
-    one = predict_message(entry(), size_B, "piecewise")
+    prediction = predict_message(entry(), size_B, "piecewise")
     # The file keeps 1/bandwidth as a binary number; nothing else is lost.
-    assert one.time_s == pytest.approx(expected_s, rel=1e-12)
-    assert one.bandwidth_B_per_s == pytest.approx(size_B / expected_s, rel=1e-12)
-    assert not one.extrapolated
-    assert one.factor is None
-    assert one.remark == ""
+    assert prediction.time_s == pytest.approx(expected_s, rel=1e-12)
+    assert prediction.bandwidth_B_per_s == pytest.approx(size_B / expected_s, rel=1e-12)
+    assert not prediction.extrapolated
+    assert prediction.factor is None
+    assert prediction.remark == ""
 
 
 def test_the_formula_is_that_of_the_regime_used() -> None:
@@ -49,49 +49,49 @@ def test_the_formula_is_that_of_the_regime_used() -> None:
 
 def test_the_interval_is_the_factor_of_points_left_out() -> None:
     # The file says that 95 % of them lie within a factor of 1.1.
-    one = predict_message(entry(), 1000, "piecewise")
-    assert one.low_s == pytest.approx(0.3e-6 / 1.1)
-    assert one.high_s == pytest.approx(0.3e-6 * 1.1)
+    prediction = predict_message(entry(), 1000, "piecewise")
+    assert prediction.low_s == pytest.approx(0.3e-6 / 1.1)
+    assert prediction.high_s == pytest.approx(0.3e-6 * 1.1)
 
 
 def test_without_such_points_there_is_no_interval() -> None:
     bare = entry()
     bare.fits["piecewise"].quality = None
-    one = predict_message(bare, 1000, "piecewise")
-    assert (one.low_s, one.high_s) == (None, None)
+    prediction = predict_message(bare, 1000, "piecewise")
+    assert (prediction.low_s, prediction.high_s) == (None, None)
 
 
 def test_beyond_the_largest_size_it_says_how_far() -> None:
-    one = predict_message(entry(), 4 * 1048576, "piecewise")
-    assert one.extrapolated
-    assert one.factor == 4
-    assert one.remark == "4 × beyond the largest measured size"
+    prediction = predict_message(entry(), 4 * 1048576, "piecewise")
+    assert prediction.extrapolated
+    assert prediction.factor == 4
+    assert prediction.remark == "4 × beyond the largest measured size"
     # One step of 4 beyond: the interval's factor of 1.1 counts twice.
-    assert one.high_s == pytest.approx(one.time_s * 1.1**2)
-    assert one.low_s == pytest.approx(one.time_s / 1.1**2)
+    assert prediction.high_s == pytest.approx(prediction.time_s * 1.1**2)
+    assert prediction.low_s == pytest.approx(prediction.time_s / 1.1**2)
     assert not predict_message(entry(), 1048576, "piecewise").extrapolated
 
 
 def test_below_the_smallest_size_it_says_so() -> None:
-    one = predict_message(entry("bandwidth", window="64"), 2, "piecewise")
-    assert one.extrapolated
-    assert one.factor == 0.25
-    assert one.remark == "below the smallest measured size"
+    prediction = predict_message(entry("bandwidth", window="64"), 2, "piecewise")
+    assert prediction.extrapolated
+    assert prediction.factor == 0.25
+    assert prediction.remark == "below the smallest measured size"
 
 
 def test_beyond_a_series_of_empty_messages_only() -> None:
     bare = entry()
     bare.measurements.points = [point for point in bare.measurements.points if point.size_B == 0]
-    one = predict_message(bare, 8, "piecewise")
-    assert one.extrapolated
-    assert one.factor is None
-    assert one.remark == "beyond the largest measured size"
+    prediction = predict_message(bare, 8, "piecewise")
+    assert prediction.extrapolated
+    assert prediction.factor is None
+    assert prediction.remark == "beyond the largest measured size"
 
 
 def test_both_directions_count_in_bidirectional() -> None:
-    one = predict_message(entry("bidirectional"), 1000, "piecewise")
-    assert one.time_s == pytest.approx(0.3e-6)
-    assert one.bandwidth_B_per_s == pytest.approx(2 * 1000 / 0.3e-6)
+    prediction = predict_message(entry("bidirectional"), 1000, "piecewise")
+    assert prediction.time_s == pytest.approx(0.3e-6)
+    assert prediction.bandwidth_B_per_s == pytest.approx(2 * 1000 / 0.3e-6)
 
 
 def test_a_negative_size_is_refused() -> None:

@@ -13,7 +13,7 @@ from hockney._core import Network as Links
 from hockney._core import Problem, simulate
 from hockney.machine.system import System
 from hockney.predict.costs import TERMS
-from hockney.predict.parameters import NETWORK, PARTS, ROW, Layout, Start
+from hockney.predict.parameters import NETWORK, PARTS, ROW, ParameterLayout, Start
 from hockney.predict.points import points
 from hockney.predict.scenario import LOCALITIES, Scenario, Scenarios
 
@@ -24,8 +24,8 @@ START = Start(
 
 
 @pytest.fixture(scope="module")
-def layout() -> Layout:
-    return Layout(KNOTS, ("bcast binomial", "bcast linear"), 16)
+def layout() -> ParameterLayout:
+    return ParameterLayout(KNOTS, ("bcast binomial", "bcast linear"), 16)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def scenario(system: System, bcast: Callable[..., pd.DataFrame]) -> Scenario:
 
 
 @pytest.mark.parametrize("size_B", [0, 1, 3, 5.5, 8, 31, 32, 100, 1e6])
-def test_weights_sum_to_one_and_are_straight_log_log(layout: Layout, size_B: float) -> None:
+def test_weights_sum_to_one_and_are_straight_log_log(layout: ParameterLayout, size_B: float) -> None:
     weights = layout.weights(size_B)
     assert sum(weight for _, weight in weights) == pytest.approx(1.0)
     if size_B == 0:
@@ -51,10 +51,10 @@ def test_weights_sum_to_one_and_are_straight_log_log(layout: Layout, size_B: flo
 
 
 def test_a_single_size_is_all_there_is() -> None:
-    assert Layout(np.array([0.0, 1.0]), (), 1).weights(64) == [(1, 1.0)]
+    assert ParameterLayout(np.array([0.0, 1.0]), (), 1).weights(64) == [(1, 1.0)]
 
 
-def test_every_parameter_has_its_place_and_a_pull(layout: Layout) -> None:
+def test_every_parameter_has_its_place_and_a_pull(layout: ParameterLayout) -> None:
     places = np.concatenate([at.ravel() for at in layout.places.values()])
     assert sorted(places) == list(range(layout.count))
     matrix, target = layout.prior(layout.start(START))
@@ -64,7 +64,7 @@ def test_every_parameter_has_its_place_and_a_pull(layout: Layout) -> None:
     assert np.linalg.eigvalsh((matrix.T @ matrix).toarray()).min() > 0.9 / len(KNOTS)
 
 
-def test_the_start_is_pulled_nowhere_but_where_localities_are_alike(layout: Layout) -> None:
+def test_the_start_is_pulled_nowhere_but_where_localities_are_alike(layout: ParameterLayout) -> None:
     begin = layout.start(START)
     matrix, target = layout.prior(begin)
     strained = np.flatnonzero(np.abs(matrix @ begin - target) > 1e-9)
@@ -73,14 +73,14 @@ def test_the_start_is_pulled_nowhere_but_where_localities_are_alike(layout: Layo
         assert set(matrix[[row]].indices) in [{a, b} for a, b in zip(one, other, strict=True)]
 
 
-def test_the_start_is_the_time_of_a_message(layout: Layout) -> None:
+def test_the_start_is_the_time_of_a_message(layout: ParameterLayout) -> None:
     begin = layout.start(START)
     for locality in range(len(LOCALITIES)):
         time_s = np.exp(begin[layout.places["base"][locality]]).sum(axis=0)
         assert time_s == pytest.approx([START.message_s(locality, size_B) for size_B in KNOTS])
 
 
-def ln_costs(layout: Layout, scenario: Scenario, theta: np.ndarray, sizes: list[int]) -> np.ndarray:
+def ln_costs(layout: ParameterLayout, scenario: Scenario, theta: np.ndarray, sizes: list[int]) -> np.ndarray:
     table = layout.shares(sizes) @ (layout.at_knots(scenario).forward @ theta).reshape(-1, ROW)
     return np.where(layout.empty(scenario, sizes), np.nan, table)
 
@@ -92,7 +92,7 @@ def column(locality: int, term: str) -> int:
 @pytest.mark.parametrize("locality", range(len(LOCALITIES)))
 @pytest.mark.parametrize("part", PARTS)
 def test_the_formula_of_a_cost(scenario: Scenario, locality: int, part: str) -> None:
-    layout = Layout(KNOTS, ("bcast binomial", "bcast linear"), 16, step_from=30)
+    layout = ParameterLayout(KNOTS, ("bcast binomial", "bcast linear"), 16, step_from=30)
     theta = np.random.default_rng(1).normal(size=layout.count)
     p, at, k = PARTS.index(part), layout.places, 4  # knot 4 is 8 B
     outside = locality == NETWORK
@@ -107,7 +107,7 @@ def test_the_formula_of_a_cost(scenario: Scenario, locality: int, part: str) -> 
 
 
 def test_messages_of_a_node_take_memory_and_others_links(scenario: Scenario) -> None:
-    layout = Layout(KNOTS, ("bcast linear",), 16)
+    layout = ParameterLayout(KNOTS, ("bcast linear",), 16)
     theta = np.random.default_rng(3).normal(size=layout.count)
     taken = ln_costs(layout, scenario, theta, [8])[0]
     for locality in range(1, len(LOCALITIES)):
@@ -116,7 +116,7 @@ def test_messages_of_a_node_take_memory_and_others_links(scenario: Scenario) -> 
 
 
 def test_terms_that_messages_do_not_have(scenario: Scenario) -> None:
-    layout = Layout(KNOTS, ("bcast linear",), 16, rendezvous_above_B={"bcast linear": 8.0})
+    layout = ParameterLayout(KNOTS, ("bcast linear",), 16, rendezvous_above_B={"bcast linear": 8.0})
     empty = layout.empty(scenario, [8, 9])
     for locality in range(len(LOCALITIES)):
         assert empty[:, column(locality, "gap")].all()
@@ -129,17 +129,17 @@ def test_terms_that_messages_do_not_have(scenario: Scenario) -> None:
     assert not layout.empty(torus, [8])[0, column(NETWORK, "network_link")]
 
 
-def test_derivatives_go_back_the_way_that_costs_came(layout: Layout, scenario: Scenario) -> None:
+def test_derivatives_go_back_the_way_that_costs_came(layout: ParameterLayout, scenario: Scenario) -> None:
     forward, backward = layout.at_knots(scenario)
     assert (forward.toarray() == backward.toarray().T).all()
 
 
-def test_curves_are_the_costs_without_load(layout: Layout, scenario: Scenario) -> None:
+def test_curves_are_the_costs_without_load(layout: ParameterLayout, scenario: Scenario) -> None:
     """The order in which messages pass links is found with what is fitted, not with something else."""
     theta = np.random.default_rng(2).normal(size=layout.count)
     theta[layout.places["load"]] = 0.0
     table = np.exp(ln_costs(layout, scenario, theta, [8]))
-    curves = Layout(KNOTS, ("bcast binomial", "bcast linear"), 16).curves(theta, "bcast linear")
+    curves = ParameterLayout(KNOTS, ("bcast binomial", "bcast linear"), 16).curves(theta, "bcast linear")
 
     outcome = simulate(
         [("bcast", "linear", Problem(ranks=2, bytes=8))],

@@ -9,10 +9,10 @@ import pytest
 from hockney._core import Algorithm
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import simulation
-from hockney.predict.simulation import Parameters, Shared, simulate, trace
+from hockney.predict.simulation import LoggopsParameters, Shared, simulate, trace
 from hockney.schedule.catalogue import algorithms, ask
 
-P = Parameters(
+P = LoggopsParameters(
     5.0,
     1.0,
     3.0,

@@ -14,7 +14,7 @@ from hockney.records.answers import (
     Measurement,
     Mistake,
     OverlapAnswer,
-    Place,
+    RankPlace,
     Refusal,
     StreamsAnswer,
     Timed,
@@ -63,7 +63,7 @@ def test_a_number_that_is_not_finite_is_none() -> None:
 
 def test_a_simulated_host_tells_its_name_alone() -> None:
     said = {"rank": 3, "host": "n1", "machine": "n1", "simulated": True, "kernel": "SimGrid"}
-    place = Place.model_validate(said)
+    place = RankPlace.model_validate(said)
     assert (place.cpu, place.package, place.caches, place.affinity) == (None, -1, [], [])
     assert place.model_dump() == said
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit, spread_labels
+from hockney.report.axes import SizeAxis, count_axis, log_axis, plain, rate_unit, spread_labels, time_unit
 
 
 def labels_of(axis: SizeAxis, count: int = 8) -> list[str]:
@@ -59,6 +59,23 @@ def test_plain_numbers_at_the_ticks_of_times() -> None:
 )
 def test_unit_of_a_rate(rate: float, unit: str) -> None:
     assert rate_unit(rate)[1] == unit
+
+
+@pytest.mark.parametrize(("time_s", "unit"), [(60, "s"), (1, "s"), (0.9, "ms"), (2e-6, "µs"), (9e-7, "ns")])
+def test_unit_of_a_time(time_s: float, unit: str) -> None:
+    assert time_unit(time_s)[1] == unit
+
+
+@pytest.mark.parametrize(
+    ("counts", "ticks"), [([3, 6, 24, 6], [3, 6, 24]), ([3, 4, 8], [3, 4, 8]), ([5, 6, 7, 40], [8, 16, 32])]
+)
+def test_counts_too_close_for_labels_give_way_to_powers_of_two(counts: list[int], ticks: list[int]) -> None:
+    axes = Figure().subplots()
+    count_axis(axes, counts, "ranks")
+    assert list(axes.get_xticks()) == ticks
+    low, high = axes.get_xlim()
+    assert low < min(counts)
+    assert max(counts) < high
 
 
 @given(st.lists(st.tuples(st.floats(0, 20), st.floats(0.1, 5)), max_size=12))

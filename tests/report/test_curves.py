@@ -11,13 +11,13 @@ import pytest
 from hockney.machine.build import build
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
-from hockney.report.curves import Curve, by_crowd, by_operation, curves, labels
+from hockney.report.curves import MessageCurve, by_crowd, by_operation, curves, labels
 
 SIZES = (0, *(2**power for power in range(21)))
 
 
 @pytest.fixture
-def several(tmp_path: Path, record: Callable[..., Record]) -> list[Curve]:
+def several(tmp_path: Path, record: Callable[..., Record]) -> list[MessageCurve]:
     made = Campaign.create(tmp_path / "several", {})
     for locality in ("network", "cache"):
         for variant in ("tcp, slow", "default"):
@@ -29,7 +29,7 @@ def several(tmp_path: Path, record: Callable[..., Record]) -> list[Curve]:
     return curves(build(made.path))
 
 
-def test_nearest_first_and_operations_in_order(several: list[Curve]) -> None:
+def test_nearest_first_and_operations_in_order(several: list[MessageCurve]) -> None:
     assert [curve.label for curve in several] == [
         *("cache, default", "cache, tcp, slow", "network, default", "network, tcp, slow"),
         *("cache, ranks 2", "cache, ranks 16"),
@@ -37,7 +37,7 @@ def test_nearest_first_and_operations_in_order(several: list[Curve]) -> None:
     assert list(by_operation(several)) == ["pingpong", "bandwidth"]
 
 
-def test_names_are_unique_file_names(several: list[Curve]) -> None:
+def test_names_are_unique_file_names(several: list[MessageCurve]) -> None:
     assert [curve.name for curve in several][:2] == ["pingpong-cache-default", "pingpong-cache-tcp-slow"]
     assert len({curve.name for curve in several}) == len(several)
 
@@ -51,17 +51,17 @@ def test_names_that_become_equal_are_told_apart(tmp_path: Path, record: Callable
     assert sorted(names) == ["pingpong-cache-a-b", "pingpong-cache-a-b-2"]
 
 
-def test_different_numbers_of_ranks_are_different_pictures(several: list[Curve]) -> None:
+def test_different_numbers_of_ranks_are_different_pictures(several: list[MessageCurve]) -> None:
     assert list(by_crowd(several[4:])) == ["ranks 2", "ranks 16"]
     assert list(by_crowd(several[:4])) == [""]
 
 
-def test_labels_leave_out_what_all_share(several: list[Curve]) -> None:
+def test_labels_leave_out_what_all_share(several: list[MessageCurve]) -> None:
     assert labels(several[:2]) == ["cache, default", "cache, tcp, slow"]
     assert labels(several[4:5]) == ["cache"]
 
 
-def test_throughput_of_pairs_and_directions(curve: Callable[..., Curve]) -> None:
+def test_throughput_of_pairs_and_directions(curve: Callable[..., MessageCurve]) -> None:
     one = curve([(1000, 1e-6)])
     both = curve([(1000, 1e-6)], operation="bidirectional", other={"pairs": "4"})
     size, time = np.array([1000.0]), np.array([1e-6])

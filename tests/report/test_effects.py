@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hockney.models.base import Parameter
-from hockney.models.effects.base import Effect, Plot
+from hockney.models.effects.base import Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.report.effect_figures import column
 from hockney.report.effects import parameters_table, sections, warnings
@@ -72,3 +72,15 @@ def test_a_column_names_its_unit() -> None:
     assert column("time_s") == ("time", "s")
     assert column("bytes") == ("message size", "B")
     assert column("depth") == ("depth", "")
+
+
+@pytest.mark.parametrize("name", effect_models.names())
+def test_each_model_says_in_a_sentence_what_its_section_is_about(name: str) -> None:
+    (section,) = sections([matching(effect=name)])
+    assert section.meaning == effect_models.meaning(name)
+    assert section.meaning.endswith(".")
+
+
+def test_an_effect_of_another_version_has_a_section_without_a_meaning() -> None:
+    (section,) = sections([matching(effect="unheard_of")])
+    assert section.meaning == ""

@@ -15,13 +15,13 @@ from hockney.models.base import Fit, Parameter
 from hockney.records.contents import Contents
 from hockney.records.record import Record
 from hockney.records.table import quietest
-from hockney.report.curves import Curve
+from hockney.report.curves import MessageCurve
 from hockney.report.facts import bandwidth, format_size, headline, warnings
 
-Make = Callable[..., Curve]
+Make = Callable[..., MessageCurve]
 
 
-def told(curves: list[Curve], records: list[Any] | None = None, launches: list[Any] | None = None) -> str:
+def told(curves: list[MessageCurve], records: list[Any] | None = None, launches: list[Any] | None = None) -> str:
     contents = Contents(
         Path("c"), pd.DataFrame(), records or [], quietest(records or []), launches=launches or []
     )
@@ -29,7 +29,7 @@ def told(curves: list[Curve], records: list[Any] | None = None, launches: list[A
     return "\n".join(warnings(curves, contents.launches, caveats))
 
 
-def points(curve: Curve, **fields: Any) -> Curve:
+def points(curve: MessageCurve, **fields: Any) -> MessageCurve:
     entry = curve.entry.measurements
     entry.points[:] = [Point.model_validate(point.model_dump() | fields) for point in entry.points]
     return curve

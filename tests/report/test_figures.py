@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from hockney.models.base import Fit
-from hockney.report.curves import Curve
+from hockney.report.curves import MessageCurve
 from hockney.report.figures import Context, Drawing, HeldOut, held_out, overview, residuals, with_fits
 from hockney.report.marks import Peak, SizeMark
 from hockney.report.style import drawing_style, model_styles
 from hockney.report.svg import svg_file
 
-Make = Callable[..., Curve]
+Make = Callable[..., MessageCurve]
 POINTS = [
     (0, 2e-6, 1.9e-6, 2.1e-6),
     *((2**k, 2e-6 + 2**k / 1e9, 1.9e-6 + 2**k / 1e9, 2.1e-6 + 2**k / 1e9) for k in range(21)),

@@ -14,7 +14,7 @@ from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.records.series import series
 from hockney.records.table import load
-from hockney.report.curves import Curve, curves
+from hockney.report.curves import MessageCurve, curves
 from hockney.report.held_out import check
 
 SIZES = (0, *(2**power for power in range(21)))
@@ -33,5 +33,5 @@ def test_as_evaluate(tmp_path: Path, record: Callable[..., Record]) -> None:
         assert result.measured_s.size == 10  # of 22 sizes positions 1, 3, … 19; the last, 21, stays
 
 
-def test_too_few_sizes_hold_nothing_out(curve: Callable[..., Curve], line: Callable[..., Fit]) -> None:
+def test_too_few_sizes_hold_nothing_out(curve: Callable[..., MessageCurve], line: Callable[..., Fit]) -> None:
     assert check([curve([(1, 1e-6), (2, 1e-6)], {"hockney": line(1e-6, 1e-9)})]) == {}

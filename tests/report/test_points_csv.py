@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from hockney.models.base import Fit
-from hockney.report.curves import Curve
+from hockney.report.curves import MessageCurve
 from hockney.report.points_csv import command_line, hosts, text
 
 LAUNCHES = [
@@ -22,7 +22,7 @@ LAUNCHES = [
 ]
 
 
-def test_values_by_hand(curve: Callable[..., Curve], line: Callable[..., Fit]) -> None:
+def test_values_by_hand(curve: Callable[..., MessageCurve], line: Callable[..., Fit]) -> None:
     """At 1000 B 1 µs + n / 2 GB/s is 1.5 µs, or 1000 B / 1.5 µs = 666.667 MB/s; below zero there is no rate."""
     made = curve(
         [(0, 1e-6), (1000, 2e-6, 1e-6, 4e-6)], {"line": line(1e-6, 0.5e-9), "negative": line(-3e-6, 1e-9)}
@@ -42,7 +42,7 @@ def test_values_by_hand(curve: Callable[..., Curve], line: Callable[..., Fit]) -
 
 @pytest.mark.parametrize(("operation", "pairs", "streams"), [("bidirectional", "4", 8), ("bandwidth", "3", 3)])
 def test_rates_count_all_pairs_and_directions(
-    curve: Callable[..., Curve], operation: str, pairs: str, streams: int, line: Callable[..., Fit]
+    curve: Callable[..., MessageCurve], operation: str, pairs: str, streams: int, line: Callable[..., Fit]
 ) -> None:
     made = curve([(1000, 2e-6)], {"line": line(1e-6, 1e-9)}, operation=operation, other={"pairs": pairs})
     table = pd.read_csv(io.StringIO(text(made, [])), comment="#")
@@ -51,7 +51,7 @@ def test_rates_count_all_pairs_and_directions(
     assert f"bandwidth {1000 * streams} MB/s" in text(made, [])
 
 
-def test_a_name_with_a_line_break_stays_a_comment(curve: Callable[..., Curve]) -> None:
+def test_a_name_with_a_line_break_stays_a_comment(curve: Callable[..., MessageCurve]) -> None:
     made = text(curve([(1, 1e-6)]), [{"id": "a", "argv": ["run", "a\nb"]}])
     assert next(row for row in made.splitlines() if not row.startswith("#")).startswith("bytes,")
 

@@ -7,10 +7,10 @@ import numpy as np
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.report.run_figures import MOST_GRIDS, MOST_SERIES, figures
-from hockney.report.run_tables import Shown
+from hockney.report.run_tables import ReportedRun
 
 
-def _shown(ranks: int, time_s: float, series: str = "s", **other: object) -> Shown:
+def _shown(ranks: int, time_s: float, series: str = "s", **other: object) -> ReportedRun:
     record = AppRecord(
         operation="x",
         ranks=ranks,
@@ -20,7 +20,7 @@ def _shown(ranks: int, time_s: float, series: str = "s", **other: object) -> Sho
         high_s=1.2 * time_s,
         answer=Answer(),
     )
-    return Shown(record, "p", series=series, **other)  # type: ignore[arg-type]
+    return ReportedRun(record, "p", series=series, **other)  # type: ignore[arg-type]
 
 
 def test_times_stand_at_their_ranks_with_their_predictions() -> None:

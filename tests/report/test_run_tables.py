@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from hockney.records.app_record import AppRecord
-from hockney.report.run_tables import Shown, name_series, plain, runs_table, signed_percent
+from hockney.report.run_tables import ReportedRun, name_series, plain, runs_table, signed_percent
 
 
-def _shown(ranks: int, problem: str = "a", **other: object) -> Shown:
+def _shown(ranks: int, problem: str = "a", **other: object) -> ReportedRun:
     words = {"mapping": "core", "variant": "default", "mpi": "Open MPI 5"}
     fields = {name: str(other.pop(name, word)) for name, word in words.items()}
     told = {"operation": "x", "ranks": ranks, "parameters": {}, "time_s": 3e-6, "answer": {}}
     record = AppRecord.model_validate(told | fields)
-    return Shown(record, problem, **other)  # type: ignore[arg-type]
+    return ReportedRun(record, problem, **other)  # type: ignore[arg-type]
 
 
 def test_a_series_is_named_by_what_differs() -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from hockney.machine.file import Point
 from hockney.models.base import Fit, Parameter, Quality
-from hockney.report.curves import Curve
+from hockney.report.curves import MessageCurve
 from hockney.report.tables import named, overheads, points, quality, regimes, summary
 
-Make = Callable[..., Curve]
+Make = Callable[..., MessageCurve]
 
 
 def with_intervals(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hockney.runner.inventory import Cache, inventory, parse_cpu_list, placements
+from hockney.runner.inventory import CacheKind, inventory, parse_cpu_list, placements
 
 
 def _write(path: Path, text: str) -> None:
@@ -50,7 +50,7 @@ def test_a_machine_with_smt(root: Path) -> None:
     machine = inventory(root, frozenset(range(8)))
     assert (machine.cpus, machine.cores, machine.packages, machine.numa_domains) == (8, 4, 2, 2)
     assert machine.threads_per_core == 2
-    assert machine.caches == (Cache(1, "Data", 32768, 4, 2), Cache(3, "Unified", 16 << 20, 2, 4))
+    assert machine.caches == (CacheKind(1, "Data", 32768, 4, 2), CacheKind(3, "Unified", 16 << 20, 2, 4))
     assert machine.localities == ("core", "cache", "node")
     assert machine.memory_B == 1 << 30
     assert machine.cpu_model == "Test CPU @ 2 GHz"
@@ -62,7 +62,7 @@ def test_only_what_this_process_may_use_counts(root: Path) -> None:
     machine = inventory(root, frozenset({0, 1}))
     assert (machine.cpus, machine.cores, machine.packages, machine.numa_domains) == (2, 2, 1, 1)
     assert machine.localities == ("cache",)
-    assert machine.caches[-1] == Cache(3, "Unified", 16 << 20, 1, 2)
+    assert machine.caches[-1] == CacheKind(3, "Unified", 16 << 20, 1, 2)
 
 
 def test_container_quota(root: Path) -> None:

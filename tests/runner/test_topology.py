@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from hockney.records.answers import Place
+from hockney.records.answers import RankPlace
 from hockney.runner.topology import localities, locality, notes, oversubscribed
 
 
-def _rank(rank: int, cpu: int, **facts: Any) -> Place:
+def _rank(rank: int, cpu: int, **facts: Any) -> RankPlace:
     base = {
         "rank": rank,
         "host": "n1",
@@ -23,10 +23,10 @@ def _rank(rank: int, cpu: int, **facts: Any) -> Place:
         "siblings": [cpu],
         "caches": [],
     }
-    return Place.model_validate({**base, **facts})
+    return RankPlace.model_validate({**base, **facts})
 
 
-def _epyc_7h12(rank: int, cpu: int, **facts: Any) -> Place:
+def _epyc_7h12(rank: int, cpu: int, **facts: Any) -> RankPlace:
     """Two packages of 64 cores, SMT off, NPS4: 16 cores a NUMA domain, L3 shared by the 4 cores of a CCX."""
     ccx = list(range(cpu // 4 * 4, cpu // 4 * 4 + 4))
     caches = [
@@ -38,7 +38,7 @@ def _epyc_7h12(rank: int, cpu: int, **facts: Any) -> Place:
     return _rank(rank, cpu, package=cpu // 64, numa=cpu // 16, caches=caches, **facts)
 
 
-def _xeon(rank: int, cpu: int, **facts: Any) -> Place:
+def _xeon(rank: int, cpu: int, **facts: Any) -> RankPlace:
     """Two packages of 24 cores with two threads each (CPU n and n + 48), one NUMA domain and one L3 a package."""
     core = cpu % 48
     socket = core // 24
@@ -91,7 +91,7 @@ def test_another_host_or_another_boot_is_network() -> None:
 
 
 def test_a_system_that_tells_nothing_is_one_numa_domain() -> None:
-    bare = [Place(rank=rank, host="n1", machine="m", cpu=rank) for rank in (0, 1)]
+    bare = [RankPlace(rank=rank, host="n1", machine="m", cpu=rank) for rank in (0, 1)]
     assert locality(*bare) == "numa"
 
 

@@ -10,27 +10,27 @@ from typing import Any
 
 import pytest
 
-from hockney.predict.simulation import Outcome, Parameters, simulate
+from hockney.predict.simulation import LoggopsParameters, SimulationResult, simulate
 from hockney.schedule.catalogue import ask
 
 EXACT = 1e-12
 SETS = [
-    Parameters(2.5e-6, 1.5e-6, 1e-6, 6e-9, receive_overhead_s=1.5e-6),
-    Parameters(1e-6, 2e-7, 3e-7, 1e-10, receive_overhead_s=5e-7),
-    Parameters(5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.5, reduce_s_per_B=0.1),
+    LoggopsParameters(2.5e-6, 1.5e-6, 1e-6, 6e-9, receive_overhead_s=1.5e-6),
+    LoggopsParameters(1e-6, 2e-7, 3e-7, 1e-10, receive_overhead_s=5e-7),
+    LoggopsParameters(5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.5, reduce_s_per_B=0.1),
 ]
 parameters = pytest.mark.parametrize("parameters", SETS, ids=["slow", "fast", "plain"])
 
 
-def run(collective: str, algorithm: str, parameters: Parameters, **asked: Any) -> Outcome:
+def run(collective: str, algorithm: str, parameters: LoggopsParameters, **asked: Any) -> SimulationResult:
     return simulate(ask(collective, algorithm, **asked), parameters, by_class=False)
 
 
-def message_s(p: Parameters, size_B: int) -> float:
+def message_s(p: LoggopsParameters, size_B: int) -> float:
     return p.overhead_s + p.latency_s + max(size_B - 1, 0) * p.gap_s_per_B + p.receive_overhead_s
 
 
-def port_s(p: Parameters, size_B: int) -> float:
+def port_s(p: LoggopsParameters, size_B: int) -> float:
     return p.gap_s + max(size_B - 1, 0) * p.gap_s_per_B
 
 
@@ -45,7 +45,9 @@ def test_the_figures_of_the_project(levels: int, expected_us: float) -> None:
 @parameters
 @pytest.mark.parametrize("levels", [0, 1, 3, 10])
 @pytest.mark.parametrize("size_B", [1, 1000])
-def test_binomial_trees_take_a_message_for_each_level(parameters: Parameters, levels: int, size_B: int) -> None:
+def test_binomial_trees_take_a_message_for_each_level(
+    parameters: LoggopsParameters, levels: int, size_B: int
+) -> None:
     expected_s = pytest.approx(levels * message_s(parameters, size_B), rel=EXACT)
     outcome = run("bcast", "binomial", parameters, ranks=2**levels, size_B=size_B)
     assert outcome.finish_s.max() == expected_s
@@ -55,7 +57,7 @@ def test_binomial_trees_take_a_message_for_each_level(parameters: Parameters, le
 
 @parameters
 @pytest.mark.parametrize("root", [0, 5])
-def test_binomial_from_another_root(parameters: Parameters, root: int) -> None:
+def test_binomial_from_another_root(parameters: LoggopsParameters, root: int) -> None:
     outcome = run("bcast", "binomial", parameters, ranks=8, root=root, size_B=64)
     assert outcome.finish_s.max() == pytest.approx(3 * message_s(parameters, 64), rel=EXACT)
     assert outcome.finish_s.argmin() == root
@@ -63,7 +65,7 @@ def test_binomial_from_another_root(parameters: Parameters, root: int) -> None:
 
 @parameters
 @pytest.mark.parametrize("ranks", [2, 3, 100])
-def test_linear_is_ruled_by_the_port_or_the_processor(parameters: Parameters, ranks: int) -> None:
+def test_linear_is_ruled_by_the_port_or_the_processor(parameters: LoggopsParameters, ranks: int) -> None:
     apart_s = max(parameters.overhead_s, port_s(parameters, 8))
     expected_s = (ranks - 2) * apart_s + message_s(parameters, 8)
     outcome = run("bcast", "linear", parameters, ranks=ranks, size_B=8)
@@ -72,7 +74,7 @@ def test_linear_is_ruled_by_the_port_or_the_processor(parameters: Parameters, ra
 
 @parameters
 @pytest.mark.parametrize("ranks", [2, 3, 17])
-def test_linear_alltoall_is_ruled_by_the_ports(parameters: Parameters, ranks: int) -> None:
+def test_linear_alltoall_is_ruled_by_the_ports(parameters: LoggopsParameters, ranks: int) -> None:
     # All begin with their neighbour, so messages come as far apart as they leave, and overheads hide behind.
     size_B = 20_000
     assert port_s(parameters, size_B) > parameters.overhead_s + parameters.receive_overhead_s
@@ -84,7 +86,9 @@ def test_linear_alltoall_is_ruled_by_the_ports(parameters: Parameters, ranks: in
 
 @parameters
 @pytest.mark.parametrize("segments", [1, 2, 9])
-def test_a_pipeline_adds_a_port_time_for_each_further_segment(parameters: Parameters, segments: int) -> None:
+def test_a_pipeline_adds_a_port_time_for_each_further_segment(
+    parameters: LoggopsParameters, segments: int
+) -> None:
     segment_B = 20_000
     assert port_s(parameters, segment_B) > parameters.overhead_s + parameters.receive_overhead_s
     expected_s = 5 * message_s(parameters, segment_B) + (segments - 1) * port_s(parameters, segment_B)
@@ -96,7 +100,7 @@ def test_a_pipeline_adds_a_port_time_for_each_further_segment(parameters: Parame
 
 @parameters
 @pytest.mark.parametrize("ranks", [2, 7, 32])
-def test_an_allgather_ring_takes_a_message_for_each_step(parameters: Parameters, ranks: int) -> None:
+def test_an_allgather_ring_takes_a_message_for_each_step(parameters: LoggopsParameters, ranks: int) -> None:
     outcome = run("allgather", "ring", parameters, ranks=ranks, size_B=100)
     expected_s = [(ranks - 1) * message_s(parameters, 100)] * ranks
     assert outcome.finish_s.tolist() == pytest.approx(expected_s, rel=EXACT)
@@ -104,7 +108,7 @@ def test_an_allgather_ring_takes_a_message_for_each_step(parameters: Parameters,
 
 @parameters
 @pytest.mark.parametrize("ranks", [2, 8, 16])
-def test_an_allreduce_ring_goes_round_twice_and_reduces_once(parameters: Parameters, ranks: int) -> None:
+def test_an_allreduce_ring_goes_round_twice_and_reduces_once(parameters: LoggopsParameters, ranks: int) -> None:
     block_B = 400
     step_s, reduce_s = message_s(parameters, block_B), block_B * parameters.reduce_s_per_B
     expected_s = [(ranks - 1) * (2 * step_s + reduce_s)] * ranks
@@ -114,7 +118,9 @@ def test_an_allreduce_ring_goes_round_twice_and_reduces_once(parameters: Paramet
 
 @parameters
 @pytest.mark.parametrize(("ranks", "rounds"), [(2, 1), (3, 2), (64, 6), (65, 7), (100, 7)])
-def test_dissemination_takes_the_logarithm_of_the_ranks(parameters: Parameters, ranks: int, rounds: int) -> None:
+def test_dissemination_takes_the_logarithm_of_the_ranks(
+    parameters: LoggopsParameters, ranks: int, rounds: int
+) -> None:
     outcome = run("barrier", "dissemination", parameters, ranks=ranks)
     expected_s = [rounds * message_s(parameters, 0)] * ranks
     assert outcome.finish_s.tolist() == pytest.approx(expected_s, rel=EXACT)
@@ -122,7 +128,7 @@ def test_dissemination_takes_the_logarithm_of_the_ranks(parameters: Parameters, 
 
 @parameters
 @pytest.mark.parametrize("levels", [1, 2, 6])
-def test_recursive_doubling_exchanges_and_reduces_the_vector(parameters: Parameters, levels: int) -> None:
+def test_recursive_doubling_exchanges_and_reduces_the_vector(parameters: LoggopsParameters, levels: int) -> None:
     outcome = run("allreduce", "recursive_doubling", parameters, ranks=2**levels, size_B=800)
     expected_s = [levels * (message_s(parameters, 800) + 800 * parameters.reduce_s_per_B)] * 2**levels
     assert outcome.finish_s.tolist() == pytest.approx(expected_s, rel=EXACT)
@@ -132,7 +138,7 @@ def test_recursive_doubling_exchanges_and_reduces_the_vector(parameters: Paramet
 @pytest.mark.parametrize("collective", ["scatter", "gather"])
 @pytest.mark.parametrize("levels", [1, 2, 5, 10])
 def test_binomial_scatter_and_gather_move_half_the_blocks_less_each_time(
-    parameters: Parameters, collective: str, levels: int
+    parameters: LoggopsParameters, collective: str, levels: int
 ) -> None:
     outcome = run(collective, "binomial", parameters, ranks=2**levels, size_B=48)
     expected_s = sum(message_s(parameters, 48 * 2**level) for level in range(levels))
@@ -140,13 +146,13 @@ def test_binomial_scatter_and_gather_move_half_the_blocks_less_each_time(
 
 
 def test_overhead_of_each_byte_is_charged_at_both_ends() -> None:
-    per_byte = Parameters(5.0, 1.0, 0.0, 0.01, receive_overhead_s=2.0, overhead_s_per_B=0.1)
+    per_byte = LoggopsParameters(5.0, 1.0, 0.0, 0.01, receive_overhead_s=2.0, overhead_s_per_B=0.1)
     outcome = run("bcast", "binomial", per_byte, ranks=2, size_B=30)
     assert outcome.finish_s.tolist() == pytest.approx([4.0, 1 + 3 + 5 + 0.29 + 2 + 3], rel=EXACT)
 
 
 def test_copies_take_their_bytes() -> None:
-    copying = Parameters(5.0, 1.0, 0.0, 0.0, receive_overhead_s=1.0, copy_s_per_B=0.01)
+    copying = LoggopsParameters(5.0, 1.0, 0.0, 0.0, receive_overhead_s=1.0, copy_s_per_B=0.01)
     # The own block is copied first; the two ranks then exchange theirs.
     outcome = run("allgather", "ring", copying, ranks=2, size_B=50)
     assert outcome.finish_s.tolist() == pytest.approx([0.5 + 7.0] * 2, rel=EXACT)

@@ -15,7 +15,7 @@ from hockney import _core
 from hockney._core import Kind, Network, Schedule
 from hockney.errors import RequestError
 from hockney.predict.costs import BUFFERED, NOTHING, TERMS, Costs, Curve
-from hockney.schedule.catalogue import Asked, algorithms, ask
+from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
 RANKS = (*range(1, 25), 32, 33, 61)
 SIZES_B = ((4096, 0), (4096, 256), (1000, 52))
@@ -29,7 +29,7 @@ of_each = pytest.mark.parametrize(
 )
 
 
-def problems(algorithm: _core.Algorithm) -> Iterator[Asked]:
+def problems(algorithm: _core.Algorithm) -> Iterator[ScheduleRequest]:
     """Every root of few ranks, first, middle and last of many; segments where the algorithm has them."""
     for ranks in RANKS:
         roots = set(range(ranks)) if ranks <= 8 else {0, ranks // 2, ranks - 1}
@@ -50,7 +50,7 @@ def problems(algorithm: _core.Algorithm) -> Iterator[Asked]:
                     continue  # not defined for so many ranks
 
 
-def makespan_s(asked: Asked, *, meets: bool = False, **curves: Curve) -> float:
+def makespan_s(asked: ScheduleRequest, *, meets: bool = False, **curves: Curve) -> float:
     curves["handshake"] = [0.0], [0.0 if meets else BUFFERED]
     costs = Costs([[curves.get(term, NOTHING) for term in TERMS]], NOTHING, NOTHING)
     simulated = _core.simulate(

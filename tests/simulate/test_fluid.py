@@ -10,11 +10,11 @@ import pytest
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem, RecordedTrace
 from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS
-from hockney.predict.simulation import Parameters, Shared, simulate
+from hockney.predict.simulation import LoggopsParameters, Shared, simulate
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, LINK_S_PER_B = 5.0, 0.25
-PLAIN = Parameters(LATENCY_S, 0.0, 0.0, 0.0, receive_overhead_s=0.0)
+PLAIN = LoggopsParameters(LATENCY_S, 0.0, 0.0, 0.0, receive_overhead_s=0.0)
 SIZE_B = 8192
 TAKEN_S = SIZE_B * LINK_S_PER_B
 NO_LEVELS = np.zeros((0, 0), np.int32)

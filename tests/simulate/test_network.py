@@ -10,11 +10,11 @@ import pytest
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
 from hockney.predict.costs import NOTHING, TERMS, per_byte, protocols
-from hockney.predict.simulation import Parameters, Shared, simulate
+from hockney.predict.simulation import LoggopsParameters, Shared, simulate
 from hockney.schedule.catalogue import ask
 
 LATENCY_S, OVERHEAD_S, RECEIVE_S = 5.0, 1.0, 0.0
-PLAIN = Parameters(LATENCY_S, OVERHEAD_S, 0.0, 0.0, receive_overhead_s=RECEIVE_S)
+PLAIN = LoggopsParameters(LATENCY_S, OVERHEAD_S, 0.0, 0.0, receive_overhead_s=RECEIVE_S)
 SIZE_B, LINK_S_PER_B = 100, 0.25
 TAKEN_S = SIZE_B * LINK_S_PER_B
 
@@ -30,7 +30,7 @@ def test_the_ranks_of_a_node_send_one_after_another(node_size: int) -> None:
 @pytest.mark.parametrize("node_size", [1, 2, 8])
 def test_the_root_takes_what_a_node_sends_through_its_own_port(node_size: int) -> None:
     """With G as slow as the link, the port that takes all 2k − 1 messages is later than the link with its k."""
-    per_byte = Parameters(LATENCY_S, OVERHEAD_S, 0.0, LINK_S_PER_B, receive_overhead_s=RECEIVE_S)
+    per_byte = LoggopsParameters(LATENCY_S, OVERHEAD_S, 0.0, LINK_S_PER_B, receive_overhead_s=RECEIVE_S)
     shared = Shared(node_size=node_size, node_gap_s_per_B=LINK_S_PER_B)
     outcome = simulate(ask("gather", "linear", ranks=2 * node_size, size_B=SIZE_B), per_byte, shared=shared)
     # The link takes m of a message, the port m − 1.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hockney.predict.simulation import Outcome, Parameters, simulate
+from hockney.predict.simulation import LoggopsParameters, SimulationResult, simulate
 from hockney.schedule.catalogue import ask
 
-PLAIN = Parameters(5.0, 1.0, 0.0, 0.0, receive_overhead_s=1.0)
+PLAIN = LoggopsParameters(5.0, 1.0, 0.0, 0.0, receive_overhead_s=1.0)
 MEAN_S = 0.3
 
 
-def run(seed: int, ranks: int = 2) -> Outcome:
+def run(seed: int, ranks: int = 2) -> SimulationResult:
     asked = ask("bcast", "linear", ranks=ranks, size_B=8)
     return simulate(asked, PLAIN, noise_s=MEAN_S, seed=seed, critical_path=True)
 

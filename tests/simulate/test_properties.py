@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hockney import _core
 from hockney._core import Kind, Problem
-from hockney.predict.simulation import Parameters, simulate
+from hockney.predict.simulation import LoggopsParameters, simulate
 from hockney.schedule.catalogue import algorithms, ask
 
 ALGORITHMS = algorithms()
@@ -23,7 +23,7 @@ COMPLETE = {"bcast", "barrier", "allreduce", "allgather"}
 times_s = st.floats(0, 10)
 per_byte_s = st.floats(0, 0.01)
 all_parameters = st.builds(
-    Parameters,
+    LoggopsParameters,
     latency_s=times_s,
     overhead_s=times_s,
     gap_s=times_s,
@@ -46,7 +46,7 @@ def is_refused(one: _core.Algorithm, ranks: int, size_B: int) -> bool:
 
 @examples
 @given(some_algorithm, some_ranks, some_size_B, all_parameters)
-def test_dependencies_are_respected(one: _core.Algorithm, ranks: int, size_B: int, p: Parameters) -> None:
+def test_dependencies_are_respected(one: _core.Algorithm, ranks: int, size_B: int, p: LoggopsParameters) -> None:
     """A step starts after those it depends on, a receive when its message has come, the processor does one at a
     time, and a rank is through when all its steps are."""
     if is_refused(one, ranks, size_B):
@@ -78,7 +78,7 @@ def test_dependencies_are_respected(one: _core.Algorithm, ranks: int, size_B: in
 @examples
 @given(some_algorithm, some_ranks, some_size_B, all_parameters)
 def test_no_rank_is_done_before_its_own_work(
-    one: _core.Algorithm, ranks: int, size_B: int, p: Parameters
+    one: _core.Algorithm, ranks: int, size_B: int, p: LoggopsParameters
 ) -> None:
     """The processor's acts and the port's messages, each one after another."""
     if is_refused(one, ranks, size_B):
@@ -101,7 +101,7 @@ def test_no_rank_is_done_before_its_own_work(
         assert finish_s[rank] >= max(busy_s, received_s) * (1 - 1e-12)
 
 
-def earliest_s(ranks: int, p: Parameters, size_B: int) -> float:
+def earliest_s(ranks: int, p: LoggopsParameters, size_B: int) -> float:
     """When the last of so many ranks can have a message under LogP: every rank that has it goes on sending (Karp,
     Sahay, Santos and Schauser 1993)."""
     apart_s = max(p.overhead_s, p.gap_s + max(size_B - 1, 0) * p.gap_s_per_B)
@@ -116,7 +116,7 @@ def earliest_s(ranks: int, p: Parameters, size_B: int) -> float:
 
 @examples
 @given(st.sampled_from([one for one in ALGORITHMS if one.collective in COMPLETE]), some_ranks, all_parameters)
-def test_nothing_reaches_all_ranks_before_it_can(one: _core.Algorithm, ranks: int, p: Parameters) -> None:
+def test_nothing_reaches_all_ranks_before_it_can(one: _core.Algorithm, ranks: int, p: LoggopsParameters) -> None:
     """The bound of one byte; ⌈log₂P⌉(o + L + o) is one only where a message is gone before the next can leave."""
     if is_refused(one, ranks, 400):
         return
@@ -134,11 +134,11 @@ def test_nothing_reaches_all_ranks_before_it_can(one: _core.Algorithm, ranks: in
     some_ranks,
     some_size_B,
     all_parameters,
-    st.sampled_from(sorted(set(vars(Parameters(0, 0, 0, 0, 0))) - {"rendezvous_above_B"})),
+    st.sampled_from(sorted(set(vars(LoggopsParameters(0, 0, 0, 0, 0))) - {"rendezvous_above_B"})),
     st.floats(0, 5),
 )
 def test_more_is_never_faster(
-    one: _core.Algorithm, ranks: int, size_B: int, p: Parameters, name: str, more: float
+    one: _core.Algorithm, ranks: int, size_B: int, p: LoggopsParameters, name: str, more: float
 ) -> None:
     """For every rank. Not so with shared links, where a later message can let others pass: test_network.py."""
     if is_refused(one, ranks, size_B):

@@ -10,13 +10,15 @@ import pytest
 from hockney import _core
 from hockney._core import CostCurves, Network, Problem
 from hockney.predict.costs import HELD, NOTHING, TERMS, Curve, per_byte, protocols
-from hockney.predict.simulation import Parameters, simulate
+from hockney.predict.simulation import LoggopsParameters, simulate
 from hockney.schedule.catalogue import algorithms, ask
 
 LATENCY_S, OVERHEAD_S, RECEIVE_S, PER_B = 5.0, 1.0, 0.5, 0.01
 LIMIT_B = 1000
 NO_LEVELS = np.zeros((0, 0), np.int32)
-WITH = Parameters(LATENCY_S, OVERHEAD_S, 0.25, PER_B, receive_overhead_s=RECEIVE_S, rendezvous_above_B=LIMIT_B)
+WITH = LoggopsParameters(
+    LATENCY_S, OVERHEAD_S, 0.25, PER_B, receive_overhead_s=RECEIVE_S, rendezvous_above_B=LIMIT_B
+)
 
 
 def eager_s(size_B: int) -> float:
@@ -84,7 +86,7 @@ def test_rounding_does_not_push_a_message_behind_another(ranks: int) -> None:
     asked = ask("allgather", "bruck", ranks=ranks, size_B=100_000)
     finish_s = []
     for latency_s in (0.0, 1e-6):
-        p = Parameters(latency_s, 1e-7, 2e-7, 1e-10, receive_overhead_s=1e-7, rendezvous_above_B=1000)
+        p = LoggopsParameters(latency_s, 1e-7, 2e-7, 1e-10, receive_overhead_s=1e-7, rendezvous_above_B=1000)
         finish_s.append(simulate(asked, p, by_class=False).finish_s.max())
     assert finish_s[0] < finish_s[1]
 

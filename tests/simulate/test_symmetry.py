@@ -9,8 +9,8 @@ import pytest
 
 from hockney import _core
 from hockney._core import Kind, Problem, Step
-from hockney.predict.simulation import Parameters, simulate
-from hockney.schedule.catalogue import Asked, algorithms, ask
+from hockney.predict.simulation import LoggopsParameters, simulate
+from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
 ALGORITHMS = [
     one for one in algorithms() if _core.symmetric_classes((one.collective, one.name, Problem(ranks=8)))
@@ -18,13 +18,15 @@ ALGORITHMS = [
 SIZES_B = [0, 4, 1000, 3360, 100_000]
 # 3360 and 100,000 B are divided evenly by some of them.
 RANKS = [1, 2, 3, 4, 7, 8, 12, 16, 32, 35]
-PARAMETERS = Parameters(5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.7, reduce_s_per_B=0.002, rendezvous_above_B=300)
+PARAMETERS = LoggopsParameters(
+    5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.7, reduce_s_per_B=0.002, rendezvous_above_B=300
+)
 COPYING = replace(PARAMETERS, copy_s_per_B=0.001)
 
 of_each = pytest.mark.parametrize("one", ALGORITHMS, ids=lambda one: f"{one.collective}-{one.name}")
 
 
-def cases(one: _core.Algorithm, *, copies: bool = False) -> list[Asked]:
+def cases(one: _core.Algorithm, *, copies: bool = False) -> list[ScheduleRequest]:
     """Those of its cases in which all ranks are alike, also where copies take time."""
     found = []
     for ranks in RANKS:
@@ -44,7 +46,7 @@ def test_many_algorithms_are_alike() -> None:
 
 @of_each
 @pytest.mark.parametrize("p", [PARAMETERS, COPYING], ids=["messages", "copies"])
-def test_one_rank_tells_the_times_of_all(one: _core.Algorithm, p: Parameters) -> None:
+def test_one_rank_tells_the_times_of_all(one: _core.Algorithm, p: LoggopsParameters) -> None:
     if one.name == "linear_sync":
         # Several messages of a rank meet late there, and which leaves first depends on whose turn it is.
         p = replace(p, rendezvous_above_B=None)

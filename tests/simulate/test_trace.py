@@ -9,25 +9,27 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney._core import Network, Problem, RecordedTrace
 from hockney.predict.costs import TERMS, loggp
-from hockney.predict.simulation import Parameters, simulate
-from hockney.schedule.catalogue import Asked, algorithms, ask
+from hockney.predict.simulation import LoggopsParameters, simulate
+from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask
 
 NO_LEVELS = np.zeros((0, 0), np.int32)
-EAGER = Parameters(5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.7, reduce_s_per_B=0.002, copy_s_per_B=0.001)
-MEETING = Parameters(5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.7, reduce_s_per_B=0.002, rendezvous_above_B=300)
+EAGER = LoggopsParameters(5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.7, reduce_s_per_B=0.002, copy_s_per_B=0.001)
+MEETING = LoggopsParameters(
+    5.0, 1.0, 3.0, 0.01, receive_overhead_s=0.7, reduce_s_per_B=0.002, rendezvous_above_B=300
+)
 
 of_each = pytest.mark.parametrize("one", algorithms(), ids=lambda one: f"{one.collective}-{one.name}")
 at_each = pytest.mark.parametrize("ranks", [1, 2, 7, 16])
 
 
-def case(one: _core.Algorithm, ranks: int) -> Asked:
+def case(one: _core.Algorithm, ranks: int) -> ScheduleRequest:
     """In segments where the algorithm has them."""
     if _core.refusal(one.collective, one.name, Problem(ranks=ranks, bytes=2000, element_B=4)):
         pytest.skip(f"not for {ranks} ranks")
     return ask(one.collective, one.name, ranks=ranks, size_B=2000, segment_B=152 if one.is_segmented else 0)
 
 
-def record(asked: Asked, *, rendezvous: bool) -> RecordedTrace:
+def record(asked: ScheduleRequest, *, rendezvous: bool) -> RecordedTrace:
     phase = (asked.algorithm.collective, asked.algorithm.name, asked.problem)
     # Which costs is of no importance where nothing is shared, but for what waits for its receiver.
     of_any = loggp(
@@ -36,7 +38,7 @@ def record(asked: Asked, *, rendezvous: bool) -> RecordedTrace:
     return RecordedTrace([phase], of_any, levels=NO_LEVELS, network=Network(node_of_rank=[]))
 
 
-def table(p: Parameters, sizes_B: list[int]) -> NDArray[np.float64]:
+def table(p: LoggopsParameters, sizes_B: list[int]) -> NDArray[np.float64]:
     """The costs of each size in the order of the terms, then of copies and reductions: by their definitions."""
     rows = []
     for size_B in sizes_B:
@@ -58,7 +60,7 @@ def table(p: Parameters, sizes_B: list[int]) -> NDArray[np.float64]:
 @of_each
 @at_each
 @pytest.mark.parametrize("p", [EAGER, MEETING], ids=["eager", "rendezvous"])
-def test_a_replay_is_the_simulation(one: _core.Algorithm, ranks: int, p: Parameters) -> None:
+def test_a_replay_is_the_simulation(one: _core.Algorithm, ranks: int, p: LoggopsParameters) -> None:
     asked = case(one, ranks)
     trace = record(asked, rendezvous=p.rendezvous_above_B is not None)
     replayed_s = trace.finish_s(table(p, trace.size_B))
@@ -107,7 +109,7 @@ def test_costs_must_fit_the_tape() -> None:
     [ask("reduce", "binomial", ranks=12, size_B=64), ask("alltoall", "linear", ranks=6, size_B=8)],
     ids=["reduce", "alltoall"],
 )
-def test_a_replay_passes_shared_links_as_the_simulation(asked: Asked) -> None:
+def test_a_replay_passes_shared_links_as_the_simulation(asked: ScheduleRequest) -> None:
     phase = (asked.algorithm.collective, asked.algorithm.name, asked.problem)
     costs = loggp(latency_s=5.0, overhead_s=1.0, gap_s=0.0, gap_s_per_B=0.0, node_gap_s_per_B=0.5)
     network = Network(node_of_rank=[rank % 2 for rank in range(asked.problem.ranks)])

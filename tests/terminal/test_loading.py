@@ -62,8 +62,8 @@ def test_a_verb_that_is_called_loads_no_other() -> None:
 
 def test_a_verb_of_a_group_loads_no_other_of_it() -> None:
     loaded = hockney("run", "ring", "--help")
-    assert "hockney.cli.run.ring" in loaded
-    assert "hockney.cli.run.jacobi" not in loaded
+    assert "hockney.apps.ring.run" in loaded
+    assert "hockney.apps.jacobi.run" not in loaded
 
 
 def test_nothing_is_imported_inside_of_a_function() -> None:

@@ -32,6 +32,16 @@ class Cooking(BaseModel):
 
 class Eating(BaseModel):
     guests: Annotated[int | None, Option("Who eat.")] = None
+    drink: Annotated[Literal["water", "wine"] | None, Option("water or wine.")] = None
+
+
+class Shopping(BaseModel):
+    goods: Annotated[list[Path], Argument("What is bought.", metavar="GOOD")]
+    at: Annotated[str, Option("Where.", flags=("--at", "-a"))]
+
+
+class Travelling(BaseModel):
+    to: Annotated[str, Argument("Where to.")] = "Rome"
 
 
 seen: dict[str, Any] = {}
@@ -53,8 +63,26 @@ def dinner(
     seen.update(cooking=cooking, eating=eating, loud=loud)
 
 
+@app.command("shop")
+@flattened
+def shop(shopping: Shopping) -> None:
+    """The shopping."""
+    seen.update(shopping=shopping)
+
+
+@app.command("trip")
+@flattened
+def trip(travelling: Travelling) -> None:
+    """A trip."""
+    seen.update(travelling=travelling)
+
+
+def call(*words: str) -> Any:
+    return CliRunner().invoke(app, words, env={"COLUMNS": "120", "TERM": "dumb"})
+
+
 def run(*words: str) -> Any:
-    return CliRunner().invoke(app, ["dinner", *words], env={"COLUMNS": "120", "TERM": "dumb"})
+    return call("dinner", *words)
 
 
 def test_what_was_written_reaches_the_models_and_nothing_else() -> None:
@@ -78,6 +106,35 @@ def test_the_help_says_what_the_models_say() -> None:
         assert said in text
     assert "--lid" not in text, "the verb sets it itself"
     assert "--hidden" not in text
+
+
+def test_an_argument_that_is_a_list_takes_all_words_and_at_least_one() -> None:
+    assert call("shop", "milk", "--at", "home", "bread").exit_code == 0
+    assert seen["shopping"].goods == [Path("milk"), Path("bread")]
+    assert call("shop", "--at", "home").exit_code == 2
+    assert "{GOOD}..." in call("shop", "--help").output
+
+
+def test_an_argument_with_a_default_may_be_left_out() -> None:
+    assert call("trip").exit_code == 0
+    assert seen["travelling"] == Travelling(to="Rome")
+    assert seen["travelling"].model_fields_set == set()
+    assert call("trip", "Oslo").exit_code == 0
+    assert seen["travelling"].to == "Oslo"
+    usage = call("trip", "--help").output
+    assert "[TO]" in usage
+    assert "[default: Rome]" in usage
+
+
+def test_a_word_that_may_be_left_out_is_one_of_those_known() -> None:
+    assert run("soup", "--drink", "wine").exit_code == 0
+    assert seen["eating"].drink == "wine"
+    done = run("soup", "--drink", "wane")
+    assert isinstance(done.exception, RequestError)
+    assert (done.exception.message, done.exception.hint) == (
+        "unknown --drink 'wane'",
+        "did you mean 'wine'? known: water, wine",
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from hockney.campaign.loop import Asking, Loop, Request, Running
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.options import Option
-from hockney.records.answers import Place, Timed
+from hockney.records.answers import RankPlace, Timed
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
@@ -55,7 +55,7 @@ class Launched:
         running.recorded()
 
     @property
-    def placement(self) -> list[Place]:
+    def placement(self) -> list[RankPlace]:
         """Where each rank is, by rank."""
         return self._running.hello.ranks
 

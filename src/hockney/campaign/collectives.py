@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
-from hockney.records.answers import Candidate, CollectiveMeasurement, Place
+from hockney.records.answers import Candidate, CollectiveMeasurement, RankPlace
 from hockney.records.keys import COLLECTIVES, CollectiveKey
 from hockney.records.record import Record, Selection, Statistic
 from hockney.registry import did_you_mean
@@ -34,14 +34,14 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
     operations = [name for name in plan.operations if name in COLLECTIVES]
     offered = [candidate for candidate in known if candidate.operation in operations]
     names = sorted({candidate.algorithm for candidate in offered} | set(elsewhere))
-    wanted: set[str] = set()
+    selected: set[str] = set()
     for word in plan.algorithms if operations else ():
         if word == "all":
-            wanted |= set(names)
+            selected |= set(names)
         elif word in KINDS:
-            wanted |= {candidate.algorithm for candidate in offered if candidate.kind in KINDS[word]}
+            selected |= {candidate.algorithm for candidate in offered if candidate.kind in KINDS[word]}
         elif word in names:
-            wanted.add(word)
+            selected.add(word)
         else:
             raise RequestError(
                 f"unknown algorithm {word!r} of {', '.join(operations)}",
@@ -49,7 +49,7 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
                 f"{', '.join(n for n in names if n != 'default')}",
             )
     offered.sort(key=lambda candidate: operations.index(candidate.operation))
-    return [candidate for candidate in offered if candidate.algorithm in wanted]
+    return [candidate for candidate in offered if candidate.algorithm in selected]
 
 
 def ignored(chosen: Iterable[Candidate], plan: Plan) -> list[str]:
@@ -129,7 +129,7 @@ def selection(key: CollectiveKey, name: str, kind: str, answer: CollectiveMeasur
 
 
 def records(
-    key: CollectiveKey, size_B: int, answer: CollectiveMeasurement, places: Sequence[Place], about: Record
+    key: CollectiveKey, size_B: int, answer: CollectiveMeasurement, places: Sequence[RankPlace], about: Record
 ) -> list[Record]:
     """One record for each statistic; the samples are the completion's. `about` holds what the launch knows.
 

@@ -9,15 +9,14 @@ from collections.abc import Mapping, Sequence
 from socket import gethostname
 from typing import Any
 
-from hockney.campaign.effects.base import Asking as EffectAsking
-from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Request, Running, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
-from hockney.records.answers import Answer, Hello, Place
+from hockney.records.answers import Answer, Hello, RankPlace
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
@@ -207,7 +206,7 @@ class _Effects:
         )
 
 
-def _expected(asking: EffectAsking) -> int:
+def _expected(asking: Questions) -> int:
     """Questions of an effect if none were answered: near what it asks, as few answers change the number."""
     count = 0
     for question in asking:
@@ -219,11 +218,11 @@ def _expected(asking: EffectAsking) -> int:
 
 def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
     """What tells one question from another: not the processors that a thread may use, which are the launch's."""
-    asked = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
-    return json.dumps([list(members), asked], sort_keys=True, default=str)
+    identity = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
+    return json.dumps([list(members), identity], sort_keys=True, default=str)
 
 
-def _caches(ranks: Sequence[Place]) -> list[dict[str, Any]]:
+def _caches(ranks: Sequence[RankPlace]) -> list[dict[str, Any]]:
     """Size of each data cache of the first rank's processor, innermost first."""
     caches = ranks[0].caches if ranks else []
     sizes_B = {cache.level: cache.size_B for cache in caches if cache.type != "Instruction"}

@@ -9,7 +9,7 @@ from hockney.records.record import LOCALITIES, Locality
 
 
 def choose(
-    localities: Mapping[tuple[int, int], Locality], wanted: list[str], pairs: int
+    localities: Mapping[tuple[int, int], Locality], selected: list[str], pairs: int
 ) -> list[tuple[Locality, int, int]]:
     """(locality, leader, follower), nearest locality first, up to `pairs` of each.
 
@@ -17,7 +17,7 @@ def choose(
     wanted locality does not exist under this placement.
     """
     present = [name for name in LOCALITIES if name in localities.values()]
-    for name in wanted:
+    for name in selected:
         if name not in LOCALITIES:
             raise RequestError(f"unknown locality {name!r}", f"known: {', '.join(LOCALITIES)}")
         if name not in present:
@@ -27,7 +27,7 @@ def choose(
             )
     chosen: list[tuple[Locality, int, int]] = []
     for name in present:
-        if wanted and name not in wanted:
+        if selected and name not in selected:
             continue
         candidates = sorted(pair for pair, locality in localities.items() if locality == name)
         used: set[int] = set()

@@ -16,7 +16,7 @@ from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.plan import Launching, Plan
 from hockney.errors import RequestError
-from hockney.records.answers import Hello, Place
+from hockney.records.answers import Hello, RankPlace
 from hockney.records.keys import COLLECTIVES
 from hockney.records.record import Locality
 from hockney.runner.build import runner_binary
@@ -73,37 +73,37 @@ def launches(plan: Plan) -> list[Launch]:
 
     EnvironmentLack where the MPI or its compiler is missing.
     """
-    mpi, binary, variants = _found(plan)
+    mpi, binary, variants = _prepared(plan)
     # Without it the library's own algorithms could not be told apart; its own choices stay as they are.
     needed = {} if set(plan.algorithms) <= {"ours", *KINDS["default"]} else launch_environment(mpi)
-    made = [_launch(plan, mpi, binary, one, {**needed, **one.environment}) for one in variants]
+    planned = [_launch(plan, mpi, binary, variant, {**needed, **variant.environment}) for variant in variants]
     collectives = [name for name in plan.operations if name in COLLECTIVES]
     library = {"all", "library"} & set(plan.algorithms)
-    for one in launch_variants(mpi, collectives):
-        if library or one.algorithm in plan.algorithms:
-            made += [
+    for preset in launch_variants(mpi, collectives):
+        if library or preset.algorithm in plan.algorithms:
+            planned += [
                 _launch(
                     plan,
                     mpi,
                     binary,
                     variant,
-                    {**needed, **variant.environment, **one.environment},
-                    (one.operation, one.algorithm),
+                    {**needed, **variant.environment, **preset.environment},
+                    (preset.operation, preset.algorithm),
                 )
                 for variant in variants
             ]
-    return made
+    return planned
 
 
 def app_launches(plan: Launching) -> list[Launch]:
     """One launch per variant, for applications. EnvironmentLack where the MPI or its compiler is missing."""
-    mpi, binary, variants = _found(plan)
+    mpi, binary, variants = _prepared(plan)
     if mpi.kind == "smpi":
-        variants = [replace(one, arguments=(*smpi.QUICK, *one.arguments)) for one in variants]
+        variants = [replace(variant, arguments=(*smpi.QUICK, *variant.arguments)) for variant in variants]
     return [_launch(plan, mpi, binary, variant, variant.environment) for variant in variants]
 
 
-def _found(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
+def _prepared(plan: Launching) -> tuple[Mpi, Path, list[Variant]]:
     """The MPI, the runner that is built for it, and the variants to launch."""
     variants = [parse_variant(text) for text in plan.variants] or [Variant("default", (), {})]
     names = [variant.name for variant in variants]
@@ -134,8 +134,8 @@ def _launch(
         hosts=tuple(plan.hosts),
         hostfile=Path(plan.hostfile) if plan.hostfile else None,
         threads=plan.threads,
-        cpus=tuple(tuple(one) for one in plan.cpus),
-        slots=tuple(tuple(one) for one in plan.slots),
+        cpus=tuple(tuple(rank_cpus) for rank_cpus in plan.cpus),
+        slots=tuple(tuple(rank_slots) for rank_slots in plan.slots),
         arguments=variant.arguments,
         environment=environment,
         # Simulated ranks need no cores.
@@ -243,7 +243,7 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
     )
 
 
-def _host(place: Place) -> dict[str, Any]:
+def _host(place: RankPlace) -> dict[str, Any]:
     names = ("host", "kernel", "cpu_model", "governor", "cpus", "memory_B")
     said = place.model_dump()
     return {name: said[name] for name in names if name in said}

@@ -41,10 +41,10 @@ def doubt(folder: Path, plan: Plan) -> str:
         return f"{folder} holds links, and --resume would write through them: {json.dumps(links)}"
     if _is_sealed(folder, plan) or _is_ordinary(plan):
         return ""
-    asked = {name: value for name, value in plan.model_dump().items() if name in _RUN and value}
+    choices = {name: value for name, value in plan.model_dump().items() if name in _RUN and value}
     # As JSON, so that no text of the plan can draw on the terminal.
-    told = "; ".join(f"{name} {json.dumps(value)}" for name, value in asked.items())
-    return f"{folder} is no campaign that you began on this machine; --resume would run: {told}"
+    listing = "; ".join(f"{name} {json.dumps(value)}" for name, value in choices.items())
+    return f"{folder} is no campaign that you began on this machine; --resume would run: {listing}"
 
 
 def _is_ordinary(plan: Plan) -> bool:

@@ -82,10 +82,10 @@ class Work:
         worth_most: NextPoint | None = None,
     ) -> Work:
         """What the records and failures of a campaign leave to do for that variant and launch index."""
-        mine = [record for record in records if record.variant == variant]
+        of_variant = [record for record in records if record.variant == variant]
         reference: dict[Key, list[int]] = {}
         work = cls(plan, reference, worth_most=worth_most)
-        for record in mine:
+        for record in of_variant:
             if record.statistic not in ("one_way", "completion"):
                 continue  # made from the same samples
             if record.repetition == index:
@@ -120,8 +120,8 @@ class Work:
         key = key_of(record)
         self.visits[key, record.bytes] += 1
         before = self.done.setdefault(key, {}).setdefault(record.bytes, record)
-        for one, other in ((before, record), (record, before)):
-            self.level_change = max(self.level_change, _bound(one.low, one) / _bound(other.high, other))
+        for slower, faster in ((before, record), (record, before)):
+            self.level_change = max(self.level_change, _bound(slower.low, slower) / _bound(faster.high, faster))
         if record.value < before.value:
             self.done[key][record.bytes] = record
 
@@ -143,7 +143,7 @@ class Work:
     def _worth_most(self, next_point: NextPoint) -> tuple[Key, int] | None:
         """Pairs of ranks as ever; of collectives what the decisions hang on, until they no longer change."""
         pairs: list[Key] = [key for key in self.largest_B if not isinstance(key, CollectiveKey)]
-        if (coarse := next((one for one in self._coarse() if one[0] in pairs), None)) is not None:
+        if (coarse := next((point for point in self._coarse() if point[0] in pairs), None)) is not None:
             return coarse
         given = {key: self._given(key) for key in self.largest_B if isinstance(key, CollectiveKey)}
         # `visits` keeps the order of first visits.

@@ -39,15 +39,15 @@ def _report(error: HockneyError, as_json: bool) -> int:
 
 
 def _help_for(arguments: Sequence[str]) -> str:
-    """Where the help of the verb asked for is; the verbs of a group where none of them was."""
+    """Where the help of the requested verb is; the verbs of a group where the request names none of them."""
     words, at = ["hockney"], application()
     for word in arguments:
-        groups = {one.name: one.typer_instance for one in at.registered_groups}
+        groups = {group.name: group.typer_instance for group in at.registered_groups}
         if inner := groups.get(word):
             words.append(word)
             at = inner
             continue
-        verbs = [str(one.name) for one in at.registered_commands]
+        verbs = [str(command.name) for command in at.registered_commands]
         if word in verbs:
             words.append(word)
         elif at is not app:

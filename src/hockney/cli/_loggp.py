@@ -1,4 +1,4 @@
-"""LogGP parameters as the command line gives them."""
+"""The options that give LogGP's parameters."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ class LogGpOptions(BaseModel):
     ] = 0.0
 
 
-def loggp(asked: LogGpOptions) -> dict[str, float] | None:
-    """By the names of `hockney.predict.costs.loggp`, from a machine file or the options; None: neither is given.
+def loggp(options: LogGpOptions) -> dict[str, float] | None:
+    """The parameters of `hockney.predict.costs.loggp_costs`, from a machine file or the options; None: neither.
 
     RequestError where only one of latency and bandwidth is given.
     """
-    if asked.machine is not None:
-        return _loggp_of(asked.machine, asked.locality)
-    if asked.latency_s is None and asked.gap_s_per_B is None:
+    if options.machine is not None:
+        return _loggp_of(options.machine, options.locality)
+    if options.latency_s is None and options.gap_s_per_B is None:
         return None
-    if asked.latency_s is None or asked.gap_s_per_B is None:
+    if options.latency_s is None or options.gap_s_per_B is None:
         raise RequestError("LogGP needs both --latency and --bandwidth", "for example 2us and 10GB/s")
-    return asked.model_dump(exclude={"machine", "locality"})
+    return options.model_dump(exclude={"machine", "locality"})
 
 
 def _loggp_of(path: Path, locality: str) -> dict[str, float]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from pydantic import BaseModel
 
+from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 
@@ -14,6 +15,20 @@ with later():
     from hockney.machine.file import load
     from hockney.report.views.difference import difference
     from hockney.report.views.difference_text import as_data, as_tables, heading, summary
+
+
+class DiffOptions(BaseModel):
+    """Which machines are compared, and how closely."""
+
+    a: Annotated[Path, Argument("Machine file, or the name of a published machine.", metavar="A.json")]
+    b: Annotated[Path, Argument("Machine that A is compared with.", metavar="B.json")]
+    points: Annotated[bool, Option("Compare every measured size too.", flags=("--points",))] = False
+    check: Annotated[
+        bool,
+        Option(
+            "Exit with 1 where a difference exceeds its intervals, or B lacks what A has.", flags=("--check",)
+        ),
+    ] = False
 
 
 @verb(
@@ -24,30 +39,18 @@ hockney diff openmpi-4.json openmpi-5.json --points --check
 hockney diff bluegene_p orfeo_thin --json
 """,
 )
-def diff(
-    a: Annotated[
-        Path, typer.Argument(help="Machine file, or the name of a published machine.", metavar="A.json")
-    ],
-    b: Annotated[Path, typer.Argument(help="What it is compared with.", metavar="B.json")],
-    points: Annotated[bool, typer.Option("--points", help="Compare every measured size too.")] = False,
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check", help="Exit with 1 where a difference exceeds its intervals, or B lacks what A has."
-        ),
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
+def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
     """Compare two machines entry by entry, effect by effect: which differences exceed their intervals."""
-    machines = load(a), load(b)
-    found = difference(*machines, points=points)
+    names = str(options.a), str(options.b)
+    machines = load(options.a), load(options.b)
+    compared = difference(*machines, points=options.points)
     if as_json:
-        say.json(as_data((str(a), str(b)), machines, found))
+        say.json(as_data(names, machines, compared))
     else:
-        say.line(heading((str(a), str(b)), machines))
-        for table in as_tables(found):
+        say.line(heading(names, machines))
+        for table in as_tables(compared):
             say.table(table)
-        say.line(summary(found))
+        say.line(summary(compared))
     # What B lacks cannot be compared: a check that passed for that would hide a loss.
-    if check and (found.of("differs") or found.only_in_a):
+    if options.check and (compared.of("differs") or compared.only_in_a):
         answer_no()

@@ -5,14 +5,28 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from pydantic import BaseModel
 
 from hockney.errors import EnvironmentLack
+from hockney.options import Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes
 
 with later():
-    from hockney.runner.doctor import Diagnosis, Finding, diagnose
+    from hockney.runner.doctor import Diagnosis, MpiFinding, diagnose
+
+
+class DoctorOptions(BaseModel):
+    """Where the doctor looks, and how closely."""
+
+    mpi: Annotated[
+        str | None,
+        Option("Look at this one only: auto, openmpi, mpich, intel, a prefix or a compiler wrapper."),
+    ] = None
+    run: Annotated[bool, Option("Also build the runner and start two ranks with each MPI.", flags=("--run",))] = (
+        False
+    )
 
 
 @verb(
@@ -22,21 +36,12 @@ hockney doctor --run
 hockney doctor --mpi mpicc.mpich --run
 hockney doctor --json""",
 )
-def doctor(
-    mpi: Annotated[
-        str | None,
-        typer.Option(help="Look at this one only: auto, openmpi, mpich, intel, a prefix or a compiler wrapper."),
-    ] = None,
-    run: Annotated[
-        bool, typer.Option("--run", help="Also build the runner and start two ranks with each MPI.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
+def doctor(options: DoctorOptions, json: JsonOption = False) -> None:
     """Show the MPIs found, the compiler and this machine; say what is missing and what to do about it.
 
     Ends with 0 when at least one MPI and a compiler work, else with 3.
     """
-    diagnosis = diagnose(mpi, run=run)
+    diagnosis = diagnose(options.mpi, run=options.run)
     if json:
         say.json(diagnosis.as_dict())
     else:
@@ -64,7 +69,7 @@ def _print(diagnosis: Diagnosis) -> None:
     say.line("\n", ("ready to measure", "green") if diagnosis.ok else ("nothing to measure with yet", "red"))
 
 
-def _print_finding(finding: Finding) -> None:
+def _print_finding(finding: MpiFinding) -> None:
     mark = ("✓", "green") if finding.works else ("✗", "red")
     standard = f", MPI {finding.standard}" if finding.standard else ""
     say.line("  ", mark, f" {finding.name}{standard} ({finding.where})")
@@ -81,17 +86,19 @@ def _print_finding(finding: Finding) -> None:
 
 
 def _machine(diagnosis: Diagnosis) -> list[str]:
-    m = diagnosis.machine
+    machine = diagnosis.machine
     caches = ", ".join(
-        f"{c.count} × L{c.level} {format_bytes(c.size_B)} for {c.cpus_per_cache} CPU(s)" for c in m.caches
+        f"{cache.count} × L{cache.level} {format_bytes(cache.size_B)} for {cache.cpus_per_cache} CPU(s)"
+        for cache in machine.caches
     )
-    memory = f"{m.memory_B / 2**30:.1f} GiB memory" if m.memory_B is not None else "memory unknown"
+    localities = ", ".join(machine.localities) or "none"
+    memory = f"{machine.memory_B / 2**30:.1f} GiB memory" if machine.memory_B is not None else "memory unknown"
     return [
-        f"{m.host}: {m.cpu_model}, Linux {m.kernel}, {memory}",
-        f"{m.cores} core(s), {m.cpus} CPU(s), {m.packages} package(s), {m.numa_domains} NUMA domain(s), "
-        f"{m.threads_per_core} thread(s) per core",
+        f"{machine.host}: {machine.cpu_model}, Linux {machine.kernel}, {memory}",
+        f"{machine.cores} core(s), {machine.cpus} CPU(s), {machine.packages} package(s), "
+        f"{machine.numa_domains} NUMA domain(s), {machine.threads_per_core} thread(s) per core",
         f"caches: {caches or 'unknown'}",
-        f"localities that can be measured here: {', '.join(m.localities) or 'none'} (network: give --hosts)",
+        f"localities that can be measured here: {localities} (network: give --hosts)",
         f"C++ compiler: {diagnosis.compiler or 'none on PATH'}",
-        f"frequency governor: {m.governor or 'not shown by this kernel'}",
+        f"frequency governor: {machine.governor or 'not shown by this kernel'}",
     ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-import typer
+from pydantic import Field
 from rich.table import Table
 
+from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
+from hockney.options import Option, flags_written
 from hockney.records.keys import POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
@@ -20,12 +22,34 @@ with later():
     from hockney.models._evaluate import evaluate as evaluate_models
     from hockney.models.base import models
     from hockney.predict.estimators.base import estimators
-    from hockney.predict.evaluate import Evaluation
     from hockney.predict.evaluate import evaluate as evaluate_estimators
     from hockney.predict.evaluate import table as predicted_table
     from hockney.records import table
     from hockney.records.series import default_statistic, series
     from hockney.report.predicted import write
+
+
+class EvaluateOptions(MeasuredData):
+    """What is predicted from what, by which models, and where the errors go."""
+
+    operation: Annotated[str, Option("Operation to evaluate.")] = "pingpong"
+    statistic: Annotated[str, Option("Which time of the operation; empty: the first of those in the table.")] = ""
+    models: Annotated[list[str], Option("Only this model (repeatable).", flags=("--model",))] = Field(
+        default_factory=list
+    )
+    train: Annotated[str, Option("Points of a collective to learn from, for example 'ranks <= 64'.")] = ""
+    test: Annotated[str, Option("Points to predict; left out: all others.")] = ""
+    system: Annotated[str, Option("Description of the system: a known name or a JSON file.")] = ""
+    seed: Annotated[int, Option("Seed of sample() where it names none.")] = 1
+    by: Annotated[Literal["", "algorithm", "mapping"], Option("Errors apart by `algorithm` or `mapping`.")] = ""
+    predictions: Annotated[
+        Path | None, Option("Write every test point with its predictions (.csv, .csv.gz, .parquet).")
+    ] = None
+    figure: Annotated[Path | None, Option("Draw predicted against measured times (.png, .svg).")] = None
+
+
+OF_COLLECTIVES = ("system", "by", "predictions", "figure")
+"""Options that need --train or --test."""
 
 
 @verb(
@@ -37,28 +61,7 @@ hockney evaluate table.csv.gz --operation bcast --train 'ranks <= 64' --test 'ra
 hockney evaluate table.csv.gz --operation reduce --train 'sample(0.05, seed=1)' --by mapping
 """,
 )
-def evaluate(
-    path: Annotated[Path, typer.Argument(help="Tidy table (.csv, .csv.gz, .parquet) or campaign folder.")],
-    operation: Annotated[str, typer.Option(help="Operation to evaluate.")] = "pingpong",
-    statistic: Annotated[
-        str, typer.Option(help="Which time of the operation; empty: the first of those in the table.")
-    ] = "",
-    model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
-    train: Annotated[
-        str, typer.Option(help="Points of a collective to learn from, for example 'ranks <= 64'.")
-    ] = "",
-    test: Annotated[str, typer.Option(help="Points to predict; left out: all others.")] = "",
-    system: Annotated[str, typer.Option(help="Description of the system: a known name or a JSON file.")] = "",
-    seed: Annotated[int, typer.Option(help="Seed of sample() where it names none.")] = 1,
-    by: Annotated[str, typer.Option(help="Errors apart by `algorithm` or `mapping`.")] = "",
-    predictions: Annotated[
-        Path | None, typer.Option(help="Write every test point with its predictions (.csv, .csv.gz, .parquet).")
-    ] = None,
-    figure: Annotated[
-        Path | None, typer.Option(help="Draw predicted against measured times (.png, .svg).")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     """Fit each model to a part of what was measured and print its errors on the rest.
 
     Point to point: every second size of each series is held out. A series is one source, system, MPI, mapping and
@@ -74,27 +77,23 @@ def evaluate(
     The error of a point is |predicted − measured| / measured; `coverage` is the share of held-out points inside
     the 95 % prediction interval.
     """
-    frame = table.load(path)
+    frame = table.load(options.campaign)
     for warning in frame.attrs.get("warnings", []):
         say.warn(warning)
-    if train.strip() or test.strip():
-        _collective(
-            frame, operation, statistic, model, train, test, system, seed, by, predictions, figure, as_json
-        )
+    if options.train.strip() or options.test.strip():
+        _collective(frame, options, as_json)
         return
-    given = {"--system": system, "--by": by, "--predictions": predictions, "--figure": figure}
-    if asked := [name for name, value in given.items() if value]:
-        raise RequestError(f"{asked[0]} needs --train or --test", "for example --train 'ranks <= 64'")
-    if asked := [name for name in model or () if name in estimators.names() and name not in models.names()]:
-        raise RequestError(f"{asked[0]} needs --train or --test", "for example --train 'ranks <= 64'")
-    _point_to_point(frame, operation, statistic, model, as_json)
+    unfit = [called for name, called in flags_written(options).items() if name in OF_COLLECTIVES]
+    unfit += [name for name in options.models if name in estimators.names() and name not in models.names()]
+    if unfit:
+        raise RequestError(f"{unfit[0]} needs --train or --test", "for example --train 'ranks <= 64'")
+    _point_to_point(frame, options, as_json)
 
 
-def _point_to_point(
-    frame: pd.DataFrame, operation: str, statistic: str, model: list[str] | None, as_json: bool
-) -> None:
-    statistic = statistic or default_statistic(frame, operation)
-    result = evaluate_models(series(frame, operation, statistic), model or ())
+def _point_to_point(frame: pd.DataFrame, options: EvaluateOptions, as_json: bool) -> None:
+    operation = options.operation
+    statistic = options.statistic or default_statistic(frame, operation)
+    result = evaluate_models(series(frame, operation, statistic), options.models)
     if as_json:
         say.json({"operation": operation, "statistic": statistic, **result})
         return
@@ -118,52 +117,36 @@ def _errors(row: dict[str, Any]) -> list[str]:
     return [_share(row[key]) for key in (*parts, "coverage_95")]
 
 
-def _collective(
-    frame: pd.DataFrame,
-    operation: str,
-    statistic: str,
-    model: list[str] | None,
-    train: str,
-    test: str,
-    system: str,
-    seed: int,
-    by: str,
-    predictions: Path | None,
-    figure: Path | None,
-    as_json: bool,
-) -> None:
+def _collective(frame: pd.DataFrame, options: EvaluateOptions, as_json: bool) -> None:
+    operation = options.operation
     if operation in POINT_TO_POINT:
         raise RequestError(
             f"--train and --test are for collectives, {operation} is point to point",
             "leave them out: every second size is held out; or name a collective with --operation",
         )
-    if by not in ("", "algorithm", "mapping"):
-        raise RequestError(f"--by {by!r} is unknown", "known: algorithm, mapping")
-    described = find_system(system) if system else None
     with say.progress(quiet=as_json) as progress:
-        made = evaluate_estimators(
+        evaluation = evaluate_estimators(
             frame,
             operation,
-            train,
-            test,
-            statistic=statistic,
-            names=model or (),
-            system=described,
-            seed=seed,
+            options.train,
+            options.test,
+            statistic=options.statistic,
+            names=options.models,
+            system=find_system(options.system) if options.system else None,
+            seed=options.seed,
             progress=progress,
         )
-    if predictions:
-        table.write(predicted_table(made), predictions)
-    if figure:
-        write(figure, operation, made.test, made.predictions)
+    if options.predictions:
+        table.write(predicted_table(evaluation), options.predictions)
+    if options.figure:
+        write(options.figure, operation, evaluation.test, evaluation.predictions)
     if as_json:
-        say.json(made.result)
+        say.json(evaluation.result)
         return
-    _show(made, by)
+    _show(evaluation.result, options.by)
 
 
-def _show(made: Evaluation, by: str) -> None:
-    result = made.result
+def _show(result: dict[str, Any], by: str) -> None:
     for warning in result["warnings"]:
         say.warn(warning)
     title = f"{result['operation']}, {result['statistic']}: errors on {result['n_test']} points never seen"

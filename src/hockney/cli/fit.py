@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
+from hockney.options import Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
@@ -21,6 +21,15 @@ with later():
     from hockney.report.views.sections import of_effects
 
 
+class FitOptions(MeasuredData):
+    """What is fitted, and what the machine file says of it."""
+
+    output: Annotated[Path, Option("Machine file to write.", flags=("--output", "-o"))] = Path("machine.json")
+    topology: Annotated[
+        str, Option("The network between nodes, for example torus:8x8x4 (see `hockney network`).")
+    ] = ""
+
+
 @verb(
     "fit",
     examples="""
@@ -30,30 +39,19 @@ hockney fit demo -o machine.json --topology fat-tree:nodes=148,leaf-ports=32:16,
 hockney fit tidy.csv.gz -o cluster.json --json
 """,
 )
-def fit(
-    campaign: Annotated[
-        Path,
-        typer.Argument(help="Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).", metavar="CAMPAIGN"),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Machine file to write.")] = Path("machine.json"),
-    topology: Annotated[
-        str, typer.Option(help="The network between nodes, for example torus:8x8x4 (see `hockney network`).")
-    ] = "",
-    as_json: JsonOption = False,
-) -> None:
+def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     """Fit every model to every configuration of a campaign, and write the machine file."""
+    campaign, output = options.campaign, options.output
     check_writable(output)
     if is_machine_file(campaign):
         raise RequestError(
             f"{campaign} is a machine file: it holds fits already",
             f"look at them with `hockney show {campaign}`, or give the campaign that they were made from",
         )
-    network = ""
-    if topology:
-        network = parse_spec(topology).spec
+    topology = parse_spec(options.topology).spec if options.topology else ""
     with say.status("fitting …") as status:
         machine = build(campaign, progress=lambda name: status(f"fitting {name}"))
-    machine.topology = network or machine.topology
+    machine.topology = topology or machine.topology
     save(machine, output)
     for warning in machine.provenance.warnings:
         say.warn(warning)

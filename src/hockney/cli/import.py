@@ -6,17 +6,36 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from pydantic import BaseModel
 
-from hockney.errors import RequestError
+from hockney.importers.base import Given
+from hockney.options import Argument, Option
 from hockney.registry import unit_files
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
 with later():
     from hockney.importers import _collect
-    from hockney.importers.base import Given
-    from hockney.records.record import LOCALITIES
+
+
+class ImportOptions(BaseModel):
+    """What is read, as what, and where it goes."""
+
+    files: Annotated[
+        list[Path],
+        Argument("Results of OSU, IMB, PICO, nccl-tests; tidy tables; or folders with them.", metavar="FILE…"),
+    ]
+    output: Annotated[
+        Path, Option("Folder to make; never overwritten.", flags=("--output", "-o"), metavar="CAMPAIGN")
+    ]
+    format_name: Annotated[
+        str | None,
+        Option(
+            f"{', '.join(unit_files('hockney.importers'))}; default: what a file looks like.",
+            flags=("--format",),
+            metavar="NAME",
+        ),
+    ] = None
 
 
 @verb(
@@ -29,51 +48,14 @@ hockney import osu_bcast.txt -o c --ranks 64 --ppn 32 --mapping core --algorithm
 hockney import table.csv.gz -o c && hockney fit c -o machine.json
 """,
 )
-def import_(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE…", help="Results of OSU, IMB, PICO, nccl-tests; tidy tables; or folders with them."
-        ),
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="CAMPAIGN", help="Folder to make; never overwritten.")
-    ],
-    format_name: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help=f"{', '.join(unit_files('hockney.importers'))}; default: what a file looks like.",
-        ),
-    ] = None,
-    system: Annotated[str, typer.Option(metavar="NAME", help="The machine, where the text does not say.")] = "",
-    mpi: Annotated[str, typer.Option(metavar="TEXT", help="The library and its version.")] = "",
-    nodes: Annotated[int | None, typer.Option(min=1, help="Nodes of the job.")] = None,
-    ppn: Annotated[int | None, typer.Option(min=1, help="Ranks per node.")] = None,
-    ranks: Annotated[int | None, typer.Option(min=1, help="Ranks, where the text does not say.")] = None,
-    mapping: Annotated[str, typer.Option(help="How ranks were mapped: core, socket, node, …")] = "",
-    algorithm: Annotated[
-        str, typer.Option(help="Of the collectives, where one was forced and the text does not say which.")
-    ] = "",
-    variant: Annotated[
-        str, typer.Option(help="Name of the configuration; default: from the folders of the files.")
-    ] = "",
-    locality: Annotated[
-        str | None, typer.Option(help="Of the two ranks: core, cache, numa, package, node or network.")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
+def import_(options: ImportOptions, given: Given, json: JsonOption = False) -> None:
     """Read results of OSU, IMB, PICO and nccl-tests and tidy tables into a campaign.
 
     Folders are walked. What is no benchmark result is named and skipped; if nothing could be read, nothing
     is written.
     """
-    place = next((name for name in LOCALITIES if name == locality), None)
-    if locality is not None and place is None:
-        raise RequestError(f"unknown locality {locality!r}", f"known: {', '.join(LOCALITIES)}")
-    given = Given(system, mpi, nodes, ppn, ranks, mapping, algorithm, variant, place)
-    collection = _collect.collect(files, given, format_name)
+    output = options.output
+    collection = _collect.collect(options.files, given, options.format_name)
     _collect.write(collection, output, given)
     summary = _collect.summary(collection, output)
     if json:

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from socket import gethostname
-from typing import Annotated, Any
 
 import typer
-from pydantic import Field, model_validator
 
+from hockney.campaign.options import KEPT, MeasureOptions
 from hockney.campaign.plan import Plan
 from hockney.errors import HockneyError, Incomplete, RequestError
-from hockney.options import Option, flag, options
-from hockney.records.keys import COLLECTIVES
-from hockney.registry import did_you_mean
+from hockney.options import flag
+from hockney.options import options as options_of
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written
 
 with later():
-    from hockney.campaign.effects.base import effects
     from hockney.campaign.events import Progress
     from hockney.campaign.loop import Outcome
     from hockney.campaign.measure import run
-    from hockney.campaign.prepare import default_ranks
     from hockney.campaign.prepare import launches as prepare
     from hockney.campaign.trust import doubt, seal
     from hockney.network.topologies.base import parse_spec
@@ -32,70 +27,12 @@ with later():
     from hockney.records import table
     from hockney.records.folder import Campaign
     from hockney.records.record import Record
-    from hockney.runner.build import sources
-
-QUICK: dict[str, Any] = {
-    "budget_s": 0.2,
-    "tolerance": 0.02,
-    "most_sizes": 28,
-    "size_tolerance": 0.1,
-    "narrowest": 1.3,
-}
-"""A first model in about half a minute: wider intervals, wider brackets around breaks."""
-
-SIMULATED: dict[str, Any] = {"budget_s": 1e-3, "least_samples": 6, "size_tolerance": 0.01, "narrowest": 1 + 1e-9}
-"""Of simulated time: a simulation repeats itself, so a break can be followed to the byte."""
 
 NOT_OF_EFFECTS = (
     *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments_B", "radices"),
     *("start", "adaptive"),
 )
-KEPT = ("output", "resume", "trust")
-"""Options that may stand beside --resume."""
 WITH_SIZES = ("congestion", "injection")
-
-
-class Measuring(Plan):
-    """The options of `hockney measure`: a plan, and what is not stored with it."""
-
-    output: Annotated[Path, Option("Campaign folder.", flags=("--output", "-o")), Field(exclude=True)]
-    quick: Annotated[
-        bool, Option("A first model in about half a minute.", flags=("--quick",)), Field(exclude=True)
-    ] = False
-    resume: Annotated[
-        bool, Option("Go on with a campaign; its plan is kept.", flags=("--resume",)), Field(exclude=True)
-    ] = False
-    trust: Annotated[
-        bool,
-        Option("Resume a campaign that you did not begin: run what its plan names.", flags=("--trust",)),
-        Field(exclude=True),
-    ] = False
-    off_cache: Annotated[
-        bool,
-        Option("Measure with buffers outside the caches, too.", flags=("--off-cache",)),
-        Field(exclude=True),
-    ] = False
-    # Both depend on what else is asked for: _completed sets them.
-    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host.", show=None), Field(ge=2)] = 0
-    system: Annotated[str, Option("Name of the system; default the host's name.")] = Field(
-        default_factory=gethostname
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _completed(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """What is not asked for follows from what is."""
-        if given.get("resume"):
-            return {"ranks": 2, **{name: given[name] for name in KEPT if name in given}}
-        chosen = {**QUICK} if given.get("quick") else {}
-        if given.get("mpi") == "smpi":
-            chosen |= SIMULATED
-        completed = {"ranks": default_ranks(given.get("hosts", [])), **chosen, **given}
-        if given.get("mpi") == "smpi":
-            completed["visits"] = 1
-        if given.get("off_cache"):
-            completed["caches"] = ["warm", "off"]
-        return completed | _operations(given.get("operations", []))
 
 
 @verb(
@@ -111,21 +48,21 @@ hockney measure --operations allreduce --algorithms all --adaptive -o c4
 hockney measure --operations pingpong,bandwidth,effects --ranks 2 -o c5
 hockney measure -o campaign --resume""",
 )
-def measure(context: typer.Context, asked: Measuring, json: JsonOption = False) -> None:
+def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = False) -> None:
     """Measure point-to-point communication and collectives of an MPI on this machine.
 
     Sizes, repetitions and warm-up are chosen by the measurement itself; every point is on disk before the next
     one starts, and --resume goes on after an interruption.
     """
-    output = asked.output
-    if asked.resume:
+    output = options.output
+    if options.resume:
         campaign = Campaign.open(output)
         _refuse_other_choices(context)
         plan = Plan.stored(campaign.plan(), output)
-        _expect_trusted(output, plan, trust=asked.trust, ask=sys.stdin.isatty() and not json)
+        _expect_trusted(output, plan, trust=options.trust, ask=sys.stdin.isatty() and not json)
         prepared = prepare(plan)
     else:
-        plan = _plan(asked, context)
+        plan = _plan(options, context)
         prepared = prepare(plan)
         campaign = Campaign.create(output, plan.model_dump())
         seal(output)
@@ -235,9 +172,9 @@ class Terminal:
         say.warn(text)
 
 
-def _plan(asked: Measuring, context: typer.Context) -> Plan:
+def _plan(options: MeasureOptions, context: typer.Context) -> Plan:
     """The plan to measure and to store; RequestError for an option that names nothing, or would be ignored."""
-    if asked.trust:
+    if options.trust:
         raise RequestError("--trust means nothing without --resume", "leave it out")
     given = written(context)
     for called, text in given.items():
@@ -245,18 +182,18 @@ def _plan(asked: Measuring, context: typer.Context) -> Plan:
             raise RequestError(f"{called}: '' names nothing", "leave it out for its default")
     plan = Plan.model_validate(
         {
-            **asked.model_dump(),
-            "mpi": _lasting(asked.mpi),
-            "hostfile": _lasting(asked.hostfile),
-            "platform": _lasting(asked.platform),
-            "topology": parse_spec(asked.topology).spec if asked.topology else "",
+            **options.model_dump(),
+            "mpi": _lasting(options.mpi),
+            "hostfile": _lasting(options.hostfile),
+            "platform": _lasting(options.platform),
+            "topology": parse_spec(options.topology).spec if options.topology else "",
         }
     )
     if plan.topology and "congestion" not in plan.effects:
-        raise RequestError("--topology is of the effect congestion alone", "add it: --operations congestion")
+        raise RequestError("--topology applies to the effect congestion alone", "add it: --operations congestion")
     if not plan.points:
         ignored = [*NOT_OF_EFFECTS, *([] if set(plan.effects) & set(WITH_SIZES) else ["sizes_B"])]
-        for name, _, option in options(Measuring):
+        for name, _, option in options_of(MeasureOptions):
             if name in ignored and flag(name, option) in given:
                 raise RequestError(
                     f"{flag(name, option)} means nothing for {', '.join(plan.effects)}",
@@ -285,25 +222,6 @@ def _expect_trusted(output: Path, plan: Plan, *, trust: bool, ask: bool) -> None
         if not (ask and typer.confirm("Run it?", err=True)):
             raise RequestError(reason, "look at its plan.json; --trust resumes it all the same")
     seal(output)
-
-
-def _operations(asked: list[str]) -> dict[str, list[str]]:
-    """The plan's `operations` and `effects`."""
-    # Known before any launch: each kernel has a file of its name.
-    pairwise = sorted(path.stem for path in (sources() / "runner" / "kernels").glob("*.cpp"))
-    all_of = {"collectives": list(COLLECTIVES), "effects": effects.names()}
-    known = [*pairwise, *all_of, *COLLECTIVES, *effects.names()]
-    for word in asked:
-        if word not in known:
-            raise RequestError(
-                f"--operations: unknown operation {word!r}",
-                f"{did_you_mean(word, known)}known: {', '.join(pairwise)}; "
-                f"collectives for all of {', '.join(COLLECTIVES)}; "
-                f"effects for all of {', '.join(effects.names())}",
-            )
-    chosen = dict.fromkeys(name for word in asked for name in all_of.get(word, [word]))
-    hidden = [name for name in chosen if name in effects.names()]
-    return {"operations": [name for name in chosen if name not in hidden], "effects": hidden}
 
 
 def _lasting(name: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
+from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
@@ -16,15 +17,19 @@ with later():
     from hockney.records.merge import merge as join
 
 
+class MergeOptions(BaseModel):
+    """Which campaigns are joined, and where."""
+
+    campaigns: Annotated[list[Path], Argument("Campaign folders, at least two.", metavar="CAMPAIGN")]
+    output: Annotated[Path, Option("New campaign folder.", flags=("--output", "-o"))]
+
+
 @verb(
     "merge", examples="hockney merge monday tuesday -o both\nhockney merge openmpi mpich -o side-by-side --json"
 )
-def merge(
-    campaigns: Annotated[list[Path], typer.Argument(help="Campaign folders, at least two.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="New campaign folder.")],
-    json: JsonOption = False,
-) -> None:
+def merge(options: MergeOptions, json: JsonOption = False) -> None:
     """Join campaigns. The sources stay as they are; repeats of a point become further repetitions."""
+    campaigns, output = options.campaigns, options.output
     if len(campaigns) < 2:
         raise RequestError("one campaign cannot be merged", "name at least two campaign folders")
     merged = join(campaigns, output)
@@ -44,8 +49,7 @@ def merge(
         return
     for text in merged.warnings:
         say.warn(text)
-    held = [f"{len(records)} records"]
-    held += [f"{len(runs)} runs of applications"] if runs else []
-    held += [f"{len(answers)} answers about effects"] if answers else []
-    what = ", ".join(held)
-    say.line(f"{what} of {len(campaigns)} campaigns in {output}; next: `hockney fit {output}`")
+    parts = [f"{len(records)} records"]
+    parts += [f"{len(runs)} runs of applications"] if runs else []
+    parts += [f"{len(answers)} answers about effects"] if answers else []
+    say.line(f"{', '.join(parts)} of {len(campaigns)} campaigns in {output}; next: `hockney fit {output}`")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from pydantic import Field
 
+from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
+from hockney.options import Option, flags_written
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
@@ -22,6 +24,46 @@ with later():
     from hockney.report.marks import Peak
 
 
+class ReportOptions(MeasuredData):
+    """What is reported on, with what beside it, and into which files."""
+
+    output: Annotated[
+        Path | None, Option("HTML file to write. [default: report.html, or card.html]", flags=("--output", "-o"))
+    ] = None
+    card: Annotated[
+        bool,
+        Option(
+            "Two printed pages about the machine instead of the whole report; CAMPAIGN may also be a machine "
+            "file, or the name of a published machine.",
+            flags=("--card",),
+        ),
+    ] = False
+    peaks: Annotated[
+        list[str],
+        Option(
+            "NAME=RATE in one direction, drawn as a line; repeat for several.",
+            flags=("--peak",),
+            metavar="NAME=RATE",
+        ),
+    ] = Field(default_factory=list)
+    machine: Annotated[Path | None, Option("Machine file with the fits. [default: fitted anew]")] = None
+    systems: Annotated[
+        list[str],
+        Option(
+            "System file, or the name of a known system: where ranks share a cache, a package, a node. "
+            "Repeat for a table of several. [default: what the launches tell]",
+            flags=("--system",),
+            metavar="NAME|FILE",
+        ),
+    ] = Field(default_factory=list)
+    figures: Annotated[Path | None, Option("Folder for every figure as PNG and SVG.")] = None
+    csv: Annotated[Path | None, Option("Folder for one CSV for each configuration.")] = None
+
+
+NOT_ON_CARDS = ("peaks", "machine", "systems", "figures", "csv")
+"""Options of the whole report."""
+
+
 @verb(
     "report",
     examples="""
@@ -34,95 +76,55 @@ hockney report --card machine.json -o card.html
 hockney report --card bluegene_p --json
 """,
 )
-def report(
-    campaign: Annotated[
-        Path,
-        typer.Argument(
-            help="Campaign folder, or a tidy table (.csv, .csv.gz, .parquet); of a card also a machine file, or "
-            "the name of a published machine.",
-            metavar="CAMPAIGN",
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="HTML file to write. [default: report.html, or card.html]", show_default=False
-        ),
-    ] = None,
-    card: Annotated[
-        bool, typer.Option("--card", help="Two printed pages about the machine instead of the whole report.")
-    ] = False,
-    peak: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="NAME=RATE in one direction, drawn as a line; repeat for several.", metavar="NAME=RATE"
-        ),
-    ] = None,
-    machine: Annotated[
-        Path | None, typer.Option(help="Machine file with the fits. [default: fitted anew]", show_default=False)
-    ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="System file, or the name of a known system: where ranks share a cache, a package, a node. "
-            "Repeat for a table of several. [default: what the launches tell]",
-            metavar="NAME|FILE",
-            show_default=False,
-        ),
-    ] = None,
-    figures: Annotated[Path | None, typer.Option(help="Folder for every figure as PNG and SVG.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Folder for one CSV for each configuration.")] = None,
-    as_json: JsonOption = False,
-) -> None:
+def report(options: ReportOptions, as_json: JsonOption = False) -> None:
     """Write one self-contained HTML page: times, throughput, fits, residuals, tables, provenance."""
-    output = output or Path("card.html" if card else "report.html")
+    output = options.output or Path("card.html" if options.card else "report.html")
     if output.suffix.lower() not in ("", ".html", ".htm"):
         raise RequestError(
             f"{output}: a report is HTML, not {output.suffix}",
             f"write -o {output.with_suffix('.html')}; a browser prints that as PDF",
         )
-    if card:
-        options = {"--peak": peak, "--machine": machine, "--system": system, "--figures": figures, "--csv": csv}
-        if unfit := [name for name, value in options.items() if value]:
+    if options.card:
+        if unfit := [called for name, called in flags_written(options).items() if name in NOT_ON_CARDS]:
             raise RequestError(f"--card does not take {', '.join(unfit)}", "leave them out, or leave out --card")
-        _card(campaign, output, as_json=as_json)
+        _card(options.campaign, output, as_json=as_json)
         return
-    peaks = [Peak.parse(text) for text in peak or []]
-    fitted = None if machine is None else load(machine)
-    described = [find_system(name) for name in dict.fromkeys(system or [])]
+    peaks = [Peak.parse(text) for text in options.peaks]
+    fitted = None if options.machine is None else load(options.machine)
+    systems = [find_system(name) for name in dict.fromkeys(options.systems)]
     with say.status("reading …") as status:
-        made = make(campaign, peaks, fitted, progress=lambda name: status(name), systems=described)
-        write_html(made, output)
-        drawn = [] if figures is None else write_figures(made, figures)
-        tables = [] if csv is None else write_csv(made, csv)
+        page = make(options.campaign, peaks, fitted, progress=lambda name: status(name), systems=systems)
+        write_html(page, output)
+        drawn = [] if options.figures is None else write_figures(page, options.figures)
+        tables = [] if options.csv is None else write_csv(page, options.csv)
     if as_json:
         say.json(
             {
                 "report": str(output),
                 "figures": [str(path) for path in drawn],
                 "csv": [str(path) for path in tables],
-                "headline": [head.as_json() for head in made.headlines],
-                "evaluations": made.evaluations,
-                "applications": made.applications,
-                "warnings": made.warnings,
+                "headline": [head.as_json() for head in page.headlines],
+                "evaluations": page.evaluations,
+                "applications": page.applications,
+                "warnings": page.warnings,
             }
         )
         return
-    for warning in made.warnings:
-        if warning != made.unmeasured:
+    for warning in page.warnings:
+        if warning != page.unmeasured:
             say.warn(warning)
-    for head in made.headlines:
+    for head in page.headlines:
         say.line(head.text)
-    if made.verdict:
-        say.line(made.verdict)
-    for line in spoken(made.applications):
+    if page.verdict:
+        say.line(page.verdict)
+    for line in spoken(page.applications):
         say.line(line)
     for path in [*drawn, *tables]:
         say.line(f"wrote {path}")
     say.line(f"wrote {output}")
-    if made.unmeasured:
+    if page.unmeasured:
         # Last, so that the way to go on is not lost above the results.
-        say.warn(made.unmeasured)
+        say.warn(page.unmeasured)
 
 
 def _card(path: Path, output: Path, *, as_json: bool) -> None:
@@ -131,11 +133,11 @@ def _card(path: Path, output: Path, *, as_json: bool) -> None:
             machine = build(path, progress=lambda name: status(f"fitting {name}"))
     else:
         machine = load(path)
-    made = content(machine)
-    write(render(machine, made), output)
+    card = content(machine)
+    write(render(machine, card), output)
     if as_json:
-        say.json({"card": str(output), **made.as_json()})
+        say.json({"card": str(output), **card.as_json()})
         return
-    for one in made.key:
-        say.line(f"{one.name}: {one.value}{f' ({one.interval})' if one.interval else ''}")
+    for figure in card.key:
+        say.line(f"{figure.name}: {figure.value}{f' ({figure.interval})' if figure.interval else ''}")
     say.line(f"wrote {output}")

@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.errors import RequestError
-from hockney.options import Option
+from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, group, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_time
@@ -36,22 +35,22 @@ MOST_COHERENCY = 1e6
 """Beyond these the bounds leave the range of numbers."""
 
 
-class Asked(BaseModel):
-    """What follows from a law."""
+class LawOptions(BaseModel):
+    """What is derived from a law: the most processes for an efficiency, and points of its curve."""
 
-    efficiency: Annotated[float | None, Option("The least efficiency: up to how many processes is it kept?")] = (
-        None
-    )
+    efficiency: Annotated[
+        float | None, Option("Least efficiency: print up to how many processes the law keeps it.")
+    ] = None
     processes: Annotated[
         list[int],
         Option(
-            "Speed-up and efficiency at 8, 8,16 or 1-64 processes.",
+            "Processes to print speed-up and efficiency for: 8, 8,16 or 1-64.",
             read=partial(wholes, allowed=range(1, LARGEST + 1)),
         ),
     ] = Field(default_factory=list)
 
 
-class Serial(Asked):
+class SerialOptions(LawOptions):
     """The share that does not run in parallel, said one way or the other."""
 
     serial: Annotated[
@@ -63,7 +62,7 @@ class Serial(Asked):
     ] = None
 
 
-class Usl(Asked):
+class UslOptions(LawOptions):
     """The parameters of the universal scalability law."""
 
     contention: Annotated[float, Option("σ: the share of the work that is done one at a time.")]
@@ -76,12 +75,9 @@ class Usl(Asked):
     "hockney scaling amdahl --serial-fraction 0.01 --processes 1,8,64,512",
     of=scaling,
 )
-def amdahl(
-    asked: Serial,
-    json: JsonOption = False,
-) -> None:
+def amdahl(options: SerialOptions, json: JsonOption = False) -> None:
     """Fixed work (Amdahl): S = 1/(s + (1 − s)/p), at most 1/s."""
-    _law("amdahl", [_serial_fraction(asked.serial, asked.parallel)], asked, json)
+    _law("amdahl", [_serial_fraction(options)], options, json)
 
 
 @verb(
@@ -90,12 +86,9 @@ def amdahl(
     "hockney scaling gustafson --parallel-fraction 0.9 --efficiency 0.92 --json",
     of=scaling,
 )
-def gustafson(
-    asked: Serial,
-    json: JsonOption = False,
-) -> None:
+def gustafson(options: SerialOptions, json: JsonOption = False) -> None:
     """Work that grows with the processes (Gustafson): the scaled speed-up is S = s + (1 − s)p."""
-    _law("gustafson", [_serial_fraction(asked.serial, asked.parallel)], asked, json)
+    _law("gustafson", [_serial_fraction(options)], options, json)
 
 
 @verb(
@@ -104,16 +97,16 @@ def gustafson(
     "hockney scaling usl --contention 0.02 --coherency 0.0001 --efficiency 0.5 --processes 16,64,256 --json",
     of=scaling,
 )
-def usl(asked: Usl, json: JsonOption = False) -> None:
+def usl(options: UslOptions, json: JsonOption = False) -> None:
     """Universal scalability law (Gunther): S = p/(1 + σ(p − 1) + κp(p − 1)), with its peak at √((1 − σ)/κ)."""
-    _fraction(asked.contention, "--contention")
-    if not 0 <= asked.coherency <= MOST_COHERENCY:
+    _fraction(options.contention, "--contention")
+    if not 0 <= options.coherency <= MOST_COHERENCY:
         raise RequestError(
-            f"--coherency {asked.coherency:g} is not a number from 0 to {MOST_COHERENCY:g}",
+            f"--coherency {options.coherency:g} is not a number from 0 to {MOST_COHERENCY:g}",
             "for example 0.0001; 0 is Amdahl's law",
         )
-    _not_tiny(asked.coherency, "--coherency")
-    _law("usl", [asked.contention, asked.coherency], asked, json)
+    _not_tiny(options.coherency, "--coherency")
+    _law("usl", [options.contention, options.coherency], options, json)
 
 
 def _fraction(value: float, option: str) -> None:
@@ -128,22 +121,22 @@ def _not_tiny(value: float, option: str) -> None:
         raise RequestError(f"{option} {value:g} is less than anybody can tell from 0", "give 0")
 
 
-def _serial_fraction(serial: float | None, parallel: float | None) -> float:
-    if (serial is None) == (parallel is None):
-        what = "neither is given" if serial is None else "both are given"
-        raise RequestError(
-            f"--serial-fraction and --parallel-fraction say the same thing, and {what}", "give one of them"
-        )
-    if serial is not None:
+def _serial_fraction(options: SerialOptions) -> float:
+    serial, parallel = options.serial, options.parallel
+    if serial is not None and parallel is None:
         _fraction(serial, "--serial-fraction")
         return serial
-    assert parallel is not None
-    _fraction(parallel, "--parallel-fraction")
-    return float(1 - exact(parallel))
+    if parallel is not None and serial is None:
+        _fraction(parallel, "--parallel-fraction")
+        return float(1 - exact(parallel))
+    what = "neither is given" if serial is None else "both are given"
+    raise RequestError(
+        f"--serial-fraction and --parallel-fraction say the same thing, and {what}", "give one of them"
+    )
 
 
-def _law(name: str, theta: list[float], asked: Asked, as_json: bool) -> None:
-    law, efficiency, counts = laws.get(name), asked.efficiency, asked.processes
+def _law(name: str, theta: list[float], options: LawOptions, as_json: bool) -> None:
+    law, efficiency, counts = laws.get(name), options.efficiency, options.processes
     data: dict[str, Any] = {"law": name, **dict(zip(law.upper, theta, strict=True))}
     if "serial_fraction" in data:
         data["parallel_fraction"] = float(1 - exact(theta[0]))
@@ -154,10 +147,9 @@ def _law(name: str, theta: list[float], asked: Asked, as_json: bool) -> None:
                 f"--efficiency {efficiency:g} is not an efficiency",
                 "give a number above 0, up to 1, for example 0.7",
             )
-        found = whole_processes(law, efficiency, theta)
-        most, bound = found or (None, None)
+        most, bound = whole_processes(law, efficiency, theta) or (None, None)
         data |= {"efficiency": efficiency, "max_processes": most, "max_processes_bound": bound}
-    exactly = [exact(one) for one in theta]
+    exactly = [exact(parameter) for parameter in theta]
     speedups = [law.speedup(Fraction(count), exactly) for count in counts]
     data["points"] = [
         {"processes": count, "speedup": float(speedup), "efficiency": float(speedup / count)}
@@ -171,15 +163,32 @@ def _law(name: str, theta: list[float], asked: Asked, as_json: bool) -> None:
     for key, value in law.limits(theta).items():
         say.line(f"{_word(key)}: {'none' if value is None else f'{value:.4g}'}")
     if efficiency is not None:
-        if found is None:
+        if most is None:
             say.line(f"efficiency of at least {efficiency:g}: with any number of processes")
         else:
-            say.line(f"efficiency of at least {efficiency:g}: up to {found[0]} processes (p ≤ {found[1]:.6g})")
+            say.line(f"efficiency of at least {efficiency:g}: up to {most} processes (p ≤ {bound:.6g})")
     if counts:
         shown = Table("processes", "speed-up", "efficiency", box=None)
         for row in data["points"]:
             shown.add_row(str(row["processes"]), f"{row['speedup']:.4g}", f"{row['efficiency']:.1%}")
         say.table(shown)
+
+
+class StudyOptions(BaseModel):
+    """The times, the laws that are fitted to them, and the figure."""
+
+    path: Annotated[
+        Path, Argument("CSV or Parquet: ranks or processes, and time_s, time_ms, time_us or time_ns.")
+    ]
+    law: Annotated[str, Option("amdahl, usl, gustafson (with --weak), or all that apply.")] = "all"
+    weak: Annotated[bool, Option("The work grew in proportion to the processes.", flags=("--weak",))] = False
+    extrapolate: Annotated[
+        bool,
+        Option(
+            "Without a time of 1 process, take the one that the fit gives.", flags=("--extrapolate-baseline",)
+        ),
+    ] = False
+    figure: Annotated[Path | None, Option("Draw speed-up and efficiency (.svg, .png, .html).")] = None
 
 
 @verb(
@@ -189,42 +198,30 @@ def _law(name: str, theta: list[float], asked: Asked, as_json: bool) -> None:
     "hockney scaling fit weak.csv --weak --figure weak.html",
     of=scaling,
 )
-def fit(
-    path: Annotated[
-        Path, typer.Argument(help="CSV or Parquet: ranks or processes, and time_s, time_ms, time_us or time_ns.")
-    ],
-    law: Annotated[str, typer.Option(help="amdahl, usl, gustafson (with --weak), or all that apply.")] = "all",
-    weak: Annotated[bool, typer.Option("--weak", help="The work grew in proportion to the processes.")] = False,
-    extrapolate: Annotated[
-        bool,
-        typer.Option("--extrapolate-baseline", help="No time of 1 process: let the fit say what it would be."),
-    ] = False,
-    figure: Annotated[Path | None, typer.Option(help="Draw speed-up and efficiency (.svg, .png, .html).")] = None,
-    json: JsonOption = False,
-) -> None:
+def fit(options: StudyOptions, json: JsonOption = False) -> None:
     """Fit laws to measured times: parameters with 95 % intervals, and which law the times support.
 
     Every row is one time; rows of the same number of processes are repetitions. The time of one process is fitted
     like the other parameters; speed-ups are against the median of those measured.
     """
-    made = study(load(path), law, is_weak=weak, extrapolate=extrapolate)
+    result = study(load(options.path), options.law, is_weak=options.weak, extrapolate=options.extrapolate)
+    figure = options.figure
     if figure:
-        write(figure, made)
+        write(figure, result)
     if json:
-        say.json({"times": str(path), **made.as_data(), "figure": str(figure) if figure else None})
+        say.json({"times": str(options.path), **result.as_data(), "figure": str(figure) if figure else None})
         return
-    _show(made)
+    _show(result)
     if figure:
         say.line(f"wrote {figure}")
 
 
-def _show(made: Study) -> None:
-    data = made.as_data()
-    weak = "scaled " if made.is_weak else ""
-    headings = ("processes", "times", "median", f"{weak}speed-up", "efficiency", *made.fits)
-    shown = Table(*headings, box=None)
-    for row in data["points"]:
-        shown.add_row(
+def _show(result: Study) -> None:
+    weak = "scaled " if result.is_weak else ""
+    headings = ("processes", "times", "median", f"{weak}speed-up", "efficiency", *result.fits)
+    table = Table(*headings, box=None)
+    for row in result.as_data()["points"]:
+        table.add_row(
             str(row["processes"]),
             str(row["repetitions"]),
             format_time(row["median_time_s"]),
@@ -232,27 +229,27 @@ def _show(made: Study) -> None:
             f"{row['efficiency']:.1%}",
             *(f"{value:.4g}" for value in row["law_speedup"].values()),
         )
-    say.table(shown)
-    for name, one in made.fits.items():
-        _show_law(name, one)
-    for name, why in made.skipped.items():
+    say.table(table)
+    for name, law_fit in result.fits.items():
+        _show_law(name, law_fit)
+    for name, why in result.skipped.items():
         say.line(f"{name}: skipped: {why}")
-    for line in (made.comparison, *made.notes):
+    for line in (result.comparison, *result.notes):
         say.line(line)
 
 
-def _show_law(name: str, one: LawFit) -> None:
-    parts = [f"{_word(key)} {_with_interval(value)}" for key, value in one.parameters.items()]
-    limits = [f"{_word(key)} {value:.4g}" for key, value in one.limits.items() if value is not None]
-    scatter = "" if one.relative_scatter is None else f"; times scatter by {one.relative_scatter:.2%}"
+def _show_law(name: str, law_fit: LawFit) -> None:
+    parts = [f"{_word(key)} {_with_interval(value)}" for key, value in law_fit.parameters.items()]
+    limits = [f"{_word(key)} {value:.4g}" for key, value in law_fit.limits.items() if value is not None]
+    scatter = "" if law_fit.relative_scatter is None else f"; times scatter by {law_fit.relative_scatter:.2%}"
     say.line(f"{name}: {', '.join([*parts, *limits])}{scatter}")
-    for note in one.notes:
+    for note in law_fit.notes:
         say.line(f"  {note}")
 
 
-def _with_interval(one: Parameter) -> str:
-    known = one.low is not None and one.high is not None
-    return f"{one.value:.3g}" + (f" (95 %: {one.low:.3g} to {one.high:.3g})" if known else "")
+def _with_interval(parameter: Parameter) -> str:
+    low, high = parameter.low, parameter.high
+    return f"{parameter.value:.3g}" + ("" if low is None or high is None else f" (95 %: {low:.3g} to {high:.3g})")
 
 
 def _word(key: str) -> str:

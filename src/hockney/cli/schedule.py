@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.cli._loggp import LogGpOptions, loggp
@@ -21,11 +21,11 @@ with later():
     from hockney import _core
     from hockney.predict.costs import loggp_costs
     from hockney.records.keys import COLLECTIVES
+    from hockney.report.drawn import checked_ending
     from hockney.report.schedules import draw as picture
-    from hockney.report.schedules import page
-    from hockney.report.svg import png_file, svg_file
+    from hockney.report.schedules import write
     from hockney.schedule import words as in_words
-    from hockney.schedule.catalogue import Asked, algorithms, ask, find, rank_counts
+    from hockney.schedule.catalogue import ScheduleRequest, algorithms, ask, find, rank_counts
     from hockney.schedule.formats import formats
     from hockney.schedule.proof import MOST_RANKS, prove
 
@@ -35,7 +35,7 @@ schedule = group(
 )
 
 
-class Problem(BaseModel):
+class ScheduleOptions(BaseModel):
     """Which schedule: a collective's algorithm on so many ranks."""
 
     collective: Annotated[str, Argument("bcast, allreduce, …", metavar="COLLECTIVE")]
@@ -56,7 +56,7 @@ class Problem(BaseModel):
     ] = 0
     radix: Annotated[int, Option("Fan-out or radix; 0 for the algorithm's default.")] = 0
 
-    def asked(self, algorithm: str = "") -> Asked:
+    def request(self, algorithm: str = "") -> ScheduleRequest:
         """The schedule, by another algorithm where one is named; RequestError where it is not defined."""
         return ask(
             self.collective,
@@ -69,39 +69,50 @@ class Problem(BaseModel):
         )
 
 
+class ListOptions(BaseModel):
+    """Which algorithms are listed."""
+
+    collective: Annotated[str | None, Argument("Only algorithms of this collective.")] = None
+
+
 @verb("list", examples="hockney schedule list\nhockney schedule list allreduce --json", of=schedule)
-def list_(
-    collective: Annotated[str | None, typer.Argument(help="Only this one's.", metavar="[COLLECTIVE]")] = None,
-    json: JsonOption = False,
-) -> None:
+def list_(options: ListOptions, json: JsonOption = False) -> None:
     """All algorithms, with what they take and for how many ranks they are defined."""
-    found = algorithms(collective)
+    listed = algorithms(options.collective)
     if json:
-        told = [
+        data = [
             {
-                "collective": one.collective,
-                "algorithm": one.name,
-                "segmented": one.is_segmented,
-                "radix": one.default_radix or None,
-                "least_radix": one.least_radix or None,
-                "ordered": one.is_ordered,
-                "ranks": rank_counts(one),
+                "collective": algorithm.collective,
+                "algorithm": algorithm.name,
+                "segmented": algorithm.is_segmented,
+                "radix": algorithm.default_radix or None,
+                "least_radix": algorithm.least_radix or None,
+                "ordered": algorithm.is_ordered,
+                "ranks": rank_counts(algorithm),
             }
-            for one in found
+            for algorithm in listed
         ]
-        say.json({"algorithms": told})
+        say.json({"algorithms": data})
         return
     table = Table("collective", "algorithm", "segments", "radix", "keeps rank order", "ranks", box=None)
-    for one in found:
+    for algorithm in listed:
+        radix = f"{algorithm.default_radix} (≥ {algorithm.least_radix})" if algorithm.default_radix else ""
+        order = "yes" if algorithm.is_ordered else "no"
         table.add_row(
-            one.collective,
-            one.name,
-            "yes" if one.is_segmented else "",
-            f"{one.default_radix} (≥ {one.least_radix})" if one.default_radix else "",
-            ("yes" if one.is_ordered else "no") if COLLECTIVES[one.collective].reduces else "",
-            rank_counts(one),
+            algorithm.collective,
+            algorithm.name,
+            "yes" if algorithm.is_segmented else "",
+            radix,
+            order if COLLECTIVES[algorithm.collective].reduces else "",
+            rank_counts(algorithm),
         )
     say.table(table)
+
+
+class StepsOptions(ScheduleOptions):
+    """Which schedule is shown, and of which rank."""
+
+    rank: Annotated[int | None, Option("Only this rank's steps.")] = None
 
 
 @verb(
@@ -110,39 +121,35 @@ def list_(
     "hockney schedule show allreduce --algorithm ring --ranks 4 --rank 2 --bytes 64 --json",
     of=schedule,
 )
-def show(
-    problem: Problem,
-    rank: Annotated[int | None, typer.Option(help="Only this rank's steps.")] = None,
-    json: JsonOption = False,
-) -> None:
+def show(options: StepsOptions, json: JsonOption = False) -> None:
     """Every rank's steps with their dependencies."""
-    asked = problem.asked()
-    _tell_rounding(asked)
-    if rank is not None and not 0 <= rank < problem.ranks:
-        raise RequestError(f"rank {rank} is none of the ranks 0 to {problem.ranks - 1}", "choose one of them")
-    shown = asked.printable_ranks() if rank is None else [rank]
-    data: dict[str, Any] = {}
-    for one in shown:
-        mine = _core.generate_rank(problem.collective, problem.algorithm, asked.problem, one)
+    request = options.request()
+    _note_rounding(request)
+    if options.rank is not None and not 0 <= options.rank < options.ranks:
+        raise RequestError(
+            f"rank {options.rank} is none of the ranks 0 to {options.ranks - 1}", "choose one of them"
+        )
+    ranks: dict[str, Any] = {}
+    for rank in request.printable_ranks() if options.rank is None else [options.rank]:
+        part = _core.generate_rank(options.collective, options.algorithm, request.problem, rank)
         if json:
-            data[str(one)] = {
-                "scratch_B": mine.scratch_B,
-                "steps": [in_words.as_data(step) for step in mine.steps],
+            ranks[str(rank)] = {
+                "scratch_B": part.scratch_B,
+                "steps": [in_words.as_data(step) for step in part.steps],
             }
             continue
-        say.line(f"rank {one}" + (f" (scratch {mine.scratch_B} B)" if mine.scratch_B else ""))
-        for number, step in enumerate(mine.steps):
+        say.line(f"rank {rank}" + (f" (scratch {part.scratch_B} B)" if part.scratch_B else ""))
+        for number, step in enumerate(part.steps):
             say.line(f"  {number}: {in_words.step(step)}")
     if json:
-        named = {"collective": problem.collective, "algorithm": problem.algorithm}
-        say.json({**named, **asked.as_data(), "ranks": data})
+        about = {"collective": options.collective, "algorithm": options.algorithm}
+        say.json({**about, **request.as_data(), "ranks": ranks})
 
 
-class Cases(BaseModel):
+class VerifyOptions(ListOptions):
     """What is proved, on which ranks, roots and segments."""
 
-    collective: Annotated[str | None, Argument("Only this one's.", metavar="[COLLECTIVE]")] = None
-    algorithm: Annotated[str | None, Option("Only this one.")] = None
+    algorithm: Annotated[str | None, Option("Only this algorithm.")] = None
     ranks: Annotated[
         list[int],
         Option(
@@ -175,57 +182,51 @@ class Cases(BaseModel):
     examples="hockney schedule verify\nhockney schedule verify bcast --algorithm circulant --ranks 1-99",
     of=schedule,
 )
-def verify(
-    cases: Cases,
-    json: JsonOption = False,
-) -> None:
+def verify(options: VerifyOptions, json: JsonOption = False) -> None:
     """Prove by symbolic execution: no deadlock, the right data everywhere, no race, no bound beaten."""
-    if cases.algorithm is None:
-        chosen = algorithms(cases.collective)
-    elif cases.collective is None:
+    if options.algorithm is None:
+        chosen = algorithms(options.collective)
+    elif options.collective is None:
         raise RequestError("--algorithm needs its collective", "for example `verify bcast --algorithm binomial`")
     else:
-        chosen = [find(cases.collective, cases.algorithm)]
-    counts = cases.ranks
-    tried = cases.roots
-    if tried is not None and (outside := [root for root in tried if root >= min(counts)]):
-        raise RequestError(
-            f"root {outside[0]} is none of {min(counts)} ranks", "choose smaller roots or more ranks"
-        )
-    segments = None if cases.segment_B is None else [cases.segment_B]
+        chosen = [find(options.collective, options.algorithm)]
+    fewest = min(options.ranks)
+    if outside := [root for root in options.roots or () if root >= fewest]:
+        raise RequestError(f"root {outside[0]} is none of {fewest} ranks", "choose smaller roots or more ranks")
+    segments = None if options.segment_B is None else [options.segment_B]
     with say.status("proving …") as status:
-        verdicts = prove(chosen, counts, tried, segments, status)
-    if not any(one.proved for one in verdicts):
+        verdicts = prove(chosen, options.ranks, options.roots, segments, status)
+    proved = [verdict.proved for verdict in verdicts if verdict.proved]
+    if not proved:
         raise RequestError(
             f"nothing was proved: {verdicts[0].reason}", "`hockney schedule list` shows what each is defined for"
         )
     wrong = [verdict for verdict in verdicts if verdict.complaints]
     if json:
-        told = [
+        data = [
             {
-                "collective": one.algorithm.collective,
-                "algorithm": one.algorithm.name,
-                "proved": one.proved,
-                "refused": one.refused,
-                "complaints": one.complaints,
+                "collective": verdict.algorithm.collective,
+                "algorithm": verdict.algorithm.name,
+                "proved": verdict.proved,
+                "refused": verdict.refused,
+                "complaints": verdict.complaints,
             }
-            for one in verdicts
+            for verdict in verdicts
         ]
-        say.json({"proved": sum(one.proved for one in verdicts), "algorithms": told})
+        say.json({"proved": sum(proved), "algorithms": data})
         if wrong:
             answer_no()
         return
-    for one in verdicts:
-        name = f"{one.algorithm.collective} {one.algorithm.name}"
-        refused = f", {one.refused} outside its definition ({one.reason})" if one.refused else ""
-        say.line(f"{name}: {one.complaints[0] if one.complaints else f'{one.proved} cases proved{refused}'}")
+    for verdict in verdicts:
+        refused = f", {verdict.refused} outside its definition ({verdict.reason})" if verdict.refused else ""
+        result = verdict.complaints[0] if verdict.complaints else f"{verdict.proved} cases proved{refused}"
+        say.line(f"{verdict.algorithm.collective} {verdict.algorithm.name}: {result}")
     if wrong:
         answer_no(f"{len(wrong)} of {len(verdicts)} algorithms are wrong", "the first complaint is above")
-    some = [one.proved for one in verdicts if one.proved]
-    say.line(f"{sum(some)} cases of {len(some)} algorithms proved")
+    say.line(f"{sum(proved)} cases of {len(proved)} algorithms proved")
 
 
-class Counted(Problem):
+class CountOptions(ScheduleOptions):
     """Which schedules are counted."""
 
     algorithm: Annotated[str, Option("One, several (comma-separated) or all.")]
@@ -237,43 +238,50 @@ class Counted(Problem):
     "hockney schedule count allreduce --algorithm all --ranks 48 --bytes 1MiB",
     of=schedule,
 )
-def count(problem: Counted, json: JsonOption = False) -> None:
+def count(options: CountOptions, json: JsonOption = False) -> None:
     """Rounds, messages and bytes, in all and on the critical path (one-ported)."""
-    has_all = problem.algorithm == "all"
-    every = [one.name for one in algorithms(problem.collective)]
-    if not problem.algorithm.strip(", "):
+    has_all = options.algorithm == "all"
+    every = [algorithm.name for algorithm in algorithms(options.collective)]
+    if not options.algorithm.strip(", "):
         raise RequestError(
-            f"--algorithm {problem.algorithm!r} names nothing", f"for example {every[0]}, {every[1]}"
+            f"--algorithm {options.algorithm!r} names nothing", f"for example {every[0]}, {every[1]}"
         )
-    named = every if has_all else names(problem.algorithm)
-    several = has_all or len(named) > 1
-    counted: dict[str, dict[str, Any]] = {}
-    for name in named:
+    chosen = every if has_all else names(options.algorithm)
+    counts: dict[str, dict[str, Any]] = {}
+    for name in chosen:
         try:
-            asked = problem.asked(name)
+            request = options.request(name)
         except RequestError as error:
-            # Of many, those that do not do this are left out, and it is said.
+            # Algorithms that the user did not name may refuse: a note says which, and the others are counted.
             if not has_all:
                 raise
             say.note(f"left out: {error.message}")
             continue
-        if not counted:
-            _tell_rounding(asked)
-        counted[name] = {"problem": asked.as_data(), **in_words.counts(asked.generate())}
+        if not counts:
+            _note_rounding(request)
+        counts[name] = {"problem": request.as_data(), **in_words.counts(request.generate())}
     if json:
-        about = {"collective": problem.collective, "ranks": problem.ranks, "root": problem.root}
-        say.json(
-            {**about, "algorithms": counted} if several else {**about, "algorithm": named[0], **counted[named[0]]}
-        )
+        about = {"collective": options.collective, "ranks": options.ranks, "root": options.root}
+        if has_all or len(chosen) > 1:
+            say.json({**about, "algorithms": counts})
+        else:
+            say.json({**about, "algorithm": chosen[0], **counts[chosen[0]]})
         return
     table = Table("algorithm", box=None)
     for name in ("rounds", "messages", "bytes", "critical messages", "critical bytes", "degree", "round bytes"):
         table.add_column(name, justify="right")
-    for name, told in counted.items():
-        path = told["critical_path"]
-        row = (told["rounds"], told["messages"], told["bytes"], path["messages"], path["bytes"])
-        table.add_row(name, *(f"{value:,}" for value in (*row, told["max_degree"], told["round_bytes"])))
+    for name, numbers in counts.items():
+        path = numbers["critical_path"]
+        row = (numbers["rounds"], numbers["messages"], numbers["bytes"], path["messages"], path["bytes"])
+        table.add_row(name, *(f"{value:,}" for value in (*row, numbers["max_degree"], numbers["round_bytes"])))
     say.table(table)
+
+
+class DrawOptions(BaseModel):
+    """The kind of picture, and its file."""
+
+    style: Annotated[str, Option("tree, steps or space-time. [default: by what is given]")] = ""
+    output: Annotated[Path, Option(".svg, .png or .html.", flags=("--output", "-o"))] = Path("schedule.svg")
 
 
 @verb(
@@ -284,33 +292,32 @@ def count(problem: Counted, json: JsonOption = False) -> None:
     "--latency 2us --overhead 0.5us --gap 1us --bandwidth 10GB/s -o linear.html",
     of=schedule,
 )
-def draw(
-    problem: Problem,
-    costs: LogGpOptions,
-    style: Annotated[str, typer.Option(help="tree, steps or space-time; default by what is given.")] = "",
-    output: Annotated[Path, typer.Option("--output", "-o", help=".svg, .png or .html.")] = Path("schedule.svg"),
-    json: JsonOption = False,
-) -> None:
+def draw(problem: ScheduleOptions, costs: LogGpOptions, options: DrawOptions, json: JsonOption = False) -> None:
     """The tree, the rounds, or with LogGP parameters the space-time diagram."""
-
-    asked = problem.asked()
-    _tell_rounding(asked)
+    request = problem.request()
+    _note_rounding(request)
     parameters = loggp(costs)
+    style = options.style
     if not style:
         style = "space-time" if parameters else "tree" if COLLECTIVES[problem.collective].rooted else "steps"
     if style not in ("tree", "steps", "space-time"):
         raise RequestError(f"unknown style {style!r}", "known: tree, steps, space-time")
-    if output.suffix not in (".svg", ".png", ".html"):
-        raise RequestError(f"cannot draw {output.name}", "end the name in .svg, .png or .html")
-    figure = picture(asked, style, loggp_costs(**parameters) if parameters else None)
-    if output.suffix == ".html":
-        _write(output, page(figure, asked))
-    else:
-        _write(output, svg_file(figure) if output.suffix == ".svg" else png_file(figure))
+    checked_ending(options.output)
+    write(options.output, picture(request, style, loggp_costs(**parameters) if parameters else None), request)
     if json:
-        say.json({"figure": str(output), "style": style, **asked.as_data()})
+        say.json({"figure": str(options.output), "style": style, **request.as_data()})
     else:
-        say.line(f"wrote {output}")
+        say.line(f"wrote {options.output}")
+
+
+class ExportOptions(BaseModel):
+    """The format, what a reduction costs in it, and the file."""
+
+    format_: Annotated[str, Option("goal", flags=("--format",))] = "goal"
+    reduce_ns_per_byte: Annotated[
+        float, Option("Time to reduce one byte, in nanoseconds."), Field(ge=0, le=1e9)
+    ] = 0.0
+    output: Annotated[Path | None, Option("File; default standard output.", flags=("--output", "-o"))] = None
 
 
 @verb(
@@ -318,19 +325,11 @@ def draw(
     examples="hockney schedule export bcast --algorithm binomial --ranks 64 --bytes 8KiB --format goal -o b.goal",
     of=schedule,
 )
-def export(
-    problem: Problem,
-    format_: Annotated[str, typer.Option("--format", help="goal")] = "goal",
-    reduce_ns_per_byte: Annotated[
-        float, typer.Option(min=0, max=1e9, help="Time to reduce one byte, in nanoseconds.")
-    ] = 0.0,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File; default standard output.")] = None,
-    json: JsonOption = False,
-) -> None:
+def export(problem: ScheduleOptions, options: ExportOptions, json: JsonOption = False) -> None:
     """Write the schedule for another program."""
-    asked = problem.asked()
-    _tell_rounding(asked)
-    lines = formats.get(format_)(asked, reduce_ns_per_byte)
+    request, output = problem.request(), options.output
+    _note_rounding(request)
+    lines = formats.get(options.format_)(request, options.reduce_ns_per_byte)
     if json and output is None:
         raise RequestError("--json needs a file for the schedule itself", "add -o FILE")
     if output is None:
@@ -343,20 +342,14 @@ def export(
     except OSError as error:
         raise RequestError(f"cannot write {output}: {error.strerror}", "choose another place") from error
     if json:
-        say.json({"file": str(output), "format": format_, "characters": characters, **asked.as_data()})
+        data = {"file": str(output), "format": options.format_, "characters": characters}
+        say.json({**data, **request.as_data()})
     else:
         say.line(f"wrote {output}")
 
 
-def _tell_rounding(asked: Asked) -> None:
-    """On standard error: the pictures and counts are of other sizes than were asked for."""
-    if asked.is_rounded:
-        pieces = f", segments of {asked.problem.segment_B} B" if asked.problem.segment_B else ""
-        say.note(f"rounded to whole elements: {asked.problem.bytes} B{pieces}")
-
-
-def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
+def _note_rounding(request: ScheduleRequest) -> None:
+    """Say on standard error that a picture or count has other sizes than were asked for."""
+    if request.is_rounded:
+        pieces = f", segments of {request.problem.segment_B} B" if request.problem.segment_B else ""
+        say.note(f"rounded to whole elements: {request.problem.bytes} B{pieces}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-import typer
+from pydantic import BaseModel
 
 from hockney.errors import RequestError
+from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
@@ -25,7 +25,7 @@ with later():
     from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
     from hockney.report.views.sections import (
         COLLECTIVES,
-        Section,
+        ModelSection,
         effects_known,
         of_collectives,
         of_effects,
@@ -33,23 +33,35 @@ with later():
     )
 
 
-class Format(StrEnum):
-    """How `hockney show` prints a machine."""
+class ShowOptions(BaseModel):
+    """What of a machine file is shown, and how."""
 
-    text = "text"
-    table = "table"
-    latex = "latex"
-    json = "json"
-
-
-class Shown(StrEnum):
-    """The view, or all four."""
-
-    asymptotic = "asymptotic"
-    dominant = "dominant"
-    bounded = "bounded"
-    exact = "exact"
-    all = "all"
+    machine: Annotated[Path, Argument("Machine file.")] = Path("machine.json")
+    format_: Annotated[
+        Literal["text", "table", "latex", "json"],
+        Option("What to print: text, table, latex or json.", flags=("--format",)),
+    ] = "text"
+    view: Annotated[
+        Literal["asymptotic", "dominant", "bounded", "exact", "all"] | None,
+        Option(
+            "Models in this view: asymptotic, dominant, bounded, exact, or all four. [default: formulas; all in "
+            "JSON]"
+        ),
+    ] = None
+    model: Annotated[
+        str | None, Option("Model to show, or 'all'. [default: piecewise; all of them in tables]")
+    ] = None
+    operation: Annotated[
+        str | None, Option("Only this operation or effect; a collective, or 'collectives', for closed forms.")
+    ] = None
+    algorithm: Annotated[str, Option("Only this algorithm of the collective.")] = ""
+    ranks: Annotated[int | None, Option("Give the exact form of the collective for so many ranks.")] = None
+    topology: Annotated[
+        str, Option("Network that bounds are for, such as torus:8x8x8. [default: the machine's]")
+    ] = ""
+    locality: Annotated[str | None, Option("Only this locality of the two ranks.")] = None
+    variant: Annotated[str | None, Option("Only this variant.")] = None
+    cache: Annotated[str | None, Option("Only buffers in cache ('warm') or out of it ('off').")] = None
 
 
 @verb(
@@ -63,39 +75,44 @@ hockney show machine.json --view bounded --topology torus:8x8x8
 hockney show machine.json --view all --operation bcast --ranks 64
 """,
 )
-def show(
-    machine: Annotated[Path, typer.Argument(help="Machine file.")] = Path("machine.json"),
-    format_: Annotated[Format, typer.Option("--format", help="What to print.")] = Format.text,
-    view: Annotated[
-        Shown | None, typer.Option(help="Models in this view, or 'all' four. [default: formulas; all in JSON]")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Model to show, or 'all'. [default: piecewise; all of them in tables]")
-    ] = None,
-    operation: Annotated[
-        str | None,
-        typer.Option(help="Only this operation or effect; a collective, or 'collectives', for closed forms."),
-    ] = None,
-    algorithm: Annotated[str, typer.Option(help="Only this algorithm of the collective.")] = "",
-    ranks: Annotated[int | None, typer.Option(help="Of the collective: exact for so many ranks.")] = None,
-    topology: Annotated[
-        str, typer.Option(help="Network that bounds are for, such as torus:8x8x8. [default: the machine's]")
-    ] = "",
-    locality: Annotated[str | None, typer.Option(help="Only this locality of the two ranks.")] = None,
-    variant: Annotated[str | None, typer.Option(help="Only this variant.")] = None,
-    cache: Annotated[
-        str | None, typer.Option(help="Only buffers in cache ('warm') or out of it ('off').")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+def show(options: ShowOptions, as_json: JsonOption = False) -> None:
     """Print the fitted models of a machine so that a person can read them."""
-    whole = load(machine)
-    format_ = Format.json if as_json else format_
+    if as_json:
+        options = options.model_copy(update={"format_": "json"})
+    format_, operation = options.format_, options.operation
+    machine = load(options.machine)
     is_collective = operation in (*collective_models.names(), COLLECTIVES)
-    is_effect = operation in effects_known(whole)
-    if (ranks is not None or algorithm) and not is_collective:
+    is_effect = operation in effects_known(machine)
+    _refuse_ranks(options, is_collective)
+    part = machine.model_copy(update={"point_to_point": []})
+    if not is_collective and not is_effect:
+        part = _part(machine, options)
+    views = [view for view in VIEWS if options.view in ("all", view)]
+    if options.topology and format_ != "json" and "bounded" not in views:
+        raise RequestError("--topology applies to bounds alone", "add --view bounded, or all")
+    needs_bounds = format_ == "json" or "bounded" in views
+    congestions = Congestions(machine, options.topology) if needs_bounds else None
+    fits = of_fits(part, congestions) if format_ == "json" or views else []
+    more: list[ModelSection] = []
+    # Effects have no cache and no models of one's choice, collectives no locality either.
+    only = options.model_fields_set & {"operation", "locality", "variant", "cache", "model"}
+    if is_effect or not only & {"operation", "cache", "model"}:
+        more += of_effects(machine, operation, options.locality, options.variant)
+    if is_collective or not only:
+        shared = congestions.at() if congestions else None
+        more += of_collectives(
+            machine, operation, algorithm=options.algorithm, ranks=options.ranks, congestion=shared
+        )
+    _print(part, fits, more, options, views)
+    for warning in machine.provenance.warnings if format_ != "json" else ():
+        say.warn(warning)
+
+
+def _refuse_ranks(options: ShowOptions, is_collective: bool) -> None:
+    ranks = options.ranks
+    if (ranks is not None or options.algorithm) and not is_collective:
         raise RequestError(
-            "--ranks and --algorithm are of a collective",
+            "--ranks and --algorithm apply to a collective",
             "name one: --operation bcast, or --operation collectives",
         )
     if ranks is not None and not 2 <= ranks <= _core.MOST_RANKS:
@@ -103,68 +120,51 @@ def show(
             f"a collective has at least 2 ranks and at most {_core.MOST_RANKS} (2^30), not {ranks}",
             "for example --ranks 64",
         )
-    part = whole.model_copy(update={"point_to_point": []})
-    if not is_collective and not is_effect:
-        asked = {"operation": operation, "locality": locality, "variant": variant, "cache": cache}
-        if whole.point_to_point or operation is not None:
-            part = whole.model_copy(update={"point_to_point": matching(whole, asked)})
-        if part.point_to_point:
-            usual = "piecewise" if format_ in (Format.text, Format.latex) else "all"
-            part = chosen(part, model or usual)
-    views = [one for one in VIEWS if view in (Shown.all, one)]
-    if topology and format_ is not Format.json and "bounded" not in views:
-        raise RequestError("--topology is what bounds are for", "add --view bounded, or all")
-    needs_bounds = format_ is Format.json or "bounded" in views
-    congestions = Congestions(whole, topology) if needs_bounds else None
-    fits = of_fits(part, congestions) if format_ is Format.json or views else []
-    more: list[Section] = []
-    # Effects have no cache and no models of one's choice, collectives no locality either.
-    if is_effect or (operation is None and cache is None and model is None):
-        more += of_effects(whole, operation, locality, variant)
-    if is_collective or not (operation or locality or variant or cache or model):
-        shared = congestions.at() if congestions else None
-        more += of_collectives(whole, operation, algorithm=algorithm, ranks=ranks, congestion=shared)
-    _print(part, fits, more, format_, views, machine)
-    for warning in whole.provenance.warnings if format_ is not Format.json else ():
-        say.warn(warning)
+
+
+def _part(machine: Machine, options: ShowOptions) -> Machine:
+    """The machine with the point-to-point entries and models that the options choose."""
+    if not machine.point_to_point and options.operation is None:
+        return machine
+    keys = options.model_dump(include={"operation", "locality", "variant", "cache"})
+    part = machine.model_copy(update={"point_to_point": matching(machine, keys)})
+    if not part.point_to_point:
+        return part
+    usual = "piecewise" if options.format_ in ("text", "latex") else "all"
+    return chosen(part, options.model or usual)
 
 
 def _print(
-    part: Machine,
-    fits: list[Section],
-    more: list[Section],
-    format_: Format,
-    views: Sequence[View],
-    path: Path,
+    part: Machine, fits: list[ModelSection], more: list[ModelSection], options: ShowOptions, views: Sequence[View]
 ) -> None:
     """Without views asked for: fits as formulas, and the exact view of the others (of all four in JSON)."""
     bare = part.model_copy(update={"point_to_point": []}) if views else part
     usual: Sequence[View] = views or ("exact",)
-    if format_ is Format.json:
-        say.json(_data(part, fits, more, views or VIEWS, path))
-    elif format_ is Format.latex:
-        lines = [*sections_latex(fits, usual), *sections_latex(more, usual)]
-        sys.stdout.write(as_latex(bare, lines))
-    elif format_ is Format.table:
-        for piece in (*as_tables(bare), *sections_tables([*fits, *more], usual)):
-            say.table(piece)
-    else:
-        told = [as_formulas(bare), sections_text(fits, usual, False), sections_text(more, usual, not views)]
-        say.line("\n\n".join(filter(None, told)))
+    match options.format_:
+        case "json":
+            say.json({"machine": str(options.machine), **_data(part, fits, more, views or VIEWS)})
+        case "latex":
+            lines = [*sections_latex(fits, usual), *sections_latex(more, usual)]
+            sys.stdout.write(as_latex(bare, lines))
+        case "table":
+            for table in (*as_tables(bare), *sections_tables([*fits, *more], usual)):
+                say.table(table)
+        case "text":
+            parts = as_formulas(bare), sections_text(fits, usual, False), sections_text(more, usual, not views)
+            say.line("\n\n".join(filter(None, parts)))
 
 
 def _data(
-    part: Machine, fits: list[Section], more: list[Section], views: Sequence[View], path: Path
+    part: Machine, fits: list[ModelSection], more: list[ModelSection], views: Sequence[View]
 ) -> dict[str, object]:
     data = overview(part)
     # In the order of `of_fits`: entry by entry, model by model.
     models = [model for entry in data["entries"] for model in entry["models"].values()]
-    for model, told in zip(models, sections_data(fits, views), strict=True):
-        model["views"] = told["views"]
-    effects = [one for one in more if "effect" in one.data]
-    collectives = [one for one in more if "operation" in one.data]
+    for model, section in zip(models, sections_data(fits, views), strict=True):
+        model["views"] = section["views"]
+    effects = [section for section in more if "effect" in section.data]
+    collectives = [section for section in more if "operation" in section.data]
     return {
-        "machine": str(path),
         **data,
         "effects": sections_data(effects, views),
         "collectives": sections_data(collectives, views),

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli._network_figures import NetworkOptions
-from hockney.cli.schedule import Problem
+from hockney.cli.schedule import ScheduleOptions
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.predict.verb import NetworkOptions
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes, parse_extents, parse_per_byte, parse_time
@@ -23,19 +23,16 @@ from hockney.units import format_bytes, format_time, parse_bytes, parse_extents,
 with later():
     from hockney.machine.file import load
     from hockney.machine.system import find_system
-    from hockney.predict.costs import Source
+    from hockney.predict.costs import CostSource
     from hockney.predict.machine_costs import COMMAND_LINE, of_machine, of_system, placed
     from hockney.predict.network_figures import NetworkFigures, with_network
     from hockney.predict.scenario import LOCALITIES, Place
-    from hockney.predict.simulation import FARTHEST, Outcome, Parameters, Shared
+    from hockney.predict.simulation import FARTHEST, LoggopsParameters, Shared, SimulationResult
     from hockney.predict.simulation import simulate as run
     from hockney.predict.simulation import trace as steps
-    from hockney.report.schedules import draw, page
-    from hockney.report.svg import png_file, svg_file
-    from hockney.schedule.catalogue import Asked
-
-
-PICTURES = (".svg", ".png", ".html")
+    from hockney.report.drawn import ENDINGS
+    from hockney.report.schedules import draw, write
+    from hockney.schedule.catalogue import ScheduleRequest
 
 
 MOST_PLACES = 2**28
@@ -53,9 +50,10 @@ def _extents(text: str) -> tuple[int, ...]:
 def _levels(text: str) -> tuple[tuple[int, int], ...]:
     level = r"[1-9]\d{0,6}:[1-9]\d{0,6}"
     if not re.fullmatch(f"{level}(,{level}){{0,9}}", text):
-        raise RequestError(f"{text!r} is not a fat tree", "write children:uplinks of each level, as 16:4,8:2")
-    pairs = [one.split(":") for one in text.split(",")]
-    levels = tuple((int(children), int(uplinks)) for children, uplinks in pairs)
+        raise RequestError(
+            f"{text!r} is not a fat tree", "write children:uplinks of each level, such as 16:4,8:2"
+        )
+    levels = tuple((int(children), int(uplinks)) for children, uplinks in re.findall(r"(\d+):(\d+)", text))
     nodes = math.prod(children for children, _ in levels)
     _refuse_huge(nodes * 2 * max(uplinks for _, uplinks in levels), text)
     return levels
@@ -72,7 +70,9 @@ class LogGops(BaseModel):
     latency_s: Annotated[
         float | None,
         Option(
-            "L: a time, as 2.5us; needed without --machine or --system.", flags=("--latency",), read=parse_time
+            "L: a time, such as 2.5us; needed without --machine or --system.",
+            flags=("--latency",),
+            read=parse_time,
         ),
     ] = None
     overhead_s: Annotated[
@@ -89,24 +89,26 @@ class LogGops(BaseModel):
     ] = None
     gap_s: Annotated[
         float | None,
-        Option("g: between two messages of a rank.", flags=("--gap",), read=parse_time),
+        Option("g: the time between two messages of a rank.", flags=("--gap",), read=parse_time),
     ] = None
     gap_s_per_B: Annotated[
         float | None,
-        Option("G: a time, as 6ns, or a rate, as 10GB/s.", flags=("--gap-per-byte",), read=parse_per_byte),
+        Option(
+            "G: a time, such as 6ns, or a rate, such as 10GB/s.", flags=("--gap-per-byte",), read=parse_per_byte
+        ),
     ] = None
     reduce_s_per_B: Annotated[
         float | None,
-        Option("γ: to reduce a byte, or a rate.", flags=("--reduction",), read=parse_per_byte),
+        Option("γ: the time to reduce a byte, or a rate.", flags=("--reduction",), read=parse_per_byte),
     ] = None
     copy_s_per_B: Annotated[
         float | None,
-        Option("To copy a byte, or a rate.", flags=("--copy",), read=parse_per_byte),
+        Option("Time to copy a byte, or a rate.", flags=("--copy",), read=parse_per_byte),
     ] = None
     rendezvous_above_B: Annotated[
         int | None,
         Option(
-            "Largest eager message; none: all are.",
+            "Largest message that is sent eagerly; none: all are.",
             flags=("--rendezvous-above",),
             read=lambda text: None if text == "none" else parse_bytes(text),
         ),
@@ -114,7 +116,7 @@ class LogGops(BaseModel):
 
     @property
     def given(self) -> dict[str, Any]:
-        """What is given, by the names of `hockney.predict.simulation.Parameters`."""
+        """What is given, by the names of `hockney.predict.simulation.LoggopsParameters`."""
         given = self.model_dump(exclude_unset=True)
         return {"receive_overhead_s": given["overhead_s"], **given} if "overhead_s" in given else given
 
@@ -122,21 +124,25 @@ class LogGops(BaseModel):
 class Sharing(BaseModel):
     """Links and nodes that messages share."""
 
-    node_size: Annotated[int, Option("Ranks of a node, one after another."), Field(ge=1)] = 1
+    node_size: Annotated[int, Option("Ranks of a node; consecutive ranks share one."), Field(ge=1)] = 1
     node_gap_s_per_B: Annotated[
         float | None,
-        Option("Into and out of a node, shared by its ranks.", flags=("--node-bandwidth",), read=parse_per_byte),
+        Option(
+            "Bandwidth into and out of a node, shared by its ranks.",
+            flags=("--node-bandwidth",),
+            read=parse_per_byte,
+        ),
     ] = None
     torus: Annotated[
-        tuple[int, ...], Option("Extents of a torus of nodes, as 8x8x8.", read=_extents, show=None)
+        tuple[int, ...], Option("Extents of a torus of nodes, such as 8x8x8.", read=_extents, show=None)
     ] = ()
     fat_tree: Annotated[
         tuple[tuple[int, int], ...],
-        Option("Children:uplinks of each level, as 16:4,8:2.", read=_levels, show=None),
+        Option("Children:uplinks of each level, such as 16:4,8:2.", read=_levels, show=None),
     ] = ()
     link_gap_s_per_B: Annotated[
         float | None,
-        Option("Of each link between the nodes.", flags=("--link-bandwidth",), read=parse_per_byte),
+        Option("Bandwidth of each link between the nodes.", flags=("--link-bandwidth",), read=parse_per_byte),
     ] = None
 
 
@@ -144,24 +150,24 @@ class Simulation(BaseModel):
     """Where parameters come from, and what is simulated of the collective."""
 
     machine: Annotated[Path | None, Option("Machine file: its parameters where none are given here.")] = None
-    system: Annotated[str, Option("Description of the system, where ranks are: a known name or a JSON file.")] = (
-        ""
-    )
-    mapping: Annotated[str, Option("How the system's mapping puts ranks.")] = ""
+    system: Annotated[
+        str, Option("Description of the system that the ranks are on: a known name or a JSON file.")
+    ] = ""
+    mapping: Annotated[str, Option("Mapping of the system that places the ranks.")] = ""
     noise_s: Annotated[
         float,
         Option(
-            "Mean of an exponential delay of each act.",
+            "Mean of an exponential delay, added each time a processor is busy.",
             flags=("--noise",),
             read=parse_time,
             show="{:g}s".format,
         ),
     ] = 0.0
-    seed: Annotated[int, Option("Of the noise."), Field(ge=0, lt=2**64)] = 0
-    by_class: Annotated[bool, Option("One rank for all that do the same.")] = True
-    critical_path: Annotated[bool, Option("Where the time went.", flags=("--critical-path",))] = False
-    per_rank: Annotated[Path | None, Option("CSV: when each rank is done.")] = None
-    trace: Annotated[Path | None, Option("Each step: .csv, or drawn: .svg, .png, .html.")] = None
+    seed: Annotated[int, Option("Seed of the noise."), Field(ge=0, lt=2**64)] = 0
+    by_class: Annotated[bool, Option("Simulate one rank for all that do the same.")] = True
+    critical_path: Annotated[bool, Option("Say where the time went.", flags=("--critical-path",))] = False
+    per_rank: Annotated[Path | None, Option("CSV file: when each rank is done.")] = None
+    trace: Annotated[Path | None, Option("File of every step: .csv, or drawn: .svg, .png, .html.")] = None
 
 
 @verb(
@@ -175,7 +181,7 @@ class Simulation(BaseModel):
     "hockney simulate bcast --algorithm binomial --ranks 64 --bytes 1KiB --machine machine.json --json",
 )
 def simulate(
-    problem: Problem,
+    problem: ScheduleOptions,
     loggops: LogGops,
     between: NetworkOptions,
     sharing: Sharing,
@@ -184,16 +190,16 @@ def simulate(
 ) -> None:
     """When each rank is done with a collective, under LogGOPS parameters.
 
-    They are given here, or are those of a machine file (or, roughly, of a system's description), by locality
-    where --system says where ranks are; what is given here replaces them everywhere.
+    The parameters are given here, or come from a machine file (or, roughly, from a system's description), by
+    locality where --system says where ranks are. A parameter that is given here replaces theirs everywhere.
     """
-    asked, noise_s = problem.asked(), options.noise_s
+    request, noise_s = problem.request(), options.noise_s
     shared = _shared(sharing)
-    source, place, parameters, warnings = _source(loggops.given, options, between.network, asked, shared)
+    source, place, parameters, warnings = _source(loggops.given, options, between.network, request, shared)
     if options.trace and (shared or noise_s or place):
         raise RequestError("--trace shows neither shared links nor places nor noise", "leave one of them out")
     outcome = run(
-        asked,
+        request,
         source,
         place=place,
         shared=shared,
@@ -203,16 +209,16 @@ def simulate(
         by_class=options.by_class and options.per_rank is None,
         critical_path=options.critical_path,
     )
-    written = _write_files(asked, source, outcome, options.per_rank, options.trace)
+    written = _write_files(request, source, outcome, options.per_rank, options.trace)
     if json:
         say.json(
             {
                 "collective": problem.collective,
                 "algorithm": problem.algorithm,
                 "ranks": problem.ranks,
-                "bytes": asked.problem.bytes,
+                "bytes": request.problem.bytes,
                 "root": problem.root,
-                "segment_bytes": asked.problem.segment_B or None,
+                "segment_bytes": request.problem.segment_B or None,
                 "radix": problem.radix or None,
                 "parameters": parameters,
                 "warnings": warnings,
@@ -225,12 +231,16 @@ def simulate(
         return
     for warning in warnings:
         say.warn(warning)
-    _print(asked, outcome, written)
+    _print(request, outcome, written)
 
 
 def _source(
-    given: dict[str, Any], options: Simulation, network: NetworkFigures, asked: Asked, shared: Shared | None
-) -> tuple[Source, Place | None, dict[str, Any], list[str]]:
+    given: dict[str, Any],
+    options: Simulation,
+    network: NetworkFigures,
+    request: ScheduleRequest,
+    shared: Shared | None,
+) -> tuple[CostSource, Place | None, dict[str, Any], list[str]]:
     """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and what is assumed."""
     if options.machine is None and not options.system:
         if "latency_s" not in given:
@@ -244,14 +254,14 @@ def _source(
                 "--network-latency and --network-bandwidth complete a --machine or --system",
                 "without one --latency and --gap-per-byte are those of all messages",
             )
-        plain = Parameters(
+        plain = LoggopsParameters(
             **{"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0} | given
         )
-        told = {
+        origins = {
             name: {"value": value, "from": COMMAND_LINE if name in given else "default"}
             for name, value in vars(plain).items()
         }
-        return plain, None, {"all": told}, []
+        return plain, None, {"all": origins}, []
     described = find_system(options.system) if options.system else None
     if described and shared:
         raise RequestError(
@@ -262,23 +272,23 @@ def _source(
     elif described:
         costs = of_system(described)
     costs = with_network(costs, network, described).replaced(given)
-    ranks = asked.problem.ranks
-    warnings = [*costs.warnings, *costs.beyond(asked.problem.bytes)]
+    ranks = request.problem.ranks
+    warnings = [*costs.warnings, *costs.beyond(request.problem.bytes)]
     if described is None:
         if options.mapping:
             raise RequestError("--mapping needs --system", "say which system the ranks are on")
         if shared is None:
             warnings += costs.assumptions(None, ranks)
             costs = costs.alike(ranks)
-            return costs, None, costs.told(given, list(costs.messages)), warnings
+            return costs, None, costs.described(given, list(costs.messages)), warnings
         on_nodes = shared.place(ranks)
         costs.check_network(on_nodes, ranks)
         warnings += costs.assumptions(on_nodes, ranks)
-        return costs, None, costs.told(given, [FARTHEST - 1, FARTHEST]), warnings
+        return costs, None, costs.described(given, [FARTHEST - 1, FARTHEST]), warnings
     costs, place = placed(costs, network.of(described), options.mapping, ranks)
     costs.check_network(place, ranks)
     warnings += costs.assumptions(place, ranks)
-    return costs, place, costs.told(given, range(len(LOCALITIES))), warnings
+    return costs, place, costs.described(given, range(len(LOCALITIES))), warnings
 
 
 def _shared(sharing: Sharing) -> Shared | None:
@@ -307,23 +317,22 @@ def _shared(sharing: Sharing) -> Shared | None:
 
 
 def _write_files(
-    asked: Asked, source: Source, outcome: Outcome, per_rank: Path | None, trace: Path | None
+    request: ScheduleRequest,
+    source: CostSource,
+    outcome: SimulationResult,
+    per_rank: Path | None,
+    trace: Path | None,
 ) -> dict[str, str]:
-    written: dict[str, str] = {}
+    """{option: file} of what was written."""
     if per_rank is not None:
         _write_table(per_rank, ({"rank": r, "finish_s": s} for r, s in enumerate(outcome.finish_s.tolist())))
-        written["per_rank"] = str(per_rank)
-    if trace is not None:
-        if trace.suffix in PICTURES:
-            _draw(asked, source, trace)
-        elif trace.suffix == ".csv":
-            _write_table(trace, steps(asked, source))
-        else:
-            raise RequestError(
-                f"cannot write a trace as {trace.name}", "end the name in .csv, .svg, .png or .html"
-            )
-        written["trace"] = str(trace)
-    return written
+    if trace is not None and trace.suffix in ENDINGS:
+        write(trace, draw(request, "space-time", source.at([FARTHEST])), request)
+    elif trace is not None and trace.suffix == ".csv":
+        _write_table(trace, steps(request, source))
+    elif trace is not None:
+        raise RequestError(f"cannot write a trace as {trace.name}", "end the name in .csv, .svg, .png or .html")
+    return {name: str(path) for name, path in (("per_rank", per_rank), ("trace", trace)) if path is not None}
 
 
 def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
@@ -339,28 +348,17 @@ def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
         raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
-def _draw(asked: Asked, source: Source, path: Path) -> None:
-    figure = draw(asked, "space-time", source.at([FARTHEST]))
-    try:
-        if path.suffix == ".html":
-            path.write_bytes(page(figure, asked))
-        else:
-            path.write_bytes(svg_file(figure) if path.suffix == ".svg" else png_file(figure))
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
-
-
-def _print(asked: Asked, outcome: Outcome, written: dict[str, str]) -> None:
-    problem = asked.problem
-    name = f"{asked.algorithm.collective} {asked.algorithm.name}, {problem.ranks:,} ranks"
+def _print(request: ScheduleRequest, outcome: SimulationResult, written: dict[str, str]) -> None:
+    problem = request.problem
+    name = f"{request.algorithm.collective} {request.algorithm.name}, {problem.ranks:,} ranks"
     say.line(f"{name}, {format_bytes(problem.bytes)} ({outcome.method})")
     table = Table(show_header=False, box=None)
     table.add_column()
     table.add_column(justify="right")
-    told = outcome.summary()
-    table.add_row("last rank done", format_time(told["makespan_s"]))
-    table.add_row("mean over ranks", format_time(told["mean_over_ranks_s"]))
-    table.add_row("first rank done", format_time(told["min_over_ranks_s"]))
+    summary = outcome.summary()
+    table.add_row("last rank done", format_time(summary["makespan_s"]))
+    table.add_row("mean over ranks", format_time(summary["mean_over_ranks_s"]))
+    table.add_row("first rank done", format_time(summary["min_over_ranks_s"]))
     table.add_row("messages", f"{outcome.messages:,}")
     table.add_row("simulated in", format_time(outcome.engine_s))
     say.table(table)
@@ -368,7 +366,7 @@ def _print(asked: Asked, outcome: Outcome, written: dict[str, str]) -> None:
         path = Table("critical path", "time", "share", box=None)
         for term, seconds in outcome.critical_path["terms_s"].items():
             if seconds:
-                share = f"{seconds / told['makespan_s']:.1%}"
+                share = f"{seconds / summary['makespan_s']:.1%}"
                 path.add_row(term.replace("_", " "), format_time(seconds), share)
         say.table(path)
     for file in written.values():

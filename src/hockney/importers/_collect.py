@@ -7,7 +7,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -112,9 +112,9 @@ def _walk(paths: Iterable[Path], skipped: list[tuple[str, str]]) -> Iterable[Pat
     done: set[Path] = set()
     for given in paths:
         if not given.is_dir():
-            found = [given]
+            files = [given]
         else:
-            found = []
+            files = []
             before = len(skipped)
             for folder, subfolders, names in os.walk(given):
                 if {RECORDS, PLAN} & set(names):
@@ -125,10 +125,10 @@ def _walk(paths: Iterable[Path], skipped: list[tuple[str, str]]) -> Iterable[Pat
                     (str(Path(folder, name)), "hidden") for name in (*subfolders, *names) if name[0] == "."
                 ]
                 subfolders[:] = sorted(name for name in subfolders if name[0] != ".")
-                found += [Path(folder, name) for name in sorted(names) if name[0] != "."]
-            if not found and len(skipped) == before:
+                files += [Path(folder, name) for name in sorted(names) if name[0] != "."]
+            if not files and len(skipped) == before:
                 skipped.append((str(given), "a folder without files to import"))
-        for path in found:
+        for path in files:
             if path.resolve() not in done:
                 done.add(path.resolve())
                 yield path
@@ -148,8 +148,8 @@ def _distinguish(files: Sequence[ImportedFile], given: Given) -> None:
     """Name the variants, number the repetitions."""
     # These say themselves what was measured; where they are kept says no more.
     texts = [file for file in files if file.format not in ("tidy", "pico")]
-    told = labels([file.path for file in texts], [file.content.records for file in texts])
-    variants = {} if given.variant else {id(file): label for file, label in zip(texts, told, strict=True)}
+    file_labels = labels([file.path for file in texts], [file.content.records for file in texts])
+    variants = {} if given.variant else {id(file): label for file, label in zip(texts, file_labels, strict=True)}
     taken: set[tuple[object, ...]] = set()
     following: dict[tuple[object, ...], int] = {}
     for file in files:
@@ -196,7 +196,7 @@ def write(collection: Collection, folder: Path, given: Given) -> Campaign:
     there_before = folder.exists()
     plan = {
         "imported": [str(file.path) for file in collection.files],
-        "given": {name: value for name, value in asdict(given).items() if value},
+        "given": {name: value for name, value in given.model_dump().items() if value},
     }
     campaign = Campaign.create(folder, plan)
     try:

@@ -27,15 +27,15 @@ def copied(records: Sequence[Record], others: Iterable[Record]) -> list[Record]:
     for other in others:
         known[_point(other)].append(other.value)
     points = set(known)
-    shared, found = 0, []
+    shared, matches = 0, []
     for record in records:
         point = _point(record)
         shared += point in points
         same = [value for value in known.get(point, ()) if math.isclose(value, record.value, rel_tol=SAME_VALUE)]
         if same:
             known[point].remove(same[0])
-            found.append(record)
-    return found if found and len(found) >= SAME_SHARE * shared else []
+            matches.append(record)
+    return matches if matches and len(matches) >= SAME_SHARE * shared else []
 
 
 def _point(record: Record) -> Point:

@@ -33,7 +33,7 @@ def rows(path: Path, text: str, needed: Collection[str]) -> list[tuple[str, dict
     RequestError where a needed column is missing, or a row has more or fewer fields than the header.
     """
     reader = csv.reader(io.StringIO(text, newline=""))
-    found: list[tuple[str, dict[str, str]]] = []
+    entries: list[tuple[str, dict[str, str]]] = []
     try:
         names = [name.strip() for name in next(reader, [])]
         if missing := [name for name in needed if name not in names]:
@@ -44,10 +44,10 @@ def rows(path: Path, text: str, needed: Collection[str]) -> list[tuple[str, dict
                 continue
             if len(fields) != len(names):
                 raise RequestError(f"{where}: {len(fields)} fields where the header has {len(names)}", _HINT)
-            found.append((where, {name: field.strip() for name, field in zip(names, fields, strict=True)}))
+            entries.append((where, {name: field.strip() for name, field in zip(names, fields, strict=True)}))
     except csv.Error as error:
         raise RequestError(f"{path}:{reader.line_num}: {error}", _HINT) from error
-    return found
+    return entries
 
 
 def time_s(row: Mapping[str, str], name: str, where: str, unit_s: float) -> float:

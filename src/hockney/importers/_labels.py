@@ -66,8 +66,8 @@ def labels(paths: Sequence[Path], records: Sequence[Sequence[Record]]) -> list[s
     by_words, by_numbers = _collisions(kept, own, words, records)
     result = []
     for i, label in enumerate(kept):
-        told = own[i] if i in by_numbers else words[i] if by_words else ""
-        result.append("/".join(filter(None, [label, told])))
+        suffix = own[i] if i in by_numbers else words[i] if by_words else ""
+        result.append("/".join(filter(None, [label, suffix])))
     return result
 
 

@@ -1,4 +1,4 @@
-"""Lines of a benchmark's text: launcher prefixes, and a last line that may have been cut short."""
+"""Lines of a benchmark's text, the prefixes that launchers put before them, and numbers in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"\d{1,19}(?:\.\d{1,19})?(?:[eE][+-]?\d{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """`number` counts from 1; `ended` is False for a last line without line end."""
 
     number: int
@@ -23,17 +23,17 @@ class Line:
     ended: bool
 
 
-def split_lines(text: str) -> list[Line]:
-    """All lines that are not blank; only line feeds separate, whatever precedes them."""
+def split_lines(text: str) -> list[TextLine]:
+    """All lines that are not blank; line feeds alone separate lines."""
     parts = text.split("\n")
     last = len(parts)
-    return [Line(n, part.rstrip(), n < last) for n, part in enumerate(parts, 1) if part.strip()]
+    return [TextLine(n, part.rstrip(), n < last) for n, part in enumerate(parts, 1) if part.strip()]
 
 
 class Prefix:
     """What a launcher puts before each line of the rank that prints (`0: `, `[1,0]<stdout>:`, a time).
 
-    It is learnt from a title line. Lines that do not begin with it come from somewhere else: never rows.
+    The title line shows the prefix. Lines without it come from elsewhere and are no rows.
     """
 
     def __init__(self, before_title: str) -> None:
@@ -54,33 +54,3 @@ def is_size(token: str) -> bool:
 def is_number(token: str) -> bool:
     """A plain non-negative number: neither a word nor nan, inf or a sign."""
     return _NUMBER.fullmatch(token) is not None
-
-
-def may_be_cut(line: Line, last_token: str, decimals: int) -> bool:
-    """Whether the last value of an unended last line may lack digits.
-
-    Both programs print a fixed number of decimals, so a value with all `decimals` is whole; a last column
-    without decimals cannot be told.
-    """
-    if line.ended or last_token in ("Pass", "Fail"):
-        return False
-    return decimals == 0 or len(last_token.partition(".")[2]) < decimals
-
-
-def decimals_of(token: str) -> int:
-    """Digits behind the point: `12.30` → 2, `7` → 0."""
-    return len(token.partition(".")[2])
-
-
-def block_of(vector_B: int, ranks: int) -> int | None:
-    """One rank's block of a vector that is divided as evenly as its elements allow, to the nearest byte.
-
-    None where not every rank has a byte: such sizes have no block in common.
-    """
-    return None if 0 < vector_B < ranks else round(vector_B / ranks)
-
-
-def below_resolution(values: list[str]) -> str:
-    """One warning for all printed zeros of a table: a record's value is positive."""
-    shown = ", ".join(values[:3]) + (f" and {len(values) - 3} more" if len(values) > 3 else "")
-    return f"printed as zero, so below the resolution, left out: {shown}"

@@ -61,18 +61,18 @@ class NcclRun:
 
     def place(self, devices: Iterable[tuple[int, str]]) -> None:
         """Ranks and nodes from the (group, host) of every device."""
-        found = list(devices)
-        if not found:
+        places = list(devices)
+        if not places:
             return
-        groups = Counter(group for group, _ in found)
-        hosts = Counter(host for _, host in found)
+        groups = Counter(group for group, _ in places)
+        hosts = Counter(host for _, host in places)
         self.ranks, self.groups = max(groups.values()), len(groups)
         if len(groups) == 1:
             self.nodes, self.ppn = len(hosts), max(hosts.values())
 
 
 @dataclass(frozen=True)
-class Row:
+class NcclRow:
     """One size, out of place or in place. `wrong` is None where results were not checked."""
 
     size_B: int
@@ -104,7 +104,7 @@ def library(code: int) -> str:
     return f"NCCL {code // unit}.{code % unit // 100}.{code % 100}"
 
 
-def add(run: NcclRun, row: Row, where: str, imported: Imported) -> None:
+def add(run: NcclRun, row: NcclRow, where: str, imported: Imported) -> None:
     """The records of a row, or a warning that says why there is none."""
     if row.wrong:
         imported.warnings.append(
@@ -139,7 +139,7 @@ def add(run: NcclRun, row: Row, where: str, imported: Imported) -> None:
         imported.records.append(record)
 
 
-def _size(run: NcclRun, row: Row) -> tuple[int | None, str]:
+def _size(run: NcclRun, row: NcclRow) -> tuple[int | None, str]:
     """Bytes as the project counts them, or why they are unknown."""
     if row.size_B > LARGEST:
         return None, f"{row.size_B} B is no size of a message"
@@ -154,7 +154,7 @@ def _size(run: NcclRun, row: Row) -> tuple[int | None, str]:
     return row.size_B // run.ranks, ""
 
 
-def _common(run: NcclRun, row: Row, size: int) -> dict[str, Any]:
+def _common(run: NcclRun, row: NcclRow, size: int) -> dict[str, Any]:
     detail = [
         row.datatype if row.datatype != "float" else "",
         row.redop if row.redop not in ("sum", "none", "") else "",

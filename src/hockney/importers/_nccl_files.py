@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hockney.errors import RequestError
 from hockney.importers import _csv
-from hockney.importers._nccl import OPERATIONS, NcclRun, Row, add, library, program
+from hockney.importers._nccl import OPERATIONS, NcclRow, NcclRun, add, library, program
 from hockney.importers.base import Given, Imported
 from hockney.records.record import Statistic
 
@@ -167,7 +167,7 @@ def _json(path: Path, data: Any, given: Given) -> Imported:
             if body.time is None:
                 imported.warnings.append(f"{where}: left out: no time of the operation (-C 1 is that of the CPU)")
                 continue
-            row = Row(
+            row = NcclRow(
                 size_B=result.size,
                 time_us=body.time,
                 in_place=in_place,
@@ -189,8 +189,8 @@ def _table(path: Path, text: str) -> list[tuple[str, Any]]:
     first = rest.partition("\n")[0]
     if "nodes" not in names and ",ranks," in names and len(_csv.header(first)) == len(_csv.header(names)) + 1:
         names = names.replace(",ranks,", ",nodes,ranks,")
-    found = _csv.rows(path, f"{names}\n{rest}", ())
-    return [(where, {name: cell for name, cell in row.items() if cell}) for where, row in found]
+    entries = _csv.rows(path, f"{names}\n{rest}", ())
+    return [(where, {name: cell for name, cell in row.items() if cell}) for where, row in entries]
 
 
 def _lines(path: Path, lines: list[tuple[str, Any]], given: Given) -> Imported:
@@ -210,7 +210,7 @@ def _lines(path: Path, lines: list[tuple[str, Any]], given: Given) -> Imported:
         if run.operation() is None:
             imported.warnings.append(f"{where}: left out: {line.collective} is no collective that is imported")
             continue
-        row = Row(
+        row = NcclRow(
             line.size, line.time, line.inplace, None, line.type, line.redop, wrong=_wrong(line.wrong, where)
         )
         add(run, row, where, imported)

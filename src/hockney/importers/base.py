@@ -8,9 +8,12 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
 
 from hockney.errors import RequestError
+from hockney.options import Option
 from hockney.records.record import Locality, Record
 from hockney.registry import Registry
 
@@ -23,19 +26,22 @@ IDLE = re.compile(r"\b\d+ of \d+ ranks$")
 """A variant of this ending says that the other ranks of the job waited: `2 of 64 ranks`."""
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(BaseModel, frozen=True):
     """What the user says of files whose text does not; it fills empty fields and overrides nothing."""
 
-    system: str = ""
-    mpi: str = ""
-    nodes: int | None = None
-    ppn: int | None = None
-    ranks: int | None = None
-    mapping: str = ""
-    algorithm: str = ""
-    variant: str = ""
-    locality: Locality | None = None
+    system: Annotated[str, Option("The machine, where the text does not say.", metavar="NAME")] = ""
+    mpi: Annotated[str, Option("The library and its version.", metavar="TEXT")] = ""
+    nodes: Annotated[int | None, Option("Nodes of the job."), Field(ge=1)] = None
+    ppn: Annotated[int | None, Option("Ranks per node."), Field(ge=1)] = None
+    ranks: Annotated[int | None, Option("Ranks, where the text does not say."), Field(ge=1)] = None
+    mapping: Annotated[str, Option("How ranks were mapped: core, socket, node, …")] = ""
+    algorithm: Annotated[
+        str, Option("Algorithm of the collectives, where one was forced and the text does not say which.")
+    ] = ""
+    variant: Annotated[str, Option("Name of the configuration; default: from the folders of the files.")] = ""
+    locality: Annotated[
+        Locality | None, Option("Locality of the two ranks: core, cache, numa, package, node or network.")
+    ] = None
 
 
 @dataclass

@@ -7,28 +7,20 @@ directions, `mbw_mr` sums over the pairs, a collective's `Avg` is the mean over 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hockney.importers._lines import (
-    Line,
-    Prefix,
-    below_resolution,
-    block_of,
-    decimals_of,
-    is_number,
-    is_size,
-    may_be_cut,
-    split_lines,
-)
+from hockney.importers._lines import Prefix, TextLine, is_number, is_size
+from hockney.importers._tables import BenchmarkTable, TableReader, Unit, block_of, family, has_title
 from hockney.importers.base import Given, Imported, Importer, importers
-from hockney.records.record import Record, Statistic
+from hockney.records.record import Record
 
 
 @dataclass(frozen=True)
-class _Test:
-    """`pairs` is None where the text decides; `detail` tells tests of the same operation apart."""
+class _OsuTest:
+    """`pairs` is None where the text gives it; `detail` distinguishes tests of the same operation."""
 
     operation: str
     collective: bool = False
@@ -38,27 +30,27 @@ class _Test:
 
 
 _TESTS = {
-    "latency": _Test("pingpong", pairs=1),
-    "multi latency": _Test("pingpong", detail="multi_lat"),
-    "multi-threaded latency": _Test("pingpong", pairs=1, detail="latency_mt"),
-    "multi-process latency": _Test("pingpong", pairs=1, detail="latency_mp"),
-    "bandwidth": _Test("bandwidth", pairs=1),
-    "bi-directional bandwidth": _Test("bidirectional", pairs=1),
-    "multiple bandwidth / message rate": _Test("bandwidth"),
-    "barrier latency": _Test("barrier", collective=True),
-    "broadcast latency": _Test("bcast", collective=True),
-    "scatter latency": _Test("scatter", collective=True),
-    "scatterv latency": _Test("scatterv", collective=True),
-    "gather latency": _Test("gather", collective=True),
-    "gatherv latency": _Test("gatherv", collective=True),
-    "allgather latency": _Test("allgather", collective=True),
-    "allgatherv latency": _Test("allgatherv", collective=True),
-    "all-to-all personalized exchange latency": _Test("alltoall", collective=True),
-    "all-to-allv personalized exchange latency": _Test("alltoallv", collective=True),
-    "all-to-allw personalized exchange latency": _Test("alltoallw", collective=True),
-    "reduce latency": _Test("reduce", collective=True, reduces=True),
-    "allreduce latency": _Test("allreduce", collective=True, reduces=True),
-    "reduce_scatter latency": _Test("reduce_scatter", collective=True, reduces=True),
+    "latency": _OsuTest("pingpong", pairs=1),
+    "multi latency": _OsuTest("pingpong", detail="multi_lat"),
+    "multi-threaded latency": _OsuTest("pingpong", pairs=1, detail="latency_mt"),
+    "multi-process latency": _OsuTest("pingpong", pairs=1, detail="latency_mp"),
+    "bandwidth": _OsuTest("bandwidth", pairs=1),
+    "bi-directional bandwidth": _OsuTest("bidirectional", pairs=1),
+    "multiple bandwidth / message rate": _OsuTest("bandwidth"),
+    "barrier latency": _OsuTest("barrier", collective=True),
+    "broadcast latency": _OsuTest("bcast", collective=True),
+    "scatter latency": _OsuTest("scatter", collective=True),
+    "scatterv latency": _OsuTest("scatterv", collective=True),
+    "gather latency": _OsuTest("gather", collective=True),
+    "gatherv latency": _OsuTest("gatherv", collective=True),
+    "allgather latency": _OsuTest("allgather", collective=True),
+    "allgatherv latency": _OsuTest("allgatherv", collective=True),
+    "all-to-all personalized exchange latency": _OsuTest("alltoall", collective=True),
+    "all-to-allv personalized exchange latency": _OsuTest("alltoallv", collective=True),
+    "all-to-allw personalized exchange latency": _OsuTest("alltoallw", collective=True),
+    "reduce latency": _OsuTest("reduce", collective=True, reduces=True),
+    "allreduce latency": _OsuTest("allreduce", collective=True, reduces=True),
+    "reduce_scatter latency": _OsuTest("reduce_scatter", collective=True, reduces=True),
 }
 """By title, without `OSU MPI` and `Test`. A new test is a new line here."""
 
@@ -93,109 +85,123 @@ _COLUMNS = (
     (r"Validation", "validation"),
     (r"Transmit\s+Size", "transmit_bytes"),
 )
-"""Names contain blanks: they are matched from left to right."""
+"""Names contain blanks, so they are matched from left to right."""
 
-_STATISTICS: dict[str, tuple[Statistic, float]] = {
+_UNITS: dict[str, Unit] = {
     "mean_us": ("mean_over_ranks", 1e-6),
     "max_us": ("max_over_ranks", 1e-6),
     "min_us": ("min_over_ranks", 1e-6),
     "bandwidth": ("bandwidth_B_per_s", 1e6),
     "message_rate": ("message_rate_per_s", 1.0),
 }
-"""Column → statistic and what one unit of it is in SI units (MB is 10^6 bytes)."""
+"""By column; MB is 10^6 bytes."""
 
 
 @dataclass
-class _Run:
-    """One title and what follows it."""
-
-    name: str
-    line: int
-    prefix: Prefix
-    test: _Test | None
+class _OsuTable(BenchmarkTable):
+    test: _OsuTest | None = None
     build: str = ""
     memory: str = ""
     datatype: str = ""
     pairs: int | None = None
     window: int | None = None
-    columns: list[str] = field(default_factory=list)
-    decimals: int = 2
-    rows: int = 0
-    below: list[str] = field(default_factory=list)
 
 
 def recognises(_path: Path, text: str) -> bool:
     """Whether a line of the text is an OSU title."""
-    return "OSU" in text and any(_TITLE.match(line.text) for line in split_lines(text))
+    return has_title(text, "OSU", _TITLE)
 
 
 def read(path: Path, text: str, given: Given) -> Imported:
     """Records of every table in the text, in its order."""
-    imported = Imported()
-    versions: list[str] = []
-    datatypes: list[str] = []
-    run: _Run | None = None
-    for line in split_lines(text):
-        title = _TITLE.match(line.text)
-        if title:
-            _finish(run, path, imported)
-            run = _begin(title, line)
-            versions.append(title["version"] or "")
-            continue
-        content = run.prefix.strip(line.text) if run else None
-        if run is None or not content:
-            continue
-        if content.startswith("#"):
-            _header(run, content, path, line, imported)
-            datatypes.append(run.datatype)
-        elif run.columns and run.test:
-            imported.records += _row(run, run.test, content, line, path, given, imported)
-    _finish(run, path, imported)
-    known = sorted(set(filter(None, versions)))
+    reader = _OsuReader(path, given)
+    imported = reader.read(text)
+    known = sorted(reader.versions)
     imported.tool = f"OSU {', '.join(known)}" if known else "OSU"
-    metadata: dict[str, Any] = {"datatype": sorted(set(filter(None, datatypes)))}
-    imported.metadata = {name: value for name, value in metadata.items() if value}
+    if reader.datatypes:
+        imported.metadata["datatype"] = sorted(reader.datatypes)
     return imported
 
 
-def _begin(title: re.Match[str], line: Line) -> _Run:
-    layer = _LAYER.match(title["name"])
-    name = " ".join((layer["name"] if layer else title["name"]).split())
-    test = _TESTS.get(name.lower()) if layer else None
-    build = (layer["build"] or "") if layer else ""
-    pairs = test.pairs if test else None
-    return _Run(name, line.number, Prefix(title["before"]), test, build, pairs=pairs)
+class _OsuReader(TableReader[_OsuTable]):
+    without_rows = "the run did not finish, or its table is of another kind"
 
+    def __init__(self, path: Path, given: Given) -> None:
+        super().__init__(path, given)
+        self.versions: set[str] = set()
+        self.datatypes: set[str] = set()
 
-def _finish(run: _Run | None, path: Path, imported: Imported) -> None:
-    if run is None:
-        return
-    where = f"{path}:{run.line}: OSU {run.name}"
-    if run.test is None:
-        reason = next((text for pattern, text in _FAMILIES if re.search(pattern, run.name, re.IGNORECASE)), "")
-        imported.not_imported.append(f"{where} is not imported: {reason or 'an unknown test'}")
-    elif run.rows == 0:
-        imported.warnings.append(
-            f"{where} has no results; the run did not finish, or its table is of another kind"
+    def begin(self, line: TextLine) -> _OsuTable | None:
+        title = _TITLE.match(line.text)
+        if title is None:
+            return None
+        self.versions |= {title["version"]} - {None}
+        layer = _LAYER.match(title["name"])
+        name = " ".join((layer["name"] if layer else title["name"]).split())
+        test = _TESTS.get(name.lower()) if layer else None
+        return _OsuTable(
+            f"OSU {name}",
+            f"{self.path}:{line.number}",
+            Prefix(title["before"]),
+            "" if test else family(name, _FAMILIES),
+            test=test,
+            build=(layer["build"] or "") if layer else "",
+            pairs=test.pairs if test else None,
         )
-    if run.below:
-        imported.warnings.append(f"{where}: {below_resolution(run.below)}")
 
+    def header(self, table: _OsuTable, content: str, where: str) -> None:
+        if pairs := _PAIRS.match(content):
+            table.pairs = int(pairs[1])
+            table.window = None if pairs[2] == "varied" else int(pairs[2])
+        elif datatype := _DATATYPE.match(content):
+            table.datatype = datatype[1]
+            self.datatypes.add(datatype[1])
+        elif memory := _MEMORY.match(content):
+            table.memory = "-".join(filter(None, memory.groups()))
+        elif _OTHER_TABLE.match(content):
+            table.columns = []
+        elif (names := content.lstrip("# \t")).startswith(("Size", "Avg", "Latency")):
+            table.columns = _columns(names)
+            if table.test and not table.columns:
+                self.imported.warnings.append(f"{where}: unknown columns, table left out: {names}")
 
-def _header(run: _Run, content: str, path: Path, line: Line, imported: Imported) -> None:
-    if pairs := _PAIRS.match(content):
-        run.pairs = int(pairs[1])
-        run.window = None if pairs[2] == "varied" else int(pairs[2])
-    elif datatype := _DATATYPE.match(content):
-        run.datatype = datatype[1]
-    elif memory := _MEMORY.match(content):
-        run.memory = "-".join(filter(None, memory.groups()))
-    elif _OTHER_TABLE.match(content):
-        run.columns = []
-    elif (names := content.lstrip("# \t")).startswith(("Size", "Avg", "Latency")):
-        run.columns = _columns(names)
-        if run.test and not run.columns:
-            imported.warnings.append(f"{path}:{line.number}: columns not understood, table left out: {names}")
+    def fits(self, column: str, cell: str) -> bool:
+        if column == "validation":
+            return cell in ("Pass", "Fail")
+        return is_size(cell) if column in ("bytes", "transmit_bytes") else is_number(cell)
+
+    def row(self, table: _OsuTable, cells: Sequence[str], where: str) -> None:
+        values = dict(zip(table.columns, cells, strict=True))
+        status = values.pop("validation", "")
+        if table.columns[0] != "bytes":
+            # A barrier prints one line without a size; what follows is not its table.
+            table.columns = []
+        if status == "Fail":
+            self.imported.warnings.append(
+                f"{where}: OSU's validation failed for this row; it is marked as not verified"
+            )
+        if table.test is not None:
+            printed = int(values.get("transmit_bytes", values.get("bytes", "0")))
+            size_B = self._bytes(table.test, printed, where)
+            if size_B is not None:
+                self.imported.records += _records(table, table.test, size_B, values, status, where)
+
+    def _bytes(self, test: _OsuTest, printed: int, where: str) -> int | None:
+        """The schema's bytes: osu_reduce_scatter prints the whole vector, the schema has one rank's block."""
+        if test.operation != "reduce_scatter":
+            return printed
+        ranks = self.given.ranks
+        if ranks is None:
+            self.imported.warnings.append(
+                f"{where}: left out: osu_reduce_scatter prints the whole vector; its block needs --ranks"
+            )
+            return None
+        block_B = block_of(printed, ranks)
+        if block_B is None:
+            self.imported.warnings.append(
+                f"{where}: left out: {printed} B are no block for each of {ranks} ranks"
+            )
+        return block_B
 
 
 def _columns(names: str) -> list[str]:
@@ -212,95 +218,40 @@ def _columns(names: str) -> list[str]:
     return kinds
 
 
-def _row(
-    run: _Run, test: _Test, content: str, line: Line, path: Path, given: Given, imported: Imported
+def _records(
+    table: _OsuTable, test: _OsuTest, size_B: int, values: dict[str, str], status: str, where: str
 ) -> list[Record]:
-    tokens = content.split()
-    where = f"{path}:{line.number}"
-    sized = run.columns[0] == "bytes"
-    if not (is_size(tokens[0]) if sized else is_number(tokens[0])):
-        return []
-    values = dict(zip(run.columns, tokens, strict=False))
-    status = values.pop("validation", "")
-    if (
-        len(tokens) != len(run.columns)
-        or not all(map(is_number, values.values()))
-        or status not in ("", "Pass", "Fail")
-    ):
-        cut = "" if line.ended else " (the file ends inside this line)"
-        imported.warnings.append(f"{where}: not a row of this table, left out{cut}: {content[:80]}")
-        return []
-    if may_be_cut(line, tokens[-1], run.decimals):
-        imported.warnings.append(f"{where}: the last line may be cut short, left out: {content[:80]}")
-        return []
-    run.decimals = decimals_of(tokens[-1])
-    run.rows += 1
-    if not sized:
-        # A barrier prints one line without a size; what follows is not its table.
-        run.columns = []
-    if status == "Fail":
-        imported.warnings.append(f"{where}: OSU's validation failed for this row; it is marked as not verified")
-    size = _bytes(test, int(values.get("transmit_bytes", values.get("bytes", "0"))), given, where, imported)
-    if size is None:
-        return []
-    return _records(run, test, size, values, status, where)
-
-
-def _bytes(test: _Test, printed: int, given: Given, where: str, imported: Imported) -> int | None:
-    """One rank's block where the tidy schema wants that: osu_reduce_scatter prints the whole vector."""
-    if test.operation != "reduce_scatter":
-        return printed
-    if given.ranks is None:
-        imported.warnings.append(
-            f"{where}: left out: osu_reduce_scatter prints the whole vector; its block needs --ranks"
-        )
-        return None
-    block = block_of(printed, given.ranks)
-    if block is None:
-        imported.warnings.append(f"{where}: left out: {printed} B are no block for each of {given.ranks} ranks")
-    return block
-
-
-def _records(run: _Run, test: _Test, size: int, values: dict[str, str], status: str, where: str) -> list[Record]:
     plain = "MPI_INT" if test.reduces else "MPI_CHAR"
-    detail = [test.detail, " ".join(filter(None, [run.build, run.memory]))]
-    detail += [
-        run.datatype if run.datatype != plain else "",
+    detail = [
+        test.detail,
+        " ".join(filter(None, [table.build, table.memory])),
+        table.datatype if table.datatype != plain else "",
         "derived datatype" if "transmit_bytes" in values else "",
     ]
     common: dict[str, Any] = {
         "source": "osu",
         "operation": test.operation,
         "algorithm": "" if test.collective else "default",
-        "bytes": size,
+        "bytes": size_B,
         "variant": ", ".join(filter(None, detail)),
-        "ranks": None if run.pairs is None else 2 * run.pairs,
-        "pairs": run.pairs,
-        "pair": "0-1" if run.pairs == 1 else "",
-        "window": run.window,
+        "ranks": None if table.pairs is None else 2 * table.pairs,
+        "pairs": table.pairs,
+        "pair": "0-1" if table.pairs == 1 else "",
+        "window": table.window,
         "batch": int(float(values["iterations"])) if "iterations" in values else None,
         "verified": {"Pass": True, "Fail": False}.get(status),
         "origin": where,
     }
-    records = []
-    for name, (statistic, unit) in _STATISTICS.items():
-        if name not in values or (name in ("min_us", "max_us") and not test.collective):
-            continue
-        value = float(values[name]) * unit
-        if value <= 0:
-            if size > 0 or name != "bandwidth":
-                run.below.append(f"{name} {values[name]} at {size} B")
-            continue
-        of_rows = name in ("mean_us", "bandwidth")
-        records.append(
-            Record(
-                **common,
-                statistic=statistic if test.collective or unit != 1e-6 else "one_way",
-                value=value,
-                quantiles=_quantiles(values, unit) if of_rows else {},
-            )
+    units = {name: unit for name, unit in _UNITS.items() if test.collective or name not in ("min_us", "max_us")}
+    return [
+        Record(
+            **common,
+            statistic=statistic if test.collective or name != "mean_us" else "one_way",
+            value=value,
+            quantiles=_quantiles(values, _UNITS[name][1]) if name in ("mean_us", "bandwidth") else {},
         )
-    return records
+        for name, statistic, value in table.positive(values, units, size_B)
+    ]
 
 
 def _quantiles(values: dict[str, str], unit: float) -> dict[str, float]:

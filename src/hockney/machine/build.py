@@ -96,18 +96,18 @@ def with_times(frame: pd.DataFrame) -> pd.DataFrame:
         if "pairs" in rows.columns:
             messages *= rows["pairs"].fillna(1).astype(float)
         amount = messages * rows["bytes"] if statistic == "bandwidth_B_per_s" else messages
-        made = rows.assign(statistic="one_way", time_s=amount / rows[statistic])
-        whole = pd.concat([whole, made], ignore_index=True)
+        added = rows.assign(statistic="one_way", time_s=amount / rows[statistic])
+        whole = pd.concat([whole, added], ignore_index=True)
     return whole
 
 
-def fit_all(one: Series) -> tuple[dict[str, Fit], list[str]]:
+def fit_all(measured: Series) -> tuple[dict[str, Fit], list[str]]:
     """Fits by model name, and why the others could not be made."""
     fits: dict[str, Fit] = {}
     notes: list[str] = []
     for name, fit in models:
         try:
-            fits[name] = fit(one)
+            fits[name] = fit(measured)
         except RequestError as error:
             notes.append(f"{name}: {error.message}")
     return fits, notes
@@ -129,11 +129,11 @@ def _split(frame: pd.DataFrame) -> dict[Words, pd.DataFrame]:
 
 def _by_words(records: Iterable[Record]) -> dict[Words, list[Record]]:
     """Records of each entry."""
-    found: dict[Words, list[Record]] = {}
+    by_words: dict[Words, list[Record]] = {}
     for record in records:
         values = (getattr(record, name, None) for name in _FIXED)
-        found.setdefault(tuple("" if value is None else str(value) for value in values), []).append(record)
-    return found
+        by_words.setdefault(tuple("" if value is None else str(value) for value in values), []).append(record)
+    return by_words
 
 
 def _groups(source: _Source) -> list[list[Series]]:
@@ -142,8 +142,8 @@ def _groups(source: _Source) -> list[list[Series]]:
     groups: dict[Words, list[Series]] = {}
     for operation in TRANSFERS:
         if operation in measured:
-            for one in series(source.frame, operation):
-                groups.setdefault(_fixed(one), []).append(one)
+            for member in series(source.frame, operation):
+                groups.setdefault(_fixed(member), []).append(member)
     if not groups:
         there = ", ".join(sorted(set(source.frame["operation"]))) or "nothing"
         raise RequestError(
@@ -169,22 +169,22 @@ def _check_words(source: _Source, name: str, known: Sequence[str]) -> None:
             )
 
 
-def _fixed(one: Series) -> Words:
-    return tuple(one.key[name] for name in _FIXED)
+def _fixed(member: Series) -> Words:
+    return tuple(member.key[name] for name in _FIXED)
 
 
 def _entry(group: Sequence[Series], source: _Source) -> Entry:
     words = _fixed(group[0])
     key = dict(zip(_FIXED, words, strict=True))
-    one = pool(group)
-    fits, notes = fit_all(one)
+    pooled = pool(group)
+    fits, notes = fit_all(pooled)
     other = {name: word for name, word in key.items() if name not in _SHOWN and word}
     if other.get("algorithm") == "default":
         del other["algorithm"]
     overheads = {}
     if key["operation"] == "pingpong":
         overheads = {
-            name: _points(one.related[name], _fixed(group[0].related[name]), source)
+            name: _points(pooled.related[name], _fixed(group[0].related[name]), source)
             for name in OVERHEADS
             if name in group[0].related
         }
@@ -192,17 +192,17 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
     measurements = Measurements(
         campaign=str(source.path),
         launches=list(dict.fromkeys(launches)),
-        points=_points(one, words, source),
+        points=_points(pooled, words, source),
         overheads=overheads,
     )
-    measurements.series = one
+    measurements.series = pooled
     return Entry.model_validate(
         {
             **{name: key[name] for name in _SHOWN},
             "locality": key["locality"] or None,
             "other": other,
             "pairs": sorted({member.key["pair"] for member in group} - {""}, key=_pair_order),
-            "eager_limit_B": one.eager_limit_B,
+            "eager_limit_B": pooled.eager_limit_B,
             "oversubscribed": _oversubscribed(source.rows[words]),
             "fits": fits,
             "notes": notes,
@@ -211,7 +211,7 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
     )
 
 
-def _points(one: Series, words: Words, source: _Source) -> list[Point]:
+def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
     rows = source.rows[words]
     counts = rows["bytes"].value_counts()
     records: dict[int, list[Record]] = {}
@@ -219,9 +219,9 @@ def _points(one: Series, words: Words, source: _Source) -> list[Point]:
         records.setdefault(record.bytes, []).append(record)
     samples = rows.groupby("bytes")["samples"].sum(min_count=1) if "samples" in rows.columns else None
     points = []
-    for size, time, low, high in zip(one.size_B, one.time_s, one.low_s, one.high_s, strict=True):
-        mine = records.get(int(size), [])
-        known = [record.disturbed for record in mine if record.disturbed is not None]
+    for size, time, low, high in zip(pooled.size_B, pooled.time_s, pooled.low_s, pooled.high_s, strict=True):
+        of_size = records.get(int(size), [])
+        known = [record.disturbed for record in of_size if record.disturbed is not None]
         taken = None if samples is None else samples.get(size)
         points.append(
             Point(
@@ -232,7 +232,7 @@ def _points(one: Series, words: Words, source: _Source) -> list[Point]:
                 records=int(counts.get(size, 0)),
                 samples=None if taken is None or pd.isna(taken) else int(taken),
                 disturbed=sum(known) if known else None,
-                stop=sorted({record.stop for record in mine} - {""}),
+                stop=sorted({record.stop for record in of_size} - {""}),
             )
         )
     return points

@@ -49,7 +49,11 @@ class Congestions:
         """Of an entry's MPI and variant; without one, of the default variant and every MPI. None: not known."""
         if self._given is not None:
             return self._given
-        effects = [one for one in self._machine.effects if one.effect == "congestion" and _speaks_of(one, entry)]
+        effects = [
+            effect
+            for effect in self._machine.effects
+            if effect.effect == "congestion" and _speaks_of(effect, entry)
+        ]
         return _of_effects(effects, self._network) or self._of_own_topology
 
     @cached_property
@@ -100,10 +104,12 @@ def _own_network(machine: Machine) -> Network | None:
 def _of_effects(effects: list[Effect], network: Network | None) -> Congestion | None:
     """The greatest that was measured, else a published formula."""
     measured = [
-        (one.parameters["worst_congestion"], one) for one in effects if "worst_congestion" in one.parameters
+        (effect.parameters["worst_congestion"], effect)
+        for effect in effects
+        if "worst_congestion" in effect.parameters
     ]
     if measured:
-        worst, effect = max(measured, key=lambda one: one[0].value)
+        worst, effect = max(measured, key=lambda entry: entry[0].value)
         number = f"{worst.value:.3g}"
         return Congestion(_defined(effect, f"C = {number}", f"C = {number}"), worst.value, network)
     for effect in effects:

@@ -21,15 +21,15 @@ def effects_of(records: Sequence[EffectRecord], progress: Callable[[str], None] 
     groups: dict[_Key, list[EffectRecord]] = {}
     for record in records:
         groups.setdefault(_key(record), []).append(record)
-    found = []
-    for key, mine in sorted(groups.items(), key=lambda item: _order(item[0])):
+    effects = []
+    for key, group in sorted(groups.items(), key=lambda item: _order(item[0])):
         progress(f"effect {key[0]}")
-        found += _models(mine)
-    return found
+        effects += _models(group)
+    return effects
 
 
 def _key(record: EffectRecord) -> _Key:
-    place = tuple(str(one) for one in (record.ranks, record.nodes, record.ppn, record.oversubscribed))
+    place = tuple(str(value) for value in (record.ranks, record.nodes, record.ppn, record.oversubscribed))
     return (
         *(record.effect, record.locality or "", record.mpi, record.variant, record.mapping, record.system),
         *place,

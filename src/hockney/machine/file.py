@@ -27,11 +27,11 @@ Number = TypeVar("Number", int, float)
 _MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
 
 
-class _Part(BaseModel):
+class _MachineFilePart(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class Cache(_Part):
+class HostCache(_MachineFilePart):
     """One cache of a host; `shared` are the CPUs that share it."""
 
     level: int
@@ -40,7 +40,7 @@ class Cache(_Part):
     shared: list[int]
 
 
-class Cpu(_Part):
+class HostCpu(_MachineFilePart):
     """Where one CPU that ran a rank sits."""
 
     cpu: int
@@ -50,7 +50,7 @@ class Cpu(_Part):
     siblings: list[int] = Field(default_factory=list)
 
 
-class Host(_Part):
+class Host(_MachineFilePart):
     """One node as its ranks reported it; only the CPUs that ran a rank are listed."""
 
     host: str
@@ -59,18 +59,18 @@ class Host(_Part):
     governor: str = ""
     cpus: int | None = None
     memory_B: int | None = None
-    caches: list[Cache] = Field(default_factory=list)
-    topology: list[Cpu] = Field(default_factory=list)
+    caches: list[HostCache] = Field(default_factory=list)
+    topology: list[HostCpu] = Field(default_factory=list)
 
 
-class MeasuredSystem(_Part):
+class MeasuredSystem(_MachineFilePart):
     """The cluster that was measured."""
 
     name: str = ""
     hosts: list[Host] = Field(default_factory=list)
 
 
-class MpiLibrary(_Part):
+class MpiLibrary(_MachineFilePart):
     """One MPI; `settings` are those that hold in all its launches, the others stand with their launch."""
 
     name: str = Field(default="", description="the word in `other.mpi` of an entry")
@@ -84,7 +84,7 @@ class MpiLibrary(_Part):
     settings: dict[str, str] = Field(default_factory=dict)
 
 
-class Point(_Part):
+class Point(_MachineFilePart):
     """One measured size: median over launches and pairs, and the interval that covers all of them."""
 
     size_B: int = Field(ge=0)
@@ -106,7 +106,7 @@ def series_of(points: Sequence[Point]) -> Series:
     return Series({}, size_B, time_s, low_s, high_s)
 
 
-class Measurements(_Part):
+class Measurements(_MachineFilePart):
     """What the fits of an entry were made from; all of it empty where they were published, not measured."""
 
     campaign: str = ""
@@ -122,7 +122,7 @@ class Measurements(_Part):
         return series_of(self.points)
 
 
-class Entry(_Part):
+class Entry(_MachineFilePart):
     """One operation on one kind of pair: what was held fixed, the models fitted to it, and the measurements.
 
     Times are per message: for `pingpong` half the round trip, for `bandwidth` window time / window size, for
@@ -147,7 +147,7 @@ class Entry(_Part):
     measurements: Measurements = Field(default_factory=Measurements)
 
 
-class Launch(_Part):
+class LaunchProvenance(_MachineFilePart):
     """Provenance of one launch, or of one imported file."""
 
     id: str
@@ -161,14 +161,14 @@ class Launch(_Part):
     warnings: list[str] = Field(default_factory=list)
 
 
-class Provenance(_Part):
+class Provenance(_MachineFilePart):
     """Where the measurements came from, and what was wrong with them."""
 
-    launches: list[Launch] = Field(default_factory=list)
+    launches: list[LaunchProvenance] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
 
 
-class Machine(_Part):
+class Machine(_MachineFilePart):
     """A machine file, whole."""
 
     schema_version: Literal[2] = 2

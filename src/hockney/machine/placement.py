@@ -95,9 +95,9 @@ def placement(
         used, per_node = _extent(system, rule, ranks, nodes, ppn, word)
         cores = _slots(system, rule.order, used, _inner(system, rule.order)[:per_node], ranks)
     _within(system, cores, word)
-    made = _of_cores(system, cores, rule.binding)
-    _agrees(made, rule, nodes, ppn, word)
-    return made
+    placed = _of_cores(system, cores, rule.binding)
+    _agrees(placed, rule, nodes, ppn, word)
+    return placed
 
 
 def placement_of_pair(system: System, channel: str, receiver: int) -> Placement:
@@ -174,17 +174,17 @@ def _slots(
     changes = np.zeros(local.size - 1, dtype=bool)
     for digit in slower:
         changes |= np.diff(digit) != 0
-    found: list[NDArray[np.int64]] = []
+    slots: list[NDArray[np.int64]] = []
     missing = ranks
     # All nodes take a group of cores before the next group begins: the levels outside the loop over the nodes.
     for group in np.split(local, np.flatnonzero(changes) + 1):
-        wanted = min(nodes, -(-missing // group.size))
-        first = np.arange(wanted, dtype=np.int64)[:, None] * system.node.cores
-        found.append((first + group).reshape(-1)[:missing])
-        missing -= found[-1].size
+        needed = min(nodes, -(-missing // group.size))
+        first = np.arange(needed, dtype=np.int64)[:, None] * system.node.cores
+        slots.append((first + group).reshape(-1)[:missing])
+        missing -= slots[-1].size
         if missing == 0:
             break
-    return np.concatenate(found)
+    return np.concatenate(slots)
 
 
 def _restricted(system: System, rule: Mapping, ranks: int, word: str) -> NDArray[np.int64]:
@@ -224,15 +224,15 @@ def _enough(system: System, needed: int, ranks: int, word: str) -> None:
         )
 
 
-def _agrees(made: Placement, rule: Mapping, nodes: int | None, ppn: int | None, word: str) -> None:
+def _agrees(placed: Placement, rule: Mapping, nodes: int | None, ppn: int | None, word: str) -> None:
     """What was said of the nodes is so; `ppn` was a limit, which a mapping that names its cores may not keep."""
-    if nodes is not None and made.nodes != min(nodes, made.ranks):
+    if nodes is not None and placed.nodes != min(nodes, placed.ranks):
         raise RequestError(
-            f"{word} puts {made.ranks} ranks on {made.nodes} nodes, not {nodes}",
+            f"{word} puts {placed.ranks} ranks on {placed.nodes} nodes, not {nodes}",
             "leave the nodes out, or say how many ranks are on one",
         )
-    if rule.restricted and ppn is not None and made.ppn > ppn:
-        raise RequestError(f"{word} puts {made.ppn} ranks on one node, not {ppn}", "leave that number out")
+    if rule.restricted and ppn is not None and placed.ppn > ppn:
+        raise RequestError(f"{word} puts {placed.ppn} ranks on one node, not {ppn}", "leave that number out")
 
 
 def _of_cores(system: System, cores: NDArray[np.int64], binding: Level | None) -> Placement:

@@ -17,13 +17,13 @@ def placement_of_launch(launch: Mapping[str, Any], ranks: int) -> Placement:
     Localities are those of `hockney.runner.topology`. RequestError where the launch tells no places, or has fewer
     ranks: an import, a damaged line.
     """
-    told = launch.get("ranks")
-    if not isinstance(told, list) or not told or not all("rank" in place for place in told):
+    reported = launch.get("ranks")
+    if not isinstance(reported, list) or not reported or not all("rank" in place for place in reported):
         raise RequestError(
             f"launch {launch.get('id', '')!r} does not tell where its ranks were",
             "give a system file and a mapping",
         )
-    places = sorted(told, key=lambda place: int(place["rank"]))
+    places = sorted(reported, key=lambda place: int(place["rank"]))
     if not 1 <= ranks <= len(places):
         raise RequestError(
             f"{ranks} ranks asked for; launch {launch.get('id', '')!r} has {len(places)}",

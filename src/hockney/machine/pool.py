@@ -19,16 +19,16 @@ def pool(members: Sequence[Series]) -> Series:
     Per size the time is the median over the series that have it, the interval the hull of their intervals.
     Related measurements are pooled likewise; the eager limit is kept where all agree.
     """
-    sizes = np.unique(np.concatenate([one.size_B for one in members]))
+    sizes = np.unique(np.concatenate([member.size_B for member in members]))
     time = np.full((len(members), sizes.size), np.nan)
     low, high = time.copy(), time.copy()
-    for row, one in enumerate(members):
-        place = np.searchsorted(sizes, one.size_B)
-        time[row, place] = one.time_s
-        low[row, place] = np.minimum(one.low_s, one.time_s)
-        high[row, place] = np.maximum(one.high_s, one.time_s)
-    names = dict.fromkeys(chain.from_iterable(one.related for one in members))
-    limits = {one.eager_limit_B for one in members}
+    for row, member in enumerate(members):
+        place = np.searchsorted(sizes, member.size_B)
+        time[row, place] = member.time_s
+        low[row, place] = np.minimum(member.low_s, member.time_s)
+        high[row, place] = np.maximum(member.high_s, member.time_s)
+    names = dict.fromkeys(chain.from_iterable(member.related for member in members))
+    limits = {member.eager_limit_B for member in members}
     return Series(
         key={name: word for name, word in members[0].key.items() if name not in POOLED},
         size_B=sizes,
@@ -36,5 +36,7 @@ def pool(members: Sequence[Series]) -> Series:
         low_s=np.nanmin(low, axis=0),
         high_s=np.nanmax(high, axis=0),
         eager_limit_B=limits.pop() if len(limits) == 1 else None,
-        related={name: pool([one.related[name] for one in members if name in one.related]) for name in names},
+        related={
+            name: pool([member.related[name] for member in members if name in member.related]) for name in names
+        },
     )

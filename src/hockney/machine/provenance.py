@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hockney.machine.file import Cache, Cpu, Host, Launch, MeasuredSystem, MpiLibrary
+from hockney.machine.file import Host, HostCache, HostCpu, LaunchProvenance, MeasuredSystem, MpiLibrary
 from hockney.records.effect_record import EffectRecord
 from hockney.records.record import Record
 
@@ -31,13 +31,13 @@ def system_of(launches: Iterable[LaunchLine], names: Sequence[str]) -> MeasuredS
 
 def _add_rank(host: Host, rank: LaunchLine) -> None:
     for line in rank.get("caches") or []:
-        cache = Cache.model_validate({name: line[name] for name in Cache.model_fields})
+        cache = HostCache.model_validate({name: line[name] for name in HostCache.model_fields})
         if cache not in host.caches:
             host.caches.append(cache)
     if rank.get("cpu") is None or any(cpu.cpu == rank["cpu"] for cpu in host.topology):
         return
-    known = {name: rank[name] for name in Cpu.model_fields if rank.get(name) is not None}
-    host.topology.append(Cpu.model_validate(known))
+    known = {name: rank[name] for name in HostCpu.model_fields if rank.get(name) is not None}
+    host.topology.append(HostCpu.model_validate(known))
 
 
 def libraries_of(
@@ -50,7 +50,7 @@ def libraries_of(
         mpi = launch.get("mpi")
         if mpi:
             groups.setdefault(tuple(str(mpi.get(name, "")) for name in _MPI_FIELDS), []).append(launch)
-    found = [
+    libraries = [
         MpiLibrary(
             # A launch that failed has no record to name its MPI.
             name=next(filter(None, (words.get(str(launch.get("id"))) for launch in group)), ""),
@@ -59,22 +59,22 @@ def libraries_of(
         )
         for fields, group in groups.items()
     ]
-    told = {library.name for library in found}
-    return found + [MpiLibrary(name=name) for name in names if name not in told]
+    named = {library.name for library in libraries}
+    return libraries + [MpiLibrary(name=name) for name in names if name not in named]
 
 
 _MPI_FIELDS = ("kind", "version", "standard", "library", "wrapper", "launcher", "compiler")
 
 
-def launches_of(launches: Sequence[LaunchLine], used: set[str]) -> list[Launch]:
+def launches_of(launches: Sequence[LaunchLine], used: set[str]) -> list[LaunchProvenance]:
     """Provenance of the launches in `used`; settings that all of them share stand with the library instead."""
-    mine = [launch for launch in launches if str(launch.get("id", "")) in used]
+    selected = [launch for launch in launches if str(launch.get("id", "")) in used]
     shared: dict[str, dict[str, str]] = {}
     for launch in launches:
         kind = str(launch.get("mpi"))
         shared[kind] = _common([shared[kind], _settings(launch)]) if kind in shared else _settings(launch)
     return [
-        Launch(
+        LaunchProvenance(
             id=str(launch["id"]),
             time=str(launch.get("time", "")),
             argv=[str(word) for word in launch.get("argv") or []],
@@ -89,7 +89,7 @@ def launches_of(launches: Sequence[LaunchLine], used: set[str]) -> list[Launch]:
             tool=str(launch.get("tool", "")),
             warnings=[str(text) for text in launch.get("warnings") or []],
         )
-        for launch in mine
+        for launch in selected
     ]
 
 

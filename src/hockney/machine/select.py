@@ -11,7 +11,7 @@ from hockney.models.effects.base import Effect
 from hockney.records.record import LOCALITIES
 from hockney.registry import did_you_mean
 
-One = TypeVar("One", bound=Entry | Effect)
+Selected = TypeVar("Selected", bound=Entry | Effect)
 UNKNOWN = "unknown"
 """Word for a locality that the source did not tell."""
 
@@ -64,29 +64,29 @@ def differences(entries: Sequence[Entry | Effect]) -> dict[str, list[str]]:
     return {name: there for name in names if len(there := _words(entries, name)) > 1}
 
 
-def matching(machine: Machine, asked: Mapping[str, str | None]) -> list[Entry]:
+def matching(machine: Machine, filters: Mapping[str, str | None]) -> list[Entry]:
     """All entries with the words asked for (None: any); RequestError that lists the words there are."""
     entries: Sequence[Entry] = machine.point_to_point
-    for name, word in asked.items():
+    for name, word in filters.items():
         if word is not None:
             entries = _narrow(entries, name, word)
     return list(entries)
 
 
-def one(machine: Machine, asked: Mapping[str, str | None]) -> Entry:
-    """The one entry a question is about.
+def select_entry(machine: Machine, filters: Mapping[str, str | None]) -> Entry:
+    """The one entry that the filters select.
 
-    What it leaves open is the nearest locality measured, the default variant, the warm cache and one pair at a
-    time. RequestError lists what there is where the answer would still be ambiguous.
+    Without filters: the nearest locality measured, the default variant, the warm cache and one pair at a time.
+    RequestError lists the choices where several entries remain.
     """
-    return _best(matching(machine, asked))
+    return _best(matching(machine, filters))
 
 
-def one_effect(machine: Machine, name: str, asked: Mapping[str, str | None]) -> Effect:
-    """The one effect of that name that a question is about, by the same defaults.
+def select_effect(machine: Machine, name: str, filters: Mapping[str, str | None]) -> Effect:
+    """The one effect of that name that the filters select, with the defaults of `select_entry`.
 
-    RequestError as `one`; where none has the name it says how it is measured, and where none of those asked for
-    has points it says why not.
+    RequestError as `select_entry`. Where no effect has the name, the error says how to measure it. Where no
+    selected effect has points, it says why.
     """
     there: Sequence[Effect] = [each for each in machine.effects if each.effect == name]
     if not there:
@@ -94,11 +94,11 @@ def one_effect(machine: Machine, name: str, asked: Mapping[str, str | None]) -> 
             f"{name} was not measured on this machine",
             f"measure it: `hockney measure --operations {name} -o FOLDER`, then `hockney fit FOLDER`",
         )
-    for key, word in asked.items():
+    for key, word in filters.items():
         if word is not None:
             there = _narrow(there, key, word)
-    told = [each for each in there if each.points]
-    if not told:
+    with_points = [each for each in there if each.points]
+    if not with_points:
         # Where there are parameters, the notes are of a model whose points the file lacks: no reason.
         whys = [each.not_measurable for each in there]
         whys += [
@@ -109,10 +109,10 @@ def one_effect(machine: Machine, name: str, asked: Mapping[str, str | None]) -> 
             f"{title(there[0])} has no measurements: {why}",
             f"measure it elsewhere: `hockney measure --operations {name} -o FOLDER`",
         )
-    return _best(told)
+    return _best(with_points)
 
 
-def _best(entries: Sequence[One]) -> One:
+def _best(entries: Sequence[Selected]) -> Selected:
     for name in dict.fromkeys(name for entry in entries for name in words(entry)):
         there = _words(entries, name)
         best = next((word for word in _DEFAULTS.get(name, ()) if word in there), None)
@@ -125,13 +125,13 @@ def _best(entries: Sequence[One]) -> One:
 
 def parse_where(conditions: Sequence[str]) -> dict[str, str]:
     """`["window=64"]` → `{"window": "64"}`; RequestError for anything else."""
-    asked = {}
+    filters = {}
     for condition in conditions:
         name, equals, word = condition.partition("=")
         if not equals or not name:
             raise RequestError(f"{condition!r} is not a condition", "write for example --where mapping=core")
-        asked[name] = word
-    return asked
+        filters[name] = word
+    return filters
 
 
 def _words(entries: Sequence[Entry | Effect], name: str) -> list[str]:
@@ -142,7 +142,7 @@ def _words(entries: Sequence[Entry | Effect], name: str) -> list[str]:
     return sorted(there)
 
 
-def _narrow(entries: Sequence[One], name: str, word: str) -> list[One]:
+def _narrow(entries: Sequence[Selected], name: str, word: str) -> list[Selected]:
     kept = [entry for entry in entries if words(entry).get(name, "") == word]
     if kept:
         return kept

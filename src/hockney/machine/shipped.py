@@ -14,7 +14,7 @@ _FOLDERS = ("_machines", "../../machines")
 def shipped_folder() -> Path | None:
     """Where they are; None where an installation lacks them."""
     package = Path(__file__).resolve().parents[1]
-    return next((found.resolve() for name in _FOLDERS if (found := package / name).is_dir()), None)
+    return next((folder.resolve() for name in _FOLDERS if (folder := package / name).is_dir()), None)
 
 
 def shipped_machines() -> list[str]:

@@ -28,20 +28,24 @@ def bandwidth(entry: Entry, fit: Fit) -> Parameter | None:
     Of the last regime; of the last one that holds two measured sizes or more where anything was measured, because
     one size says nothing of a slope.
     """
-    return inverse(_told(entry, fit)[-1].beta_s_per_B, "B/s", MESSAGES.get(entry.operation, 1))
+    return inverse(_regimes_with_slope(entry, fit)[-1].beta_s_per_B, "B/s", MESSAGES.get(entry.operation, 1))
 
 
 def half_bandwidth_size(entry: Entry, fit: Fit) -> Parameter | None:
     """n½ of that bandwidth, in bytes; None where T does not grow."""
-    told = _told(entry, fit)
-    return fit.n_half_B if len(told) == len(fit.regimes) else _linear.half_bandwidth_size(told)
+    regimes = _regimes_with_slope(entry, fit)
+    return fit.n_half_B if len(regimes) == len(fit.regimes) else _linear.half_bandwidth_size(regimes)
 
 
-def _told(entry: Entry, fit: Fit) -> list[Regime]:
+def _regimes_with_slope(entry: Entry, fit: Fit) -> list[Regime]:
     """The regimes to the last one whose slope was measured; all where nothing was measured."""
     sizes_B = [point.size_B for point in entry.measurements.points]
     last = max(
-        (number for number, one in enumerate(fit.regimes) if sum(_holds(one, size_B) for size_B in sizes_B) > 1),
+        (
+            number
+            for number, regime in enumerate(fit.regimes)
+            if sum(_holds(regime, size_B) for size_B in sizes_B) > 1
+        ),
         default=len(fit.regimes) - 1,
     )
     return fit.regimes[: last + 1]

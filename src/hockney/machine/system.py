@@ -27,11 +27,11 @@ CoreNumber = Annotated[int, Field(ge=0)]
 Rate = Annotated[float, Field(gt=0)]
 
 
-class _Part(BaseModel):
+class _SystemFilePart(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True, frozen=True)
 
 
-class Node(_Part):
+class Node(_SystemFilePart):
     """What one node consists of; a level that does not divide the one above it has the count 1."""
 
     packages: Count
@@ -51,7 +51,7 @@ class Node(_Part):
         return math.prod(self.radices.values())
 
 
-class SystemNetwork(_Part):
+class SystemNetwork(_SystemFilePart):
     """What connects the nodes; published numbers only, `None` where there is none."""
 
     topology: Literal["switch", "fat_tree", "torus", "dragonfly"]
@@ -86,20 +86,20 @@ class SystemNetwork(_Part):
         return self
 
 
-class Memory(_Part):
+class Memory(_SystemFilePart):
     """Published memory rates, for bounds."""
 
     copy_bandwidth_B_per_s: Rate | None = Field(default=None, description="one core; each byte counted once")
 
 
-class Library(_Part):
+class Library(_SystemFilePart):
     """An MPI library that the tables of this system were made with."""
 
     library: str
     version: str = ""
 
 
-class Mapping(_Part):
+class Mapping(_SystemFilePart):
     """Where ranks go. `order` lists all five levels, the one that changes from rank to rank first.
 
     Cores are counted from 0 through node 0, then node 1, innermost level fastest.
@@ -141,7 +141,7 @@ class Mapping(_Part):
         return bool(self.first_cores or self.from_core or self.to_core is not None)
 
 
-class Channel(_Part):
+class Channel(_SystemFilePart):
     """Two ranks of a ping-pong whose table gives the receiver's core as `repetition`."""
 
     description: str = ""
@@ -149,7 +149,7 @@ class Channel(_Part):
     receiver_offset: CoreNumber = Field(default=0, description="added to `repetition`: cores of the nodes before")
 
 
-class System(_Part):
+class System(_SystemFilePart):
     """A system file, whole."""
 
     schema_version: Literal[1]
@@ -252,8 +252,8 @@ def _readable(error: ValidationError) -> str:
     """Every complaint as `where: what`, in the words of the file."""
     words = {"missing": "is missing", "extra_forbidden": "is no field of a system file"}
     said = []
-    for one in error.errors():
-        where = ".".join(str(part) for part in one["loc"])
-        what = words.get(one["type"]) or ": " + one["msg"].removeprefix("Value error, ")
+    for complaint in error.errors():
+        where = ".".join(str(part) for part in complaint["loc"])
+        what = words.get(complaint["type"]) or ": " + complaint["msg"].removeprefix("Value error, ")
         said.append(f"{where} {what}".replace(" : ", ": ").removeprefix(": "))
     return "; ".join(said)

@@ -64,8 +64,8 @@ def _placed(frame: pd.DataFrame) -> pd.DataFrame:
     known = frame[["mapping", "ranks", "nodes", "ppn"]].astype(
         {"ranks": "float64", "nodes": "float64", "ppn": "float64"}
     )
-    for one, other in (("ppn", "nodes"), ("nodes", "ppn")):
-        known[one] = known[one].where(known[one].notna(), np.ceil(known["ranks"] / known[other]))
+    for column, other in (("ppn", "nodes"), ("nodes", "ppn")):
+        known[column] = known[column].where(known[column].notna(), np.ceil(known["ranks"] / known[other]))
     known = known.dropna()
     if not known.empty and known[["ranks", "nodes", "ppn"]].min().min() < 1:
         raise RequestError(

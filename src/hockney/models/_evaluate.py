@@ -51,7 +51,7 @@ def evaluate(series: Sequence[Series], names: Sequence[str] = ()) -> dict[str, A
     `n_skipped` (series with fewer than three sizes), `n_train` and `n_test` in points. A model that cannot be
     fitted to a series counts it in `series_failed`; RequestError where no series is long enough.
     """
-    used = [one for one in series if one.size_B.size >= LEAST_SIZES]
+    used = [curve for curve in series if curve.size_B.size >= LEAST_SIZES]
     if not used:
         raise RequestError(
             f"no series has {LEAST_SIZES} message sizes, so none can be held out", "measure more sizes"
@@ -60,10 +60,10 @@ def evaluate(series: Sequence[Series], names: Sequence[str] = ()) -> dict[str, A
     tallies = {name: _Tally() for name in chosen}
     floor = _Tally()
     n_test = 0
-    for one in used:
-        mask = held_out(one.size_B.size)
+    for curve in used:
+        mask = held_out(curve.size_B.size)
         n_test += int(mask.sum())
-        train, test = one.take(~mask), one.take(mask)
+        train, test = curve.take(~mask), curve.take(mask)
         between = np.interp(test.size_B, train.size_B, train.time_s)
         floor.errors.append(np.abs(between - test.time_s) / test.time_s)
         for name, fit in chosen.items():
@@ -71,7 +71,7 @@ def evaluate(series: Sequence[Series], names: Sequence[str] = ()) -> dict[str, A
     return {
         "n_series": len(used),
         "n_skipped": len(series) - len(used),
-        "n_train": sum(one.size_B.size for one in used) - n_test,
+        "n_train": sum(curve.size_B.size for curve in used) - n_test,
         "n_test": n_test,
         "models": {name: tally.summary() for name, tally in tallies.items()},
         "interpolation": floor.summary(),

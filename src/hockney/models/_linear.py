@@ -12,7 +12,7 @@ from hockney.records.series import Series
 
 
 @dataclass(frozen=True)
-class Lines:
+class PiecewiseLine:
     """Line k holds up to and including `upper_B[k]`; the last upper end is infinite."""
 
     upper_B: Array
@@ -20,7 +20,7 @@ class Lines:
     beta_s_per_B: Array
 
     @classmethod
-    def one(cls, alpha_s: float, beta_s_per_B: float) -> Lines:
+    def single(cls, alpha_s: float, beta_s_per_B: float) -> PiecewiseLine:
         return cls(np.array([np.inf]), np.array([alpha_s]), np.array([beta_s_per_B]))
 
     def at(self, size_B: Array) -> Array:

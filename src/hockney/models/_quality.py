@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hockney.models._linear import Lines
+from hockney.models._linear import PiecewiseLine
 from hockney.models.base import Quality
 from hockney.models.statistics import Array
 
@@ -14,7 +14,9 @@ LEAVE_OUT_WORK = 4e6
 """Refits of a long series are rationed: the cost of a piecewise fit grows as the cube of the points."""
 
 
-def assess(size_B: Array, time_s: Array, estimate: Callable[[Array, Array], Lines], parameters: int) -> Quality:
+def assess(
+    size_B: Array, time_s: Array, estimate: Callable[[Array, Array], PiecewiseLine], parameters: int
+) -> Quality:
     """Quality of `estimate` on points of shape (N,); `parameters` counts what it fits beside the constant."""
     predicted = estimate(size_B, time_s).at(size_B)
     error = np.abs(predicted - time_s) / time_s
@@ -33,7 +35,7 @@ def assess(size_B: Array, time_s: Array, estimate: Callable[[Array, Array], Line
 
 
 def _left_out(
-    size_B: Array, time_s: Array, estimate: Callable[[Array, Array], Lines]
+    size_B: Array, time_s: Array, estimate: Callable[[Array, Array], PiecewiseLine]
 ) -> tuple[Array, Array] | None:
     """(predicted, measured) of points left out one at a time; None with fewer than three points."""
     count = size_B.size

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.models._linear import Lines, SegmentLines, nonnegative_lines
+from hockney.models._linear import PiecewiseLine, SegmentLines, nonnegative_lines
 from hockney.models.statistics import Array
 
 MAX_REGIMES = 6
@@ -50,7 +50,7 @@ LONE = 8.0
 
 
 @dataclass(frozen=True)
-class Segment:
+class SizeSegment:
     """Points first … last (inclusive) on one line, which holds up to and including `upper_B`."""
 
     first: int
@@ -60,15 +60,15 @@ class Segment:
     upper_B: float
 
 
-def lines_of(segments: list[Segment]) -> Lines:
-    return Lines(
-        np.array([one.upper_B for one in segments]),
-        np.array([one.alpha_s for one in segments]),
-        np.array([one.beta_s_per_B for one in segments]),
+def lines_of(segments: list[SizeSegment]) -> PiecewiseLine:
+    return PiecewiseLine(
+        np.array([segment.upper_B for segment in segments]),
+        np.array([segment.alpha_s for segment in segments]),
+        np.array([segment.beta_s_per_B for segment in segments]),
     )
 
 
-def cut(size_B: Array, time_s: Array, noise: float, eager_limit_B: float | None) -> list[Segment]:
+def cut(size_B: Array, time_s: Array, noise: float, eager_limit_B: float | None) -> list[SizeSegment]:
     """Segments of a curve of shape (N,), sizes increasing; `noise` is the relative scatter of a point."""
     sigma = max(noise, NOISE)
     lines = nonnegative_lines(size_B, time_s)
@@ -140,7 +140,7 @@ def _trace(
     states: list[Array],
     before: list[tuple[NDArray[np.bool_], NDArray[np.intp]]],
     eager_limit_B: float | None,
-) -> list[Segment]:
+) -> list[SizeSegment]:
     last = size_B.size - 1
     # Beyond the largest size the last regime is all there is: it needs a slope.
     grows = lines.beta_s_per_B[:, last] > 0
@@ -159,7 +159,7 @@ def _trace(
         if number + 1 < len(stretches):
             upper = _break(size_B, lines, stretches[number], stretches[number + 1], eager_limit_B)
         segments.append(
-            Segment(
+            SizeSegment(
                 *(first, last, float(lines.alpha_s[first, last]), float(lines.beta_s_per_B[first, last])), upper
             )
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models._linear import Lines, half_bandwidth_size, one_regime, reciprocal
+from hockney.models._linear import PiecewiseLine, half_bandwidth_size, one_regime, reciprocal
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
 from hockney.models.statistics import Array, mean_reach
@@ -32,8 +32,10 @@ def _rates(size_B: Array, time_s: Array) -> Array:
     return np.asarray(size_B[large] / time_s[large])
 
 
-def _estimate(size_B: Array, time_s: Array) -> Lines:
-    return Lines.one(float(_latency_times(size_B, time_s).mean()), 1.0 / float(_rates(size_B, time_s).mean()))
+def _estimate(size_B: Array, time_s: Array) -> PiecewiseLine:
+    return PiecewiseLine.single(
+        float(_latency_times(size_B, time_s).mean()), 1.0 / float(_rates(size_B, time_s).mean())
+    )
 
 
 def _mean(values: Array, unit: str) -> Parameter:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models._linear import (
-    Lines,
+    PiecewiseLine,
     half_bandwidth_size,
     line_parameters,
     measured_noise,
@@ -20,8 +20,8 @@ from hockney.models.statistics import Array
 from hockney.records.series import Series
 
 
-def _estimate(size_B: Array, time_s: Array) -> Lines:
-    return Lines.one(*nonnegative_line(size_B, time_s))
+def _estimate(size_B: Array, time_s: Array) -> PiecewiseLine:
+    return PiecewiseLine.single(*nonnegative_line(size_B, time_s))
 
 
 @models.register("hockney")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.models._linear import Lines, half_bandwidth_size, one_regime, reciprocal
+from hockney.models._linear import PiecewiseLine, half_bandwidth_size, one_regime, reciprocal
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
 from hockney.models.statistics import Array, LeastSquares, least_squares, t_reach
@@ -19,9 +19,9 @@ def _solved(size_B: Array, time_s: Array) -> LeastSquares:
     return least_squares(np.column_stack([np.ones_like(size_B), size_B]), time_s)
 
 
-def _estimate(size_B: Array, time_s: Array) -> Lines:
+def _estimate(size_B: Array, time_s: Array) -> PiecewiseLine:
     alpha_s, beta_s_per_B = _solved(size_B, time_s).value
-    return Lines.one(float(alpha_s), float(beta_s_per_B))
+    return PiecewiseLine.single(float(alpha_s), float(beta_s_per_B))
 
 
 @models.register("least_squares")

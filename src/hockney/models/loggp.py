@@ -17,7 +17,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models._linear import (
-    Lines,
+    PiecewiseLine,
     half_bandwidth_size,
     line_parameters,
     measured_noise,
@@ -44,8 +44,8 @@ def _difference(whole: Parameter, parts: list[Parameter]) -> Parameter:
     """whole − Σ parts, not below zero; the interval takes the worst of all ends."""
     value = max(0.0, whole.value - sum(part.value for part in parts))
     low = high = None
-    ends = [(one.low, one.high) for one in (whole, *parts)]
-    known = [(one_low, one_high) for one_low, one_high in ends if one_low is not None and one_high is not None]
+    ends = [(parameter.low, parameter.high) for parameter in (whole, *parts)]
+    known = [(end_low, end_high) for end_low, end_high in ends if end_low is not None and end_high is not None]
     if len(known) == len(ends):
         low = max(0.0, known[0][0] - sum(part[1] for part in known[1:]))
         high = max(0.0, known[0][1] - sum(part[0] for part in known[1:]))
@@ -92,9 +92,9 @@ def fit(series: Series) -> Fit:
     regimes = one_regime(_holding(one_way, max(0.0, alpha)), gap_per_byte)
     parameters = {"L": latency, "o_s": o_s, "o_r": o_r, "g": gap, "G": gap_per_byte}
     bandwidth = reciprocal(gap_per_byte, "B/s")
-    line = Lines.one(regimes[0].alpha_s.value, gap_per_byte.value)
+    line = PiecewiseLine.single(regimes[0].alpha_s.value, gap_per_byte.value)
 
-    def unchanged(size_B: Array, time_s: Array) -> Lines:  # noqa: ARG001
+    def unchanged(size_B: Array, time_s: Array) -> PiecewiseLine:  # noqa: ARG001
         # Of the curve itself only the first point enters, so leaving out any other changes nothing.
         return line
 
@@ -179,11 +179,11 @@ class _Larger:
 
 def _larger(beyond: Array, time_s: Array) -> _Larger | None:
     """Two points at least for the flat part, three for the line; None where there are not so many."""
-    weight, found = 1 / time_s, []
+    weight, candidates = 1 / time_s, []
     for flat in range(2, beyond.size - 2):
         small, large = slice(None, flat), slice(flat, None)
         gap = float(np.sum(weight[small]) / np.sum(weight[small] ** 2))
         start, slope = nonnegative_line(beyond[large], time_s[large])
         residual = np.maximum(gap, start + slope * beyond) * weight - 1
-        found.append(_Larger(gap, start, slope, flat, float(np.sum(residual**2))))
-    return min(found, key=lambda one: one.cost, default=None)
+        candidates.append(_Larger(gap, start, slope, flat, float(np.sum(residual**2))))
+    return min(candidates, key=lambda candidate: candidate.cost, default=None)

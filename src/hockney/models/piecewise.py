@@ -12,14 +12,14 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.models._linear import (
-    Lines,
+    PiecewiseLine,
     half_bandwidth_size,
     line_parameters,
     measured_noise,
     reciprocal,
 )
 from hockney.models._quality import assess
-from hockney.models._segments import Segment, cut, lines_of
+from hockney.models._segments import SizeSegment, cut, lines_of
 from hockney.models.base import Fit, Regime, models
 from hockney.models.statistics import Array
 from hockney.records.series import Series
@@ -36,7 +36,7 @@ def _thinned(size_B: Array, time_s: Array) -> tuple[Array, Array]:
     return size_B[kept], time_s[kept]
 
 
-def _estimate(size_B: Array, time_s: Array, noise: float, eager_limit_B: float | None) -> Lines:
+def _estimate(size_B: Array, time_s: Array, noise: float, eager_limit_B: float | None) -> PiecewiseLine:
     return lines_of(cut(*_thinned(size_B, time_s), noise, eager_limit_B))
 
 
@@ -51,10 +51,10 @@ def fit(series: Series) -> Fit:
     regimes = _regimes(size, time, segments, noise, limit)
     bandwidth = reciprocal(regimes[-1].beta_s_per_B, "B/s")
     notes = [
-        f"between {format_bytes(size[one.first])} and {format_bytes(size[one.last])} nothing was measured: "
-        "the regime there only joins its neighbours"
-        for before, one, after in zip(segments, segments[1:], segments[2:], strict=False)
-        if one.last == one.first + 1 and before.last == one.first and after.first == one.last
+        f"between {format_bytes(size[segment.first])} and {format_bytes(size[segment.last])} nothing was "
+        "measured: the regime there only joins its neighbours"
+        for before, segment, after in zip(segments, segments[1:], segments[2:], strict=False)
+        if segment.last == segment.first + 1 and before.last == segment.first and after.first == segment.last
     ]
     if size.size < series.size_B.size:
         notes.append(f"fitted to {size.size} of {series.size_B.size} sizes, evenly chosen")
@@ -74,22 +74,22 @@ def fit(series: Series) -> Fit:
 
 
 def _regimes(
-    size: Array, time: Array, segments: list[Segment], noise: float, limit: float | None
+    size: Array, time: Array, segments: list[SizeSegment], noise: float, limit: float | None
 ) -> list[Regime]:
     """Regimes with intervals from the scatter about all lines together: one regime alone has too few points."""
     freedom = size.size - 2 * len(segments)
     residual = lines_of(segments).at(size) / time - 1
     scatter = float(np.sqrt(np.sum(residual**2) / max(freedom, 1)))
     regimes, low = [], 0.0
-    for one in segments:
-        points = slice(one.first, one.last + 1)
+    for segment in segments:
+        points = slice(segment.first, segment.last + 1)
         alpha, beta = line_parameters(
-            size[points], time[points], one.alpha_s, one.beta_s_per_B, max(scatter, noise), freedom
+            size[points], time[points], segment.alpha_s, segment.beta_s_per_B, max(scatter, noise), freedom
         )
-        high = None if np.isinf(one.upper_B) else one.upper_B
+        high = None if np.isinf(segment.upper_B) else segment.upper_B
         label = ""
         if limit is not None:
             label = "eager" if high is not None and high <= limit else "rendezvous" if low >= limit - 1 else ""
         regimes.append(Regime(min_B=low, max_B=high, alpha_s=alpha, beta_s_per_B=beta, label=label))
-        low = one.upper_B
+        low = segment.upper_B
     return regimes

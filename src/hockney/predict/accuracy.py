@@ -22,9 +22,9 @@ def errors(prediction: Prediction, measured_s: Array) -> dict[str, float | int |
     share of measured times inside the interval, of the `with_interval` points that have one; `nonphysical`
     counts predictions that are not positive.
     """
-    made = np.isfinite(prediction.time_s)
-    relative = np.abs(prediction.time_s - measured_s)[made] / measured_s[made]
-    bounded = made & np.isfinite(prediction.low_s) & np.isfinite(prediction.high_s)
+    predicted = np.isfinite(prediction.time_s)
+    relative = np.abs(prediction.time_s - measured_s)[predicted] / measured_s[predicted]
+    bounded = predicted & np.isfinite(prediction.low_s) & np.isfinite(prediction.high_s)
     inside = (prediction.low_s <= measured_s) & (measured_s <= prediction.high_s)
     return {
         "median_relative_error": _or_none(np.median, relative),
@@ -33,9 +33,9 @@ def errors(prediction: Prediction, measured_s: Array) -> dict[str, float | int |
         "max_relative_error": _or_none(np.max, relative),
         "coverage_95": _or_none(np.mean, inside[bounded]),
         "n_test": int(measured_s.size),
-        "failed": int((~made).sum()),
+        "failed": int((~predicted).sum()),
         "with_interval": int(bounded.sum()),
-        "nonphysical": int((prediction.time_s[made] <= 0).sum()),
+        "nonphysical": int((prediction.time_s[predicted] <= 0).sum()),
     }
 
 
@@ -72,8 +72,8 @@ def _instances(points: pd.DataFrame, usable: NDArray[np.bool_]) -> list[NDArray[
     """Positions of the usable points of each instance that has two algorithms to choose from."""
     algorithm = points["algorithm"].to_numpy(dtype=object)
     usable = usable & (algorithm != DEFAULT)
-    found = (index[usable[index]] for index in positions(points, INSTANCE).values())
-    return [index for index in found if len(set(algorithm[index])) > 1]
+    instances = (index[usable[index]] for index in positions(points, INSTANCE).values())
+    return [index for index in instances if len(set(algorithm[index])) > 1]
 
 
 def regret(points: pd.DataFrame, prediction: Prediction) -> dict[str, Any]:
@@ -150,9 +150,12 @@ def _best_choice(train: pd.DataFrame) -> tuple[Any, ...] | None:
     choices = _choices(train)
     ratios: dict[tuple[Any, ...], list[float]] = {}
     for index in _instances(train, np.ones(len(train), dtype=np.bool_)):
-        for one in index:
-            ratios.setdefault(choices[one], []).append(float(np.log(measured[one] / fastest[one])))
+        for point in index:
+            ratios.setdefault(choices[point], []).append(float(np.log(measured[point] / fastest[point])))
     if not ratios:
         return None
     most = max(len(values) for values in ratios.values())
-    return min((one for one in ratios if len(ratios[one]) == most), key=lambda one: float(np.mean(ratios[one])))
+    return min(
+        (choice for choice in ratios if len(ratios[choice]) == most),
+        key=lambda choice: float(np.mean(ratios[choice])),
+    )

@@ -108,11 +108,11 @@ def _instance(key: CollectiveKey) -> tuple[object, ...]:
 
 def _contested(sizes_B: Mapping[CollectiveKey, Sequence[int]]) -> set[CollectiveKey]:
     """Series that share an instance with another one."""
-    found: dict[tuple[object, ...], list[CollectiveKey]] = {}
+    rivals: dict[tuple[object, ...], list[CollectiveKey]] = {}
     for key, sizes in sizes_B.items():
         for size in sizes:
-            found.setdefault((*_instance(key), size), []).append(key)
-    return {key for keys in found.values() if len(keys) > 1 for key in keys}
+            rivals.setdefault((*_instance(key), size), []).append(key)
+    return {key for keys in rivals.values() if len(keys) > 1 for key in keys}
 
 
 def _corners(points: Sequence[Point]) -> list[Point]:
@@ -122,15 +122,15 @@ def _corners(points: Sequence[Point]) -> list[Point]:
     for key, size in points:
         name = (key.operation, key.algorithm, key.segment_B, key.radix, key.root, key.cache)
         surfaces.setdefault(name, []).append((key, size))
-    found: list[Point] = []
+    corners: list[Point] = []
     for members in surfaces.values():
         ranks = {key.ranks for key, _ in members}
         few, many = (
             sorted((point for point in members if point[0].ranks == count), key=lambda point: point[1])
             for count in (min(ranks), max(ranks))
         )
-        found += dict.fromkeys((few[0], few[-1], many[0]))
-    return found
+        corners += dict.fromkeys((few[0], few[-1], many[0]))
+    return corners
 
 
 def _frame(points: Sequence[Point], mapping: str) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from scipy.sparse import linalg
 
 from hockney._core import CostCurves, Network, RecordedTrace
 from hockney.predict.costs import TERMS
-from hockney.predict.parameters import ROW, Array, Layout
+from hockney.predict.parameters import ROW, Array, ParameterLayout
 from hockney.predict.scenario import STATISTICS, Scenario
 
 _FREEDOM = 4.0
@@ -35,7 +35,7 @@ _IMPORTANCE = 0.7
 class Played:
     """A scenario that can be simulated again and again: its trace and how its costs depend on the parameters."""
 
-    def __init__(self, scenario: Scenario, statistic: str, layout: Layout, curves: CostCurves) -> None:
+    def __init__(self, scenario: Scenario, statistic: str, layout: ParameterLayout, curves: CostCurves) -> None:
         self.scenario = scenario
         self._weigh = STATISTICS[statistic]
         self.order(curves)
@@ -90,7 +90,7 @@ class Calibration:
     shape (count, count): what measurements and pulls leave open.
     """
 
-    layout: Layout
+    layout: ParameterLayout
     theta: Array
     residual: Array
     loss: float
@@ -109,7 +109,7 @@ def _quadratic(rows: sparse.csr_array, matrix: Array) -> Array:
 
 
 def play_all(
-    scenarios: Sequence[Scenario], statistics: Sequence[str], layout: Layout, theta: Array
+    scenarios: Sequence[Scenario], statistics: Sequence[str], layout: ParameterLayout, theta: Array
 ) -> list[Played]:
     """Traces of all scenarios."""
     curves = _Curves(layout, theta)
@@ -125,7 +125,7 @@ def play_all(
 class _Curves:
     """Costs for ordering, one set for each schedule."""
 
-    def __init__(self, layout: Layout, theta: Array) -> None:
+    def __init__(self, layout: ParameterLayout, theta: Array) -> None:
         self._layout, self._theta = layout, theta
         self._made: dict[tuple[str, bool], CostCurves] = {}
 
@@ -139,7 +139,7 @@ class _Curves:
 def calibrate(
     played: Sequence[Played],
     measured_s: Array,
-    layout: Layout,
+    layout: ParameterLayout,
     begin: Array,
     *,
     steps: int = 10,
@@ -148,7 +148,7 @@ def calibrate(
     theta = begin.copy()
     penalty, target = layout.prior(begin)
     observed = np.log(measured_s)
-    ranks = np.array([one.scenario.ranks for one in played], dtype=np.float64)
+    ranks = np.array([replay.scenario.ranks for replay in played], dtype=np.float64)
     importance = (ranks / ranks.max()) ** _IMPORTANCE
     importance /= importance.mean()
     damping = _DAMPING
@@ -156,9 +156,9 @@ def calibrate(
     for step in range(steps + 1):
         if step in _REORDER:
             curves = _Curves(layout, theta)
-            for one in played:
-                one.order(curves(one.scenario))
-        slopes = [one.slope(theta) for one in played]
+            for replay in played:
+                replay.order(curves(replay.scenario))
+        slopes = [replay.slope(theta) for replay in played]
         residual = observed - np.array([value for value, _ in slopes])
         scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
 

@@ -17,13 +17,13 @@ from hockney import _core
 from hockney._core import Growth, Network, Problem, Simulated
 from hockney.errors import RequestError
 from hockney.models.collectives.base import CollectiveModel, closed_form, collective_models
-from hockney.models.collectives.expression import Case
+from hockney.models.collectives.expression import Call
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
 from hockney.records.keys import sizes_are_blocks
-from hockney.schedule.catalogue import Asked
+from hockney.schedule.catalogue import ScheduleRequest
 
 MOST_MESSAGES = 6e6
 """Simulated one by one: seconds."""
@@ -77,29 +77,29 @@ class Row:
         return f"{name} {seconds / self.time_s:.0%}"
 
 
-def predict_one(asked: Asked, costs: MachineCosts, place: Place | None) -> Row:
+def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | None) -> Row:
     """One algorithm under these costs. `place` None: all ranks are equally far apart, as far as was measured.
 
     RequestError where messages go between nodes and their costs are not known.
     """
-    p, name, collective = asked.problem, asked.algorithm.name, asked.algorithm.collective
+    p, name, collective = request.problem, request.algorithm.name, request.algorithm.collective
     costs.check_network(place, p.ranks)
     costs = costs.alike(p.ranks) if place is None else costs
-    asymptotic = growth(asked)
-    messages, steps = expected_messages(asked), _steps_of_one(asked)
+    asymptotic = growth(request)
+    messages, steps = expected_messages(request), _steps_of_one(request)
     if place is None:
         alike = _core.symmetric_classes((collective, name, p)) > 0
         if alike and steps <= MOST_STEPS:
-            return _simulated(asked, costs, None, asymptotic, by_class=True)
-        if messages > FEW_MESSAGES and asked.algorithm.growth == Growth.per_rank:
-            return _line(asked, costs, asymptotic)
-        if messages > FEW_MESSAGES and asked.algorithm.growth == Growth.per_doubling:
-            return _log_line(asked, costs, asymptotic)
+            return _simulated(request, costs, None, asymptotic, by_class=True)
+        if messages > FEW_MESSAGES and request.algorithm.growth == Growth.per_rank:
+            return _line(request, costs, asymptotic)
+        if messages > FEW_MESSAGES and request.algorithm.growth == Growth.per_doubling:
+            return _log_line(request, costs, asymptotic)
     if messages > MOST_MESSAGES or steps > MOST_STEPS:
         what = f"{messages:.2g} messages" if messages > MOST_MESSAGES else f"{steps:.2g} dependencies of a rank"
         note = f"about {what} are too many to simulate, and no closed form is known"
         return Row(name, "none", None, asymptotic=asymptotic, note=note)
-    return _simulated(asked, costs, place, asymptotic, by_class=False)
+    return _simulated(request, costs, place, asymptotic, by_class=False)
 
 
 def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
@@ -116,25 +116,27 @@ def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
     return Row(name, "published", time_s, note=model.source)
 
 
-def _steps_of_one(asked: Asked) -> float:
+def _steps_of_one(request: ScheduleRequest) -> float:
     """About how many steps and dependencies the root has, from how they grow between 64 and 128 ranks."""
-    name = asked.algorithm.collective, asked.algorithm.name
-    ranks = asked.problem.ranks
+    name = request.algorithm.collective, request.algorithm.name
+    ranks = request.problem.ranks
 
-    def weight(one: Asked) -> int:
-        steps = _core.generate_rank(*name, one.problem, one.problem.root).steps
+    def weight(scaled: ScheduleRequest) -> int:
+        steps = _core.generate_rank(*name, scaled.problem, scaled.problem.root).steps
         return sum(1 + len(step.after) for step in steps)
 
     if ranks <= 128:
-        return weight(asked)
-    few, more = weight(_fewer(asked, 64, same_blocks=False)), weight(_fewer(asked, 128, same_blocks=False))
+        return weight(request)
+    few, more = weight(_fewer(request, 64, same_blocks=False)), weight(_fewer(request, 128, same_blocks=False))
     return more * (more / few) ** math.log2(ranks / 128) if few else 0.0
 
 
-def _simulated(asked: Asked, costs: MachineCosts, place: Place | None, asymptotic: str, *, by_class: bool) -> Row:
+def _simulated(
+    request: ScheduleRequest, costs: MachineCosts, place: Place | None, asymptotic: str, *, by_class: bool
+) -> Row:
     localities = [max(costs.messages)] if place is None else list(range(len(LOCALITIES)))
     result = _core.simulate(
-        [(asked.algorithm.collective, asked.algorithm.name, asked.problem)],
+        [(request.algorithm.collective, request.algorithm.name, request.problem)],
         # One rank stands for all only without copies, and algorithms are compared: all go without.
         (costs if place is not None else replace(costs, copy_s_per_B=0.0)).at(localities).curves(),
         levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
@@ -145,25 +147,25 @@ def _simulated(asked: Asked, costs: MachineCosts, place: Place | None, asymptoti
     terms_s, counts = _terms(result, costs, localities)
     method = "by_class" if by_class else "simulated"
     time_s = float(result.finish_s.max(initial=0.0))
-    return _row(asked.algorithm.name, method, time_s, terms_s, counts, asymptotic)
+    return _row(request.algorithm.name, method, time_s, terms_s, counts, asymptotic)
 
 
-def _line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
+def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
     """Through two small numbers of ranks with the same blocks, to the number that is asked for."""
-    few, more = (_fewer(asked, ranks) for ranks in _LINE)
-    share = (asked.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
+    few, more = (_fewer(request, ranks) for ranks in _LINE)
+    share = (request.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
     block_B = few.problem.bytes // _LINE[0]
-    is_rounded = asked.algorithm.is_divided and block_B * asked.problem.ranks != asked.problem.bytes
+    is_rounded = request.algorithm.is_divided and block_B * request.problem.ranks != request.problem.bytes
     note = f"with blocks of {block_B} B" if is_rounded else ""
     return _along(few, more, share, costs, asymptotic, note)
 
 
-def _log_line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
+def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
     """Through two numbers of ranks that are smaller by powers of two, along the logarithm.
 
     So many that a vector has fewer elements than ranks in both or in neither.
     """
-    p = asked.problem
+    p = request.problem
     enough = max(_LOG_LINE, 2 * p.bytes // p.element_B if p.bytes < p.element_B * p.ranks else _LOG_LINE)
     doublings = 0
     while p.ranks >> (doublings + 1) >= enough:
@@ -175,12 +177,14 @@ def _log_line(asked: Asked, costs: MachineCosts, asymptotic: str) -> Row:
         return ranks + 1 if is_power and not was_power else ranks
 
     numbers = [alike(p.ranks >> doublings), alike(p.ranks >> max(doublings - 1, 0))]
-    few, more = (_fewer(asked, ranks, same_blocks=False) for ranks in numbers)
+    few, more = (_fewer(request, ranks, same_blocks=False) for ranks in numbers)
     return _along(few, more, doublings, costs, asymptotic, "")
 
 
-def _along(few: Asked, more: Asked, share: float, costs: MachineCosts, asymptotic: str, note: str) -> Row:
-    rows = [_simulated(one, costs, None, asymptotic, by_class=False) for one in (few, more)]
+def _along(
+    few: ScheduleRequest, more: ScheduleRequest, share: float, costs: MachineCosts, asymptotic: str, note: str
+) -> Row:
+    rows = [_simulated(smaller, costs, None, asymptotic, by_class=False) for smaller in (few, more)]
 
     def along(first: float, second: float) -> float:
         return first + share * (second - first)
@@ -224,17 +228,17 @@ def _row(
     )
 
 
-def _fewer(asked: Asked, ranks: int, *, same_blocks: bool = True) -> Asked:
+def _fewer(request: ScheduleRequest, ranks: int, *, same_blocks: bool = True) -> ScheduleRequest:
     """The same on fewer ranks: with blocks, or with a vector, of the same size."""
-    p = asked.problem
+    p = request.problem
     size_B = p.bytes
-    if same_blocks and asked.algorithm.is_divided:
+    if same_blocks and request.algorithm.is_divided:
         elements = -(-p.bytes // (p.element_B * p.ranks))
         size_B = elements * p.element_B * ranks
     problem = Problem(
         ranks=ranks, bytes=size_B, element_B=p.element_B, segment_B=p.segment_B, radix=p.radix, root=0
     )
-    return Asked(asked.algorithm, problem, size_B, p.segment_B)
+    return ScheduleRequest(request.algorithm, problem, size_B, p.segment_B)
 
 
 def _terms(
@@ -280,19 +284,19 @@ def formula(counts: dict[str, int]) -> str:
     return " + ".join(f"{counts[name]}{unit}" for name, unit in units.items() if counts[name]) or "0"
 
 
-def growth(asked: Asked) -> str:
+def growth(request: ScheduleRequest) -> str:
     """How α and β count as ranks grow, from the textbook's closed form; empty where there is none."""
-    made = closed_form(asked.algorithm.collective, asked.algorithm.name)
-    if made is None:
+    form = closed_form(request.algorithm.collective, request.algorithm.name)
+    if form is None:
         return ""
-    p = asked.problem
+    p = request.problem
 
     def order(ranks: int) -> tuple[float, float]:
-        counts = made.counts(Case(ranks, 2.0**40, float(p.segment_B), p.radix or asked.algorithm.default_radix))
+        counts = form.counts(Call(ranks, 2.0**40, float(p.segment_B), p.radix or request.algorithm.default_radix))
         return float(counts.alpha), float(counts.bytes) / 2.0**40
 
     once, twice = order(2**20), order(2**21)
-    per_rank = sizes_are_blocks(asked.algorithm.collective)
+    per_rank = sizes_are_blocks(request.algorithm.collective)
     words = [_order(a, b) for a, b in zip(once, twice, strict=True)]
     what = "m per rank" if per_rank else "m"
     return f"O({words[0]}) α + O({words[1]}) {what}·β"
@@ -307,7 +311,7 @@ def _order(once: float, twice: float) -> str:
     return "log P" if ratio > 1.005 else "1"
 
 
-def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
+def lower_bound(request: ScheduleRequest, costs: MachineCosts) -> dict[str, float]:
     """No algorithm is faster than what one rank knows can be told to all, or a rank can move its bytes.
 
     With d the time of an empty message and s the time between two of a rank, at most x^t ranks know by the time
@@ -315,12 +319,12 @@ def lower_bound(asked: Asked, costs: MachineCosts) -> dict[str, float]:
     """
     farthest = costs.messages[max(costs.messages)]
     nearest = costs.messages[min(costs.messages)]
-    p = asked.problem
-    told_s = min(float(one.one_way_s[0]) for one in costs.messages.values())
-    between_s = min(max(one.send_s, float(one.between_s[0])) for one in costs.messages.values())
-    optimum = collective_models.get(asked.algorithm.collective).optimum
-    moved_B = float(optimum.counts(Case(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
-    last = [float(one.one_way_s[-1] - one.one_way_s[-2]) for one in (farthest, nearest)]
+    p = request.problem
+    told_s = min(float(messages.one_way_s[0]) for messages in costs.messages.values())
+    between_s = min(max(messages.send_s, float(messages.between_s[0])) for messages in costs.messages.values())
+    optimum = collective_models.get(request.algorithm.collective).optimum
+    moved_B = float(optimum.counts(Call(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
+    last = [float(messages.one_way_s[-1] - messages.one_way_s[-2]) for messages in (farthest, nearest)]
     per_byte_s = min(last) / 2.0**29
     return {"latency_s": _spread_s(p.ranks, told_s, between_s), "volume_s": moved_B * per_byte_s}
 

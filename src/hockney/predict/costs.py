@@ -36,7 +36,7 @@ class Costs:
         return CostCurves(self.messages, self.copy, self.reduce)
 
 
-class Source(Protocol):
+class CostSource(Protocol):
     """What knows the costs of messages by locality."""
 
     @property

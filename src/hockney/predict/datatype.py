@@ -24,7 +24,7 @@ from hockney.models.effects._layouts import (
 from hockney.models.effects._shapes import MEMORY, Shape
 from hockney.models.effects.datatypes import LIBRARY, LOOP, UNTOLD
 from hockney.models.statistics import CONFIDENCE
-from hockney.predict.datatype_costs import Row, Way, bound, number, rows_of
+from hockney.predict.datatype_costs import PointRow, Way, bound, number, rows_of
 from hockney.predict.message import STEP
 from hockney.units import format_bytes
 
@@ -72,7 +72,7 @@ class DatatypePrediction:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class DatatypeVerdict:
     """`answer`: library, by hand, or cannot be told. `factor`: the time of `send` over that of `hand`."""
 
     answer: str
@@ -90,12 +90,12 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Data
     parts = _parts(
         plain, {name: counted[name] * way.costs.terms[name] for name in counted if name not in missing}
     )
-    if mine := rows_of(way, shape):
+    if rows := rows_of(way, shape):
         drawn = shape.layout == "irregular" and not shape.is_contiguous
         return DatatypePrediction(
             way.name,
-            float(np.median([number(row, "time_s") for row in mine])),
-            *_hull(mine),
+            float(np.median([number(row, "time_s") for row in rows])),
+            *_hull(rows),
             parts,
             measured=True,
             notes=["measured with blocks at other random places of their strides"] if drawn else [],
@@ -129,7 +129,7 @@ def predict_way(way: Way, shape: Shape, unidentified: Mapping[str, str]) -> Data
     )
 
 
-def decide(predictions: Mapping[str, DatatypePrediction], shape: Shape) -> Verdict:
+def decide(predictions: Mapping[str, DatatypePrediction], shape: Shape) -> DatatypeVerdict:
     """An MPI datatype or a loop, where the interval of the ratio of their times excludes one.
 
     Measured both ways, their intervals must not overlap, as where the effect is fitted. Else the logarithm of the
@@ -137,32 +137,32 @@ def decide(predictions: Mapping[str, DatatypePrediction], shape: Shape) -> Verdi
     (docs/reference/predict.md): errors of two models, which on layouts unlike those measured are not the same.
     """
     if shape.is_contiguous:
-        return Verdict(LIBRARY, "the blocks touch: it is a contiguous message, there is nothing to pack")
+        return DatatypeVerdict(LIBRARY, "the blocks touch: it is a contiguous message, there is nothing to pack")
     if lacking := [name for name in ("send", "hand") if name not in predictions]:
-        return Verdict(UNTOLD, f"{' and '.join(lacking)} was not measured")
+        return DatatypeVerdict(UNTOLD, f"{' and '.join(lacking)} was not measured")
     send, hand = predictions["send"], predictions["hand"]
     factor = send.time_s / hand.time_s
-    if bounds := [one.way for one in (send, hand) if one.lower_bound]:
-        return Verdict(UNTOLD, f"of {' and '.join(bounds)} only a lower bound is known")
+    if bounds := [prediction.way for prediction in (send, hand) if prediction.lower_bound]:
+        return DatatypeVerdict(UNTOLD, f"of {' and '.join(bounds)} only a lower bound is known")
     if not (send.low_s and send.high_s and hand.low_s and hand.high_s):
-        return Verdict(UNTOLD, "an end of an interval is not known", factor)
+        return DatatypeVerdict(UNTOLD, "an end of an interval is not known", factor)
     if send.measured and hand.measured:
         low, high, why = send.low_s / hand.high_s, send.high_s / hand.low_s, "measured both ways"
     else:
         down = math.hypot(math.log(send.time_s / send.low_s), math.log(hand.high_s / hand.time_s))
         up = math.hypot(math.log(send.high_s / send.time_s), math.log(hand.time_s / hand.low_s))
         low, high = factor * math.exp(-down), factor * math.exp(up)
-        modelled = [one.way for one in (send, hand) if not one.measured]
+        modelled = [prediction.way for prediction in (send, hand) if not prediction.measured]
         why = f"by the model of {' and '.join(modelled)}"
     answer = LOOP if low > 1 else LIBRARY if high < 1 else UNTOLD
-    return Verdict(answer, why, factor, low, high)
+    return DatatypeVerdict(answer, why, factor, low, high)
 
 
 def _near_switch(way: Way, shape: Shape) -> list[str]:
     switch_B = way.costs.switch_B
     if switch_B is None or shape.is_contiguous:
         return []
-    below_B = max(one.bytes for one in way.shapes if not one.is_contiguous and one.bytes < switch_B)
+    below_B = max(shape.bytes for shape in way.shapes if not shape.is_contiguous and shape.bytes < switch_B)
     if not below_B < shape.bytes < switch_B:
         return []
     return [
@@ -218,7 +218,7 @@ def _contiguous(costs: LayoutCosts, size_B: int) -> _Contiguous:
     return _Contiguous(last_s + slope_s_per_B * (size_B - largest), steps, notes=[note])
 
 
-def _hull(rows: Sequence[Row]) -> tuple[float | None, float | None]:
+def _hull(rows: Sequence[PointRow]) -> tuple[float | None, float | None]:
     """The interval that covers those of all launches; None where one has none."""
     lows, highs = [bound(row, "low_s") for row in rows], [bound(row, "high_s") for row in rows]
     if None in lows or None in highs:
@@ -236,13 +236,13 @@ def _left_out(way: Way, shape: Shape) -> list[float]:
 
 def _logs(way: Way) -> dict[Shape, float]:
     """ln(predicted/measured) of each layout left out; of several launches the one farthest from 0."""
-    found: dict[Shape, float] = {}
+    errors: dict[Shape, float] = {}
     for row, shape in zip(way.rows, way.shapes, strict=True):
         left_s = bound(row, "left_out_s")
         if left_s:
             error = math.log(left_s / number(row, "time_s"))
-            found[shape] = max(found.get(shape, 0.0), error, key=abs)
-    return found
+            errors[shape] = max(errors.get(shape, 0.0), error, key=abs)
+    return errors
 
 
 def _reach(errors: Sequence[float]) -> tuple[float | None, float | None, int]:

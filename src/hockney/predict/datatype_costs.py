@@ -20,7 +20,7 @@ from hockney.models.effects.base import Cell, Effect
 from hockney.models.effects.datatypes import WAYS
 from hockney.predict.layout import strided
 
-Row = Mapping[str, Cell]
+PointRow = Mapping[str, Cell]
 _COLUMNS = {"way", "layout", "bytes", "blocks", "stride_B", "lines", "extent_B", "level", "time_s"}
 
 
@@ -30,7 +30,7 @@ class Way:
 
     name: str
     costs: LayoutCosts
-    rows: Sequence[Row]
+    rows: Sequence[PointRow]
     shapes: Sequence[Shape]
 
     def carries(self, term: str) -> bool:
@@ -51,18 +51,18 @@ def ways_of(effect: Effect, hosts: Sequence[Host]) -> dict[str, Way]:
             "measure it: `hockney measure --operations datatypes -o FOLDER`, then `hockney fit FOLDER`",
         )
     levels = _levels(effect.points, hosts)
-    found = {}
+    ways = {}
     for name in WAYS:
         rows = [row for row in effect.points if row["way"] == name]
         if rows:
             shapes = [_shape_of(row) for row in rows]
             time_s = np.array([number(row, "time_s") for row in rows])
             error = np.array([relative_error(bound(row, "low_s"), bound(row, "high_s")) for row in rows])
-            found[name] = Way(name, fit_costs(shapes, time_s, error, levels), rows, shapes)
-    return found
+            ways[name] = Way(name, fit_costs(shapes, time_s, error, levels), rows, shapes)
+    return ways
 
 
-def rows_of(way: Way, shape: Shape) -> list[Row]:
+def rows_of(way: Way, shape: Shape) -> list[PointRow]:
     """The rows of this very layout, one for each launch; where blocks touch, a contiguous message will do."""
     same = [row for row, each in zip(way.rows, way.shapes, strict=True) if _is_same(each, row, shape)]
     if same or not shape.is_contiguous:
@@ -71,7 +71,7 @@ def rows_of(way: Way, shape: Shape) -> list[Row]:
     return [row for row, each in plain if each.layout == "contiguous" and each.bytes == shape.bytes]
 
 
-def _is_same(each: Shape, row: Row, shape: Shape) -> bool:
+def _is_same(each: Shape, row: PointRow, shape: Shape) -> bool:
     if any(getattr(each, name) != getattr(shape, name) for name in ("layout", "bytes", "blocks", "element_B")):
         return False
     if shape.layout == "irregular":
@@ -80,7 +80,7 @@ def _is_same(each: Shape, row: Row, shape: Shape) -> bool:
     return each.extent_B == shape.extent_B
 
 
-def _levels(rows: Sequence[Row], hosts: Sequence[Host]) -> list[tuple[str, int]]:
+def _levels(rows: Sequence[PointRow], hosts: Sequence[Host]) -> list[tuple[str, int]]:
     for host in hosts:
         sizes = {cache.level: cache.size_B for cache in host.caches if cache.type != "Instruction"}
         levels = levels_of([{"level": level, "size_B": size_B} for level, size_B in sorted(sizes.items())])
@@ -94,7 +94,7 @@ def _levels(rows: Sequence[Row], hosts: Sequence[Host]) -> list[tuple[str, int]]
     )
 
 
-def _shape_of(row: Row) -> Shape:
+def _shape_of(row: PointRow) -> Shape:
     lines = int(number(row, "lines"))
     return Shape(
         layout=str(row["layout"]),
@@ -108,10 +108,10 @@ def _shape_of(row: Row) -> Shape:
     )
 
 
-def number(row: Row, name: str) -> float:
+def number(row: PointRow, name: str) -> float:
     return float(row[name] or 0)
 
 
-def bound(row: Row, name: str) -> float | None:
+def bound(row: PointRow, name: str) -> float | None:
     value = row.get(name)
     return None if value is None else float(value)

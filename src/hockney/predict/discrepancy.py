@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.models.statistics import CONFIDENCE
-from hockney.predict.gaussian_process import Array, Measured, Process, Search, left_out, matern
+from hockney.predict.gaussian_process import (
+    Array,
+    GaussianProcess,
+    MeasurementSet,
+    ParameterSearch,
+    left_out,
+    matern,
+)
 
 _CLIP = 4.0
 """Residuals beyond that many robust deviations are outliers: they count as that many."""
@@ -22,7 +29,7 @@ _MOST_LEVERAGE = 0.9
 """A point that nearly alone decides about itself does not say how wrong it would have been."""
 _TRIAL = 500
 """Points on which the lengths are found."""
-_SEARCH = Search(np.log([0.05, 0.05, 0.5, 2.0, 0.03]), deviation=1.5, farthest=6.0, steps=40)
+_SEARCH = ParameterSearch(np.log([0.05, 0.05, 0.5, 2.0, 0.03]), deviation=1.5, farthest=6.0, steps=40)
 """Deviations of a schedule's own and of what all of a mapping share, lengths in ln ranks and log2 bytes, noise.
 
 Lengths beyond the data say nothing: the prior holds them near the beginning. Without residuals there is nothing
@@ -84,7 +91,7 @@ class _Between:
 
 def _by_mapping(at: Where) -> dict[int, NDArray[np.intp]]:
     """Positions of each mapping's points: points of different mappings have nothing in common."""
-    return {int(one): np.flatnonzero(at.mapping == one) for one in np.unique(at.mapping)}
+    return {int(mapping): np.flatnonzero(at.mapping == mapping) for mapping in np.unique(at.mapping)}
 
 
 class Discrepancy:
@@ -97,14 +104,14 @@ class Discrepancy:
         tried = []
         for index in _by_mapping(at[trial]).values():
             points = at[trial[index]]
-            tried.append(Measured(_Between.of(points, points).noisy, clipped[trial[index]]))
+            tried.append(MeasurementSet(_Between.of(points, points).noisy, clipped[trial[index]]))
         self._parameters = _SEARCH.parameters(tried)
-        self._processes: dict[int, tuple[Where, Process]] = {}
+        self._processes: dict[int, tuple[Where, GaussianProcess]] = {}
         scaled = np.empty(residual.size)
         for mapping, index in _by_mapping(at).items():
             points = at[index]
             covariance = _Between.of(points, points).noisy(self._parameters)
-            self._processes[mapping] = points, Process(covariance, clipped[index])
+            self._processes[mapping] = points, GaussianProcess(covariance, clipped[index])
             # With the residual as it was measured.
             miss, variance = left_out(covariance, clipped[index])
             miss += (residual - clipped)[index]

@@ -50,7 +50,7 @@ def evaluate(
     pooled = points(frame, operation, statistic)
     trained, tested = split(pooled.frame[list(POINT)], train, test, seed)
     learn = pooled.frame[trained].reset_index(drop=True)
-    asked = pooled.frame[tested].reset_index(drop=True)
+    unseen = pooled.frame[tested].reset_index(drop=True)
     between_pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
     training = Training(learn, between_pairs, system, operation, pooled.statistic)
     predictions: dict[str, Prediction] = {}
@@ -59,13 +59,13 @@ def evaluate(
         progress(0.0, name)
         watched = replace(training, progress=partial(_named, progress, name))
         try:
-            predictions[name] = fit(watched).predict(asked)
+            predictions[name] = fit(watched).predict(unseen)
         except (RequestError, EnvironmentLack) as error:
             skipped[name] = f"{error.message} ({error.hint})" if error.hint else error.message
-    scored, unscored = _scored(asked, predictions)
-    common = _common(predictions, len(asked))
+    scored, unscored = _scored(unseen, predictions)
+    common = _common(predictions, len(unseen))
     rows = {
-        name: {"skipped": skipped[name]} if name in skipped else _row(asked, predictions[name], common)
+        name: {"skipped": skipped[name]} if name in skipped else _row(unseen, predictions[name], common)
         for name in chosen
     }
     result = {
@@ -75,16 +75,16 @@ def evaluate(
         "test": test or f"not ({train})",
         "seed": seed,
         "n_train": len(learn),
-        "n_test": len(asked),
+        "n_test": len(unseen),
         "n_common": int(common.sum()),
         "dropped": pooled.dropped,
-        "warnings": [*pooled.warnings, *limits(learn), *beyond(learn, asked)],
+        "warnings": [*pooled.warnings, *limits(learn), *beyond(learn, unseen)],
         "algorithms": scored,
         "not_scored": unscored,
         "models": rows,
-        "references": accuracy.references(learn, asked),
+        "references": accuracy.references(learn, unseen),
     }
-    return Evaluation(asked, predictions, result)
+    return Evaluation(unseen, predictions, result)
 
 
 def _named(progress: Progress, name: str, share: float, what: str) -> None:
@@ -108,16 +108,16 @@ def _row(
 
 def _common(predictions: dict[str, Prediction], count: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Points that every estimator that ran has predicted: only there their errors can be compared."""
-    made = [np.isfinite(one.time_s) for one in predictions.values()]
-    return np.logical_and.reduce(made) if made else np.zeros(count, dtype=np.bool_)
+    predicted = [np.isfinite(prediction.time_s) for prediction in predictions.values()]
+    return np.logical_and.reduce(predicted) if predicted else np.zeros(count, dtype=np.bool_)
 
 
 def _scored(test: pd.DataFrame, predictions: dict[str, Prediction]) -> tuple[list[str], dict[str, str]]:
     """Algorithms that at least one estimator predicted somewhere; the others with the reason."""
     names = test["algorithm"].to_numpy(dtype=object)
     predicted = np.zeros(len(test), dtype=np.bool_)
-    for one in predictions.values():
-        predicted |= np.isfinite(one.time_s)
+    for prediction in predictions.values():
+        predicted |= np.isfinite(prediction.time_s)
     every = sorted(set(names))
     scored = [name for name in every if predicted[names == name].any()]
     return scored, {name: "no estimator predicts any of its test points" for name in every if name not in scored}
@@ -125,11 +125,11 @@ def _scored(test: pd.DataFrame, predictions: dict[str, Prediction]) -> tuple[lis
 
 def table(evaluation: Evaluation) -> pd.DataFrame:
     """The test points as a tidy table (medians in `time_s`) with NAME_us, NAME_low_us, NAME_high_us of each."""
-    made = evaluation.test.assign(
+    wide = evaluation.test.assign(
         statistic=evaluation.result["statistic"],
         repetition=0,
     ).drop(columns="spread")
-    for name, one in evaluation.predictions.items():
-        for part, values in (("", one.time_s), ("_low", one.low_s), ("_high", one.high_s)):
-            made[f"{name}{part}_us"] = values * 1e6
-    return made
+    for name, prediction in evaluation.predictions.items():
+        for part, values in (("", prediction.time_s), ("_low", prediction.low_s), ("_high", prediction.high_s)):
+            wide[f"{name}{part}_us"] = values * 1e6
+    return wide

@@ -24,7 +24,7 @@ def matern(lengths: Sequence[float] | Array, *distances: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasurementSet:
     """A set of n measurements: `value` (n,), and their covariance (n, n) by the parameters, with noise."""
 
     covariance: Callable[[Array], Array]
@@ -32,7 +32,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Search:
+class ParameterSearch:
     """Where parameters are looked for, in logarithms: from `begin` (k,) on, with a normal prior about it.
 
     `deviation`: that of the prior. `farthest`: bounds either way. `steps`: of L-BFGS-B at most.
@@ -43,9 +43,9 @@ class Search:
     farthest: float
     steps: int
 
-    def parameters(self, measured: Sequence[Measured]) -> Array:
+    def parameters(self, measured: Sequence[MeasurementSet]) -> Array:
         """Those of largest posterior density (eq. 5.8 with the prior), shape (k,), not in logarithms."""
-        found = optimize.minimize(
+        optimum = optimize.minimize(
             self._loss,
             self.begin,
             args=(measured,),
@@ -53,22 +53,22 @@ class Search:
             bounds=[(start - self.farthest, start + self.farthest) for start in self.begin],
             options={"maxiter": self.steps},
         )
-        return np.exp(found.x)
+        return np.exp(optimum.x)
 
-    def _loss(self, log_parameters: Array, measured: Sequence[Measured]) -> float:
+    def _loss(self, log_parameters: Array, measured: Sequence[MeasurementSet]) -> float:
         total = 0.5 * float((((log_parameters - self.begin) / self.deviation) ** 2).sum())
         parameters = np.exp(log_parameters)
-        for one in measured:
+        for measurements in measured:
             try:
-                factor = _factor(one.covariance(parameters))
+                factor = _factor(measurements.covariance(parameters))
             except linalg.LinAlgError:
                 return 1e12
-            white = linalg.solve_triangular(factor, one.value, lower=True, check_finite=False)
+            white = linalg.solve_triangular(factor, measurements.value, lower=True, check_finite=False)
             total += 0.5 * float(white @ white) + float(np.log(np.diag(factor)).sum())
         return total
 
 
-class Process:
+class GaussianProcess:
     """A process given measurements: their covariance with noise (n, n) and values (n,)."""
 
     def __init__(self, covariance: Array, value: Array) -> None:

@@ -109,5 +109,5 @@ def _chance_shared(block: int, block_B: int, stride_B: int, places: int) -> Frac
     line_B = border_B // LINE_B * LINE_B
     first_reaching = max(0, line_B - (border_B - stride_B) - block_B + 1)
     before = max(0, places - first_reaching)
-    mine = min(places, line_B + LINE_B - border_B)
-    return Fraction(before * mine, places**2)
+    own = min(places, line_B + LINE_B - border_B)
+    return Fraction(before * own, places**2)

@@ -144,7 +144,7 @@ class MachineCosts:
 
     def nearest(self, locality: int) -> int:
         """Itself where it was measured, else the nearest measured one farther out, else farther in."""
-        return min(self.messages, key=lambda one: (one < locality, abs(one - locality)))
+        return min(self.messages, key=lambda known: (known < locality, abs(known - locality)))
 
     def check_network(self, place: Place | None, ranks: int) -> None:
         """RequestError where these ranks send messages between nodes, and nothing is known of those."""
@@ -211,7 +211,7 @@ class MachineCosts:
 
     def at(self, localities: Sequence[int]) -> Costs:
         """Those of the nearest locality that was measured: see `check_network` and `assumptions`."""
-        messages = [self.messages[self.nearest(one)].curves() for one in localities]
+        messages = [self.messages[self.nearest(locality)].curves() for locality in localities]
         if self.node_s_per_B and localities[-1] == NETWORK:
             messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
         return Costs(messages, per_byte(self.copy_s_per_B), per_byte(self.reduce_s_per_B))
@@ -230,14 +230,14 @@ class MachineCosts:
         of_message = {name: value for name, value in given.items() if name not in WORK}
         return replace(
             self,
-            messages={locality: one.replaced(of_message) for locality, one in self.messages.items()},
+            messages={locality: messages.replaced(of_message) for locality, messages in self.messages.items()},
             copy_s_per_B=float(given.get("copy_s_per_B", self.copy_s_per_B) or 0),
             reduce_s_per_B=float(given.get("reduce_s_per_B", self.reduce_s_per_B) or 0),
         )
 
-    def told(self, given: Mapping[str, float | None], localities: Sequence[int]) -> dict[str, Any]:
+    def described(self, given: Mapping[str, float | None], localities: Sequence[int]) -> dict[str, Any]:
         """{locality: {parameter: {value, from}}} as LogGOPS, where `given` were replaced; None: all are eager."""
-        told: dict[str, Any] = {}
+        described: dict[str, Any] = {}
         for locality in localities:
             messages = self.messages[self.nearest(locality)]
             known = {
@@ -247,8 +247,8 @@ class MachineCosts:
             for name in WORK:
                 told_by = COMMAND_LINE if name in given else f"assumed: {1e-9 / _WORK_S_PER_B:.0f} GB/s"
                 known[name] = {"value": getattr(self, name), "from": told_by}
-            told[LOCALITIES[locality]] = known
-        return told
+            described[LOCALITIES[locality]] = known
+        return described
 
 
 def placed(
@@ -268,10 +268,10 @@ def placed(
             f"{ranks} ranks with a place each are more than the {MOST_PLACED} that are simulated",
             "leave out --system: where all pairs cost the same, one rank may do for all",
         )
-    made = placement(system, mapping, ranks, nodes, ppn)
+    where = placement(system, mapping, ranks, nodes, ppn)
     if system.network.bandwidth_B_per_s:
         costs = replace(costs, node_s_per_B=1 / system.network.bandwidth_B_per_s)
-    return costs, place_of(made)
+    return costs, place_of(where)
 
 
 def of_machine(machine: Machine, origin: str, *, both_ways: bool = False) -> MachineCosts:
@@ -280,21 +280,21 @@ def of_machine(machine: Machine, origin: str, *, both_ways: bool = False) -> Mac
     The time between two messages is that of many in a row, where those were measured; with `both_ways`, of many
     in either direction.
     """
-    found: dict[int, Messages] = {}
+    messages: dict[int, Messages] = {}
     largest_B: list[int] = []
     warnings = [f"reductions and copies were not measured: {1e-9 / _WORK_S_PER_B:.0f} GB/s is assumed"]
     for locality, name in enumerate(LOCALITIES):
         entry = _entry(machine, name)
         if entry is not None:
-            found[locality] = _with_rate(_of_entry(entry, origin), machine, name, origin, both_ways=both_ways)
+            messages[locality] = _with_rate(_of_entry(entry, origin), machine, name, origin, both_ways=both_ways)
             largest_B += [max(point.size_B for point in points)] if (points := entry.measurements.points) else []
-    if not found:
+    if not messages:
         raise RequestError(
             f"{origin} has no ping-pong of a known locality",
             "measure one: `hockney measure`, `hockney fit`, or describe the system with --system",
         )
     return MachineCosts(
-        found, origin, warnings, largest_B=min(largest_B, default=None), one_node=ranks_of_one_node(machine)
+        messages, origin, warnings, largest_B=min(largest_B, default=None), one_node=ranks_of_one_node(machine)
     )
 
 
@@ -309,17 +309,17 @@ def of_system(system: System) -> MachineCosts:
 
     nothing = pd.DataFrame(columns=["operation", "statistic", "time_s", "bytes", "mapping", "repetition"])
     times = message_times(nothing, system)
-    found = {}
+    messages = {}
     for locality in range(len(LOCALITIES)):
         one_way = np.array([times(locality, size_B) for size_B in SIZES_B])
         overhead_s = OVERHEAD_SHARE * one_way[0]
         origins = dict.fromkeys(("latency_s", "gap_s_per_B"), f"the description of {system.name}")
         origins |= dict.fromkeys(_OF_LOGGP, ASSUMED)
-        found[locality] = Messages(
+        messages[locality] = Messages(
             one_way, overhead_s, overhead_s, one_way - one_way[0] + overhead_s, origins=origins
         )
     warning = f"nothing was measured: the description of {system.name} and usual latencies give a rough bound"
-    return MachineCosts(found, f"the description of {system.name}", [warning])
+    return MachineCosts(messages, f"the description of {system.name}", [warning])
 
 
 def usual() -> MachineCosts:
@@ -332,9 +332,9 @@ def usual() -> MachineCosts:
         network=SystemNetwork(topology="switch"),
         mappings={"core": Places(order=["core", "cache", "numa", "package", "node"])},
     )
-    found = of_system(system)
+    costs = of_system(system)
     warning = "no machine.json here, no --machine, --table or --system: usual latencies and bandwidths are taken"
-    return MachineCosts(found.messages, "usual costs of a cluster", [warning])
+    return MachineCosts(costs.messages, "usual costs of a cluster", [warning])
 
 
 def _entry(machine: Machine, locality: str, operation: str = "pingpong") -> Entry | None:
@@ -390,13 +390,13 @@ def _with_rate(messages: Messages, machine: Machine, locality: str, origin: str,
     between = np.maximum(predict_fit(entry.fits["piecewise"], SIZES_B), 0.0)
     if operation == "bandwidth":
         between = np.minimum(between, messages.one_way_s)
-    told = f"{origin}, {locality}: {operation}"
+    source = f"{origin}, {locality}: {operation}"
     return replace(
         messages,
         send_s=min(messages.send_s, float(between[0])),
         receive_s=min(messages.receive_s, float(between[0])),
         between_s=between,
-        origins={**messages.origins, "gap_s": told},
+        origins={**messages.origins, "gap_s": source},
     )
 
 

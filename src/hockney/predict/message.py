@@ -63,8 +63,8 @@ def predict_message(entry: Entry, size_B: int, model: str) -> MessagePrediction:
             f"a message of {size_B:.3g} B is more than MPI can count", f"at most {MOST_B} B (2^63 − 1)"
         )
     if model not in entry.fits:
-        mine = (note.removeprefix(f"{model}: ") for note in entry.notes if note.startswith(f"{model}: "))
-        reason = next((f": {note}" for note in mine), "")
+        notes = (note.removeprefix(f"{model}: ") for note in entry.notes if note.startswith(f"{model}: "))
+        reason = next((f": {note}" for note in notes), "")
         known = ", ".join(sorted(entry.fits)) or "none"
         raise RequestError(f"model {model!r} is not fitted to {title(entry)}{reason}", f"fitted: {known}")
     fit = entry.fits[model]

@@ -53,13 +53,13 @@ class NetworkFigures:
         if system is None:
             return self
         source = f"published for {system.name}, a bound"
-        made = self
+        figures = self
         if self.latency_s is None:
-            made = replace(made, latency_s=system.network.latency_s, latency_source=source)
+            figures = replace(figures, latency_s=system.network.latency_s, latency_source=source)
         if self.bandwidth_B_per_s is None:
             rate_B_per_s = system.network.bandwidth_B_per_s
-            made = replace(made, bandwidth_B_per_s=rate_B_per_s, bandwidth_source=source)
-        return made
+            figures = replace(figures, bandwidth_B_per_s=rate_B_per_s, bandwidth_source=source)
+        return figures
 
     def of(self, system: System) -> System:
         """The system with these figures in place of its published ones."""

@@ -125,8 +125,8 @@ def stakes(candidates: Candidates, belief: Belief) -> Stakes:
 def _expected_loss(apart: Array, deviation: Array) -> Array:
     """E[max(0, exp d − 1)] for d normal with mean `apart` and that deviation (as of Black and Scholes 1973)."""
     wide = np.maximum(deviation, 1e-9)
-    made = np.exp(apart + wide**2 / 2) * ndtr(apart / wide + wide) - ndtr(apart / wide)
-    loss: Array = np.maximum(made, 0.0)
+    expected = np.exp(apart + wide**2 / 2) * ndtr(apart / wide + wide) - ndtr(apart / wide)
+    loss: Array = np.maximum(expected, 0.0)
     return loss
 
 
@@ -169,8 +169,8 @@ def _places(points: pd.DataFrame) -> Array:
 
 def _tells(at: Array) -> NDArray[np.float32]:
     distance = np.abs(at[:, None, :] - at[None, :, :]).sum(axis=2)
-    made: NDArray[np.float32] = np.exp(-2 * distance).astype(np.float32)
-    return made
+    shares: NDArray[np.float32] = np.exp(-2 * distance).astype(np.float32)
+    return shares
 
 
 def settled(candidates: Candidates, beliefs: Iterable[Belief], tolerance: float) -> bool:
@@ -183,11 +183,11 @@ def settled(candidates: Candidates, beliefs: Iterable[Belief], tolerance: float)
     now: Stakes | None = None
     mean = np.empty(0)
     for belief in beliefs:
-        found = stakes(candidates, belief)
+        at_stake = stakes(candidates, belief)
         if now is None:
-            now, mean = found, belief.mean
+            now, mean = at_stake, belief.mean
             if now.regret.size and float(now.regret.mean()) > tolerance:
                 return False
-        elif now.choice.size and float(np.expm1(mean[found.choice] - mean[now.choice]).mean()) > tolerance:
+        elif now.choice.size and float(np.expm1(mean[at_stake.choice] - mean[now.choice]).mean()) > tolerance:
             return False
     return True

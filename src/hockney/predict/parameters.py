@@ -67,7 +67,7 @@ class KnotMap(NamedTuple):
 
 
 @dataclass
-class Layout:
+class ParameterLayout:
     """Which parameters there are, and where: `knots` are sizes in bytes (0 first, then increasing), `labels` the
     schedules that are corrected, `step_from` the number of ranks at which the network's step begins,
     `rendezvous_above_B` by label, `held_above_B`: larger messages are the sender's until they are out."""
@@ -132,17 +132,17 @@ class Layout:
 
     def shares(self, sizes: Sequence[int]) -> Array:
         """`weights` of each size, shape (len(sizes), knots)."""
-        made = np.zeros((len(sizes), len(self.knots)))
+        table = np.zeros((len(sizes), len(self.knots)))
         for i, size_B in enumerate(sizes):
             for knot, weight in self.weights(size_B):
-                made[i, knot] = weight
-        return made
+                table[i, knot] = weight
+        return table
 
     def empty(self, scenario: Scenario, sizes: Sequence[int]) -> NDArray[np.bool_]:
         """Terms that these messages do not have, shape (len(sizes), ROW)."""
-        made = np.ones((len(sizes), ROW), dtype=np.bool_)
-        made[:, -2:] = False
-        by_locality = made[:, :-2].reshape(len(sizes), len(LOCALITIES), len(TERMS))
+        absent = np.ones((len(sizes), ROW), dtype=np.bool_)
+        absent[:, -2:] = False
+        by_locality = absent[:, :-2].reshape(len(sizes), len(LOCALITIES), len(TERMS))
         for name in (*PARTS, "insert"):
             by_locality[:, :, TERMS.index(name)] = False
         by_locality[:, 1:, TERMS.index("node_link")] = False
@@ -150,7 +150,7 @@ class Layout:
             by_locality[:, NETWORK, TERMS.index(name)] = not scenario.place.shares_links
         waits = np.array([self.is_rendezvous(scenario.label, size_B) for size_B in sizes], dtype=np.bool_)
         by_locality[waits, :, TERMS.index("handshake")] = False
-        return made
+        return absent
 
     def at_knots(self, scenario: Scenario) -> KnotMap:
         """What the costs of a schedule depend on at that load."""
@@ -244,8 +244,8 @@ class Layout:
         def curve(of: NDArray[np.intp], deviation: float) -> None:
             # Its level is pulled once, however many knots it has; its slope and bends apart from that.
             pull(of.tolist(), [1 / len(of)] * len(of), deviation)
-            for one, following in pairwise(of):
-                pull([one, following], [-1.0, 1.0], _SLOPE * deviation)
+            for index, following in pairwise(of):
+                pull([index, following], [-1.0, 1.0], _SLOPE * deviation)
             for knot in range(2, len(of) - 1):
                 pull([of[knot - 1], of[knot], of[knot + 1]], [1.0, -2.0, 1.0], _SMOOTH)
 
@@ -253,8 +253,10 @@ class Layout:
             for of_part in of_locality:
                 curve(of_part, _START)
                 pull([of_part[0], of_part[1]], [-1.0, 1.0], _EMPTY)
-        for one, other in zip(self.places["base"][NETWORK - 1, 0], self.places["base"][NETWORK, 0], strict=True):
-            rows.append(([one, other], [-1 / _ALIKE, 1 / _ALIKE], 0.0))
+        for inside, outside in zip(
+            self.places["base"][NETWORK - 1, 0], self.places["base"][NETWORK, 0], strict=True
+        ):
+            rows.append(([inside, outside], [-1 / _ALIKE, 1 / _ALIKE], 0.0))
         for of in (
             self.places["link"],
             self.places["memory"],

@@ -48,8 +48,8 @@ def _measured(pairs: pd.DataFrame, system: System) -> dict[int, tuple[np.ndarray
         return {}
     localities = _localities(rows, system)
     curves = {}
-    for locality in sorted({one for one in localities if one is not None}):
-        of_it = rows[[one == locality for one in localities]]
+    for locality in sorted({word for word in localities if word is not None}):
+        of_it = rows[[word == locality for word in localities]]
         median = of_it.assign(size=of_it["bytes"].clip(lower=1)).groupby("size")["time_s"].median()
         curves[LOCALITIES.index(locality)] = (
             np.log2(median.index.to_numpy(np.float64)),
@@ -59,21 +59,21 @@ def _measured(pairs: pd.DataFrame, system: System) -> dict[int, tuple[np.ndarray
 
 
 def _localities(rows: pd.DataFrame, system: System) -> list[Locality | None]:
-    told = rows["locality"] if "locality" in rows.columns else pd.Series("", rows.index)
-    found: dict[tuple[str, int], Locality | None] = {}
+    words = rows["locality"] if "locality" in rows.columns else pd.Series("", rows.index)
+    of_channel: dict[tuple[str, int], Locality | None] = {}
 
     def of(word: object, channel: str, receiver: int) -> Locality | None:
         if isinstance(word, str) and word in LOCALITIES:
             return word  # type: ignore[return-value]
         key = (channel, receiver)
-        if key not in found:
+        if key not in of_channel:
             try:
-                found[key] = placement_of_pair(system, channel, receiver).locality(0, 1)
+                of_channel[key] = placement_of_pair(system, channel, receiver).locality(0, 1)
             except RequestError:
-                found[key] = None
-        return found[key] if found[key] in LOCALITIES else None
+                of_channel[key] = None
+        return of_channel[key] if of_channel[key] in LOCALITIES else None
 
     return [
         of(word, str(channel), int(receiver))
-        for word, channel, receiver in zip(told, rows["mapping"], rows["repetition"], strict=True)
+        for word, channel, receiver in zip(words, rows["mapping"], rows["repetition"], strict=True)
     ]

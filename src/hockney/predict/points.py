@@ -86,15 +86,15 @@ def _rows(frame: pd.DataFrame, operation: str, statistic: str) -> pd.DataFrame:
     if rows.empty:
         known = ", ".join(sorted(set(of_it["statistic"].astype(str)) - set(RATES))) or "only rates"
         raise RequestError(f"no statistic {statistic!r} of {operation} in this table", f"it holds {known}")
-    made = pd.DataFrame(index=rows.index)
+    table = pd.DataFrame(index=rows.index)
     for name in TEXT:
-        made[name] = rows[name].astype(object).fillna("").astype(str) if name in rows.columns else ""
+        table[name] = rows[name].astype(object).fillna("").astype(str) if name in rows.columns else ""
     for name in NUMBERS:
-        made[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
+        table[name] = (rows[name] if name in rows.columns else pd.Series(pd.NA, rows.index)).astype("Int64")
     truth = rows["oversubscribed"] if "oversubscribed" in rows.columns else pd.Series(pd.NA, rows.index)
-    made["oversubscribed"] = truth.astype("boolean").fillna(value=False).astype(bool)
-    made["time_s"] = rows["time_s"].astype("float64")
-    return made
+    table["oversubscribed"] = truth.astype("boolean").fillna(value=False).astype(bool)
+    table["time_s"] = rows["time_s"].astype("float64")
+    return table
 
 
 def _usable(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
@@ -116,40 +116,40 @@ def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDAr
     columns = points[list(names)]
     # An unknown number is a value like any other, but NA is not equal to itself.
     keys = columns.astype(object).where(columns.notna(), None)
-    found: dict[Hashable, list[int]] = {}
+    groups: dict[Hashable, list[int]] = {}
     for position, key in enumerate(keys.itertuples(index=False, name=None)):
-        found.setdefault(key, []).append(position)
-    return {key: np.array(index, dtype=np.intp) for key, index in found.items()}
+        groups.setdefault(key, []).append(position)
+    return {key: np.array(index, dtype=np.intp) for key, index in groups.items()}
 
 
 def limits(train: pd.DataFrame) -> list[str]:
     """What training points cannot tell, in words: no placement, a single size, a single number of ranks."""
-    found = []
+    texts = []
     if (train["mapping"] == "").all():
-        found.append(
+        texts.append(
             "the table does not say how ranks were placed (mapping is empty): all points count as one placement"
         )
     sizes, ranks = train["bytes"].unique(), train["ranks"].unique()
     if len(sizes) == 1:
-        found.append(f"training has a single size ({sizes[0]} B): other sizes are extrapolated")
+        texts.append(f"training has a single size ({sizes[0]} B): other sizes are extrapolated")
     if len(ranks) == 1:
-        found.append(
+        texts.append(
             f"training has a single number of ranks ({ranks[0]}): it cannot show how the time grows with ranks"
         )
-    return found
+    return texts
 
 
 def beyond(train: pd.DataFrame, test: pd.DataFrame) -> list[str]:
     """How far test points lie outside the ranks and sizes of training, in words; empty inside."""
-    found = []
+    texts = []
     for column, unit in (("ranks", "ranks"), ("bytes", "B")):
         low, high = int(train[column].min()), int(train[column].max())
         least, most = int(test[column].min()), int(test[column].max())
         # The ratio to 0 B says nothing.
         if most > high:
             far = f" ({most / high:.3g} times)" if high else ""
-            found.append(f"asked for up to {most} {unit}, training ends at {high}{far}: extrapolated")
+            texts.append(f"asked for up to {most} {unit}, training ends at {high}{far}: extrapolated")
         if least < low:
             far = f" ({low / least:.3g} times)" if least else ""
-            found.append(f"asked for down to {least} {unit}, training begins at {low}{far}: extrapolated")
-    return found
+            texts.append(f"asked for down to {least} {unit}, training begins at {low}{far}: extrapolated")
+    return texts

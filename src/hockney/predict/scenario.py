@@ -17,7 +17,7 @@ from hockney._core import Problem
 from hockney.errors import RequestError
 from hockney.machine.placement import DOMAINS, Placement, placement
 from hockney.machine.system import LEVELS, Node, System
-from hockney.predict.decisions.base import Choice, decisions_for
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.predict.procedures import Phase, ProcedureRun, procedures
 from hockney.records.keys import COLLECTIVES
 
@@ -75,37 +75,37 @@ class Scenario:
     size_B: int
 
 
-def memory_of(made: Placement, node: Node) -> tuple[int, ...]:
+def memory_of(placed: Placement, node: Node) -> tuple[int, ...]:
     """Whose memory each rank uses, numbered from 0: its NUMA domain's.
 
     Ranks that may leave theirs are spread evenly over the domains of what they are bound to, as schedulers do.
     """
-    domain = made.numa.astype(np.int64)
-    if made.binding in ("package", "node"):
-        each = node.numa_per_package * (node.packages if made.binding == "node" else 1)
-        outer = getattr(made, made.binding)
-        for one in np.unique(outer):
-            of = np.flatnonzero(outer == one)
-            domain[of] = one * each + np.arange(of.size) % each
+    domain = placed.numa.astype(np.int64)
+    if placed.binding in ("package", "node"):
+        each = node.numa_per_package * (node.packages if placed.binding == "node" else 1)
+        outer = getattr(placed, placed.binding)
+        for group in np.unique(outer):
+            of = np.flatnonzero(outer == group)
+            domain[of] = group * each + np.arange(of.size) % each
     return tuple(int(n) for n in np.unique(domain, return_inverse=True)[1])
 
 
-def place_of(made: Placement, system: System | None = None) -> Place:
+def place_of(placed: Placement, system: System | None = None) -> Place:
     """Where ranks are, and what they share where `system` is given.
 
     Levels below the one that a rank is bound to are left out: there it moves, so that nobody is near."""
     ids = []
-    nobody = -1 - np.arange(made.ranks, dtype=np.int32)
+    nobody = -1 - np.arange(placed.ranks, dtype=np.int32)
     for level in DOMAINS:
-        moves = made.binding is not None and LEVELS.index(level) < LEVELS.index(made.binding)
-        ids.append(nobody if moves else getattr(made, level))
-    node = np.unique(made.node, return_inverse=True)[1]
+        moves = placed.binding is not None and LEVELS.index(level) < LEVELS.index(placed.binding)
+        ids.append(nobody if moves else getattr(placed, level))
+    node = np.unique(placed.node, return_inverse=True)[1]
     levels, of_rank = np.ascontiguousarray(ids, dtype=np.int32), tuple(int(n) for n in node)
     if system is None:
-        return Place(levels, of_rank, made.ppn)
-    network, memory = system.network, memory_of(made, system.node)
-    shape = [] if made.network_coordinates is None else network.shapes.get(made.nodes, network.shape)
-    return Place(levels, of_rank, made.ppn, tuple(shape), tuple(network.below), tuple(network.uplinks), memory)
+        return Place(levels, of_rank, placed.ppn)
+    network, memory = system.network, memory_of(placed, system.node)
+    shape = [] if placed.network_coordinates is None else network.shapes.get(placed.nodes, network.shape)
+    return Place(levels, of_rank, placed.ppn, tuple(shape), tuple(network.below), tuple(network.uplinks), memory)
 
 
 class Scenarios:
@@ -174,24 +174,24 @@ class Scenarios:
         nodes: int,
         element_B: int,
         point: Mapping[str, Any],
-    ) -> Choice:
+    ) -> ScheduleChoice:
         segment_B, radix = _number(point["segment_bytes"]) or 0, _number(point["radix"])
-        own = Choice(name, segment_B or None, radix)
+        own = ScheduleChoice(name, segment_B or None, radix)
         if self.is_own and ":" not in name and name != "default":
             return own
-        found = decisions_for(str(point["mpi"]))
-        if found.decisions is None:
+        library = decisions_for(str(point["mpi"]))
+        if library.decisions is None:
             if (operation, name) in _known():
                 return own
-            raise RequestError(f"which schedule {name} is, is not known: {found.reason}", "")
-        decide = found.decisions
+            raise RequestError(f"which schedule {name} is, is not known: {library.reason}", "")
+        decide = library.decisions
         if name == "default":
-            choice = decide.default(operation, ranks, size_B, found.version, nodes=nodes, element_B=element_B)
+            choice = decide.default(operation, ranks, size_B, library.version, nodes=nodes, element_B=element_B)
         else:
             choice = decide.named(
                 operation,
                 name,
-                found.version,
+                library.version,
                 ranks=ranks,
                 size_B=size_B,
                 segment_B=segment_B,
@@ -204,7 +204,7 @@ class Scenarios:
 
 @lru_cache(maxsize=1)
 def _known() -> set[tuple[str, str]]:
-    return {(one.collective, one.name) for one in _core.algorithms()}
+    return {(algorithm.collective, algorithm.name) for algorithm in _core.algorithms()}
 
 
 def _number(value: Any) -> int | None:
@@ -223,7 +223,9 @@ def _is_small(run: ProcedureRun) -> bool:
     return True
 
 
-def _phase(operation: str, choice: Choice, ranks: int, size_B: int, element_B: int, root: int = 0) -> Phase:
+def _phase(
+    operation: str, choice: ScheduleChoice, ranks: int, size_B: int, element_B: int, root: int = 0
+) -> Phase:
     if (operation, choice.algorithm) not in _known():
         raise RequestError(f"there is no schedule {operation} {choice.algorithm}", "")
     segment_B = choice.segment_B or 0
@@ -257,7 +259,7 @@ def _of_ranks(share: Callable[[Array], Array]) -> Weigh:
     return weigh
 
 
-def _one(index: int, count: int) -> Array:
+def _indicator(index: int, count: int) -> Array:
     chosen = np.zeros(count)
     chosen[index] = 1.0
     return chosen
@@ -266,17 +268,17 @@ def _one(index: int, count: int) -> Array:
 def _completion(exits_s: Array, run: ProcedureRun) -> Array:
     """Last exit minus first entry."""
     weights = np.zeros_like(exits_s)
-    weights[run.end] = _one(int(np.argmax(exits_s[run.end])), exits_s.shape[1])
+    weights[run.end] = _indicator(int(np.argmax(exits_s[run.end])), exits_s.shape[1])
     if run.start is not None:
-        weights[run.start] -= _one(int(np.argmin(exits_s[run.start])), exits_s.shape[1])
+        weights[run.start] -= _indicator(int(np.argmin(exits_s[run.start])), exits_s.shape[1])
     return weights
 
 
 STATISTICS: dict[str, Weigh] = {
     "mean_over_ranks": _of_ranks(lambda own: np.full(own.size, 1 / own.size)),
-    "max_over_ranks": _of_ranks(lambda own: _one(int(np.argmax(own)), own.size)),
-    "min_over_ranks": _of_ranks(lambda own: _one(int(np.argmin(own)), own.size)),
+    "max_over_ranks": _of_ranks(lambda own: _indicator(int(np.argmax(own)), own.size)),
+    "min_over_ranks": _of_ranks(lambda own: _indicator(int(np.argmin(own)), own.size)),
     "completion": _completion,
     # Sender and receiver are ranks 0 and 1.
-    "one_way": _of_ranks(lambda own: _one(own.size - 1, own.size)),
+    "one_way": _of_ranks(lambda own: _indicator(own.size - 1, own.size)),
 }

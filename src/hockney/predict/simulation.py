@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney._core import Kind, Network, Problem, Simulated
 from hockney.errors import EnvironmentLack, RequestError
-from hockney.predict.costs import NOTHING, TERMS, Costs, Source, loggp_costs, per_byte, value
+from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, loggp_costs, per_byte, value
 from hockney.predict.scenario import LOCALITIES, Place
-from hockney.schedule.catalogue import Asked
+from hockney.schedule.catalogue import ScheduleRequest
 
 RANK_B = 64
 MESSAGE_B = 40
@@ -35,7 +35,7 @@ NODE_LINK, NETWORK_LINK = TERMS.index("node_link"), TERMS.index("network_link")
 
 
 @dataclass(frozen=True)
-class Parameters:
+class LoggopsParameters:
     """LogGOPS in seconds and bytes; see `hockney.predict.costs.loggp_message`."""
 
     latency_s: float
@@ -55,8 +55,8 @@ class Parameters:
 
     def at(self, localities: Sequence[int]) -> Costs:
         """The same at each locality."""
-        made = loggp_costs(**vars(self))
-        return replace(made, messages=[list(made.messages[0]) for _ in localities])
+        costs = loggp_costs(**vars(self))
+        return replace(costs, messages=[list(costs.messages[0]) for _ in localities])
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulationResult:
     """What a simulation tells. `method`: `simulated`, or `by_class` where one rank stands for all."""
 
     finish_s: NDArray[np.float64]
@@ -102,7 +102,7 @@ class Outcome:
 
     def summary(self) -> dict[str, Any]:
         """As `--json` has it."""
-        told = {
+        answer = {
             "method": self.method,
             "makespan_s": float(self.finish_s.max()),
             "mean_over_ranks_s": float(self.finish_s.mean()),
@@ -110,12 +110,12 @@ class Outcome:
             "messages": self.messages,
             "engine_s": self.engine_s,
         }
-        return told if self.critical_path is None else {**told, "critical_path": self.critical_path}
+        return answer if self.critical_path is None else {**answer, "critical_path": self.critical_path}
 
 
 def simulate(
-    asked: Asked,
-    source: Source,
+    request: ScheduleRequest,
+    source: CostSource,
     *,
     place: Place | None = None,
     shared: Shared | None = None,
@@ -123,18 +123,18 @@ def simulate(
     seed: int = 0,
     by_class: bool = True,
     critical_path: bool = False,
-) -> Outcome:
+) -> SimulationResult:
     """Simulate one operation that all ranks enter at time 0.
 
     With a `place`, each pair of ranks costs what its locality does, without one all are as far apart as can be.
     Noise is exponential with mean `noise_s`, for each time that a processor is busy. With `by_class`, one rank
     stands for all wherever all do and cost the same. EnvironmentLack where the memory would not do.
     """
-    problem = asked.problem
-    phase = (asked.algorithm.collective, asked.algorithm.name, problem)
+    problem = request.problem
+    phase = (request.algorithm.collective, request.algorithm.name, problem)
     is_plain = by_class and place is None and shared is None and noise_s == 0
     alike = is_plain and _core.symmetric_classes(phase, source.copies_cost) > 0
-    _refuse_what_does_not_fit(asked, by_class=alike, trace=critical_path)
+    _refuse_what_does_not_fit(request, by_class=alike, trace=critical_path)
     costs, levels, network = _surroundings(source, place, shared, problem.ranks)
     try:
         result = _core.simulate(
@@ -151,11 +151,11 @@ def simulate(
         raise EnvironmentLack("the memory is full", "ask for fewer ranks or messages") from error
     path = _critical_path(result, costs) if critical_path else None
     method = "by_class" if alike else "simulated"
-    return Outcome(result.finish_s, result.messages, result.engine_s, method, path)
+    return SimulationResult(result.finish_s, result.messages, result.engine_s, method, path)
 
 
 def _surroundings(
-    source: Source, place: Place | None, shared: Shared | None, ranks: int
+    source: CostSource, place: Place | None, shared: Shared | None, ranks: int
 ) -> tuple[Costs, NDArray[np.int32], Network]:
     if place is not None:
         costs = source.at(range(len(LOCALITIES)))
@@ -224,14 +224,14 @@ def _critical_path(result: Simulated, costs: Costs) -> dict[str, Any]:
     }
 
 
-def trace(asked: Asked, source: Source) -> Iterator[dict[str, Any]]:
+def trace(request: ScheduleRequest, source: CostSource) -> Iterator[dict[str, Any]]:
     """When every rank is busy with which step, in seconds. RequestError for more than a reader could use."""
-    if (steps := 2 * expected_messages(asked)) > MOST_TRACED:
+    if (steps := 2 * expected_messages(request)) > MOST_TRACED:
         raise RequestError(f"about {steps:.2g} steps are too many for a trace", "trace fewer ranks")
-    schedule = asked.generate()
+    schedule = request.generate()
     times = _core.timeline(schedule, source.at([FARTHEST]).curves())
-    for rank, mine in enumerate(schedule):
-        for number, step in enumerate(mine.steps):
+    for rank, program in enumerate(schedule):
+        for number, step in enumerate(program.steps):
             moved = step.source if step.kind == Kind.send else step.target
             yield {
                 "rank": rank,
@@ -245,20 +245,20 @@ def trace(asked: Asked, source: Source) -> Iterator[dict[str, Any]]:
             }
 
 
-def expected_messages(asked: Asked) -> float:
+def expected_messages(request: ScheduleRequest) -> float:
     """About how many messages there are, from how their number grows between 64 and 128 ranks.
 
     An upper estimate: blocks that many ranks would leave empty are counted.
     """
-    ranks = asked.problem.ranks
+    ranks = request.problem.ranks
     if ranks <= 128:
-        return _messages(asked, ranks)
-    half, whole = _messages(asked, 64), _messages(asked, 128)
+        return _messages(request, ranks)
+    half, whole = _messages(request, 64), _messages(request, 128)
     return whole * (whole / half) ** math.log2(ranks / 128) if half else 0.0
 
 
-def _messages(asked: Asked, ranks: int) -> float:
-    p = asked.problem
+def _messages(request: ScheduleRequest, ranks: int) -> float:
+    p = request.problem
     # Many segments are counted by few of them.
     size_B = min(p.bytes, MOST_SEGMENTS * p.segment_B) if p.segment_B else p.bytes
     fewer = Problem(
@@ -269,15 +269,15 @@ def _messages(asked: Asked, ranks: int) -> float:
         segment_B=p.segment_B,
         radix=p.radix,
     )
-    name = asked.algorithm.collective, asked.algorithm.name
+    name = request.algorithm.collective, request.algorithm.name
     everything = (_core.generate_rank(*name, fewer, rank) for rank in range(ranks))
-    counted = sum(step.kind == Kind.send for mine in everything for step in mine.steps)
+    counted = sum(step.kind == Kind.send for program in everything for step in program.steps)
     return counted * (p.bytes / size_B if size_B else 1.0)
 
 
-def _refuse_what_does_not_fit(asked: Asked, *, by_class: bool, trace: bool) -> None:
-    ranks = asked.problem.ranks
-    messages = expected_messages(asked)
+def _refuse_what_does_not_fit(request: ScheduleRequest, *, by_class: bool, trace: bool) -> None:
+    ranks = request.problem.ranks
+    messages = expected_messages(request)
     # Of trees, whose messages are as many as the ranks, few are under way at a time.
     under_way = 0.0 if messages <= 2 * ranks else messages
     needed_B = RANK_B * ranks + MESSAGE_B * under_way + (TRACE_B * messages if trace else 0)

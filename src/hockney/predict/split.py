@@ -62,12 +62,12 @@ def select(frame: pd.DataFrame, expression: str, seed: int = 1) -> Mask:
     evaluator = _Evaluator(frame, expression, seed)
     try:
         with np.errstate(all="ignore"):
-            found = evaluator.value(tree)
+            value = evaluator.value(tree)
     except RecursionError as error:
         raise RequestError("the expression is nested too deeply", HINT) from error
-    if found.kind != "condition":
-        raise RequestError(f"{expression!r} is a {found.kind}, not a condition", HINT)
-    return np.broadcast_to(np.asarray(found.data, dtype=np.bool_), len(frame)).copy()
+    if value.kind != "condition":
+        raise RequestError(f"{expression!r} is a {value.kind}, not a condition", HINT)
+    return np.broadcast_to(np.asarray(value.data, dtype=np.bool_), len(frame)).copy()
 
 
 def split(frame: pd.DataFrame, train: str, test: str, seed: int = 1) -> tuple[Mask, Mask]:
@@ -81,9 +81,9 @@ def split(frame: pd.DataFrame, train: str, test: str, seed: int = 1) -> tuple[Ma
     tested = select(frame, test, seed) if test.strip() else ~trained
     for mask, option, expression in ((trained, "--train", train), (tested, "--test", test)):
         if not mask.any():
-            asked = expression or f"what {'--test' if option == '--train' else '--train'} leaves"
+            described = expression or f"what {'--test' if option == '--train' else '--train'} leaves"
             raise RequestError(
-                f"{option} selects none of the {len(frame)} points: {asked}",
+                f"{option} selects none of the {len(frame)} points: {described}",
                 _holdings(frame, f"{train} {test}") or "widen the expression",
             )
     shared = int((trained & tested).sum())
@@ -97,16 +97,16 @@ def split(frame: pd.DataFrame, train: str, test: str, seed: int = 1) -> tuple[Ma
 
 def _holdings(frame: pd.DataFrame, text: str) -> str:
     """What the table holds in the columns that a text speaks of."""
-    told = []
+    contents = []
     for name in frame.columns:
         if str(name) not in text:
             continue
         column = frame[name].dropna()
         if not pd.api.types.is_numeric_dtype(column):
-            told.append(f"{name}: {', '.join(sorted(set(column.astype(str)))[:12])}")
+            contents.append(f"{name}: {', '.join(sorted(set(column.astype(str)))[:12])}")
         elif len(column):
-            told.append(f"{name}: {column.min()} to {column.max()}")
-    return f"the table holds {'; '.join(told)}" if told else ""
+            contents.append(f"{name}: {column.min()} to {column.max()}")
+    return f"the table holds {'; '.join(contents)}" if contents else ""
 
 
 def _parse(expression: str) -> ast.expr:
@@ -150,7 +150,7 @@ class _Evaluator:
             case ast.Name():
                 return self._column(node.id)
             case ast.BoolOp(values=operands):
-                parts = [self._condition(one) for one in operands]
+                parts = [self._condition(operand) for operand in operands]
                 joined = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
                 return _Value("condition", joined.reduce(np.broadcast_arrays(*parts)))
             case ast.UnaryOp(op=ast.Not() | ast.Invert()):
@@ -197,20 +197,20 @@ class _Evaluator:
         for column in self.frame.columns:
             if not pd.api.types.is_numeric_dtype(self.frame[column]) and (self.frame[column] == name).any():
                 return f"a text needs quotes: {column} == {name!r}"
-        known = [str(one) for one in self.frame.columns]
+        known = [str(column) for column in self.frame.columns]
         return f"{did_you_mean(name, known)}known: {', '.join(known)}"
 
     def _condition(self, node: ast.expr) -> Any:
-        found = self.value(node)
-        if found.kind != "condition":
-            raise self._refuse(node, f"is a {found.kind}, not a condition", "compare it with something")
-        return found.data
+        value = self.value(node)
+        if value.kind != "condition":
+            raise self._refuse(node, f"is a {value.kind}, not a condition", "compare it with something")
+        return value.data
 
     def _number(self, node: ast.expr) -> Any:
-        found = self.value(node)
-        if found.kind != "number":
-            raise self._refuse(node, f"is a {found.kind}, not a number")
-        return found.data
+        value = self.value(node)
+        if value.kind != "number":
+            raise self._refuse(node, f"is a {value.kind}, not a number")
+        return value.data
 
     def _comparisons(self, node: ast.Compare) -> _Value:
         whole: Any = np.True_
@@ -224,30 +224,30 @@ class _Evaluator:
         if isinstance(compare, ast.In | ast.NotIn):
             if not isinstance(right, ast.List | ast.Tuple | ast.Set):
                 raise self._refuse(right, "is not a list", "write for example mapping in ['core', 'node']")
-            same = [self._comparison(left, ast.Eq(), one) for one in right.elts]
-            found = np.logical_or.reduce(np.broadcast_arrays(np.False_, *same))
-            return found if isinstance(compare, ast.In) else ~found
+            same = [self._comparison(left, ast.Eq(), element) for element in right.elts]
+            matches = np.logical_or.reduce(np.broadcast_arrays(np.False_, *same))
+            return matches if isinstance(compare, ast.In) else ~matches
         if isinstance(right, ast.List | ast.Tuple | ast.Set):
             raise self._refuse(right, "is a list", "write `in` instead of a comparison")
         if type(compare) not in _COMPARE:
             raise self._refuse(left, "is compared with `is`", "write ==")
-        one, other = self.value(left), self.value(right)
-        if one.kind != other.kind:
+        first, second = self.value(left), self.value(right)
+        if first.kind != second.kind:
             raise RequestError(
-                f"{ast.unparse(left)!r} is a {one.kind} and {ast.unparse(right)!r} a {other.kind}: "
+                f"{ast.unparse(left)!r} is a {first.kind} and {ast.unparse(right)!r} a {second.kind}: "
                 f"they cannot be compared, in {self.expression!r}",
                 "quote texts, write numbers without quotes",
             )
-        return _COMPARE[type(compare)](one.data, other.data)
+        return _COMPARE[type(compare)](first.data, second.data)
 
     def _sample(self, node: ast.Call) -> _Value:
         if not isinstance(node.func, ast.Name) or node.func.id != "sample":
             raise self._refuse(node, "is a call of something else than sample(fraction, seed=…)")
         given = dict(zip(("fraction", "seed"), node.args, strict=False))
-        named = {one.arg or "**": one.value for one in node.keywords}
+        named = {keyword.arg or "**": keyword.value for keyword in node.keywords}
         if len(node.args) > 2 or set(named) - {"fraction", "seed"} or set(given) & set(named):
             raise self._refuse(node, "has other arguments than fraction and seed", "write sample(0.05, seed=1)")
-        values = {name: self._scalar(one) for name, one in (given | named).items()}
+        values = {name: self._scalar(argument) for name, argument in (given | named).items()}
         fraction, seed = values.get("fraction", np.nan), values.get("seed", float(self.seed))
         if not 0 < fraction < 1:
             raise self._refuse(node, "needs a fraction between 0 and 1", "write sample(0.05) for five per cent")

@@ -43,7 +43,7 @@ class Said(BaseModel):
     KIND: ClassVar[str]
 
 
-class Cache(Kept):
+class ProcessorCache(Kept):
     """A cache of a processor and the processors that share it."""
 
     level: int
@@ -52,7 +52,7 @@ class Cache(Kept):
     shared: list[int] = Field(default_factory=list)
 
 
-class Place(Kept):
+class RankPlace(Kept):
     """Where a rank is. What a system does not tell is absent, -1 or empty; a simulated host tells its name alone.
 
     `machine`: the boot id, which hosts that are namespaces of one machine share. Numbers are the operating
@@ -78,7 +78,7 @@ class Place(Kept):
     core: int = -1
     siblings: list[int] = Field(default_factory=list)
     governor: str = ""
-    caches: list[Cache] = Field(default_factory=list)
+    caches: list[ProcessorCache] = Field(default_factory=list)
 
 
 class Kernel(BaseModel):
@@ -118,7 +118,7 @@ class Hello(Said):
     effects: list[str] = Field(default_factory=list)
     settings: dict[str, str]
     mpi_t: bool = True
-    ranks: list[Place]
+    ranks: list[RankPlace]
     clock_granularity_s: float
 
 
@@ -303,11 +303,11 @@ SaidType = TypeVar("SaidType", bound=Said)
 
 def parse(line: str, kind: type[SaidType]) -> SaidType | Refusal | Mistake:
     """An answer line where `kind` is expected; ValueError where it is damaged or of another kind."""
-    told = from_json(line)
-    if not isinstance(told, dict):
+    fields = from_json(line)
+    if not isinstance(fields, dict):
         raise ValueError("not an object")
-    name = told.pop("type", None)
+    name = fields.pop("type", None)
     for possible in (kind, Refusal, Mistake):
         if name == possible.KIND:
-            return possible.model_validate(told)
+            return possible.model_validate(fields)
     raise ValueError(f"an answer of type {name!r}, not {kind.KIND!r}")

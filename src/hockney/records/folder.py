@@ -159,15 +159,15 @@ class Campaign:
         return self._models(EFFECTS, EffectRecord)
 
     def _models(self, name: str, kind: type[Model]) -> list[Model]:
-        found = []
+        models = []
         for number, line in self._lines(name):
             try:
-                found.append(kind.model_validate_json(line))
+                models.append(kind.model_validate_json(line))
             except ValidationError as error:
                 self.warnings.append(
                     f"{self.path / name}:{number}: damaged line skipped ({first_problem(error)})"
                 )
-        return found
+        return models
 
     def launches(self) -> list[dict[str, Any]]:
         """Provenance of all launches, oldest first."""

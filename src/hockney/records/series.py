@@ -78,9 +78,9 @@ def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> l
     if statistic not in known:
         listed = ", ".join(known) or "only rates"
         raise RequestError(f"no statistic {statistic!r} of {operation} in this table", f"it holds {listed}")
-    found = _grouped(frame, operation, statistic)
+    curves = _grouped(frame, operation, statistic)
     if operation not in POINT_TO_POINT or statistic != "one_way":
-        return found
+        return curves
     others: dict[tuple[str, ...], dict[str, Series]] = {}
     for name in POINT_TO_POINT:
         if name == operation:
@@ -88,7 +88,7 @@ def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> l
         # Of several windows the longest fills the pipe best; it comes last.
         for other in sorted(_grouped(frame, name, statistic), key=_concurrency):
             others.setdefault(_identity(other), {})[name] = other
-    return [replace(one, related=others.get(_identity(one), {})) for one in found]
+    return [replace(curve, related=others.get(_identity(curve), {})) for curve in curves]
 
 
 def default_statistic(frame: pd.DataFrame, operation: str) -> str:
@@ -105,12 +105,12 @@ def _times(frame: pd.DataFrame, operation: str) -> list[str]:
     return sorted(set(rows["statistic"].unique()) - set(RATES))
 
 
-def _concurrency(one: Series) -> tuple[float, float]:
-    return -float(one.key["pairs"] or 1), float(one.key["window"] or 0)
+def _concurrency(measured: Series) -> tuple[float, float]:
+    return -float(measured.key["pairs"] or 1), float(measured.key["window"] or 0)
 
 
-def _identity(one: Series) -> tuple[str, ...]:
-    return tuple(one.key[name] for name in (*SAME_RANKS, "repetition"))
+def _identity(measured: Series) -> tuple[str, ...]:
+    return tuple(measured.key[name] for name in (*SAME_RANKS, "repetition"))
 
 
 def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series]:
@@ -132,7 +132,7 @@ def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series
     high = _numbers(rows, "high_s", time)
     limit = _numbers(rows, "eager_limit_B", np.full(len(rows), np.nan))
     return [
-        _one(
+        _pooled(
             dict(zip(columns, key, strict=True)),
             *(values[index] for values in (size, time, low, high, limit)),
         )
@@ -157,7 +157,7 @@ def _numbers(rows: pd.DataFrame, name: str, unknown: NDArray[np.float64]) -> NDA
     return np.where(np.isnan(values), unknown, values)
 
 
-def _one(
+def _pooled(
     key: Mapping[str, str],
     size: NDArray[np.float64],
     time: NDArray[np.float64],

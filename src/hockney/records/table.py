@@ -78,7 +78,7 @@ def quietest(records: Iterable[Record]) -> list[Record]:
         before = chosen.setdefault(point, record)
         if record.value < before.value:
             chosen[point] = record
-    return [one for record in chosen.values() for one in (record, *followers.get(record.visit, ()))]
+    return [kept for record in chosen.values() for kept in (record, *followers.get(record.visit, ()))]
 
 
 _point = attrgetter(*VISITED)

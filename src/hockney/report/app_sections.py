@@ -37,7 +37,7 @@ class Basis:
 
     def refused(self, record: AppRecord) -> str:
         """Why the file says nothing of this run: it is of another MPI, system or variant; empty where it does."""
-        libraries = [one.name for one in self.machine.mpi if one.name]
+        libraries = [library.name for library in self.machine.mpi if library.name]
         if libraries and record.mpi and record.mpi not in libraries:
             return f"{self.origin} is of {', '.join(libraries)}, not of {record.mpi}"
         system = self.machine.system.name
@@ -69,7 +69,7 @@ class Runs:
 
 
 @dataclass
-class Made:
+class Contribution:
     """Sections, what must be told before them, and each run as data (SI units) for `--json`.
 
     `timed`: the runs whose times are shown.
@@ -81,26 +81,28 @@ class Made:
     timed: list[AppRecord] = field(default_factory=list)
 
 
-app_sections: Registry[Callable[[Runs], Made]] = Registry(
+app_sections: Registry[Callable[[Runs], Contribution]] = Registry(
     "section on an application", "hockney.apps", "reference/report.md", "section"
 )
 """By the name of the application."""
 
 
-def applications(records: Sequence[AppRecord], basis: Basis | None, progress: Callable[[str], None]) -> Made:
+def applications(
+    records: Sequence[AppRecord], basis: Basis | None, progress: Callable[[str], None]
+) -> Contribution:
     """A section for each application in the order of its first run.
 
     What a newer version may have run is listed as far as every record tells it.
     """
-    every = Made()
+    every = Contribution()
     for name in dict.fromkeys(record.operation for record in records):
         progress(f"drawing {name}")
         draw = app_sections.get(name) if name in app_sections.names() else _unknown
-        made = draw(Runs([record for record in records if record.operation == name], basis))
-        every.sections += made.sections
-        every.warnings += made.warnings
-        every.runs += made.runs
-        every.timed += made.timed
+        contribution = draw(Runs([record for record in records if record.operation == name], basis))
+        every.sections += contribution.sections
+        every.warnings += contribution.warnings
+        every.runs += contribution.runs
+        every.timed += contribution.timed
     every.warnings[:0] = [*_about_runs(records), *_about_times(every.timed)]
     return every
 
@@ -109,48 +111,50 @@ UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroD
 """What reading an answer of another version may come to."""
 
 
-def readable(records: Sequence[AppRecord], read: Callable[[AppRecord], T], page: Section, made: Made) -> list[T]:
+def readable(
+    records: Sequence[AppRecord], read: Callable[[AppRecord], T], page: Section, contribution: Contribution
+) -> list[T]:
     """What `read` makes of each run; those of which it makes nothing are told, and listed on the page."""
-    found: list[T] = []
+    understood: list[T] = []
     other: list[AppRecord] = []
     for record in records:
         try:
-            found.append(read(record))
+            understood.append(read(record))
         except UNREADABLE:
             other.append(record)
     if other:
         page.tables.append(plain(other))
-        made.warnings.append(
+        contribution.warnings.append(
             f"{records[0].operation}: {len(other)} of {len(records)} runs answer otherwise than this version of "
             "hockney expects; they are only listed."
         )
-        made.runs += as_data(other)
-        made.timed += other
-    return found
+        contribution.runs += as_data(other)
+        contribution.timed += other
+    return understood
 
 
-def _unknown(runs: Runs) -> Made:
+def _unknown(runs: Runs) -> Contribution:
     name = runs.records[0].operation
-    made = Section(
+    section = Section(
         page_id(name),
         name,
         "An application that this version of hockney does not know.",
         tables=[plain(runs.records)],
         is_application=True,
     )
-    told = f"{name}: this version of hockney does not know the application; its runs are only listed."
-    return Made([made], [told], as_data(runs.records), list(runs.records))
+    warning = f"{name}: this version of hockney does not know the application; its runs are only listed."
+    return Contribution([section], [warning], as_data(runs.records), list(runs.records))
 
 
 def spoken(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """A line for each application: how many runs, on how many ranks, and how far predictions were off."""
     lines = []
     for name in dict.fromkeys(str(run["operation"]) for run in runs):
-        mine = [run for run in runs if run["operation"] == name]
-        ranks = sorted({int(run["ranks"]) for run in mine})
+        group = [run for run in runs if run["operation"] == name]
+        ranks = sorted({int(run["ranks"]) for run in group})
         where = f"{ranks[0]} to {ranks[-1]} ranks" if len(ranks) > 1 else f"{ranks[0]} ranks"
-        told = errors_in_words([run["error"] for run in mine if run.get("error") is not None])
-        lines.append(f"{name}: {len(mine)} runs on {where}{'; ' + told if told else ''}")
+        errors = errors_in_words([run["error"] for run in group if run.get("error") is not None])
+        lines.append(f"{name}: {len(group)} runs on {where}{'; ' + errors if errors else ''}")
     return lines
 
 
@@ -176,21 +180,21 @@ def as_data(records: Sequence[AppRecord]) -> list[dict[str, Any]]:
 def _about_runs(records: Sequence[AppRecord]) -> list[str]:
     """What a reader must know before trusting any run, worst first."""
     total = len(records)
-    told = []
+    warnings = []
     if wrong := [record for record in records if record.answer.verified is False]:
-        told.append(f"Wrong results in {len(wrong)} of {total} runs of applications ({_names(wrong)}).")
+        warnings.append(f"Wrong results in {len(wrong)} of {total} runs of applications ({_names(wrong)}).")
     if crowded := [record for record in records if record.oversubscribed]:
-        told.append(
+        warnings.append(
             "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
             f"({len(crowded)} of {total} runs of applications: {_names(crowded)})."
         )
-    return told
+    return warnings
 
 
 def _about_times(records: Sequence[AppRecord]) -> list[str]:
     """How uncertain times are."""
     total = len(records)
-    told = []
+    warnings = []
     widths = {
         index: (record.high_s - record.low_s) / 2 / record.time_s
         for index, record in enumerate(records)
@@ -198,14 +202,16 @@ def _about_times(records: Sequence[AppRecord]) -> list[str]:
     }
     if wide := [index for index, width in widths.items() if width > WIDE]:
         worst = max(wide, key=lambda index: widths[index])
-        told.append(
+        warnings.append(
             f"{len(wide)} of {total} runs of applications have an interval wider than ±{percent(WIDE)}; widest: "
             f"±{percent(widths[worst])} ({records[worst].operation} on {records[worst].ranks} ranks). The "
             "machine was not quiet, or the runs were few."
         )
     if bare := [record for record in records if record.low_s is None]:
-        told.append(f"No interval of {len(bare)} of {total} runs of applications: fewer than six repetitions.")
-    return told
+        warnings.append(
+            f"No interval of {len(bare)} of {total} runs of applications: fewer than six repetitions."
+        )
+    return warnings
 
 
 def _names(records: Sequence[AppRecord]) -> str:

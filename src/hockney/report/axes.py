@@ -15,6 +15,8 @@ from hockney.report.style import QUIET
 from hockney.units import format_bytes
 
 _STEPS = (1, 2, 3, 4, 5, 6, 8, 10)
+_LEAST_RATIO = 1.25
+"""The smallest ratio of neighbouring ticks whose labels do not touch."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,24 @@ def plain(value: float) -> str:
     if value >= 10_000:
         return f"{value:,.0f}".replace(",", " ")
     return f"{value:.10g}"
+
+
+def count_axis(axes: Axes, counts: Sequence[float] | NDArray[np.float64], title: str) -> None:
+    """A binary logarithmic x axis with ticks at the counts, or at powers of two if those would touch."""
+    ticks = np.unique(np.asarray(counts, dtype=np.float64))
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(ticks[0] / 1.15, ticks[-1] * 1.15)
+    if np.any(ticks[1:] < _LEAST_RATIO * ticks[:-1]):
+        ticks = 2.0 ** np.arange(np.ceil(np.log2(ticks[0])), np.floor(np.log2(ticks[-1])) + 1)
+    axes.xaxis.set_major_locator(FixedLocator([float(tick) for tick in ticks]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel(title)
+
+
+def time_unit(largest_s: float) -> tuple[float, str]:
+    """The unit in which times up to this one read well: (seconds of one unit, its name)."""
+    return next((unit for unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")) if largest_s >= unit[0]), (1e-9, "ns"))
 
 
 def rate_unit(largest_B_per_s: float) -> tuple[float, str]:

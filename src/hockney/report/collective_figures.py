@@ -100,21 +100,30 @@ def against_ranks(
     for (configuration, label), curve in curves(measured, size_B).items():
         panels.setdefault(configuration, {})[label] = curve
     # Those with most points; the order of the tables stays.
-    by_size = sorted(panels, key=lambda one: -sum(map(len, panels[one].values())))
-    chosen = [one for one in panels if one in by_size[:MOST_PANELS]]
-    labels = sorted({label for one in chosen for label in panels[one]})
+    by_size = sorted(panels, key=lambda configuration: -sum(map(len, panels[configuration].values())))
+    chosen = [configuration for configuration in panels if configuration in by_size[:MOST_PANELS]]
+    labels = sorted({label for configuration in chosen for label in panels[configuration]})
     look = styles([label for label in labels if label != DEFAULT])
     look = {**look, **({DEFAULT: DEFAULT_STYLE} if DEFAULT in labels else {})}
     figure = Figure(figsize=(WIDTH_IN, 4.2), layout="constrained")
     drawn = np.atleast_1d(np.asarray(figure.subplots(1, len(chosen), sharey=True)))
     handles: dict[str, Any] = {}
-    for panel, one in zip(drawn, chosen, strict=True):
-        _panel(panel, panels[one], look, {label: broken[one, label] for label in panels[one]})
-        panel.set_title(one.words(names))
+    for panel, configuration in zip(drawn, chosen, strict=True):
+        _panel(
+            panel,
+            panels[configuration],
+            look,
+            {label: broken[configuration, label] for label in panels[configuration]},
+        )
+        panel.set_title(configuration.words(names))
         panel.set_xlabel("ranks")
         handles |= {str(line.get_label()): line for line in panel.get_lines() if line.get_label() in look}
     times = np.concatenate(
-        [curve["time_s"].to_numpy(np.float64) for one in chosen for curve in panels[one].values()]
+        [
+            curve["time_s"].to_numpy(np.float64)
+            for configuration in chosen
+            for curve in panels[configuration].values()
+        ]
     )
     log_axis(drawn[0], float(times.min()) * 1e6, float(times.max()) * 1e6)
     drawn[0].set_ylabel("time in µs")
@@ -145,7 +154,7 @@ def _panel(
             **marker,
         )
         others = 0
-        for jump in broken[label].shown:
+        for jump in broken[label].notable:
             at = (jump.before + jump.after) / 2
             others += jump.boundary is None
             if jump.boundary is not None:

@@ -34,7 +34,7 @@ class Breaks:
     tested: list[Examined]
 
     @property
-    def shown(self) -> list[Jump]:
+    def notable(self) -> list[Jump]:
         """All at boundaries, and the clearest others; the clearest first."""
         ordered = sorted(self.jumps, key=lambda jump: jump.p_value)
         others = [jump for jump in ordered if jump.boundary is None][:MOST_JUMPS]
@@ -43,12 +43,12 @@ class Breaks:
 
 def breaks(measured: pd.DataFrame, size_B: int, places: Places) -> dict[Key, Breaks]:
     """Of every curve at one size."""
-    found = {}
+    by_curve = {}
     for (configuration, label), curve in curves(measured, size_B).items():
         ranks, time_s = curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64)
         tested = at_boundaries(ranks, time_s, places.boundaries(configuration, curve))
-        found[configuration, label] = Breaks(jumps(ranks, time_s, tested), tested)
-    return found
+        by_curve[configuration, label] = Breaks(jumps(ranks, time_s, tested), tested)
+    return by_curve
 
 
 def jump_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]]) -> Table:
@@ -64,8 +64,8 @@ def jump_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]])
             NONE if jump.boundary is None else LEVEL_WORDS[jump.boundary],
         ]
         for size, by_curve in broken.items()
-        for (configuration, label), found in by_curve.items()
-        for jump in found.shown
+        for (configuration, label), curve_breaks in by_curve.items()
+        for jump in curve_breaks.notable
     ]
     columns = ["size", "between ranks", "level", "cost of a further rank", "boundary"]
     text = frozenset({*range(len(names) + 1), len(names) + 5})
@@ -77,15 +77,20 @@ def boundary_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Break
     """Each boundary of each placement: in how many curves there is a break."""
     counted: dict[tuple[str, ...], list[int]] = {}
     for by_curve in broken.values():
-        for (configuration, _), found in by_curve.items():
-            for one in found.tested:
-                place = f"{one.boundary.before} → {one.boundary.after}"
-                key = (*(configuration[name] or NONE for name in names), place, LEVEL_WORDS[one.boundary.level])
+        for (configuration, _), curve_breaks in by_curve.items():
+            for examined in curve_breaks.tested:
+                place = f"{examined.boundary.before} → {examined.boundary.after}"
+                key = (
+                    *(configuration[name] or NONE for name in names),
+                    place,
+                    LEVEL_WORDS[examined.boundary.level],
+                )
                 count = counted.setdefault(key, [0, 0, 0])
                 count[0] += 1
-                count[2] += not one.possible
+                count[2] += not examined.possible
                 count[1] += any(
-                    jump.boundary is not None and jump.after == one.boundary.after for jump in found.jumps
+                    jump.boundary is not None and jump.after == examined.boundary.after
+                    for jump in curve_breaks.jumps
                 )
     rows = [[*key, *map(str, count)] for key, count in counted.items()]
     columns = ["between ranks", "boundary", "curves", "break there", "too few points but for the scan"]

@@ -13,7 +13,7 @@ from hockney.models.over_ranks.bandwidth import (
     bus_bandwidth_B_per_s,
     network_bandwidth_B_per_s,
 )
-from hockney.models.over_ranks.choice import CRITERION, DEFAULT, Choice, choices, penalty
+from hockney.models.over_ranks.choice import CRITERION, DEFAULT, AlgorithmChoice, choices, penalty
 from hockney.models.over_ranks.points import (
     CONFIGURATION,
     HELD,
@@ -32,7 +32,7 @@ from hockney.records.series import default_statistic
 from hockney.report.collective_figures import against_ranks, against_size
 from hockney.report.collective_jumps import boundary_table, breaks, jump_table
 from hockney.report.figures import Drawing
-from hockney.report.page import Part, Section
+from hockney.report.page import Section, SectionPart
 from hockney.report.places import Places
 from hockney.report.tables import NONE, Table, headings
 from hockney.units import format_bytes, format_rate, format_time
@@ -58,9 +58,9 @@ def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
     """Figures and tables of one collective of a tidy table."""
     statistic = default_statistic(frame, operation)
     measured = points(frame, operation, statistic)
-    made = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
+    result = Section(operation, operation.capitalize(), STATISTIC_WORDS.get(statistic, ""), folded=True)
     if len(set(measured["bytes"])) > 1:
-        made.figures += _against_size(operation, measured)
+        result.figures += _against_size(operation, measured)
     grown = measured[measured["ranks"].notna()]
     counts = grown.groupby([*CONFIGURATION, "label", "bytes"], dropna=False)["ranks"].nunique()
     if len(counts) and counts.max() >= FEWEST_RANK_COUNTS:
@@ -68,44 +68,46 @@ def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
         sizes = representative_sizes(grown)
         broken = {size: breaks(grown, size, places) for size in sizes}
         chosen = _drawn(grown, sizes)
-        made.figures += [
+        result.figures += [
             against_ranks(operation, grown[grown["label"].isin(chosen)], size, names, broken[size])
             for size in sizes
         ]
-        made.tables = [
+        result.tables = [
             jump_table(names, broken),
             boundary_table(names, broken),
             _regressions(grown, sizes, names),
         ]
     chosen_tables = _choice_tables(measured, operation)
-    made.note = CRITERION if chosen_tables else ""
-    made.tables = [
+    result.note = CRITERION if chosen_tables else ""
+    result.tables = [
         *chosen_tables,
-        *[table for table in made.tables if table.rows],
+        *[table for table in result.tables if table.rows],
         *_segment_table(measured),
         *_statistics_table(frame, operation),
         *_rate_table(measured, operation),
     ]
-    shown = measured.head(MOST_ROWS)
-    title = f"Measured points ({len(shown)} of {len(measured)})"
-    made.parts = [Part(f"{operation}-points", title, _points_table(shown, telling_placed(measured)))]
-    return made
+    listed = measured.head(MOST_ROWS)
+    title = f"Measured points ({len(listed)} of {len(measured)})"
+    result.parts = [SectionPart(f"{operation}-points", title, _points_table(listed, telling_placed(measured)))]
+    return result
 
 
 def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
     """One picture for each configuration, on the largest number of ranks that has nearly all algorithms."""
     names = telling_placed(measured)
-    found = []
+    candidates = []
     for _, rows in groups(measured, CONFIGURATION):
         known = rows.assign(ranks=rows["ranks"].fillna(0).astype(int))
         width = known.groupby("ranks")["label"].nunique()
         ranks = max(int(str(count)) for count in width.index[width >= 0.8 * width.max()])
         # One rank count on several numbers of nodes: the one with the most algorithms and sizes.
-        found.append(max(groups(known[known["ranks"] == ranks], (*PLACED, "ranks")), key=lambda one: len(one[1])))
-    found.sort(key=lambda one: (-one[1]["label"].nunique(), -len(one[1])))
+        candidates.append(
+            max(groups(known[known["ranks"] == ranks], (*PLACED, "ranks")), key=lambda group: len(group[1]))
+        )
+    candidates.sort(key=lambda group: (-group[1]["label"].nunique(), -len(group[1])))
     return [
-        against_size(operation, rows, configuration, names, number, len(found) - MOST_DRAWN)
-        for number, (configuration, rows) in enumerate(found[:MOST_DRAWN])
+        against_size(operation, rows, configuration, names, number, len(candidates) - MOST_DRAWN)
+        for number, (configuration, rows) in enumerate(candidates[:MOST_DRAWN])
     ]
 
 
@@ -165,20 +167,20 @@ def _formula(fit: Regression) -> str:
 
 
 def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
-    found = choices(measured)
-    if not found:
+    all_choices = choices(measured)
+    if not all_choices:
         return []
     names = telling_placed(measured)
     largest: dict[tuple[str, ...], int] = {}
-    for choice in found:
+    for choice in all_choices:
         key = tuple(choice.configuration[name] for name in CONFIGURATION)
         largest[key] = max(choice.ranks, largest.get(key, 0))
     last = [
         choice
-        for choice in found
+        for choice in all_choices
         if choice.ranks == largest[tuple(choice.configuration[name] for name in CONFIGURATION)]
     ]
-    shown = last[:MOST_CHOICES]
+    listed = last[:MOST_CHOICES]
     rows = [
         [
             *_cells(choice.configuration, names),
@@ -191,7 +193,7 @@ def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
             NONE if choice.default_s is None else format_time(choice.default_s),
             _penalty(choice),
         ]
-        for choice in shown
+        for choice in listed
     ]
     columns = [
         *headings(names),
@@ -205,14 +207,14 @@ def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
         "penalty",
     ]
     more = len(names)
-    cut = f" ({len(shown)} of {len(last)})" if len(shown) < len(last) else ""
+    cut = f" ({len(listed)} of {len(last)})" if len(listed) < len(last) else ""
     text = frozenset({*range(more), more + 2, more + 4, more + 7})
     tables = [Table(f"Fastest {operation} on the most ranks measured{cut}", columns, rows, text)]
-    costs = _penalty_table(found, telling(measured))
+    costs = _penalty_table(all_choices, telling(measured))
     return [*tables, costs] if costs.rows else tables
 
 
-def _penalty(choice: Choice) -> str:
+def _penalty(choice: AlgorithmChoice) -> str:
     """What the default costs here, in a cell."""
     if choice.penalty is None:
         return NONE
@@ -221,9 +223,9 @@ def _penalty(choice: Choice) -> str:
     return "cannot be told apart" if choice.ties else "the default is fastest"
 
 
-def _penalty_table(found: Sequence[Choice], names: Sequence[str]) -> Table:
-    by_configuration: dict[tuple[str, ...], list[Choice]] = {}
-    for choice in found:
+def _penalty_table(all_choices: Sequence[AlgorithmChoice], names: Sequence[str]) -> Table:
+    by_configuration: dict[tuple[str, ...], list[AlgorithmChoice]] = {}
+    for choice in all_choices:
         by_configuration.setdefault(tuple(_cells(choice.configuration, names)), []).append(choice)
     rows = [
         [
@@ -232,8 +234,8 @@ def _penalty_table(found: Sequence[Choice], names: Sequence[str]) -> Table:
             *(f"× {value:.2f}" for value in (total.median, total.p90, total.worst)),
             f"{100 * total.within_10_percent:.0f} %",
         ]
-        for cells, mine in by_configuration.items()
-        if (total := penalty(mine)) is not None
+        for cells, group in by_configuration.items()
+        if (total := penalty(group)) is not None
     ]
     return Table(
         "What the library's own choice costs: its time over that of the fastest (1: cannot be told apart)",
@@ -288,13 +290,15 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
     wide = wide.dropna(how="any")
     if wide.empty:
         return []
-    told = []
+    lines = []
     for name in ("mean_over_ranks", "min_over_ranks", "max_over_ranks"):
         if name in wide.columns:
             ratio = wide[name] / wide["completion"]
-            told.append([name, str(len(ratio)), *(f"{ratio.quantile(level):.3f}" for level in (0.05, 0.5, 0.95))])
+            lines.append(
+                [name, str(len(ratio)), *(f"{ratio.quantile(level):.3f}" for level in (0.05, 0.5, 0.95))]
+            )
     columns = ["statistic", "points", "5 %", "median", "95 %"]
-    return [Table("Statistics over ranks, as OSU takes them, over the completion time", columns, told)]
+    return [Table("Statistics over ranks, as OSU takes them, over the completion time", columns, lines)]
 
 
 def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
@@ -306,16 +310,16 @@ def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
     grown = measured[measured["ranks"].notna()]
     size_B, time_s = grown["bytes"].to_numpy(np.int64), grown["time_s"].to_numpy(np.float64)
     labels = grown["label"].tolist()
-    for one, members in positions(grown, (*PLACED, "ranks")):
+    for point, members in positions(grown, (*PLACED, "ranks")):
         largest = members[size_B[members] == size_B[members].max()]
         best = largest[np.argmin(time_s[largest])]
-        about = (operation, int(one["ranks"]), int(size_B[best]), float(time_s[best]))
+        about = (operation, int(point["ranks"]), int(size_B[best]), float(time_s[best]))
         if about[1] < 2 or about[2] == 0:
             continue
         rows.append(
             [
-                one["ranks"],
-                *_cells(one, names),
+                point["ranks"],
+                *_cells(point, names),
                 format_bytes(about[2]),
                 labels[best],
                 format_rate(algorithm_bandwidth_B_per_s(*about)),
@@ -340,7 +344,7 @@ def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:
     )
 
 
-def _points_table(shown: pd.DataFrame, names: Sequence[str]) -> Table:
+def _points_table(listed: pd.DataFrame, names: Sequence[str]) -> Table:
     rows = [
         [
             str(row["label"]),
@@ -350,7 +354,7 @@ def _points_table(shown: pd.DataFrame, names: Sequence[str]) -> Table:
             format_time(float(row["time_s"])),
             f"{format_time(float(row['low_s']))} … {format_time(float(row['high_s']))}",
         ]
-        for row in shown.to_dict("records")
+        for row in listed.to_dict("records")
     ]
     columns = ["ranks", "size", "time", "95 % interval"]
     return Table("Points", ["algorithm", *headings(names), *columns], rows, frozenset(range(len(names) + 1)))

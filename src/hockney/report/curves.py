@@ -30,7 +30,7 @@ LOCALITY_WORDS = {
 
 
 @dataclass(frozen=True)
-class Curve:
+class MessageCurve:
     """Time per message against size of one entry, with its fits. `name` is unique and fit for a file name."""
 
     name: str
@@ -98,7 +98,7 @@ class Curve:
         return self.streams * size_B / time_s
 
 
-def curves(machine: Machine) -> list[Curve]:
+def curves(machine: Machine) -> list[MessageCurve]:
     """All entries of a machine: by operation, nearest locality first, then variant and the rest."""
     entries = sorted(machine.point_to_point, key=_order)
     names: dict[str, int] = {}
@@ -109,7 +109,7 @@ def curves(machine: Machine) -> list[Curve]:
         peers = [
             peer for peer in entries if peer.operation != entry.operation and _ranks_of(peer) == _ranks_of(entry)
         ]
-        result.append(Curve(name if names[name] == 1 else f"{name}-{names[name]}", label, entry, peers))
+        result.append(MessageCurve(name if names[name] == 1 else f"{name}-{names[name]}", label, entry, peers))
     return result
 
 
@@ -119,24 +119,26 @@ def _ranks_of(entry: Entry) -> tuple[object, ...]:
     return (entry.locality, entry.variant, entry.cache, entry.mapping, entry.pairs, other)
 
 
-def labels(some: Sequence[Curve]) -> list[str]:
+def labels(selection: Sequence[MessageCurve]) -> list[str]:
     """What tells these curves from one another: shorter than their own labels where they have more in common."""
-    return _labels([curve.entry for curve in some])
+    return _labels([curve.entry for curve in selection])
 
 
-def by_operation(all_curves: Sequence[Curve]) -> dict[str, list[Curve]]:
+def by_operation(all_curves: Sequence[MessageCurve]) -> dict[str, list[MessageCurve]]:
     """Curves of each operation, in the order of the page."""
-    groups: dict[str, list[Curve]] = {}
+    groups: dict[str, list[MessageCurve]] = {}
     for curve in all_curves:
         groups.setdefault(curve.operation, []).append(curve)
     return groups
 
 
-def by_crowd(some: Sequence[Curve]) -> dict[str, list[Curve]]:
+def by_crowd(selection: Sequence[MessageCurve]) -> dict[str, list[MessageCurve]]:
     """Curves that belong in one picture, with as many ranks and pairs; the key says how many, if that differs."""
-    varied = [key for key in ("ranks", "pairs") if len({curve.entry.other.get(key, "") for curve in some}) > 1]
-    groups: dict[str, list[Curve]] = {}
-    for curve in some:
+    varied = [
+        key for key in ("ranks", "pairs") if len({curve.entry.other.get(key, "") for curve in selection}) > 1
+    ]
+    groups: dict[str, list[MessageCurve]] = {}
+    for curve in selection:
         words = [f"{key} {curve.entry.other[key]}" for key in varied if curve.entry.other.get(key)]
         groups.setdefault(" · ".join(words), []).append(curve)
     return groups

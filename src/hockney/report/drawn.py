@@ -20,7 +20,7 @@ def checked_ending(path: Path) -> None:
 
 
 def write_drawing(path: Path, draw: Callable[[], Drawing]) -> None:
-    """Draw into `.svg`, `.png` or `.html`; RequestError for another ending or an unwritable place."""
+    """Draw into `.svg`, `.png` or `.html`; RequestError for another ending or a place that cannot be written."""
     checked_ending(path)
     with drawing_style():
         drawing = draw()
@@ -28,7 +28,14 @@ def write_drawing(path: Path, draw: Callable[[], Drawing]) -> None:
             content = html_file(drawing.figure, drawing.alt)
         else:
             content = svg_file(drawing.figure) if path.suffix == ".svg" else png_file(drawing.figure)
+    write_file(path, content)
+
+
+def write_file(path: Path, content: bytes, *, with_folder: bool = False) -> None:
+    """Write a file, `with_folder` its folder too; RequestError where that fails."""
     try:
+        if with_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
         raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from hockney.models.effects.base import Cell, Effect, Plot
-from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
+from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit, time_unit
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import Style, styles
 
@@ -19,12 +19,12 @@ MOST_SERIES = 8
 
 def figures(effect: Effect, name: str, title: str) -> list[Drawing]:
     """One figure for each plot that has points; `name` is the beginning of their files' names."""
-    made = []
+    drawings = []
     for number, plot in enumerate(effect.plots):
         rows = [row for row in effect.points if _asked(row, plot) and _drawable(row, plot)]
         if len(rows) > 1:
-            made.append(_draw(plot, rows, f"{name}-{number + 1}" if number else name, title))
-    return made
+            drawings.append(_draw(plot, rows, f"{name}-{number + 1}" if number else name, title))
+    return drawings
 
 
 def column(name: str) -> tuple[str, str]:
@@ -53,12 +53,12 @@ def _draw(plot: Plot, rows: Sequence[Mapping[str, Cell]], name: str, title: str)
         groups.setdefault("" if not plot.by else str(row.get(plot.by)), []).append(row)
     dropped = max(0, len(groups) - MOST_SERIES)
     groups = dict(list(groups.items())[:MOST_SERIES])
-    shown = [row for group in groups.values() for row in group]
+    drawn = [row for group in groups.values() for row in group]
     figure = Figure(figsize=(WIDTH_IN * 0.62, 3.4), layout="constrained")
     axes = figure.subplots()
     looks = styles(list(groups))
-    scale = _y_axis(axes, plot, shown)
-    size_axis = _x_axis(axes, plot, shown)
+    scale = _y_axis(axes, plot, drawn)
+    size_axis = _x_axis(axes, plot, drawn)
     for word, group in groups.items():
         _series(axes, plot, group, looks[word], scale, size_axis, word)
     if plot.by:
@@ -67,9 +67,9 @@ def _draw(plot: Plot, rows: Sequence[Mapping[str, Cell]], name: str, title: str)
     heading = plot.title or f"{column(plot.y)[0]} against {column(plot.x)[0]}"
     caption = "Dots are measured, lines are the model. " if plot.model else ""
     caption += f"{dropped} further series are in the table only." if dropped else ""
-    values = [float(str(row[plot.y])) for row in shown]
+    values = [float(str(row[plot.y])) for row in drawn]
     spread = f"{min(values):.3g} to {max(values):.3g} {column(plot.y)[1]}".rstrip()
-    alt = f"{title}: {heading}, {len(shown)} points from {spread}."
+    alt = f"{title}: {heading}, {len(drawn)} points from {spread}."
     return Drawing(name, f"{title}: {heading}.", alt, caption, figure)
 
 
@@ -79,10 +79,7 @@ def _y_axis(axes: Axes, plot: Plot, rows: Sequence[Mapping[str, Cell]]) -> float
     values = [float(str(row[plot.y])) for row in rows]
     scale = 1.0
     if unit == "s":
-        scale, unit = next(
-            ((one, word) for one, word in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")) if max(values) >= one),
-            (1e-9, "ns"),
-        )
+        scale, unit = time_unit(max(values))
     elif unit == "B/s":
         scale, unit = rate_unit(max(values))
     axes.set_ylabel(f"{label} [{unit}]" if unit else label)

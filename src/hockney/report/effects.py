@@ -5,36 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hockney.machine.formula import interval, quantity
-from hockney.models.effects.base import Cell, Effect
+from hockney.models.effects.base import Effect, effect_models
 from hockney.models.views import VIEWS
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.report.effect_figures import column, figures
-from hockney.report.page import Part, Section
+from hockney.report.page import Section, SectionPart
 from hockney.report.tables import NONE, Table
-
-MEANING = {
-    "synchronisation": "From which size on a send waits for its receiver: S of LogGPS.",
-    "overlap": "How much of a transfer goes on while the host computes, and what messages cost the host.",
-    "datatypes": "What it costs to send data that do not lie in one piece, and when packing by hand wins.",
-    "matching": "What every entry of the queues of posted receives and unexpected messages costs.",
-    "injection": "What several pairs of ranks that send at the same time get: the max-rate model.",
-    "congestion": "What random halves of the ranks get that all talk at once: effective bisection bandwidth.",
-}
+from hockney.report.views.render import cell
 
 
 def sections(effects: Sequence[Effect]) -> list[Section]:
     """In the order of the file."""
-    made = []
+    result = []
     for name in dict.fromkeys(effect.effect for effect in effects):
-        mine = [effect for effect in effects if effect.effect == name]
-        section = Section(f"effect-{name}", name.capitalize(), MEANING.get(name, ""))
+        group = [effect for effect in effects if effect.effect == name]
+        section = Section(f"effect-{name}", name.capitalize(), effect_models.meaning(name))
         section.parts = [
-            _part(effect, number, mine) for number, effect in enumerate(mine) if not effect.not_measurable
+            _part(effect, number, group) for number, effect in enumerate(group) if not effect.not_measurable
         ]
-        hidden = [f"{_where(effect, mine)}: not measurable: {effect.not_measurable}" for effect in mine]
-        section.note = ". ".join(text for text, effect in zip(hidden, mine, strict=True) if effect.not_measurable)
-        made.append(section)
-    return made
+        hidden = [f"{_where(effect, group)}: not measurable: {effect.not_measurable}" for effect in group]
+        section.note = ". ".join(
+            text for text, effect in zip(hidden, group, strict=True) if effect.not_measurable
+        )
+        result.append(section)
+    return result
 
 
 def warnings(effects: Sequence[Effect]) -> list[str]:
@@ -48,7 +42,10 @@ def warnings(effects: Sequence[Effect]) -> list[str]:
 
 def parameters_table(effect: Effect) -> Table:
     """Every parameter with its interval; those that the data cannot tell say what would."""
-    rows = [[name, quantity(one.value, one.unit), interval(one), ""] for name, one in effect.parameters.items()]
+    rows = [
+        [name, quantity(parameter.value, parameter.unit), interval(parameter), ""]
+        for name, parameter in effect.parameters.items()
+    ]
     rows += [[name, NONE, NONE, f"not identified: {how}"] for name, how in effect.not_identified.items()]
     return Table("Parameters", ["parameter", "value", "95 % interval", ""], rows, frozenset({0, 3}))
 
@@ -62,16 +59,16 @@ def views_table(effect: Effect) -> Table:
 def _where(effect: Effect, among: Sequence[Effect]) -> str:
     words = [LOCALITY_WORDS.get(effect.locality or "", effect.locality or ""), effect.mpi, effect.variant]
     for name in ("mapping", "system", "placement"):
-        if len({getattr(one, name) for one in among}) > 1:
+        if len({getattr(other, name) for other in among}) > 1:
             words.append(str(getattr(effect, name)))
     return ", ".join(word for word in words if word and word != "default") or "all ranks"
 
 
-def _part(effect: Effect, number: int, among: Sequence[Effect]) -> Part:
+def _part(effect: Effect, number: int, among: Sequence[Effect]) -> SectionPart:
     title = _where(effect, among)
     name = f"effect-{effect.effect}" + (f"-{number + 1}" if number else "")
     tables = [parameters_table(effect), views_table(effect)]
-    return Part(
+    return SectionPart(
         name,
         title,
         _points(effect),
@@ -85,14 +82,6 @@ def _points(effect: Effect) -> Table:
     names = list(dict.fromkeys(name for row in effect.points for name in row))
     units = [column(name) for name in names]
     headings = [f"{label} [{unit}]" if unit else label for label, unit in units]
-    rows = [[_cell(row.get(name)) for name in names] for row in effect.points]
+    rows = [[cell(row.get(name)) for name in names] for row in effect.points]
     text = {i for i, name in enumerate(names) if any(isinstance(row.get(name), str) for row in effect.points)}
     return Table("What was measured", headings, rows, frozenset({0, *text}))
-
-
-def _cell(value: Cell) -> str:
-    if value is None:
-        return NONE
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

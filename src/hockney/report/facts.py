@@ -11,18 +11,16 @@ import numpy as np
 from hockney.machine import summary
 from hockney.machine.formula import formulas
 from hockney.models.base import Fit, Parameter, preferred_model
-from hockney.report.curves import Curve
+from hockney.report.curves import MessageCurve
 from hockney.report.marks import Peak, percent
 from hockney.units import format_rate, format_time
-
-"""Models the headline is read from, best first."""
 
 
 @dataclass(frozen=True)
 class Headline:
     """One curve in numbers. `bandwidth_B_per_s` is for n → ∞, all pairs and both directions together."""
 
-    curve: Curve
+    curve: MessageCurve
     model: str
     latency_s: Parameter
     bandwidth_B_per_s: Parameter | None
@@ -83,16 +81,16 @@ def format_size(size_B: float) -> str:
     return f"{size_B:.3g} B".replace("-", "−")
 
 
-def bandwidth(curve: Curve, fit: Fit) -> Parameter | None:
+def bandwidth(curve: MessageCurve, fit: Fit) -> Parameter | None:
     """The asymptotic bandwidth in B/s, all pairs and both directions; None where the time does not grow."""
-    one = summary.bandwidth(curve.entry, fit)
-    if one is None or curve.pairs == 1:
-        return one
-    low, high = (None if bound is None else curve.pairs * bound for bound in (one.low, one.high))
-    return Parameter(value=curve.pairs * one.value, low=low, high=high, unit=one.unit)
+    rate = summary.bandwidth(curve.entry, fit)
+    if rate is None or curve.pairs == 1:
+        return rate
+    low, high = (None if bound is None else curve.pairs * bound for bound in (rate.low, rate.high))
+    return Parameter(value=curve.pairs * rate.value, low=low, high=high, unit=rate.unit)
 
 
-def headline(curve: Curve, peaks: Sequence[Peak]) -> Headline | None:
+def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
     """None where no model could be fitted."""
     model = preferred_model(curve.fits)
     if model is None:
@@ -113,7 +111,9 @@ def headline(curve: Curve, peaks: Sequence[Peak]) -> Headline | None:
     )
 
 
-def warnings(curves: Sequence[Curve], launches: Sequence[Mapping[str, Any]], caveats: Iterable[str]) -> list[str]:
+def warnings(
+    curves: Sequence[MessageCurve], launches: Sequence[Mapping[str, Any]], caveats: Iterable[str]
+) -> list[str]:
     """What a reader must know before trusting a number, worst first; `caveats` is what data and fits say."""
     crowded = [curve for curve in curves if curve.entry.oversubscribed]
     first = []

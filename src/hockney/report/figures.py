@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hockney.models.base import Fit, predict
 from hockney.report.axes import SizeAxis, log_axis, plain, rate_unit
-from hockney.report.curves import Curve, labels
+from hockney.report.curves import MessageCurve, labels
 from hockney.report.marks import Peak, SizeMark, draw_peaks, draw_sizes, percent
 from hockney.report.style import MEASURED, QUIET, Style, styles
 from hockney.units import format_bytes, format_rate
@@ -41,7 +41,7 @@ class Context:
     peaks: Sequence[Peak] = ()
 
 
-def with_fits(curve: Curve, context: Context) -> Drawing:
+def with_fits(curve: MessageCurve, context: Context) -> Drawing:
     """Time and throughput of one curve with its intervals and all its fits."""
     figure, (time_axes, rate_axes), size_axis = _pair([curve], rows=_legend_rows(len(curve.fits) + 1))
     bounds = any(point.low_s is not None for point in curve.entry.measurements.points)
@@ -82,7 +82,7 @@ def with_fits(curve: Curve, context: Context) -> Drawing:
     )
 
 
-def overview(name: str, title: str, curves: Sequence[Curve], context: Context) -> Drawing:
+def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Context) -> Drawing:
     """Measured time and throughput of several curves in one picture, one style each."""
     names = labels(curves)
     looks = styles(names)
@@ -112,7 +112,7 @@ def overview(name: str, title: str, curves: Sequence[Curve], context: Context) -
     )
 
 
-def residuals(curve: Curve, context: Context) -> Drawing:
+def residuals(curve: MessageCurve, context: Context) -> Drawing:
     """How far each model is from each measured point, in per cent of the measured time."""
     size_axis = SizeAxis.of([curve.size_B])
     figure = Figure(figsize=(WIDTH_IN, 2.6))
@@ -199,7 +199,7 @@ def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Con
     )
 
 
-def in_words(curve: Curve) -> str:
+def in_words(curve: MessageCurve) -> str:
     """The curve's ends for a reader who does not see the figure."""
     fastest = int(np.argmax(curve.throughput(curve.size_B, curve.time_s)))
     rate = curve.throughput(curve.size_B, curve.time_s)[fastest]
@@ -210,7 +210,7 @@ def in_words(curve: Curve) -> str:
     )
 
 
-def _pair(curves: Sequence[Curve], rows: int) -> tuple[Figure, tuple[Axes, Axes], SizeAxis]:
+def _pair(curves: Sequence[MessageCurve], rows: int) -> tuple[Figure, tuple[Axes, Axes], SizeAxis]:
     legend_in = 0.12 + 0.17 * rows
     height = 3.75 + legend_in
     figure = Figure(figsize=(WIDTH_IN, height))
@@ -231,7 +231,7 @@ def _legend_columns(labels: Sequence[str]) -> int:
 
 
 def _panels(
-    curve: Curve, time_axes: Axes, rate_axes: Axes, fastest_B_per_s: float | None = None
+    curve: MessageCurve, time_axes: Axes, rate_axes: Axes, fastest_B_per_s: float | None = None
 ) -> list[tuple[Axes, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]]:
     """Axes, value, lower and upper end, and unit, of the two panels: time in s and throughput in B/s."""
     unit, _ = rate_unit(fastest_B_per_s or _fastest([curve]))
@@ -243,7 +243,7 @@ def _panels(
 
 
 def _finish(
-    curves: Sequence[Curve],
+    curves: Sequence[MessageCurve],
     time_axes: Axes,
     rate_axes: Axes,
     size_axis: SizeAxis,
@@ -268,7 +268,7 @@ def _finish(
     draw_peaks(rate_axes, peaks, directions, reached, unit)
 
 
-def _fastest(curves: Sequence[Curve]) -> float:
+def _fastest(curves: Sequence[MessageCurve]) -> float:
     return max(float(np.max(curve.throughput(curve.size_B, curve.time_s))) for curve in curves)
 
 
@@ -300,7 +300,7 @@ def _marks_note(size_axis: SizeAxis, context: Context) -> str:
     return f"Caches: {', '.join(texts)}." if texts else ""
 
 
-def _negative_note(curve: Curve, size_axis: SizeAxis) -> str:
+def _negative_note(curve: MessageCurve, size_axis: SizeAxis) -> str:
     negative = [
         model
         for model, fit in curve.fits.items()
@@ -311,7 +311,7 @@ def _negative_note(curve: Curve, size_axis: SizeAxis) -> str:
     return f"{', '.join(negative)}: not drawn where the model gives a negative time."
 
 
-def _relative_errors(fit: Fit, curve: Curve) -> NDArray[np.float64]:
+def _relative_errors(fit: Fit, curve: MessageCurve) -> NDArray[np.float64]:
     return (predict(fit, curve.size_B) - curve.time_s) / curve.time_s
 
 

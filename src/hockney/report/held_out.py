@@ -9,11 +9,11 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.models._evaluate import LEAST_SIZES, held_out
 from hockney.models.base import models, predict
-from hockney.report.curves import Curve
+from hockney.report.curves import MessageCurve
 from hockney.report.figures import HeldOut
 
 
-def check(curves: Sequence[Curve]) -> dict[str, HeldOut]:
+def check(curves: Sequence[MessageCurve]) -> dict[str, HeldOut]:
     """Predictions of each model for the points of all curves that `hockney evaluate` would hold out.
 
     A model that cannot be fitted to what is left of a curve has no points from it; one without any is left out.

@@ -51,13 +51,13 @@ def judged(frame: pd.DataFrame, operation: str, system_of: Callable[[str], Syste
             raise RequestError(f"{len(of_it)} points are too few to leave some out (at least {FEWEST})")
         train, test = split_of(of_it)
         table = frame[(frame["operation"] != operation) | (frame["system"].fillna("") == name)]
-        made = evaluate(table, operation, train, test, names=MODELS, system=system_of(name))
-        drawing = predicted(operation, made.test, made.predictions)
+        evaluation = evaluate(table, operation, train, test, names=MODELS, system=system_of(name))
+        drawing = predicted(operation, evaluation.test, evaluation.predictions)
     except RequestError as error:
         return Judged(None, f"{left_out}{error.message}.")
-    result = made.result
+    result = evaluation.result
     chosen = f" of {name}" if len(of_it) < len(known) else ""
-    told = (
+    caption = (
         f"Models learned from {result['n_train']} points{chosen} ({train}) and were asked for {result['n_test']} "
         f"that they had not seen ({test}); in all there are {len(of_it)}. {drawing.caption}"
     )
@@ -69,7 +69,7 @@ def judged(frame: pd.DataFrame, operation: str, system_of: Callable[[str], Syste
         if row.get("failed") == result["n_test"]
     ]
     unscored = [f"{algorithm} was not predicted: {why}." for algorithm, why in result["not_scored"].items()]
-    return Judged(replace(drawing, caption=told), " ".join([*unable, *unscored]), result)
+    return Judged(replace(drawing, caption=caption), " ".join([*unable, *unscored]), result)
 
 
 def split_of(known: pd.DataFrame) -> tuple[str, str]:

@@ -22,13 +22,14 @@ from hockney.records.folder import write_atomically
 from hockney.records.keys import POINT_TO_POINT
 from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
 from hockney.report.app_sections import Basis, applications, page_id
-from hockney.report.curves import LOCALITY_WORDS, Curve, by_crowd, by_operation, curves
+from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves
+from hockney.report.drawn import write_file
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
 from hockney.report.judged import judged
 from hockney.report.marks import Peak, SizeMark, cache_marks, percent
-from hockney.report.page import MEANING, Part, Section, render
+from hockney.report.page import MEANING, Section, SectionPart, render
 from hockney.report.places import Places
 from hockney.report.style import drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
@@ -50,7 +51,7 @@ class Report:
     html: str
     headlines: list[Headline]
     warnings: list[str]
-    curves: list[Curve]
+    curves: list[MessageCurve]
     sections: list[Section]
     launches: list[dict[str, Any]]
     context: Context
@@ -96,7 +97,7 @@ def make(
     missing = _unmeasured(contents)
     places = Places(frame, systems, launches)
     origin = f"Measured values are those of {path.name}. "
-    every: list[Curve] = []
+    every: list[MessageCurve] = []
     marks: list[SizeMark] = []
     given = machine
     if apps and not contents.records and not contents.effects:
@@ -120,33 +121,35 @@ def make(
         caveats = [*reservations([], contents), *contents.warnings]
     context = Context(model_styles(models.names()), marks, peaks)
     measured = machine.effects if machine is not None else []
-    told = [*warnings(every, launches, caveats), *effects.warnings(measured)]
-    told += [missing] if missing else []
+    page_warnings = [*warnings(every, launches, caveats), *effects.warnings(measured)]
+    page_warnings += [missing] if missing else []
     first = next(iter(by_operation(every).values()), [])
     headlines = [head for curve in first if (head := headline(curve, peaks))][: 2 * CROWD]
     results: dict[str, dict[str, Any]] = {}
     with drawing_style():
         sections = []
-        for operation, mine in by_operation(every).items():
+        for operation, group in by_operation(every).items():
             progress(f"drawing {operation}")
-            sections.append(_section(operation, mine, context))
+            sections.append(_section(operation, group, context))
         for operation in collectives_in(frame):
             progress(f"drawing {operation}")
             section = collectives.section(frame, operation, places)
             progress(f"judging predictions of {operation}")
-            tried = judged(frame, operation, places.system)
-            section.figures += [tried.drawing] if tried.drawing else []
-            section.note = " ".join(filter(None, [section.note, tried.note]))
-            results |= {operation: tried.result} if tried.result else {}
+            judgement = judged(frame, operation, places.system)
+            section.figures += [judgement.drawing] if judgement.drawing else []
+            section.note = " ".join(filter(None, [section.note, judgement.note]))
+            results |= {operation: judgement.result} if judgement.result else {}
             sections.append(section)
         progress("drawing effects")
         sections += effects.sections(measured)
-        network = topology.section(machine.topology if machine is not None else "", told)
+        network = topology.section(machine.topology if machine is not None else "", page_warnings)
         sections += [network] if network else []
-        told += places.notes
-        of_apps = applications(apps, _basis(path, given, machine, launches, told) if apps else None, progress)
+        page_warnings += places.notes
+        of_apps = applications(
+            apps, _basis(path, given, machine, launches, page_warnings) if apps else None, progress
+        )
         sections += of_apps.sections
-        told += of_apps.warnings
+        page_warnings += of_apps.warnings
         subject = "point to point" if every and not collectives_in(frame) else "communication"
         systems_seen = [*frame["system"].unique(), *(record.system for record in apps)]
         system = machine.system.name if machine is not None else next(iter(systems_seen), "")
@@ -156,14 +159,14 @@ def make(
             if machine is not None
             else _plain_lead({*frame["mpi"].unique(), *(record.mpi for record in apps)}, launches),
             headlines=headlines,
-            warnings=told,
+            warnings=page_warnings,
             sections=sections,
             provenance=provenance.tables(launches),
             origin=origin,
             of_messages=bool(len(frame) or measured),
         )
     return Report(
-        html, headlines, told, every, sections, launches, context, frame, results, of_apps.runs, missing
+        html, headlines, page_warnings, every, sections, launches, context, frame, results, of_apps.runs, missing
     )
 
 
@@ -172,16 +175,16 @@ def write_html(report: Report, path: Path) -> None:
     try:
         write_atomically(path, report.html)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
 def write_figures(report: Report, folder: Path) -> list[Path]:
     """Every figure of the page, and those of each curve that the page leaves out, as PNG and SVG."""
-    shown = [drawing for section in report.sections for drawing in section.drawings]
-    names = {drawing.name for drawing in shown}
+    drawings = [drawing for section in report.sections for drawing in section.drawings]
+    names = {drawing.name for drawing in drawings}
     paths: list[Path] = []
     with drawing_style():
-        for drawing in shown:
+        for drawing in drawings:
             paths += _write_figure(drawing, folder)
         for curve in report.curves:
             for draw in (figures.with_fits, figures.residuals) if curve.fits else ():
@@ -196,16 +199,20 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     paths = []
     for operation in collectives_in(report.table):
         path = folder / f"{operation}.csv"
-        _write(path, points(report.table, operation).to_csv(index=False, float_format="%.12g").encode())
+        write_file(
+            path,
+            points(report.table, operation).to_csv(index=False, float_format="%.12g").encode(),
+            with_folder=True,
+        )
         paths.append(path)
     for curve in report.curves:
         path = folder / f"{curve.name}.csv"
-        _write(path, points_csv.text(curve, report.launches).encode())
+        write_file(path, points_csv.text(curve, report.launches).encode(), with_folder=True)
         paths.append(path)
     for name in dict.fromkeys(run["operation"] for run in report.applications):
         path = folder / f"{page_id(name)}.csv"
         rows = pd.DataFrame([run for run in report.applications if run["operation"] == name])
-        _write(path, rows.to_csv(index=False).encode())
+        write_file(path, rows.to_csv(index=False).encode(), with_folder=True)
         paths.append(path)
     return paths
 
@@ -213,20 +220,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
 def _write_figure(drawing: Drawing, folder: Path) -> list[Path]:
     paths = [folder / f"{drawing.name}.svg", folder / f"{drawing.name}.png"]
     for path, content in zip(paths, (svg_file(drawing.figure), png_file(drawing.figure)), strict=True):
-        _write(path, content)
+        write_file(path, content, with_folder=True)
     return paths
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> RequestError:
-    return RequestError(f"cannot write {path}: {error.strerror}", "choose another place")
 
 
 def _read(path: Path) -> Contents:
@@ -255,7 +250,7 @@ def _basis(
     given: Machine | None,
     fitted: Machine | None,
     launches: Sequence[Mapping[str, Any]],
-    told: list[str],
+    page_warnings: list[str],
 ) -> Basis | None:
     """What applications are predicted from: the file given, the folder's own, or what was fitted to its messages.
 
@@ -269,7 +264,7 @@ def _basis(
         try:
             return Basis(load(own), MACHINE, of_id)
         except RequestError as error:
-            told.append(f"{MACHINE} of the folder is not used: {error.message}")
+            page_warnings.append(f"{MACHINE} of the folder is not used: {error.message}")
     return None if fitted is None else Basis(fitted, "the fits of this page", of_id)
 
 
@@ -332,10 +327,12 @@ def _plain_lead(libraries: Collection[str], launches: Sequence[Mapping[str, Any]
     return [line for line in lines if line]
 
 
-def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section:
-    section = Section(operation, operation.capitalize(), MEANING.get(operation, ""), folded=len(mine) > DETAILED)
-    if len(mine) > 1:
-        for group, members in by_crowd(mine).items():
+def _section(operation: str, selection: Sequence[MessageCurve], context: Context) -> Section:
+    section = Section(
+        operation, operation.capitalize(), MEANING.get(operation, ""), folded=len(selection) > DETAILED
+    )
+    if len(selection) > 1:
+        for group, members in by_crowd(selection).items():
             for number, start in enumerate(range(0, len(members), CROWD)):
                 name = "-".join(
                     [operation, *group.replace(" · ", "-").split()] + ([str(number + 1)] if start else [])
@@ -344,23 +341,23 @@ def _section(operation: str, mine: Sequence[Curve], context: Context) -> Section
                 if len(members) > CROWD:
                     title += f" ({number + 1} of {-(-len(members) // CROWD)})"
                 section.figures.append(figures.overview(name, title, members[start : start + CROWD], context))
-    section.held_out = check(mine)
+    section.held_out = check(selection)
     if section.held_out:
         section.check = figures.held_out(operation, operation, section.held_out, context)
     if section.folded:
-        model = preferred_model(name for curve in mine for name in curve.fits) or ""
-        section.tables.append(tables.summary(mine, model))
+        model = preferred_model(name for curve in selection for name in curve.fits) or ""
+        section.tables.append(tables.summary(selection, model))
         section.note = (
-            f"{len(mine)} configurations are too many to draw each with every fit here; "
+            f"{len(selection)} configurations are too many to draw each with every fit here; "
             "`hockney report … --figures FOLDER` writes those figures."
         )
-    section.parts = [_part(curve, context, drawn=not section.folded) for curve in mine]
+    section.parts = [_part(curve, context, drawn=not section.folded) for curve in selection]
     return section
 
 
-def _part(curve: Curve, context: Context, *, drawn: bool) -> Part:
+def _part(curve: MessageCurve, context: Context, *, drawn: bool) -> SectionPart:
     words = LOCALITY_WORDS.get(curve.entry.locality or "", "")
-    part = Part(curve.name, f"{curve.label} — {words}" if words else curve.label, tables.points(curve))
+    part = SectionPart(curve.name, f"{curve.label} — {words}" if words else curve.label, tables.points(curve))
     if curve.fits:
         if drawn:
             part.figures = [figures.with_fits(curve, context), figures.residuals(curve, context)]
@@ -368,6 +365,6 @@ def _part(curve: Curve, context: Context, *, drawn: bool) -> Part:
             table for table in (tables.regimes(curve), tables.quality(curve), tables.named(curve)) if table
         ]
     part.overheads = tables.overheads(curve)
-    told = [f"{model}: {note}" for model, fit in curve.fits.items() for note in fit.notes]
-    part.notes = [*curve.entry.notes, *told]
+    fit_notes = [f"{model}: {note}" for model, fit in curve.fits.items() for note in fit.notes]
+    part.notes = [*curve.entry.notes, *fit_notes]
     return part

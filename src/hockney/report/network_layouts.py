@@ -22,7 +22,7 @@ _Places = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Layout:
+class NetworkLayout:
     """`group` (vertices,) is the drawn vertex of each, `place` (drawn, 2) its place, `note` what is left out."""
 
     group: NDArray[np.int64]
@@ -36,9 +36,9 @@ class Layout:
     """Both axes have one scale."""
 
 
-def lay_out(network: Network) -> Layout:
+def lay_out(network: Network) -> NetworkLayout:
     """The layout that suits the topology."""
-    makers: dict[str, Callable[[Network], Layout]] = {
+    makers: dict[str, Callable[[Network], NetworkLayout]] = {
         "torus": _torus,
         "hypercube": _hypercube,
         "dragonfly": _dragonfly,
@@ -48,7 +48,7 @@ def lay_out(network: Network) -> Layout:
     return _levels(network) if network.switches else _stress(network)
 
 
-def _levels(network: Network) -> Layout:
+def _levels(network: Network) -> NetworkLayout:
     """Nodes below, switches above them by their level, or by how far the next node is."""
     group, notes = np.arange(network.vertices), []
     level = network.level
@@ -85,7 +85,7 @@ def _levels(network: Network) -> Layout:
         else:
             place[of, 0] = np.linspace(0, width, len(of)) if len(of) > 1 else width / 2
         place[of, 1] = height
-    return Layout(group, place, "; ".join(notes), is_equal=False)
+    return NetworkLayout(group, place, "; ".join(notes), is_equal=False)
 
 
 def _first_of_each(values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -105,7 +105,7 @@ def _above(
     return total[of] / np.maximum(count[of], 1)
 
 
-def _torus(network: Network) -> Layout:
+def _torus(network: Network) -> NetworkLayout:
     """Slices of the two largest extents, one panel for each of the other coordinates."""
     shape = network.shape
     number = np.arange(network.nodes)
@@ -119,21 +119,21 @@ def _torus(network: Network) -> Layout:
     for axis in others:
         panel = panel * shape[axis] + coordinates[:, axis]
     notes = []
-    shown = panels
+    slices = panels
     if network.nodes > MOST_POINTS:
-        shown = max(1, MOST_POINTS // (width * height))
-        notes.append(f"the first {shown} of {panels} slices")
+        slices = max(1, MOST_POINTS // (width * height))
+        notes.append(f"the first {slices} of {panels} slices")
     if panels > 1:
         notes.append("links between slices are not drawn")
-    columns = max(1, round(math.sqrt(shown * height / width)))
+    columns = max(1, round(math.sqrt(slices * height / width)))
     x = coordinates[:, across] + panel % columns * (width + 1.6)
     y = -((coordinates[:, down] if down is not None else 0) + panel // columns * (height + 1.6))
     place = np.stack([x, y], -1).astype(float)
-    place[panel >= shown] = np.nan
-    return Layout(number, place, "; ".join(notes), (width, height), panel, is_equal=len(shape) > 1)
+    place[panel >= slices] = np.nan
+    return NetworkLayout(number, place, "; ".join(notes), (width, height), panel, is_equal=len(shape) > 1)
 
 
-def _hypercube(network: Network) -> Layout:
+def _hypercube(network: Network) -> NetworkLayout:
     """Squares into cubes, cubes into rows, columns and depths of cubes, each larger than what it holds."""
     dimension = int(network.attributes["dimension"])
     folded = max(0, dimension - int(math.log2(MOST_CUBES)))
@@ -148,10 +148,10 @@ def _hypercube(network: Network) -> Layout:
         step = np.array([x * math.cos(tilt) - y * math.sin(tilt), x * math.sin(tilt) + y * math.cos(tilt)])
         place += (drawn >> bit & 1)[:, None] * step
     note = f"a point stands for a subcube of {2**folded} nodes" if folded else ""
-    return Layout(group, place, note)
+    return NetworkLayout(group, place, note)
 
 
-def _dragonfly(network: Network) -> Layout:
+def _dragonfly(network: Network) -> NetworkLayout:
     """Groups on a circle, the routers of each on a small one, their nodes outside of it."""
     about = network.attributes
     groups, routers, per_router = (
@@ -166,33 +166,33 @@ def _dragonfly(network: Network) -> Layout:
     middle = np.stack([np.cos(circle), np.sin(circle)], -1)
     if fold_routers:
         note = f"a point stands for a group of {routers} routers and {routers * per_router} nodes"
-        return Layout(router // routers, middle, note)
+        return NetworkLayout(router // routers, middle, note)
     turn = circle[:, None] + 2 * np.pi * np.arange(routers) / routers
     at = middle[:, None] + small * np.stack([np.cos(turn), np.sin(turn)], -1)
     at = at.reshape(-1, 2)
     if network.nodes > MOST_NODES:
-        return Layout(router, at, f"a point stands for a router and its {per_router} nodes")
+        return NetworkLayout(router, at, f"a point stands for a router and its {per_router} nodes")
     spread = (np.arange(per_router) - (per_router - 1) / 2) * min(0.9, 4.5 / routers) / max(per_router, 1)
     angle = turn.reshape(-1)[:, None] + spread
     node = middle.repeat(routers, 0)[:, None] + 1.42 * small * np.stack([np.cos(angle), np.sin(angle)], -1)
-    return Layout(number, np.concatenate([node.reshape(-1, 2), at]))
+    return NetworkLayout(number, np.concatenate([node.reshape(-1, 2), at]))
 
 
-def _stress(network: Network) -> Layout:
+def _stress(network: Network) -> NetworkLayout:
     """Distances in the picture as in the graph, as far as they go (SMACOF, de Leeuw 1977)."""
     if network.nodes > MOST_NODES * 2:
         turn = 2 * np.pi * np.arange(network.nodes) / network.nodes
-        return Layout(
+        return NetworkLayout(
             np.arange(network.nodes), np.stack([np.cos(turn), np.sin(turn)], -1), "nodes in their order"
         )
-    wanted = dijkstra(network.matrix(network.parallel), unweighted=True)
+    hops = dijkstra(network.matrix(network.parallel), unweighted=True)
     count = network.nodes
     turn = 2 * np.pi * np.arange(count) / count
-    place = np.stack([np.cos(turn), np.sin(turn)], -1) * wanted.max() / 2
+    place = np.stack([np.cos(turn), np.sin(turn)], -1) * hops.max() / 2
     for _ in range(150):
         apart = np.linalg.norm(place[:, None] - place, axis=-1)
-        ratio = -np.divide(wanted, apart, out=np.zeros_like(wanted), where=apart > 0)
+        ratio = -np.divide(hops, apart, out=np.zeros_like(hops), where=apart > 0)
         np.fill_diagonal(ratio, 0)
         np.fill_diagonal(ratio, -ratio.sum(1))
         place = ratio @ place / count
-    return Layout(np.arange(count), place)
+    return NetworkLayout(np.arange(count), place)

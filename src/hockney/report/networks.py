@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from hockney.network.bisection.measure import Measured
+from hockney.network.bisection.measure import NetworkMeasures
 from hockney.report.figures import WIDTH_IN, Drawing
-from hockney.report.network_layouts import MOST_NODES, Layout, lay_out
+from hockney.report.network_layouts import MOST_NODES, NetworkLayout, lay_out
 from hockney.report.style import QUIET
 
 HALVES = (("#0072B2", "o"), ("#E69F00", "s"))
@@ -20,52 +20,52 @@ HALVES = (("#0072B2", "o"), ("#E69F00", "s"))
 OTHER, SWITCH, LINK, CUT = "#cfcfcf", "#444444", "#bdbdbd", "#D55E00"
 
 
-def draw(found: Measured) -> Drawing:
+def draw(measured: NetworkMeasures) -> Drawing:
     """Nodes of the two halves, others, switches, and links; cut ones stand out."""
-    layout = lay_out(found.network)
+    layout = lay_out(measured.network)
     place = layout.place
     width, height = np.nanmax(place, 0) - np.nanmin(place, 0)
     tall = WIDTH_IN * (height + 2) / (width + 2) if layout.is_equal else 1.4 + 1.5 * height
     figure = Figure(figsize=(WIDTH_IN, float(np.clip(tall, 3.0, 9.5)) + 0.7), layout="constrained")
     axes = figure.subplots()
-    cut = _lines(axes, found, layout)
+    cut = _lines(axes, measured, layout)
     size = float(np.clip(1400 / len(place) ** 0.8, 5, 90))
-    legend = _nodes(axes, found, layout, size)
-    legend += _switches(axes, found, layout, size)
+    legend = _nodes(axes, measured, layout, size)
+    legend += _switches(axes, measured, layout, size)
     legend.append(Line2D([], [], color=LINK, label="link"))
     legend.append(Line2D([], [], color=CUT, linewidth=2.2, label=f"cut: {cut}"))
     axes.set_axis_off()
     if layout.is_equal:
         axes.set_aspect("equal")
     axes.margins(0.03, 0.08)
-    title = _title(found)
+    title = _title(measured)
     figure.suptitle(title + (f"\n{layout.note}" if layout.note else ""), fontsize=9)
     figure.legend(handles=legend, loc="outside lower center", ncols=len(legend))
     return Drawing("network", title, f"{title}. {layout.note}", layout.note, figure)
 
 
-def _title(found: Measured) -> str:
-    network, width = found.network, found.width
+def _title(measured: NetworkMeasures) -> str:
+    network, width = measured.network, measured.width
     what = f"{network.kind.replace('_', ' ')}: {network.nodes} nodes, {network.switches} switches"
-    of = "" if found.is_whole else f" of {len(found.allocation)} allocated nodes"
+    of = "" if measured.is_whole else f" of {len(measured.allocation)} allocated nodes"
     links = f"{width.high:.0f}" if width.is_exact else f"between {width.low:.0f} and {width.high:.0f}"
     return f"{what}; bisection{of}: {links} {'link' if links == '1' else 'links'}"
 
 
-def _lines(axes: Axes, found: Measured, layout: Layout) -> str:
+def _lines(axes: Axes, measured: NetworkMeasures, layout: NetworkLayout) -> str:
     """Links between drawn vertices, one line for each two; how many links are cut, in words."""
-    network = found.network
+    network = measured.network
     a, b = network.ends.T
-    is_cut = found.width.side[a] != found.width.side[b]
+    is_cut = measured.width.side[a] != measured.width.side[b]
     ends = np.sort(layout.group[network.ends], axis=1)
-    shown = ends[:, 0] != ends[:, 1]
+    visible = ends[:, 0] != ends[:, 1]
     if layout.panel is not None:
-        shown &= layout.panel[ends[:, 0]] == layout.panel[ends[:, 1]]
-    shown &= np.isfinite(layout.place[ends]).all((1, 2))
-    pairs, index = np.unique(ends[shown], axis=0, return_inverse=True)
+        visible &= layout.panel[ends[:, 0]] == layout.panel[ends[:, 1]]
+    visible &= np.isfinite(layout.place[ends]).all((1, 2))
+    pairs, index = np.unique(ends[visible], axis=0, return_inverse=True)
     index = index.ravel()
-    links = np.bincount(index, network.parallel[shown], minlength=len(pairs))
-    cut = np.bincount(index, (network.parallel * is_cut)[shown], minlength=len(pairs))
+    links = np.bincount(index, network.parallel[visible], minlength=len(pairs))
+    cut = np.bincount(index, (network.parallel * is_cut)[visible], minlength=len(pairs))
     wide = 0.5 + 0.35 * np.log2(np.maximum(links, 1))
     for chosen, colour, more, order in ((cut == 0, LINK, 0.0, 1), (cut > 0, CUT, 1.0, 2)):
         segments, of = _segments(layout, pairs[chosen])
@@ -77,7 +77,9 @@ def _lines(axes: Axes, found: Measured, layout: Layout) -> str:
     return f"{total} links" if int(cut.sum()) == total else f"{int(cut.sum())} of {total} links, others not drawn"
 
 
-def _segments(layout: Layout, pairs: NDArray[np.int64]) -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
+def _segments(
+    layout: NetworkLayout, pairs: NDArray[np.int64]
+) -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
     """Straight lines (2, 2), or two stubs where a link goes around a torus; and the pair that each is of."""
     start, end = layout.place[pairs[:, 0]], layout.place[pairs[:, 1]]
     number = np.arange(len(pairs))
@@ -90,20 +92,20 @@ def _segments(layout: Layout, pairs: NDArray[np.int64]) -> tuple[list[NDArray[np
     return list(np.concatenate(lines)), np.concatenate([number[~around], number[around], number[around]])
 
 
-def _halves(found: Measured) -> list[NDArray[np.int64]]:
+def _halves(measured: NetworkMeasures) -> list[NDArray[np.int64]]:
     """The allocated nodes on either side, the one of the first node first; then all other nodes."""
-    side = found.width.side[found.allocation]
+    side = measured.width.side[measured.allocation]
     first = side == side[0]
-    others = np.setdiff1d(np.arange(found.network.nodes), found.allocation)
-    return [found.allocation[first], found.allocation[~first], others]
+    others = np.setdiff1d(np.arange(measured.network.nodes), measured.allocation)
+    return [measured.allocation[first], measured.allocation[~first], others]
 
 
-def _nodes(axes: Axes, found: Measured, layout: Layout, size: float) -> list[Line2D]:
+def _nodes(axes: Axes, measured: NetworkMeasures, layout: NetworkLayout, size: float) -> list[Line2D]:
     looks = [*HALVES, (OTHER, "o")]
     words = ["one half", "the other half", "not allocated"]
-    sets = _halves(found)
+    sets = _halves(measured)
     drawn = len(layout.place)
-    counts = np.stack([np.bincount(layout.group[one], minlength=drawn) for one in sets])
+    counts = np.stack([np.bincount(layout.group[nodes], minlength=drawn) for nodes in sets])
     single = counts.sum(0) == 1
     for (colour, marker), count in zip(looks, counts, strict=True):
         at = layout.place[single & (count == 1)]
@@ -112,13 +114,13 @@ def _nodes(axes: Axes, found: Measured, layout: Layout, size: float) -> list[Lin
     if len(bars):
         _bars(axes, layout, bars, counts[:, bars])
     return [
-        Line2D([], [], color=colour, marker=marker, linestyle="none", label=f"{word}: {len(one)} nodes")
-        for (colour, marker), word, one in zip(looks, words, sets, strict=True)
-        if len(one)
+        Line2D([], [], color=colour, marker=marker, linestyle="none", label=f"{word}: {len(nodes)} nodes")
+        for (colour, marker), word, nodes in zip(looks, words, sets, strict=True)
+        if len(nodes)
     ]
 
 
-def _bars(axes: Axes, layout: Layout, bars: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+def _bars(axes: Axes, layout: NetworkLayout, bars: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
     """A bar for each drawn vertex that stands for several nodes, divided as they are."""
     at = layout.place[bars]
     extent = np.ptp(layout.place, 0)
@@ -141,8 +143,8 @@ def _bars(axes: Axes, layout: Layout, bars: NDArray[np.int64], counts: NDArray[n
             axes.text(x, y - 0.16, str(number), ha="center", va="top", fontsize=7, color=QUIET)
 
 
-def _switches(axes: Axes, found: Measured, layout: Layout, size: float) -> list[Line2D]:
-    network = found.network
+def _switches(axes: Axes, measured: NetworkMeasures, layout: NetworkLayout, size: float) -> list[Line2D]:
+    network = measured.network
     drawn = np.setdiff1d(np.unique(layout.group[network.nodes :]), layout.group[: network.nodes])
     if not len(drawn):
         return []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 from hockney import __version__
 from hockney.report.curves import LOCALITY_WORDS
@@ -63,7 +63,7 @@ _WITH_FORMULAS = 8
 
 
 @dataclass
-class Part:
+class SectionPart:
     """One curve in detail."""
 
     id: str
@@ -84,7 +84,7 @@ class Section:
     meaning: str
     figures: list[Drawing] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
+    parts: list[SectionPart] = field(default_factory=list)
     check: Drawing | None = None
     held_out: Mapping[str, HeldOut] = field(default_factory=dict)
     """By model; what `check` draws."""
@@ -116,19 +116,13 @@ def render(
     """
     sections = list(sections)
     with_apps = any(section.is_application for section in sections)
-    here = files("hockney.report")
-    environment = Environment(
-        loader=DictLoader({"page": here.joinpath("page.html.j2").read_text(encoding="utf-8")}),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
     inliner = Inliner()
-    shown = [_section(section, inliner) for section in sections]
+    rendered = [_section(section, inliner) for section in sections]
     model = ", ".join(dict.fromkeys(head.model for head in headlines))
-    return environment.get_template("page").render(
+    page, css = template("hockney.report", "page")
+    return page.render(
         version=__version__,
-        css=here.joinpath("page.css").read_text(encoding="utf-8") + inliner.css(),
+        css=css + inliner.css(),
         title=title,
         lead=lead,
         operation=headlines[0].curve.operation if headlines else "",
@@ -137,11 +131,19 @@ def render(
         "All models stand side by side below.",
         warnings=warnings,
         calm=CALM if of_messages else CALM_APPLICATIONS,
-        sections=shown,
+        sections=rendered,
         provenance=provenance,
         origin=origin,
         reading=[*(READING if of_messages else ()), *(READING_APPLICATIONS if with_apps else ())],
     )
+
+
+def template(package: str, name: str) -> tuple[Template, str]:
+    """The template `NAME.html.j2` of a package, which escapes all text, and its style sheet `NAME.css`."""
+    folder = files(package)
+    html = folder.joinpath(f"{name}.html.j2").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.from_string(html), folder.joinpath(f"{name}.css").read_text(encoding="utf-8")
 
 
 def _headline(head: Headline, *, formulas: bool) -> dict[str, Any]:

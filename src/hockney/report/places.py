@@ -48,20 +48,20 @@ class Places:
         ppn = dict(zip(ranks, map(_count, curve["ppn"]), strict=True))
         system = self.system(configuration["system"])
         launch = self._launch(configuration)
-        found: dict[int, Domains] = {}
+        domains_at: dict[int, Domains] = {}
         try:
             for count in ranks:
                 if system is not None:
                     placed = placement(system, configuration["mapping"], count, nodes[count], ppn[count])
-                    found[count] = domains(placed)
+                    domains_at[count] = domains(placed)
                 elif launch is not None and count <= len(launch["ranks"]):
-                    found[count] = domains(placement_of_launch(launch, count))
+                    domains_at[count] = domains(placement_of_launch(launch, count))
         except RequestError as error:
             note = f"boundaries are those of nodes only: {error.message}"
             self.notes += [note] if note not in self.notes else []
-            found = {}
-        if found:
-            return boundaries(ranks, found.get)
+            domains_at = {}
+        if domains_at:
+            return boundaries(ranks, domains_at.get)
         return node_boundaries({count: number for count, number in nodes.items() if number is not None})
 
     def _launch(self, configuration: Configuration) -> Mapping[str, Any] | None:

@@ -11,22 +11,24 @@ from typing import Any
 
 from hockney.machine.summary import latency
 from hockney.models.base import predict
-from hockney.report.curves import Curve
+from hockney.report.curves import MessageCurve
 from hockney.report.facts import bandwidth
 
 
-def text(curve: Curve, launches: Sequence[Mapping[str, Any]]) -> str:
+def text(curve: MessageCurve, launches: Sequence[Mapping[str, Any]]) -> str:
     """The file's content. Lines that begin with `#` describe; one header line and one line a point follow.
 
     Times are in µs, throughput in MB/s (10⁶ bytes a second, as IMB prints them), all pairs and both directions
     together; `repetitions` are the timed samples behind a point, empty where the source does not tell.
     """
-    mine = [launch for launch in launches if launch.get("id") in curve.entry.measurements.launches]
+    own_launches = [launch for launch in launches if launch.get("id") in curve.entry.measurements.launches]
     lines = [f"# configuration: {curve.operation}, {curve.label}"]
     lines += [
-        f"# command line: {line}" for line in dict.fromkeys(command_line(launch) for launch in mine) if line
+        f"# command line: {line}"
+        for line in dict.fromkeys(command_line(launch) for launch in own_launches)
+        if line
     ]
-    lines += [f"# nodes: {', '.join(nodes)}" for nodes in [hosts(mine)] if nodes]
+    lines += [f"# nodes: {', '.join(nodes)}" for nodes in [hosts(own_launches)] if nodes]
     for model, fit in curve.fits.items():
         rate = bandwidth(curve, fit)
         negative = ", nonphysical" if fit.nonphysical else ""

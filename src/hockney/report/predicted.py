@@ -16,10 +16,10 @@ from hockney.errors import RequestError
 from hockney.predict.accuracy import errors
 from hockney.predict.estimators.base import Prediction
 from hockney.report.axes import log_axis, plain
+from hockney.report.drawn import write_drawing
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.marks import percent
-from hockney.report.style import QUIET, Style, drawing_style, styles
-from hockney.report.svg import png_file, svg_file
+from hockney.report.style import QUIET, Style, styles
 
 COLUMNS = 3
 NAMED = 10
@@ -38,34 +38,36 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
     anything.
     """
     measured_us = test["time_s"].to_numpy(np.float64) * 1e6
-    shown = {name: one for name, one in predictions.items() if np.isfinite(one.time_s).any()}
-    if not shown:
+    drawn = {name: prediction for name, prediction in predictions.items() if np.isfinite(prediction.time_s).any()}
+    if not drawn:
         raise RequestError("there is no prediction to draw", "choose other models, or test points they know")
     algorithm = test["algorithm"].to_numpy(dtype=object)
     looks = styles([str(name) for name in test["algorithm"].value_counts().index[:NAMED]])
-    columns = min(COLUMNS, len(shown))
-    rows = -(-len(shown) // columns)
+    columns = min(COLUMNS, len(drawn))
+    rows = -(-len(drawn) // columns)
     figure = Figure(figsize=(WIDTH_IN * columns / COLUMNS, 0.7 + 3.5 * rows), layout="constrained")
     panels = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
     low, high = float(measured_us.min()), float(measured_us.max())
     words = []
-    for axes, (name, one) in zip(panels, shown.items(), strict=False):
+    for axes, (name, prediction) in zip(panels, drawn.items(), strict=False):
         _frame(axes, low, high)
         for label in dict.fromkeys([*looks, *algorithm]):
-            mask = (algorithm == label) & np.isfinite(one.time_s)
+            mask = (algorithm == label) & np.isfinite(prediction.time_s)
             look = looks.get(label, OTHERS)
             if len(test) <= WITH_INTERVALS:
-                _intervals(axes, measured_us[mask], one.low_s[mask] * 1e6, one.high_s[mask] * 1e6, look)
-            _points(axes, measured_us[mask], one.time_s[mask] * 1e6, look)
-        numbers = errors(one, test["time_s"].to_numpy(np.float64))
+                _intervals(
+                    axes, measured_us[mask], prediction.low_s[mask] * 1e6, prediction.high_s[mask] * 1e6, look
+                )
+            _points(axes, measured_us[mask], prediction.time_s[mask] * 1e6, look)
+        numbers = errors(prediction, test["time_s"].to_numpy(np.float64))
         median, p95 = (percent(float(numbers[f"{part}_relative_error"] or 0)) for part in ("median", "p95"))
         covered = numbers["coverage_95"]
-        told = "no intervals" if covered is None else f"{percent(covered)} in their 95 % interval"
+        coverage = "no intervals" if covered is None else f"{percent(covered)} in their 95 % interval"
         failed = f", {numbers['failed']} not predicted" if numbers["failed"] else ""
         axes.set_xlabel("measured (µs)")
-        axes.set_title(f"{name}\nerror: median {median}, P95 {p95}\n{told}{failed}", fontsize=8.5)
-        words.append(f"{name} median {median} and P95 {p95}, {told}{failed}")
-    for axes in panels[len(shown) :]:
+        axes.set_title(f"{name}\nerror: median {median}, P95 {p95}\n{coverage}{failed}", fontsize=8.5)
+        words.append(f"{name} median {median} and P95 {p95}, {coverage}{failed}")
+    for axes in panels[len(drawn) :]:
         axes.set_visible(False)
     for axes in panels[::columns]:
         axes.set_ylabel("predicted (µs)")
@@ -101,7 +103,7 @@ def _intervals(
     style: Style,
 ) -> None:
     known = np.isfinite(low_us) & np.isfinite(high_us)
-    low, high = (np.clip(one[known], *axes.get_ylim()) for one in (low_us, high_us))
+    low, high = (np.clip(bound_us[known], *axes.get_ylim()) for bound_us in (low_us, high_us))
     axes.vlines(measured_us[known], low, high, colors=style.colour, alpha=0.35, linewidth=0.6, zorder=2.5)
 
 
@@ -129,13 +131,5 @@ def _legend(figure: Figure, looks: Mapping[str, Style], algorithms: int, columns
 
 
 def write(path: Path, operation: str, test: pd.DataFrame, predictions: Mapping[str, Prediction]) -> None:
-    """Draw `predicted` into `.png` or `.svg`; RequestError for another ending or an unwritable place."""
-    formats = {".png": png_file, ".svg": svg_file}
-    if path.suffix not in formats:
-        raise RequestError(f"cannot draw a figure as {path.name!r}", "end the name in .png or .svg")
-    with drawing_style():
-        content = formats[path.suffix](predicted(operation, test, predictions).figure)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
+    """Draw `predicted` into `.svg`, `.png` or `.html`; RequestError for another ending or place."""
+    write_drawing(path, lambda: predicted(operation, test, predictions))

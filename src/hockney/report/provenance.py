@@ -16,7 +16,7 @@ def tables(launches: Sequence[Launch]) -> list[Table]:
     """All tables of the section, empty ones left out."""
     measured = [launch for launch in launches if not launch.get("imported")]
     imported = [launch for launch in launches if launch.get("imported")]
-    found = [
+    result = [
         _libraries(measured),
         _hosts(measured),
         _launches(measured),
@@ -24,7 +24,7 @@ def tables(launches: Sequence[Launch]) -> list[Table]:
         *_settings(measured),
         _imports(imported),
     ]
-    return [table for table in found if table.rows]
+    return [table for table in result if table.rows]
 
 
 def _text(value: object) -> str:
@@ -109,10 +109,9 @@ def _name(launch: Launch) -> str:
 
 
 def _rank(rank: Mapping[str, Any]) -> tuple[str, ...]:
-    many = {name: cpu_ranges(rank.get(name) or ()) or NONE for name in ("affinity", "siblings")}
-    one = {name: _text(rank.get(name)) for name in ("rank", "host", "cpu", "core", "numa", "package")}
-    both = one | many
-    return tuple(both[n] for n in ("rank", "host", "cpu", "affinity", "core", "siblings", "numa", "package"))
+    cells = {name: _text(rank.get(name)) for name in ("rank", "host", "cpu", "core", "numa", "package")}
+    cells |= {name: cpu_ranges(rank.get(name) or ()) or NONE for name in ("affinity", "siblings")}
+    return tuple(cells[n] for n in ("rank", "host", "cpu", "affinity", "core", "siblings", "numa", "package"))
 
 
 def cpu_ranges(cpus: Sequence[int]) -> str:

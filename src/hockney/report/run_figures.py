@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
-from hockney.report.axes import log_axis, plain
+from hockney.report.axes import count_axis, log_axis, time_unit
 from hockney.report.figures import WIDTH_IN, Drawing
-from hockney.report.run_tables import Shown
+from hockney.report.run_tables import ReportedRun
 from hockney.report.style import QUIET, Style, styles
 from hockney.units import format_time
 
@@ -22,38 +21,36 @@ MOST_GRIDS = 24
 """In one figure, the fastest ones."""
 LETTERS = 150
 """Of a legend's line."""
-LEAST_RATIO = 1.25
-"""Of neighbouring ticks: closer ones would touch."""
 
 
-def figures(name: str, title: str, unit: str, shown: Sequence[Shown]) -> list[Drawing]:
+def figures(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> list[Drawing]:
     """Against ranks where there are several, against grids where one number of ranks has several.
 
     Runs that took no time at all (a simulation without any cost) are not drawn.
     """
-    timed = [one for one in shown if one.time_s > 0]
-    made = []
-    if len({one.record.ranks for one in timed}) > 1:
-        made.append(_against_ranks(name, title, unit, timed))
-    groups: dict[tuple[str, int], list[Shown]] = {}
-    for one in timed:
-        groups.setdefault((one.series, one.record.ranks), []).append(one)
-    widest = max(groups.values(), key=lambda group: len({one.grid for one in group}), default=[])
-    if len({one.grid for one in widest}) > 1:
-        made.append(_against_grids(name, title, unit, widest))
-    return made
+    timed = [run for run in runs if run.time_s > 0]
+    drawings = []
+    if len({run.record.ranks for run in timed}) > 1:
+        drawings.append(_against_ranks(name, title, unit, timed))
+    groups: dict[tuple[str, int], list[ReportedRun]] = {}
+    for run in timed:
+        groups.setdefault((run.series, run.record.ranks), []).append(run)
+    widest = max(groups.values(), key=lambda group: len({run.grid for run in group}), default=[])
+    if len({run.grid for run in widest}) > 1:
+        drawings.append(_against_grids(name, title, unit, widest))
+    return drawings
 
 
-def _against_ranks(name: str, title: str, unit: str, shown: Sequence[Shown]) -> Drawing:
+def _against_ranks(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> Drawing:
     """Dots with intervals measured, dotted lines predicted; at the right how far off, where anything is."""
-    by_series: dict[str, list[Shown]] = {}
-    for one in shown:
-        by_series.setdefault(one.series, []).append(one)
+    by_series: dict[str, list[ReportedRun]] = {}
+    for run in runs:
+        by_series.setdefault(run.series, []).append(run)
     total = len(by_series)
     drawn = sorted(by_series, key=lambda series: -len(by_series[series]))[:MOST_SERIES]
     by_series = {series: by_series[series] for series in by_series if series in drawn}
-    every = [one for group in by_series.values() for one in group]
-    is_predicted = any(one.predicted_s is not None for one in every)
+    every = [run for group in by_series.values() for run in group]
+    is_predicted = any(run.predicted_s is not None for run in every)
     figure = Figure(figsize=(WIDTH_IN, 3.9), layout="constrained")
     panels = list(figure.subplots(1, 2, width_ratios=(3, 2))) if is_predicted else [figure.subplots()]
     looks = styles(list(by_series))
@@ -68,7 +65,7 @@ def _against_ranks(name: str, title: str, unit: str, shown: Sequence[Shown]) -> 
         panels[1].set_ylabel("(predicted − measured) / measured [%]")
     panels[0].set_ylabel(f"time of {unit} [{unit_name}]")
     for axes in panels:
-        _ranks(axes, sorted({one.record.ranks for one in every}))
+        count_axis(axes, [run.record.ranks for run in every], "ranks")
     handles, labels = panels[0].get_legend_handles_labels()
     columns = max(1, min(len(labels), LETTERS // (max(map(len, labels)) + 8)))
     figure.legend(handles, labels, loc="outside lower center", ncols=columns)
@@ -79,26 +76,26 @@ def _against_ranks(name: str, title: str, unit: str, shown: Sequence[Shown]) -> 
     return Drawing(f"app-{name}-ranks", f"{title}: against ranks.", alt, caption, figure)
 
 
-def _against_grids(name: str, title: str, unit: str, shown: Sequence[Shown]) -> Drawing:
+def _against_grids(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> Drawing:
     """One number of ranks: the fastest grid at the top, dots measured, crosses predicted."""
-    ordered = sorted(shown, key=lambda one: one.time_s)
+    ordered = sorted(runs, key=lambda run: run.time_s)
     drawn = ordered[:MOST_GRIDS]
-    is_predicted = any(one.predicted_s is not None for one in drawn)
+    is_predicted = any(run.predicted_s is not None for run in drawn)
     figure = Figure(figsize=(WIDTH_IN, 1.3 + 0.19 * len(drawn)), layout="constrained")
     axes = figure.subplots()
-    seconds = [value for one in drawn for value in (one.low_s, one.high_s, one.time_s, one.predicted_s) if value]
-    scale, unit_name = _time_unit(max(seconds))
+    seconds = [value for run in drawn for value in (run.low_s, run.high_s, run.time_s, run.predicted_s) if value]
+    scale, unit_name = time_unit(max(seconds))
     at = np.arange(len(drawn))
     (look,) = styles(["measured"]).values()
     axes.errorbar(
-        [one.time_s / scale for one in drawn], at, xerr=_spread(drawn) / scale, fmt=look.marker,
+        [run.time_s / scale for run in drawn], at, xerr=_spread(drawn) / scale, fmt=look.marker,
         color=look.colour, elinewidth=1.0, capsize=2.0, label="measured", zorder=5,
     )  # fmt: skip
     if is_predicted:
-        predicted = [np.nan if one.predicted_s is None else one.predicted_s / scale for one in drawn]
+        predicted = [np.nan if run.predicted_s is None else run.predicted_s / scale for run in drawn]
         axes.plot(predicted, at, "x", color=QUIET, markersize=5, label="predicted", zorder=4)
         figure.legend(loc="outside right upper")
-    axes.set_yticks(at, [one.grid for one in drawn])
+    axes.set_yticks(at, [run.grid for run in drawn])
     axes.invert_yaxis()
     axes.set_ylabel("process grid")
     axes.set_xlabel(f"time of {unit} [{unit_name}]")
@@ -111,77 +108,59 @@ def _against_grids(name: str, title: str, unit: str, shown: Sequence[Shown]) -> 
     return Drawing(f"app-{name}-grids", f"{where}: process grids.", alt, caption, figure)
 
 
-def _seconds_axis(axes: Axes, shown: Sequence[Shown]) -> tuple[float, str]:
+def _seconds_axis(axes: Axes, runs: Sequence[ReportedRun]) -> tuple[float, str]:
     """Make the y axis hold all times; seconds of its unit, and the unit."""
-    seconds = [value for one in shown for value in (one.low_s, one.high_s, one.time_s, one.predicted_s) if value]
-    scale, unit_name = _time_unit(max(seconds))
+    seconds = [value for run in runs for value in (run.low_s, run.high_s, run.time_s, run.predicted_s) if value]
+    scale, unit_name = time_unit(max(seconds))
     log_axis(axes, min(seconds) / scale, max(seconds) / scale)
     return scale, unit_name
 
 
-def _measured(axes: Axes, series: str, group: Sequence[Shown], look: Style, scale: float) -> None:
+def _measured(axes: Axes, series: str, group: Sequence[ReportedRun], look: Style, scale: float) -> None:
     axes.errorbar(
-        [one.record.ranks for one in group], [one.time_s / scale for one in group], yerr=_spread(group) / scale,
+        [run.record.ranks for run in group], [run.time_s / scale for run in group], yerr=_spread(group) / scale,
         fmt=look.marker, color=look.colour, markersize=3.8, elinewidth=1.0, capsize=2.0, zorder=5,
     )  # fmt: skip
     fastest = _fastest(group)
     axes.plot(
-        [one.record.ranks for one in fastest], [one.time_s / scale for one in fastest],
+        [run.record.ranks for run in fastest], [run.time_s / scale for run in fastest],
         marker=look.marker, markersize=3.8, linewidth=1.2, label=series, color=look.colour,
     )  # fmt: skip
 
 
-def _predicted(times: Axes, errors: Axes, group: Sequence[Shown], look: Style, scale: float) -> None:
+def _predicted(times: Axes, errors: Axes, group: Sequence[ReportedRun], look: Style, scale: float) -> None:
     """At the left the runs whose times are joined, at the right all."""
-    fastest = [one for one in _fastest(group) if one.predicted_s is not None]
+    fastest = [run for run in _fastest(group) if run.predicted_s is not None]
     times.plot(
-        [one.record.ranks for one in fastest], [(one.predicted_s or 0.0) / scale for one in fastest],
+        [run.record.ranks for run in fastest], [(run.predicted_s or 0.0) / scale for run in fastest],
         color=look.colour, linestyle=":", linewidth=1.6, marker="x", markersize=4.5, zorder=6,
     )  # fmt: skip
-    known = [one for one in group if one.error is not None]
+    known = [run for run in group if run.error is not None]
     errors.plot(
-        [one.record.ranks for one in known], [100 * (one.error or 0.0) for one in known],
+        [run.record.ranks for run in known], [100 * (run.error or 0.0) for run in known],
         linestyle="", marker=look.marker, color=look.colour, markersize=4.2,
     )  # fmt: skip
 
 
-def _fastest(group: Sequence[Shown]) -> list[Shown]:
+def _fastest(group: Sequence[ReportedRun]) -> list[ReportedRun]:
     """Of each number of ranks, in ascending order."""
-    best: dict[int, Shown] = {}
-    for one in group:
-        if one.record.ranks not in best or one.time_s < best[one.record.ranks].time_s:
-            best[one.record.ranks] = one
+    best: dict[int, ReportedRun] = {}
+    for run in group:
+        if run.record.ranks not in best or run.time_s < best[run.record.ranks].time_s:
+            best[run.record.ranks] = run
     return [best[ranks] for ranks in sorted(best)]
 
 
-def _spread(group: Sequence[Shown]) -> NDArray[np.float64]:
+def _spread(group: Sequence[ReportedRun]) -> NDArray[np.float64]:
     """Seconds below and above the medians, shape (2, runs); 0 where no bound is known."""
-    low = [one.time_s - one.low_s if one.low_s is not None else 0.0 for one in group]
-    high = [one.high_s - one.time_s if one.high_s is not None else 0.0 for one in group]
+    low = [run.time_s - run.low_s if run.low_s is not None else 0.0 for run in group]
+    high = [run.high_s - run.time_s if run.high_s is not None else 0.0 for run in group]
     return np.maximum(np.array([low, high], dtype=np.float64), 0.0)
 
 
-def _time_unit(largest_s: float) -> tuple[float, str]:
-    """The unit in which times up to this one read well, in seconds, and its name."""
-    return next((one for one in ((1.0, "s"), (1e-3, "ms")) if largest_s >= one[0]), (1e-6, "µs"))
-
-
-def _ranks(axes: Axes, counts: Sequence[int]) -> None:
-    ticks: list[float] = []
-    for count in reversed(counts):
-        if not ticks or count * LEAST_RATIO <= ticks[-1]:
-            ticks.append(float(count))
-    axes.set_xscale("log", base=2)
-    axes.set_xlim(counts[0] / 1.15, counts[-1] * 1.15)
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("ranks")
-
-
-def _in_words(shown: Sequence[Shown]) -> str:
+def _in_words(runs: Sequence[ReportedRun]) -> str:
     """The ends of what is drawn, for who cannot see it."""
-    fastest, slowest = min(shown, key=lambda one: one.time_s), max(shown, key=lambda one: one.time_s)
+    fastest, slowest = min(runs, key=lambda run: run.time_s), max(runs, key=lambda run: run.time_s)
     return (
         f"From {format_time(fastest.time_s)} on {fastest.record.ranks} ranks to {format_time(slowest.time_s)} "
         f"on {slowest.record.ranks}."

@@ -16,7 +16,7 @@ UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
 @dataclass
-class Shown:
+class ReportedRun:
     """One run. Its times are of one of the `count` things that a repetition does (sweeps, cycles), in seconds.
 
     `problem` is the whole, `of_rank` one rank's share where all have equal ones; `way` how it was done. `rate` is
@@ -38,7 +38,7 @@ class Shown:
 
     def __post_init__(self) -> None:
         numbers = (self.rate, self.bound_share, self.communication)
-        if self.count < 1 or not all(math.isfinite(one) for one in numbers if one is not None):
+        if self.count < 1 or not all(math.isfinite(number) for number in numbers if number is not None):
             raise ValueError("a run of no sweeps, or with numbers that are none")
 
     @property
@@ -62,58 +62,58 @@ class Shown:
         return self.predicted_s / self.time_s - 1 if self.predicted_s is not None and self.time_s else None
 
 
-def name_series(shown: Sequence[Shown]) -> None:
+def name_series(runs: Sequence[ReportedRun]) -> None:
     """Give each run the words in which it differs from the others, other than ranks and grid.
 
     The problem is named by one rank's share where that many numbers of ranks share it, more than share the whole.
     """
 
-    def spread(word: str, one: Shown) -> int:
-        alike = {(other.record.ranks, other.way) for other in shown if getattr(other, word) == getattr(one, word)}
+    def spread(word: str, run: ReportedRun) -> int:
+        alike = {(other.record.ranks, other.way) for other in runs if getattr(other, word) == getattr(run, word)}
         return len(alike)
 
     words = [
         (
-            f"{one.of_rank} each"
-            if one.of_rank and spread("of_rank", one) > spread("problem", one)
-            else one.problem,
-            one.way,
-            one.record.mapping,
-            one.record.variant,
-            one.record.mpi,
-            one.record.system,
+            f"{run.of_rank} each"
+            if run.of_rank and spread("of_rank", run) > spread("problem", run)
+            else run.problem,
+            run.way,
+            run.record.mapping,
+            run.record.variant,
+            run.record.mpi,
+            run.record.system,
         )
-        for one in shown
+        for run in runs
     ]
     differing = [index for index, column in enumerate(zip(*words, strict=True)) if len(set(column)) > 1]
-    for one, row in zip(shown, words, strict=True):
-        one.series = ", ".join(row[index] for index in differing or [0] if row[index]) or "measured"
+    for run, row in zip(runs, words, strict=True):
+        run.series = ", ".join(row[index] for index in differing or [0] if row[index]) or "measured"
 
 
-def runs_table(shown: Sequence[Shown], unit: str, rate: str) -> Table:
+def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:
     """A row for each run; `unit` is what the times are of, `rate` heads the rates. What all did alike is
     in the caption, empty columns are left out."""
-    records = [one.record for one in shown]
-    is_one_way = len({one.way for one in shown}) == 1
+    records = [run.record for run in runs]
+    is_one_way = len({run.way for run in runs}) == 1
     columns = {
-        "problem": [one.problem for one in shown],
-        "grid": [one.grid for one in shown],
+        "problem": [run.problem for run in runs],
+        "grid": [run.grid for run in runs],
         "ranks": [str(record.ranks) for record in records],
         "mapping": [record.mapping for record in records],
-        "how": [] if is_one_way else [one.way for one in shown],
+        "how": [] if is_one_way else [run.way for run in runs],
         "variant": _telling([record.variant for record in records], "default"),
         "MPI": _telling([record.mpi for record in records]),
-        f"time of {unit}": [_time(one.time_s) for one in shown],
-        "95 % interval": [_interval(one) for one in shown],
+        f"time of {unit}": [_time(run.time_s) for run in runs],
+        "95 % interval": [_interval(run) for run in runs],
         "repetitions": [str(len(record.samples_s) or "") for record in records],
-        rate: ["" if one.rate is None else axes.plain(float(f"{one.rate:.4g}")) for one in shown],
-        "of the bound": [_share(one.bound_share) for one in shown],
-        "communication": [_share(one.communication) for one in shown],
-        "predicted": ["" if one.predicted_s is None else _time(one.predicted_s) for one in shown],
-        "error": ["" if one.error is None else signed_percent(one.error) for one in shown],
+        rate: ["" if run.rate is None else axes.plain(float(f"{run.rate:.4g}")) for run in runs],
+        "of the bound": [_share(run.bound_share) for run in runs],
+        "communication": [_share(run.communication) for run in runs],
+        "predicted": ["" if run.predicted_s is None else _time(run.predicted_s) for run in runs],
+        "error": ["" if run.error is None else signed_percent(run.error) for run in runs],
     }
-    common = f": {shown[0].way}" if is_one_way and shown[0].way else ""
-    return table(f"Runs ({len(shown)}){common}", columns, {"problem", "variant", "MPI"})
+    common = f": {runs[0].way}" if is_one_way and runs[0].way else ""
+    return table(f"Runs ({len(runs)}){common}", columns, {"problem", "variant", "MPI"})
 
 
 def plain(records: Sequence[AppRecord]) -> Table:
@@ -125,7 +125,9 @@ def plain(records: Sequence[AppRecord]) -> Table:
         "variant": _telling([record.variant for record in records], "default"),
         "MPI": _telling([record.mpi for record in records]),
         "time": [format_time(record.time_s) for record in records],
-        "asked for": [" ".join(f"{key}={value}" for key, value in one.parameters.items()) for one in records],
+        "asked for": [
+            " ".join(f"{key}={value}" for key, value in record.parameters.items()) for record in records
+        ],
     }
     return table("Runs", columns, {"application", "variant", "MPI", "asked for"})
 
@@ -155,10 +157,10 @@ def _time(seconds: float) -> str:
     return format_time(seconds).replace(" ", UNBROKEN)
 
 
-def _interval(one: Shown) -> str:
-    if one.low_s is None or one.high_s is None:
+def _interval(run: ReportedRun) -> str:
+    if run.low_s is None or run.high_s is None:
         return ""
-    low, high = _time(one.low_s), _time(one.high_s)
+    low, high = _time(run.low_s), _time(run.high_s)
     # A unit that both share is written once.
     number, unit = low.split(UNBROKEN)
     return f"{number if high.endswith(UNBROKEN + unit) else low} to {high}"

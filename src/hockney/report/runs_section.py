@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Basis, Made, Runs, as_data, errors_in_words, page_id, readable
+from hockney.report.app_sections import Basis, Contribution, Runs, as_data, errors_in_words, page_id, readable
 from hockney.report.page import Section
 from hockney.report.run_figures import figures
-from hockney.report.run_tables import Shown, name_series, runs_table
+from hockney.report.run_tables import ReportedRun, name_series, runs_table
 
 
 class Program(ABC):
@@ -32,7 +32,7 @@ class Program(ABC):
     about_prediction: ClassVar[str]
 
     @abstractmethod
-    def shown(self, record: AppRecord) -> Shown:
+    def reported(self, record: AppRecord) -> ReportedRun:
         """A run without its prediction; one of UNREADABLE where the answer lacks something."""
 
     @abstractmethod
@@ -43,65 +43,69 @@ class Program(ABC):
         """
 
 
-def section(program: Program, runs: Runs) -> Made:
+def section(program: Program, runs: Runs) -> Contribution:
     """Of all runs of a program. One that another version wrote is listed as far as every record tells it."""
     page = Section(page_id(program.name), program.title, program.meaning, is_application=True)
-    made = Made([page])
-    shown = readable(runs.records, program.shown, page, made)
-    reasons, assumptions = ([], []) if runs.basis is None else _predict(program, shown, runs.basis)
-    if shown:
-        name_series(shown)
-        page.figures = figures(program.name, program.title, program.unit, shown)
-        page.tables.insert(0, runs_table(shown, program.unit, program.rate))
+    contribution = Contribution([page])
+    reported = readable(runs.records, program.reported, page, contribution)
+    reasons, assumptions = ([], []) if runs.basis is None else _predict(program, reported, runs.basis)
+    if reported:
+        name_series(reported)
+        page.figures = figures(program.name, program.title, program.unit, reported)
+        page.tables.insert(0, runs_table(reported, program.unit, program.rate))
         page.note = " ".join(
-            filter(None, [program.about, *_about_predictions(program, shown, runs.basis, reasons, assumptions)])
+            filter(
+                None, [program.about, *_about_predictions(program, reported, runs.basis, reasons, assumptions)]
+            )
         )
-        made.runs += map(_data, shown)
-        made.timed += [one.record for one in shown]
-    return made
+        contribution.runs += map(_data, reported)
+        contribution.timed += [run.record for run in reported]
+    return contribution
 
 
 def _about_predictions(
     program: Program,
-    shown: Sequence[Shown],
+    reported: Sequence[ReportedRun],
     basis: Basis | None,
     reasons: Sequence[tuple[str, int]],
     assumptions: Sequence[str],
 ) -> list[str]:
     if basis is None:
         return ["Nothing is predicted: there is no machine file (--machine, or machine.json in the folder)."]
-    told = []
-    if any(one.predicted_s is not None for one in shown):
-        told.append(f"Predicted from {basis.origin}: {program.about_prediction}")
-        told.append(f"{errors_in_words([one.error for one in shown if one.error is not None])}.")
+    sentences = []
+    if any(run.predicted_s is not None for run in reported):
+        sentences.append(f"Predicted from {basis.origin}: {program.about_prediction}")
+        sentences.append(f"{errors_in_words([run.error for run in reported if run.error is not None])}.")
         if assumptions:
-            told.append(f"Assumed: {'; '.join(assumptions)}.")
-    return told + [f"Not predicted, {count} of {len(shown)} runs: {why}." for why, count in reasons]
+            sentences.append(f"Assumed: {'; '.join(assumptions)}.")
+    return sentences + [f"Not predicted, {count} of {len(reported)} runs: {why}." for why, count in reasons]
 
 
-def _data(one: Shown) -> dict[str, Any]:
+def _data(run: ReportedRun) -> dict[str, Any]:
     """In seconds of one of the program's units."""
     names = ("problem", "grid", "way", "time_s", "low_s", "high_s", "bound_share", "communication")
     return {
-        **as_data([one.record])[0],
-        **{name: getattr(one, name) for name in names},
-        "predicted_s": one.predicted_s,
-        "error": one.error,
+        **as_data([run.record])[0],
+        **{name: getattr(run, name) for name in names},
+        "predicted_s": run.predicted_s,
+        "error": run.error,
     }
 
 
-def _predict(program: Program, shown: list[Shown], basis: Basis) -> tuple[list[tuple[str, int]], list[str]]:
+def _predict(
+    program: Program, reported: list[ReportedRun], basis: Basis
+) -> tuple[list[tuple[str, int]], list[str]]:
     """Fill the predictions in; reasons why some are missing and how often, and what is assumed for the others."""
     reasons: dict[str, int] = {}
     assumptions: dict[str, None] = {}
-    for one in shown:
-        why = basis.refused(one.record)
+    for run in reported:
+        why = basis.refused(run.record)
         if not why:
             try:
-                made, assumed = program.predicted_s(one.record, basis)
-                if made is not None and not 0 < made < math.inf:
+                predicted_s, assumed = program.predicted_s(run.record, basis)
+                if predicted_s is not None and not 0 < predicted_s < math.inf:
                     raise ValueError("no time")
-                one.predicted_s = made
+                run.predicted_s = predicted_s
                 assumptions |= dict.fromkeys(assumed)
             except RequestError as error:
                 why = error.message

@@ -5,20 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-from numpy.typing import NDArray
 
 from hockney.models.scaling.study import Study
-from hockney.report.axes import log_axis, plain
+from hockney.report.axes import count_axis, log_axis, plain
 from hockney.report.drawn import write_drawing
 from hockney.report.figures import WIDTH_IN, Drawing
 from hockney.report.style import MEASURED, QUIET, styles
 from hockney.units import format_time
-
-LEAST_RATIO = 1.4
-"""Of neighbouring ticks: closer ones would touch."""
 
 
 def scaling(study: Study) -> Drawing:
@@ -44,11 +38,13 @@ def scaling(study: Study) -> Drawing:
         )  # fmt: skip
         middle = typical / counts if divided else typical
         axes.plot(counts, middle, "o", color=MEASURED, label="measured (median)", zorder=3)
-        _processes(axes, counts)
-    shown = np.concatenate([every, curve, *laws.values()])
-    log_axis(left, float(shown.min()), float(shown.max()))
+        count_axis(axes, [1.0, *counts], "processes")
+    drawn = np.concatenate([every, curve, *laws.values()])
+    log_axis(left, float(drawn.min()), float(drawn.max()))
     left.set_ylabel("scaled speed-up" if study.is_weak else "speed-up")
-    highest = max(float((every / times.processes).max()), *(float((one / curve).max()) for one in laws.values()))
+    highest = max(
+        float((every / times.processes).max()), *(float((speedup / curve).max()) for speedup in laws.values())
+    )
     right.set_ylim(0, 1.08 * max(1.0, highest))
     right.set_ylabel("efficiency")
     handles, labels = left.get_legend_handles_labels()
@@ -65,17 +61,6 @@ def scaling(study: Study) -> Drawing:
         "Small dots are single times, large ones medians; the grey line is the ideal.",
         figure,
     )
-
-
-def _processes(axes: Axes, counts: NDArray[np.float64]) -> None:
-    shown = np.union1d(1.0, counts)
-    if np.any(shown[1:] < LEAST_RATIO * shown[:-1]):
-        shown = 2.0 ** np.arange(np.floor(np.log2(counts[-1])) + 1)
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator([float(count) for count in shown]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("processes")
 
 
 def write(path: Path, study: Study) -> None:

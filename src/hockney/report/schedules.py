@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 from matplotlib.collections import LineCollection, PatchCollection
@@ -16,9 +17,11 @@ from hockney._core import Direction, Kind, Schedule
 from hockney.errors import RequestError
 from hockney.predict.costs import TERMS, Costs, value
 from hockney.records.keys import COLLECTIVES
+from hockney.report.axes import time_unit
+from hockney.report.drawn import checked_ending
 from hockney.report.style import QUIET, drawing_style
-from hockney.report.svg import html_file
-from hockney.schedule.catalogue import Asked
+from hockney.report.svg import html_file, png_file, svg_file
+from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes, format_time
 
 MOST_RANKS = 128
@@ -34,42 +37,50 @@ KIND_WORDS = {
 }
 
 
-def draw(asked: Asked, style: str, costs: Costs | None = None) -> Figure:
+def draw(request: ScheduleRequest, style: str, costs: Costs | None = None) -> Figure:
     """`style`: tree, steps or space-time. RequestError for what cannot be drawn.
 
     `costs`: those of messages between any two ranks (space-time only).
     """
-    if asked.problem.ranks > MOST_RANKS:
+    if request.problem.ranks > MOST_RANKS:
         raise RequestError(
-            f"{asked.problem.ranks} ranks are too many for a picture", f"draw at most {MOST_RANKS} ranks"
+            f"{request.problem.ranks} ranks are too many for a picture", f"draw at most {MOST_RANKS} ranks"
         )
-    schedule = asked.generate()
-    messages = sum(step.kind == Kind.send for mine in schedule for step in mine.steps)
+    schedule = request.generate()
+    messages = sum(step.kind == Kind.send for rank_schedule in schedule for step in rank_schedule.steps)
     if messages > MOST_MESSAGES:
         raise RequestError(
             f"{messages} messages are too many for a picture", "draw fewer ranks or larger segments"
         )
     with drawing_style():
         if style == "tree":
-            return _tree(asked, schedule)
+            return _tree(request, schedule)
         if style == "steps":
-            return _steps(asked, schedule)
+            return _steps(request, schedule)
         if costs is None:
             raise RequestError(
                 "a space-time diagram needs LogGP parameters",
                 "give --machine, or --latency, --overhead, --gap and --bandwidth",
             )
-        return _space_time(asked, schedule, costs)
+        return _space_time(request, schedule, costs)
 
 
-def page(figure: Figure, asked: Asked) -> bytes:
-    """A self-contained HTML page with the figure."""
-    return html_file(figure, _title(asked))
+def write(path: Path, figure: Figure, asked: ScheduleRequest) -> None:
+    """Into `.svg`, `.png` or a self-contained page `.html`; RequestError for another ending or place."""
+    checked_ending(path)
+    if path.suffix == ".html":
+        content = html_file(figure, _title(asked))
+    else:
+        content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
 
 
-def _title(asked: Asked) -> str:
-    p = asked.problem
-    parts = [f"{asked.algorithm.collective} {asked.algorithm.name}, {p.ranks} ranks"]
+def _title(request: ScheduleRequest) -> str:
+    p = request.problem
+    parts = [f"{request.algorithm.collective} {request.algorithm.name}, {p.ranks} ranks"]
     if p.bytes:
         parts.append(format_bytes(p.bytes))
     if p.segment_B:
@@ -79,9 +90,9 @@ def _title(asked: Asked) -> str:
     return ", ".join(parts)
 
 
-def _tree(asked: Asked, schedule: Schedule) -> Figure:
+def _tree(request: ScheduleRequest, schedule: Schedule) -> Figure:
     """Who gets the data from whom first (bcast, scatter), or hands it to whom last (gather, reduce)."""
-    name = asked.algorithm.collective
+    name = request.algorithm.collective
     direction = COLLECTIVES[name].direction
     if direction == Direction.between_all:
         raise RequestError(f"{name} has no root, so there is no tree", "use --style steps")
@@ -91,7 +102,7 @@ def _tree(asked: Asked, schedule: Schedule) -> Figure:
             parents.setdefault(move.receiver, (move.sender, move.round))
         else:
             parents[move.sender] = (move.receiver, move.round)
-    root = asked.problem.root
+    root = request.problem.root
     parents.pop(root, None)
     children: dict[int, list[int]] = defaultdict(list)
     for rank, (parent, _) in sorted(parents.items(), key=lambda entry: entry[1][1]):
@@ -121,7 +132,7 @@ def _tree(asked: Asked, schedule: Schedule) -> Figure:
     axes.invert_yaxis()
     axes.margins(0.5 / max(leaves, 1) + 0.02, 0.2)
     axes.set_axis_off()
-    axes.set_title(f"{_title(asked)}\nnumbers on the lines: the round")
+    axes.set_title(f"{_title(request)}\nnumbers on the lines: the round")
     return figure
 
 
@@ -148,26 +159,26 @@ def _lay_out(
     return widths[root]
 
 
-def _ranks_axis(figure: Figure, asked: Asked) -> None:
+def _ranks_axis(figure: Figure, request: ScheduleRequest) -> None:
     axes = figure.axes[0]
-    ranks = asked.problem.ranks
+    ranks = request.problem.ranks
     axes.set_ylim(ranks - 0.4, -0.6)
     every = max(1, ranks // 32)
     axes.set_yticks(range(0, ranks, every))
     axes.set_ylabel("rank")
-    axes.set_title(_title(asked))
+    axes.set_title(_title(request))
 
 
 def _height(ranks: int) -> float:
     return min(12.0, 1.1 + 0.3 * max(ranks, 3))
 
 
-def _steps(asked: Asked, schedule: Schedule) -> Figure:
+def _steps(request: ScheduleRequest, schedule: Schedule) -> Figure:
     """One column for each one-ported round, an arrow for each message."""
     moves = _core.moves(schedule)
     rounds = max((move.round for move in moves), default=-1) + 1
     figure = Figure(
-        figsize=(min(16.0, 1.6 + 0.55 * max(rounds, 4)), _height(asked.problem.ranks)), layout="constrained"
+        figsize=(min(16.0, 1.6 + 0.55 * max(rounds, 4)), _height(request.problem.ranks)), layout="constrained"
     )
     axes = figure.subplots()
     lengths = sorted({move.length_B for move in moves})
@@ -179,7 +190,7 @@ def _steps(asked: Asked, schedule: Schedule) -> Figure:
             xytext=(move.round + 0.08, move.sender),
             arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0},
         )
-    _ranks_axis(figure, asked)
+    _ranks_axis(figure, request)
     axes.set_xlim(-0.1, max(rounds, 1) + 0.1)
     every = max(1, rounds // 24)
     axes.set_xticks([round_ + 0.5 for round_ in range(0, rounds, every)])
@@ -199,20 +210,17 @@ def _steps(asked: Asked, schedule: Schedule) -> Figure:
     return figure
 
 
-def _space_time(asked: Asked, schedule: Schedule, costs: Costs) -> Figure:
+def _space_time(request: ScheduleRequest, schedule: Schedule, costs: Costs) -> Figure:
     """Per rank what its processor does, and the messages between."""
     line = _core.timeline(schedule, costs.curves())
     end_s = max(line.finish_s, default=0.0)
-    unit, scale = next(
-        ((name, factor) for name, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)) if end_s * factor >= 1),
-        ("ns", 1e9),
-    )
-    figure = Figure(figsize=(9.0, _height(asked.problem.ranks)), layout="constrained")
+    unit_s, unit = time_unit(end_s)
+    figure = Figure(figsize=(9.0, _height(request.problem.ranks)), layout="constrained")
     axes = figure.subplots()
     boxes: dict[Kind, list[Rectangle]] = defaultdict(list)
-    for rank, mine in enumerate(schedule):
-        for index, step in enumerate(mine.steps):
-            start, end = line.start_s[rank][index] * scale, line.end_s[rank][index] * scale
+    for rank, rank_schedule in enumerate(schedule):
+        for index, step in enumerate(rank_schedule.steps):
+            start, end = line.start_s[rank][index] / unit_s, line.end_s[rank][index] / unit_s
             boxes[step.kind].append(Rectangle((start, rank - 0.28), end - start, 0.56))
     transfer = costs.messages[0][TERMS.index("transfer")]
 
@@ -222,11 +230,11 @@ def _space_time(asked: Asked, schedule: Schedule, costs: Costs) -> Figure:
 
     lines = [
         [
-            ((arrival_s - under_way_s(step.target.length_B)) * scale, step.peer),
-            (arrival_s * scale, rank),
+            ((arrival_s - under_way_s(step.target.length_B)) / unit_s, step.peer),
+            (arrival_s / unit_s, rank),
         ]
-        for rank, mine in enumerate(schedule)
-        for step, arrival_s in zip(mine.steps, line.arrival_s[rank], strict=True)
+        for rank, rank_schedule in enumerate(schedule)
+        for step, arrival_s in zip(rank_schedule.steps, line.arrival_s[rank], strict=True)
         if step.kind == Kind.receive
     ]
     axes.add_collection(LineCollection(lines, colors="#444444", linewidths=0.7, zorder=1))
@@ -235,9 +243,9 @@ def _space_time(asked: Asked, schedule: Schedule, costs: Costs) -> Figure:
             PatchCollection(patches, facecolor=KIND_COLOURS[kind], edgecolor="white", linewidth=0.5, zorder=2)
         )
     for rank, finish_s in enumerate(line.finish_s):
-        axes.plot([finish_s * scale], [rank], marker="|", markersize=9, color="black", zorder=3)
-    _ranks_axis(figure, asked)
-    axes.set_xlim(0, end_s * scale * 1.02 if end_s else 1)
+        axes.plot([finish_s / unit_s], [rank], marker="|", markersize=9, color="black", zorder=3)
+    _ranks_axis(figure, request)
+    axes.set_xlim(0, end_s / unit_s * 1.02 if end_s else 1)
     axes.set_xlabel(f"time in {unit} (LogGP); all is done after {format_time(end_s)}")
     handles: list[Patch | Line2D] = [
         Patch(color=KIND_COLOURS[kind], label=KIND_WORDS[kind]) for kind in KIND_WORDS if kind in boxes

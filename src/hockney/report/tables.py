@@ -10,7 +10,7 @@ from hockney.machine.formula import domain, formulas, interval, quantity
 from hockney.machine.summary import half_bandwidth_size, latency
 from hockney.models.base import Parameter
 from hockney.models.over_ranks.points import HEADINGS
-from hockney.report.curves import Curve
+from hockney.report.curves import MessageCurve
 from hockney.report.facts import bandwidth, format_size
 from hockney.report.marks import percent
 from hockney.units import format_bytes, format_rate
@@ -35,7 +35,7 @@ def headings(names: Sequence[str]) -> list[str]:
     return [HEADINGS.get(name, name) for name in names]
 
 
-def regimes(curve: Curve) -> Table:
+def regimes(curve: MessageCurve) -> Table:
     """Every model's T(n) = α + βn, one row for each regime."""
     rows = []
     for model, fit in curve.fits.items():
@@ -60,7 +60,7 @@ def regimes(curve: Curve) -> Table:
     )
 
 
-def quality(curve: Curve) -> Table:
+def quality(curve: MessageCurve) -> Table:
     """How well each model describes the points, and its other parameters."""
     rows = []
     for model, fit in curve.fits.items():
@@ -85,7 +85,7 @@ def quality(curve: Curve) -> Table:
     )
 
 
-def named(curve: Curve) -> Table | None:
+def named(curve: MessageCurve) -> Table | None:
     """The quantities that models give names of their own (L, o_s, g, …); None where there are none."""
     rows = [
         [model, name, quantity(parameter.value, parameter.unit), interval(parameter)]
@@ -97,7 +97,7 @@ def named(curve: Curve) -> Table | None:
     return Table("Named parameters", columns, rows, frozenset({0, 1})) if rows else None
 
 
-def summary(curves: Sequence[Curve], model: str) -> Table:
+def summary(curves: Sequence[MessageCurve], model: str) -> Table:
     """One row for each curve, by one model: for operations with many configurations."""
     rows = []
     for curve in curves:
@@ -132,7 +132,7 @@ def summary(curves: Sequence[Curve], model: str) -> Table:
     return Table(f"All configurations, model {model}", columns, rows)
 
 
-def points(curve: Curve) -> Table:
+def points(curve: MessageCurve) -> Table:
     """Everything measured of one curve."""
     return Table(
         "Measured points",
@@ -150,7 +150,7 @@ def points(curve: Curve) -> Table:
     )
 
 
-def overheads(curve: Curve) -> list[Table]:
+def overheads(curve: MessageCurve) -> list[Table]:
     """CPU time of one send and of one receive, where they were measured."""
     columns = ["size", "median (µs)", "95 % interval (µs)", "measurements", "samples", "disturbed", "ended by"]
     result = []

@@ -118,8 +118,8 @@ def cxx_wrapper(wrapper: Path) -> Path:
     if _IS_CXX.search(wrapper.name):
         return wrapper
     for stem, names in _SIBLINGS.items():
-        before, found, after = wrapper.name.partition(stem)
-        candidates = [wrapper.parent / f"{before}{name}{after}" for name in names if found]
+        before, matched, after = wrapper.name.partition(stem)
+        candidates = [wrapper.parent / f"{before}{name}{after}" for name in names if matched]
         for sibling in candidates:
             if os.access(sibling, os.X_OK):
                 return sibling
@@ -172,7 +172,7 @@ def runner_binary(mpi: Mpi) -> Path:
     folder, compiler = sources(), compiler_version(mpi)
     facts = [str(mpi.wrapper), mpi.kind, mpi.version, compiler, *_library(mpi)]
     target = cache_root() / "runner" / _key(facts, folder, _files(folder, ".cpp"))
-    return _kept(target, [BINARY], lambda made: _runner(mpi, compiler, folder, made, target)) / BINARY
+    return _kept(target, [BINARY], lambda scratch: _runner(mpi, compiler, folder, scratch, target)) / BINARY
 
 
 def _library(mpi: Mpi) -> list[str]:
@@ -204,10 +204,10 @@ def shared_objects(mpi: Mpi) -> list[Path]:
     key = _key(_compiles_for(mpi), folder, [file for files in units.values() for file in files])
     target = cache_root() / "shared" / key
 
-    def make(made: Path) -> None:
+    def make(scratch: Path) -> None:
         # A simulated process is a shared library.
-        text, _ = _objects(mpi, units, ["-fPIC"], folder, made, target)
-        (made / LOG).write_text(text, encoding="utf-8")
+        text, _ = _objects(mpi, units, ["-fPIC"], folder, scratch, target)
+        (scratch / LOG).write_text(text, encoding="utf-8")
 
     names = [f"{family.name}.o" for family in units]
     return [_kept(target, names, make) / name for name in names]
@@ -248,12 +248,12 @@ def _kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> P
             if target.exists():
                 logging.getLogger(__name__).warning("note: %s is not as a build leaves it: built again", target)
             with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
-                made = Path(name, "made")
-                made.mkdir(mode=0o700)
-                make(made)
-                sums = "".join(f"{digest}  {name}\n" for name, digest in _sums(made, whole).items())
-                (made / SUMS).write_text(sums, encoding="utf-8")
-                _settle(made, target, whole)
+                scratch = Path(name, "made")
+                scratch.mkdir(mode=0o700)
+                make(scratch)
+                sums = "".join(f"{digest}  {name}\n" for name, digest in _sums(scratch, whole).items())
+                (scratch / SUMS).write_text(sums, encoding="utf-8")
+                _settle(scratch, target, whole)
     except OSError as error:
         raise EnvironmentLack(
             f"cannot keep the compiled runner in {target.parent}: {error.strerror}",
@@ -293,68 +293,73 @@ def _alone(lock: Path) -> Iterator[None]:
         yield
 
 
-def _settle(made: Path, target: Path, whole: Sequence[str]) -> None:
+def _settle(scratch: Path, target: Path, whole: Sequence[str]) -> None:
     """Move a finished build into place as a whole; where another process was first, its build stays."""
     if target.exists() and not _is_sound(target, whole):
         shutil.rmtree(target)
     try:
-        made.rename(target)
+        scratch.rename(target)
     except OSError:
         if not _is_sound(target, whole):
             raise
 
 
-def _runner(mpi: Mpi, compiler: str, folder: Path, made: Path, target: Path) -> None:
+def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) -> None:
     wrapper, environment = str(cxx_wrapper(mpi.wrapper)), mpi.full_environment()
     # What the library lacks is found out here; the runner then says so, and the rest works.
-    found = [] if has_mpi_t(mpi.wrapper, environment) else ["-DHOCKNEY_NO_MPI_T"]
+    options = [] if has_mpi_t(mpi.wrapper, environment) else ["-DHOCKNEY_NO_MPI_T"]
     # All ranks of a simulation are one process: threads of theirs would belong to none.
     if mpi.kind != "smpi" and has_openmp(Path(wrapper), environment):
-        found.append(OPENMP_FLAG)
+        options.append(OPENMP_FLAG)
     shared = shared_objects(mpi)
     units = families(folder, is_shared=False)
-    text, commands = _objects(mpi, units, found, folder, made, target)
+    text, commands = _objects(mpi, units, options, folder, scratch, target)
 
-    objects = [made / f"{family.name}.o" for family in units]
-    link = [wrapper, *FLAGS, *found, *map(str, (*objects, *shared)), "-o", str(made / BINARY)]
-    text += _run([link], mpi, environment, made, target)
+    objects = [scratch / f"{family.name}.o" for family in units]
+    link = [wrapper, *FLAGS, *options, *map(str, (*objects, *shared)), "-o", str(scratch / BINARY)]
+    text += _run([link], mpi, environment, scratch, target)
     for part in objects:
         part.unlink()
-    (made / LOG).write_text(text, encoding="utf-8")
+    (scratch / LOG).write_text(text, encoding="utf-8")
     facts = {
         "wrapper": str(mpi.wrapper),
         "mpi": mpi.describe(),
         "compiler": compiler,
         "library": _library(mpi),
-        "flags": [*FLAGS, *found],
+        "flags": [*FLAGS, *options],
         "units": {f.name: [str(path.relative_to(folder)) for path in files] for f, files in units.items()},
         "commands": [shlex.join(c) for c in (*commands, link)],
     }
-    (made / "build.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    (scratch / "build.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
 def _objects(
-    mpi: Mpi, units: Mapping[Family, Sequence[Path]], flags: Sequence[str], folder: Path, made: Path, target: Path
+    mpi: Mpi,
+    units: Mapping[Family, Sequence[Path]],
+    flags: Sequence[str],
+    folder: Path,
+    scratch: Path,
+    target: Path,
 ) -> tuple[str, list[list[str]]]:
     """Compile each unit to an object in `made`: what was said, and the commands."""
     for family, files in units.items():
         text = "".join(f'#include "{file}"\n' for file in files)
-        (made / f"{family.name}.cpp").write_text(text, encoding="utf-8")
+        (scratch / f"{family.name}.cpp").write_text(text, encoding="utf-8")
     words = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, *flags, f"-I{folder / 'runner'}"]
     # No name of a temporary folder: ccache would take it for another source.
     commands = [[*words, *f.flags, "-c", f"{f.name}.cpp", "-o", f"{f.name}.o"] for f in units]
-    text = _run(commands, mpi, {**mpi.full_environment(), **_ccache(mpi)}, made, target)
+    text = _run(commands, mpi, {**mpi.full_environment(), **_ccache(mpi)}, scratch, target)
     for family in units:
-        (made / f"{family.name}.cpp").unlink()
+        (scratch / f"{family.name}.cpp").unlink()
     return text, commands
 
 
 def _run(
-    commands: Sequence[list[str]], mpi: Mpi, environment: Mapping[str, str], made: Path, target: Path
+    commands: Sequence[list[str]], mpi: Mpi, environment: Mapping[str, str], scratch: Path, target: Path
 ) -> str:
     """What these print in the folder `made`; EnvironmentLack, with a log beside `target`, where one fails."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S, made), commands))
+        outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S, scratch), commands))
     text = "".join(
         f"$ {shlex.join(c)}\n{done.stdout}{done.stderr}" for c, done in zip(commands, outputs, strict=True)
     )

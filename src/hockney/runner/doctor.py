@@ -10,7 +10,7 @@ from typing import Any
 
 from hockney.errors import HockneyError
 from hockney.runner.build import compiler_version, cxx_wrapper, runner_binary
-from hockney.runner.find import INSTALL_HINT, Step, find, find_all, search_order
+from hockney.runner.find import INSTALL_HINT, SearchStep, find, find_all, search_order
 from hockney.runner.inventory import Inventory, inventory
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Broken, Mpi
@@ -23,7 +23,7 @@ COMPILERS = ("c++", "g++", "clang++", "icpx")
 
 
 @dataclass(frozen=True)
-class Finding:
+class MpiFinding:
     """One MPI: whether it can be used, and if not, why and what to do."""
 
     works: bool
@@ -48,8 +48,8 @@ class Diagnosis:
     """`ok`: at least one MPI with its launcher and a C++ compiler works."""
 
     ok: bool
-    mpis: list[Finding]
-    search: list[Step]
+    mpis: list[MpiFinding]
+    search: list[SearchStep]
     compiler: str
     machine: Inventory
     advice: list[str]
@@ -66,34 +66,34 @@ def diagnose(request: str | None = None, *, run: bool = False) -> Diagnosis:
     RequestError for a request that names nothing.
     """
     candidates: list[Mpi | Broken] = find_all() if request is None else [find(request)]
-    findings = [_examine(found, run) for found in candidates]
+    findings = [_examine(mpi, run) for mpi in candidates]
     machine = inventory()
     compiler = next((path for name in COMPILERS if (path := shutil.which(name))), "")
     ok = any(finding.works for finding in findings)
     return Diagnosis(ok, findings, search_order(), compiler, machine, _advice(findings, compiler, machine))
 
 
-def _examine(found: Mpi | Broken, run: bool) -> Finding:
-    if isinstance(found, Broken):
-        return Finding(False, "unusable", found.where, str(found.wrapper), message=found.message, hint=found.hint)
+def _examine(mpi: Mpi | Broken, run: bool) -> MpiFinding:
+    if isinstance(mpi, Broken):
+        return MpiFinding(False, "unusable", mpi.where, str(mpi.wrapper), message=mpi.message, hint=mpi.hint)
     facts: dict[str, Any] = {
-        "name": found.describe(),
-        "kind": found.kind,
-        "version": found.version,
-        "where": found.where,
-        "wrapper": str(found.wrapper),
-        "launcher": str(found.launcher),
-        "launcher_kind": found.launcher_kind,
-        "standard": found.standard,
-        "environment": dict(found.environment),
+        "name": mpi.describe(),
+        "kind": mpi.kind,
+        "version": mpi.version,
+        "where": mpi.where,
+        "wrapper": str(mpi.wrapper),
+        "launcher": str(mpi.launcher),
+        "launcher_kind": mpi.launcher_kind,
+        "standard": mpi.standard,
+        "environment": dict(mpi.environment),
     }
     try:
-        facts["compiler"] = f"{compiler_version(found)} by {cxx_wrapper(found.wrapper)}"
+        facts["compiler"] = f"{compiler_version(mpi)} by {cxx_wrapper(mpi.wrapper)}"
         if run:
-            facts["trial"] = trial(found)
+            facts["trial"] = trial(mpi)
     except HockneyError as error:
-        return Finding(False, **facts, message=error.message, hint=error.hint)
-    return Finding(True, **facts)
+        return MpiFinding(False, **facts, message=error.message, hint=error.hint)
+    return MpiFinding(True, **facts)
 
 
 def trial(mpi: Mpi) -> str:
@@ -106,7 +106,7 @@ def trial(mpi: Mpi) -> str:
     return f"2 ranks started, locality {', '.join(pair.values())}"
 
 
-def _advice(findings: list[Finding], compiler: str, machine: Inventory) -> list[str]:
+def _advice(findings: list[MpiFinding], compiler: str, machine: Inventory) -> list[str]:
     advice = []
     if not compiler:
         advice.append(f"no C++ compiler on PATH: {COMPILER_HINT}")

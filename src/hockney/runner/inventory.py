@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hockney.records import answers
-from hockney.records.answers import Place
+from hockney.records.answers import RankPlace
 from hockney.records.record import LOCALITIES, Locality
 from hockney.runner.topology import localities
 
@@ -16,7 +16,7 @@ ROOT = Path("/")
 
 
 @dataclass(frozen=True)
-class Cache:
+class CacheKind:
     """`count` caches of this level and type, each shared by `cpus_per_cache` CPUs."""
 
     level: int
@@ -38,7 +38,7 @@ class Inventory:
     packages: int
     numa_domains: int
     threads_per_core: int
-    caches: tuple[Cache, ...]
+    caches: tuple[CacheKind, ...]
     localities: tuple[Locality, ...]
     """Those that pairs of CPUs of this machine have, nearest first."""
     memory_B: int | None
@@ -49,12 +49,12 @@ class Inventory:
 
 def parse_cpu_list(text: str) -> frozenset[int]:
     """`0-3,8` → {0, 1, 2, 3, 8}, as the files of /sys write it."""
-    found: set[int] = set()
+    cpus: set[int] = set()
     for part in text.strip().split(","):
         low, _, high = part.partition("-")
         if low.strip():
-            found.update(range(int(low), int(high or low) + 1))
-    return frozenset(found)
+            cpus.update(range(int(low), int(high or low) + 1))
+    return frozenset(cpus)
 
 
 def _text(path: Path) -> str:
@@ -74,7 +74,7 @@ def _number(text: str) -> int:
     return int(text) if text.lstrip("-").isdigit() else -1
 
 
-def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Place]:
+def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[RankPlace]:
     """One placement per CPU (default: those this process may use), as a rank pinned to it would report it."""
     cpus = frozenset(os.sched_getaffinity(0)) if cpus is None else cpus
     system = root / "sys/devices/system"
@@ -83,12 +83,12 @@ def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Pl
         for path in system.glob("node/node*/cpulist")
         for cpu in parse_cpu_list(_text(path))
     }
-    found: list[Place] = []
+    places: list[RankPlace] = []
     for rank, cpu in enumerate(sorted(cpus)):
         folder = system / "cpu" / f"cpu{cpu}"
         topology = folder / "topology"
         caches = [
-            answers.Cache(
+            answers.ProcessorCache(
                 level=_number(_text(index / "level")),
                 type=_text(index / "type"),
                 size_B=_size_B(_text(index / "size")),
@@ -96,8 +96,8 @@ def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Pl
             )
             for index in sorted(folder.glob("cache/index*"))
         ]
-        found.append(
-            Place(
+        places.append(
+            RankPlace(
                 rank=rank,
                 cpu=cpu,
                 affinity=[cpu],
@@ -108,19 +108,19 @@ def placements(root: Path = ROOT, cpus: frozenset[int] | None = None) -> list[Pl
                 caches=caches,
             )
         )
-    return found
+    return places
 
 
-def _caches(ranks: list[Place]) -> tuple[Cache, ...]:
+def _caches(ranks: list[RankPlace]) -> tuple[CacheKind, ...]:
     here = frozenset(rank.cpu for rank in ranks if rank.cpu is not None)
-    found: dict[tuple[int, str, int], set[frozenset[int]]] = {}
+    sharing: dict[tuple[int, str, int], set[frozenset[int]]] = {}
     for cache in (cache for rank in ranks for cache in rank.caches):
         if cache.type != "Instruction":
-            shared = found.setdefault((cache.level, cache.type, cache.size_B), set())
+            shared = sharing.setdefault((cache.level, cache.type, cache.size_B), set())
             shared.add(here.intersection(cache.shared))
     return tuple(
-        Cache(level, kind, size_B, len(groups), max(map(len, groups)))
-        for (level, kind, size_B), groups in sorted(found.items())
+        CacheKind(level, kind, size_B, len(groups), max(map(len, groups)))
+        for (level, kind, size_B), groups in sorted(sharing.items())
     )
 
 

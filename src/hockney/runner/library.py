@@ -126,5 +126,5 @@ def _presets(mpi: Mpi, operation: str) -> int:
         )
     except EnvironmentLack:
         return len(INTEL_NAMES[operation])
-    found = re.search(r"range:\s*0-(\d+)", done.stdout)
-    return int(found[1]) if found else len(INTEL_NAMES[operation])
+    match = re.search(r"range:\s*0-(\d+)", done.stdout)
+    return int(match[1]) if match else len(INTEL_NAMES[operation])

@@ -47,22 +47,22 @@ def descendants(ancestor: int) -> set[int]:
         children.setdefault(int(fields[1]), []).append(int(entry))
         if fields[0] in (b"Z", b"X"):
             dead.add(int(entry))
-    found: set[int] = set()
+    pids: set[int] = set()
     todo = [ancestor]
     while todo:
         below = children.get(todo.pop(), [])
-        found.update(below)
+        pids.update(below)
         todo += below
-    return found - dead
+    return pids - dead
 
 
 def segments(pids: set[int]) -> set[str]:
     """Files under /dev/shm that these processes have mapped."""
-    found: set[str] = set()
+    paths: set[str] = set()
     for pid in pids:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            found.update(word for line in file for word in line.split()[5:6] if word.startswith(SHARED_MEMORY))
-    return found
+            paths.update(word for line in file for word in line.split()[5:6] if word.startswith(SHARED_MEMORY))
+    return paths
 
 
 def signal_all(number: int) -> set[int]:

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from hockney.records.answers import Place
+from hockney.records.answers import RankPlace
 from hockney.records.record import Locality
 
 
-def locality(a: Place, b: Place) -> Locality:
+def locality(a: RankPlace, b: RankPlace) -> Locality:
     """The innermost level that holds both ranks at the CPUs they started on.
 
     `core`: same physical core (SMT siblings, or even the same CPU). `cache`: same NUMA domain and a data cache
@@ -31,30 +31,30 @@ def locality(a: Place, b: Place) -> Locality:
     return "cache" if _share_cache(a, b) else "numa"
 
 
-def _share_cache(a: Place, b: Place) -> bool:
+def _share_cache(a: RankPlace, b: RankPlace) -> bool:
     both = {a.cpu, b.cpu}
     return any(cache.type != "Instruction" and both.issubset(cache.shared) for cache in a.caches)
 
 
-def localities(ranks: Sequence[Place]) -> dict[str, Locality]:
+def localities(ranks: Sequence[RankPlace]) -> dict[str, Locality]:
     """`{"0-1": "cache", …}` for every pair, lower rank first."""
     ordered = sorted(ranks, key=lambda r: r.rank)
     return {f"{a.rank}-{b.rank}": locality(a, b) for a, b in combinations(ordered, 2)}
 
 
-def _machines(ranks: Sequence[Place]) -> dict[str, list[Place]]:
+def _machines(ranks: Sequence[RankPlace]) -> dict[str, list[RankPlace]]:
     """Ranks by physical machine; hosts that are namespaces of one machine fall together."""
-    groups: dict[str, list[Place]] = defaultdict(list)
+    groups: dict[str, list[RankPlace]] = defaultdict(list)
     for rank in ranks:
         groups[rank.machine or rank.host].append(rank)
     return dict(groups)
 
 
-def _names(ranks: Sequence[Place]) -> str:
+def _names(ranks: Sequence[RankPlace]) -> str:
     return " and ".join(sorted({r.host for r in ranks}))
 
 
-def oversubscribed(ranks: Sequence[Place]) -> list[str]:
+def oversubscribed(ranks: Sequence[RankPlace]) -> list[str]:
     """Why ranks must share CPUs, one sentence per reason; empty where each can have one of its own.
 
     Counted per physical machine: more ranks than CPUs allowed to them, and more ranks pinned inside a set of CPUs
@@ -74,20 +74,20 @@ def oversubscribed(ranks: Sequence[Place]) -> list[str]:
     return reasons
 
 
-def notes(ranks: Sequence[Place]) -> list[str]:
+def notes(ranks: Sequence[RankPlace]) -> list[str]:
     """What a reader of the localities has to know: ranks that may move, hosts that are one machine."""
-    found: list[str] = []
+    texts: list[str] = []
     loose = [r for r in ranks if not set(r.affinity) <= {r.cpu, *r.siblings}]
     if loose:
         which = _ranges(r.rank for r in loose)
-        found.append(f"ranks {which} are not pinned to a core: their locality is as seen at the start")
+        texts.append(f"ranks {which} are not pinned to a core: their locality is as seen at the start")
     for group in _machines(ranks).values():
         hosts = {r.host for r in group}
         if len(hosts) > 1:
-            found.append(
+            texts.append(
                 f"hosts {_names(group)} are one machine: their network is not a network between machines"
             )
-    return found
+    return texts
 
 
 def _ranges(numbers: Iterable[int]) -> str:

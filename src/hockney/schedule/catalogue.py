@@ -29,12 +29,12 @@ def algorithms(collective: str | None = None) -> list[Algorithm]:
     """All algorithms, or those of one collective; RequestError for an unknown one."""
     if collective is not None:
         _known(collective, collectives(), "collective")
-    return [one for one in _core.algorithms() if collective in (None, one.collective)]
+    return [algorithm for algorithm in _core.algorithms() if collective in (None, algorithm.collective)]
 
 
 def find(collective: str, name: str) -> Algorithm:
     """One algorithm; RequestError names the known ones and the nearest."""
-    of_it = {one.name: one for one in algorithms(collective)}
+    of_it = {algorithm.name: algorithm for algorithm in algorithms(collective)}
     _known(name, list(of_it), f"algorithm of {collective}")
     return of_it[name]
 
@@ -46,7 +46,7 @@ def _known(name: str, known: list[str], what: str) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScheduleRequest:
     """An algorithm and what it is asked for, which it does not refuse. `size_B`, `segment_B`: before rounding."""
 
     algorithm: Algorithm
@@ -94,7 +94,7 @@ def ask(
     size_B: int = 0,
     segment_B: int = 0,
     radix: int = 0,
-) -> Asked:
+) -> ScheduleRequest:
     """Check a request; RequestError with the core's reason where the algorithm does not do it.
 
     Reductions have elements of 4 bytes, so `size_B` and `segment_B` are rounded up to whole ones; a barrier has
@@ -131,7 +131,7 @@ def ask(
     )
     if reason := _core.refusal(collective, name, problem):
         raise RequestError(reason, "`hockney schedule list` shows what each algorithm is defined for")
-    return Asked(algorithm, problem, size_B, segment_B)
+    return ScheduleRequest(algorithm, problem, size_B, segment_B)
 
 
 def rank_counts(algorithm: Algorithm) -> str:

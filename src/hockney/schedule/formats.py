@@ -7,27 +7,29 @@ from collections.abc import Callable, Iterator
 from hockney import _core
 from hockney._core import Kind, Step
 from hockney.registry import Registry
-from hockney.schedule.catalogue import Asked
+from hockney.schedule.catalogue import ScheduleRequest
 
-Format = Callable[[Asked, float], Iterator[str]]
+Format = Callable[[ScheduleRequest, float], Iterator[str]]
 """(what is asked, nanoseconds to reduce one byte) → lines without their ends."""
 
 formats: Registry[Format] = Registry("format", "hockney.schedule.formats", "how-to/schedules.md")
 
 
 @formats.register("goal")
-def goal(asked: Asked, reduce_ns_per_B: float) -> Iterator[str]:
+def goal(request: ScheduleRequest, reduce_ns_per_B: float) -> Iterator[str]:
     """GOAL text, as LogGOPSim reads it (Hoefler, Siebert and Lumsdaine, ICPP 2009); one tick is a nanosecond.
 
     Copies and reductions are `calc`: a reduction takes `reduce_ns_per_B` for each byte, a copy nothing. Messages
     between two ranks have tags of their own, because GOAL knows no order between steps that do not depend on one
     another.
     """
-    yield f"num_ranks {asked.problem.ranks}"
-    for rank in range(asked.problem.ranks):
-        mine = _core.generate_rank(asked.algorithm.collective, asked.algorithm.name, asked.problem, rank)
+    yield f"num_ranks {request.problem.ranks}"
+    for rank in range(request.problem.ranks):
+        schedule = _core.generate_rank(
+            request.algorithm.collective, request.algorithm.name, request.problem, rank
+        )
         yield f"rank {rank} {{"
-        for number, step in enumerate(mine.steps):
+        for number, step in enumerate(schedule.steps):
             yield f"l{number}: {_operation(step, reduce_ns_per_B)}"
             for before in step.after:
                 yield f"l{number} requires l{before}"

@@ -17,7 +17,7 @@ ROOTS_UP_TO = 17
 
 
 @dataclass
-class Verdict:
+class ProofResult:
     """What came of one algorithm."""
 
     algorithm: Algorithm
@@ -34,11 +34,11 @@ def prove(
     roots: Sequence[int] | None,
     segments_B: Sequence[int] | None,
     progress: Callable[[str], None],
-) -> list[Verdict]:
+) -> list[ProofResult]:
     """Verify every case that an algorithm does not refuse; `None`: the roots and segments that make sense."""
     verdicts = []
     for algorithm in algorithms:
-        verdict = Verdict(algorithm)
+        verdict = ProofResult(algorithm)
         verdicts.append(verdict)
         for ranks in rank_counts:
             progress(f"{algorithm.collective} {algorithm.name}, {ranks} ranks")
@@ -48,8 +48,8 @@ def prove(
                     verdict.reason = reason
                     continue
                 verdict.proved += 1
-                if found := complaints(algorithm, problem):
-                    verdict.complaints.append(f"{_where(problem)}: {'; '.join(found)}")
+                if wrong := complaints(algorithm, problem):
+                    verdict.complaints.append(f"{_where(problem)}: {'; '.join(wrong)}")
                     break
     return verdicts
 
@@ -66,9 +66,9 @@ def _where(problem: Problem) -> str:
 def complaints(algorithm: Algorithm, problem: Problem) -> list[str]:
     """What is wrong with one case: nothing, if it is proved."""
     schedule = _core.generate(algorithm.collective, algorithm.name, problem)
-    found = _core.verify(algorithm.collective, problem, schedule)
-    if found:
-        return found
+    wrong = _core.verify(algorithm.collective, problem, schedule)
+    if wrong:
+        return wrong
     counts = _core.count(schedule)
     if counts.blocks:
         return ["one-ported, it does not get to its end"]
@@ -95,8 +95,8 @@ def cases(
     operators = (True, False) if collective.reduces and algorithm.is_ordered else (True,)
     radices = [0, algorithm.least_radix, algorithm.default_radix + 3] if algorithm.default_radix else [0]
     for size_B, element_B in _lengths(collective, ranks):
-        wanted = [0, element_B, 3 * element_B] if segments_B is None else segments_B
-        segments = [-(-segment_B // element_B) * element_B for segment_B in wanted]
+        tried_B = [0, element_B, 3 * element_B] if segments_B is None else segments_B
+        segments = [-(-segment_B // element_B) * element_B for segment_B in tried_B]
         for root, commutative, segment_B, radix, in_place in product(
             chosen, operators, segments if algorithm.is_segmented else [0], radices, (False, True)
         ):

@@ -17,49 +17,49 @@ def region(part: Region) -> str:
     return f"{part.memory.name}[{part.offset_B} … {part.offset_B + part.length_B})"
 
 
-def step(one: Step) -> str:
+def step(step: Step) -> str:
     """One step in words, with what it waits for."""
-    size = format_bytes(max(one.source.length_B, one.target.length_B))
-    match one.kind:
+    size = format_bytes(max(step.source.length_B, step.target.length_B))
+    match step.kind:
         case Kind.send:
-            text = f"send {size} from {region(one.source)} to rank {one.peer}, tag {one.tag}"
+            text = f"send {size} from {region(step.source)} to rank {step.peer}, tag {step.tag}"
         case Kind.receive:
-            text = f"receive {size} into {region(one.target)} from rank {one.peer}, tag {one.tag}"
+            text = f"receive {size} into {region(step.target)} from rank {step.peer}, tag {step.tag}"
         case Kind.copy:
-            text = f"copy {size} from {region(one.source)} to {region(one.target)}"
+            text = f"copy {size} from {region(step.source)} to {region(step.target)}"
         case _:
-            text = f"reduce {size}: {region(one.target)} = {region(one.source)} ⊕ {region(one.target)}"
-    return f"{text}; after {', '.join(map(str, one.after))}" if one.after else text
+            text = f"reduce {size}: {region(step.target)} = {region(step.source)} ⊕ {region(step.target)}"
+    return f"{text}; after {', '.join(map(str, step.after))}" if step.after else text
 
 
 def counts(schedule: Schedule) -> dict[str, Any]:
     """What `hockney schedule count` prints; one-ported, see docs/reference/schedule-counts.md."""
-    told: Counts = _core.count(schedule)
-    if told.blocks:
+    counts: Counts = _core.count(schedule)
+    if counts.blocks:
         raise HockneyError("one-ported, the schedule does not get to its end", "please report it")
     return {
-        "rounds": told.rounds,
-        "messages": told.messages,
-        "bytes": told.bytes,
-        "critical_path": {"messages": told.critical_messages, "bytes": told.critical_bytes},
-        "max_degree": told.max_degree,
-        "round_bytes": told.round_bytes,
-        "reduced_bytes": told.reduced_bytes,
-        "copied_bytes": told.copied_bytes,
-        "most_sent_bytes": max(told.sent_bytes, default=0),
-        "most_received_bytes": max(told.received_bytes, default=0),
+        "rounds": counts.rounds,
+        "messages": counts.messages,
+        "bytes": counts.bytes,
+        "critical_path": {"messages": counts.critical_messages, "bytes": counts.critical_bytes},
+        "max_degree": counts.max_degree,
+        "round_bytes": counts.round_bytes,
+        "reduced_bytes": counts.reduced_bytes,
+        "copied_bytes": counts.copied_bytes,
+        "most_sent_bytes": max(counts.sent_bytes, default=0),
+        "most_received_bytes": max(counts.received_bytes, default=0),
     }
 
 
-def as_data(one: Step) -> dict[str, Any]:
+def as_data(step: Step) -> dict[str, Any]:
     """A step as plain data."""
     return {
-        "kind": one.kind.name,
-        "peer": one.peer if one.peer >= 0 else None,
-        "tag": one.tag if one.peer >= 0 else None,
-        "from": _region_data(one.source),
-        "into": _region_data(one.target),
-        "after": list(one.after),
+        "kind": step.kind.name,
+        "peer": step.peer if step.peer >= 0 else None,
+        "tag": step.tag if step.peer >= 0 else None,
+        "from": _region_data(step.source),
+        "into": _region_data(step.target),
+        "after": list(step.after),
     }
 
 

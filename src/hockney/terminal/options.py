@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from copy import copy
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
 from annotated_types import Ge, Le
@@ -47,9 +47,9 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
                     fields[f"{name}_{field}"] = name, field
                     parameters.append(_option(f"{name}_{field}", field, info, option))
         elif name != "context":
-            parameters.append(_parameter(name, _unmarked(hints[name]), parameter.default))
+            parameters.append(_parameter(name, hints[name], parameter.default))
     # What must be written stands first.
-    parameters.sort(key=lambda one: one.default is not inspect.Parameter.empty)
+    parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
 
     def call(*, context: typer.Context, **values: Any) -> Any:
         load()
@@ -65,7 +65,7 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(**arguments, **({"context": context} if "context" in hints else {}))
 
     call.__name__, call.__doc__, call.__module__ = function.__name__, function.__doc__, function.__module__
-    call.__annotations__ = {one.name: one.annotation for one in parameters}
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
 
@@ -86,18 +86,10 @@ def _is_written(context: typer.Context, parameter: str) -> bool:
 
 def _model(hint: Any) -> tuple[type[BaseModel], Collection[str]] | None:
     """The model of a parameter, and the fields that the verb sets itself."""
-    model, *said = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    model, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     if not (inspect.isclass(model) and issubclass(model, BaseModel)):
         return None
-    return model, [field for one in said if isinstance(one, Without) for field in one.fields]
-
-
-def _unmarked(hint: Any) -> Any:
-    """The same type of an option, whose help is no markup: `[default: …]` stays."""
-    kind, said, *_ = get_args(hint)
-    info = copy(said)
-    info.help = escape(info.help)
-    return Annotated[kind, info]
+    return model, [field for without in metadata if isinstance(without, Without) for field in without.fields]
 
 
 def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
@@ -107,22 +99,29 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
 def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.Parameter:
     default = inspect.Parameter.empty if info.is_required() else _shown(info, option)
     # What Typer makes of the words: what the field holds, or text where the option or the model reads it.
-    kind: Any = str if option.read or get_origin(info.annotation) is Literal else info.annotation
+    kind: Any = str if option.read or _is_of_words(info.annotation) else info.annotation
     kind = list[str] if option.repeat else kind
     annotation: Any = kind if default is not None else kind | None
     ends = [
-        next((getattr(one, end) for one in info.metadata if isinstance(one, bound)), None)
+        next((getattr(limit, end) for limit in info.metadata if isinstance(limit, bound)), None)
         for bound, end in ((Ge, "ge"), (Le, "le"))
     ]
     least, most = ends if option.read is None else (None, None)
-    said: Any
+    called = flag(field, option)
+    declared: Any
     if isinstance(option, Argument):
-        said = typer.Argument(help=escape(option.help), metavar=flag(field, option), min=least, max=most)
+        declared = typer.Argument(help=escape(option.help), metavar=called, min=least, max=most)
     else:
-        called = flag(field, option)
         flags = option.flags or ((f"{called}/--no-{called[2:]}",) if kind is bool else (called,))
-        said = typer.Option(*flags, help=escape(option.help), metavar=option.metavar, min=least, max=most)
-    return _parameter(name, Annotated[annotation, said], default)
+        declared = typer.Option(*flags, help=escape(option.help), metavar=option.metavar, min=least, max=most)
+    return _parameter(name, Annotated[annotation, declared], default)
+
+
+def _is_of_words(annotation: Any) -> bool:
+    """Whether a type is a `Literal`, or one or None."""
+    if get_origin(annotation) in (Union, UnionType):
+        return any(map(_is_of_words, get_args(annotation)))
+    return get_origin(annotation) is Literal
 
 
 def _shown(info: FieldInfo, option: Option) -> Any:

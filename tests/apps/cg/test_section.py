@@ -31,7 +31,7 @@ def _run(run: Callable[..., AppRecord], ranks: int, grid: tuple[int, int, int], 
 
 
 def test_times_and_shares_are_those_of_an_iteration(run: Callable[..., AppRecord]) -> None:
-    shown = Cg().shown(_run(run, 2, (1, 2, 1), fractions_of_bound=[0.2, 0.5, 0.3]))
+    shown = Cg().reported(_run(run, 2, (1, 2, 1), fractions_of_bound=[0.2, 0.5, 0.3]))
     assert shown.time_s == pytest.approx(20e-6)
     assert shown.rate == pytest.approx(50_000)
     assert shown.communication == pytest.approx(12 / 20)

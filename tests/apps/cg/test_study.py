@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from tests.answers import answering
 
-from hockney.apps.cg.options import CgStudy, parse_unknowns
+from hockney.apps.cg.options import CgStudy
 from hockney.apps.cg.study import cache_line, speedups, table, unconverged, vectors_B, wrong
 from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.options import parse_unknowns
 from hockney.errors import RequestError
 from hockney.options import checked
 from hockney.records.answers import Answer

@@ -17,7 +17,7 @@ MESSAGE_S = 2e-6 + 8 * 8 * 8 / 1e9
 
 def test_times_and_shares_are_those_of_a_sweep(jacobi_run: Callable[..., AppRecord]) -> None:
     answer = {"pack_s": [1e-4, 1e-4], "wait_s": [4e-4, 6e-4], "fraction_of_bound": 0.4}
-    shown = Jacobi().shown(jacobi_run(2, time_s=1e-3, compute_s=4e-4, answer=answer))
+    shown = Jacobi().reported(jacobi_run(2, time_s=1e-3, compute_s=4e-4, answer=answer))
     assert (shown.time_s, shown.low_s, shown.high_s) == pytest.approx((1e-4, 0.98e-4, 1.02e-4))
     assert shown.communication == pytest.approx(12 / 20)  # packing and waiting of both ranks, of all
     assert shown.bound_share == 0.4

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.jacobi.options import JacobiStudy, parse_cells, parse_ranks, smallest_surface
+from hockney.apps.jacobi.options import JacobiStudy, smallest_surface
 from hockney.apps.jacobi.study import fastest_grid
 from hockney.apps.stencil.grids import Grid, factorisations
+from hockney.apps.stencil.options import parse_cells, parse_ranks
 from hockney.errors import RequestError
 from hockney.options import checked
 from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages

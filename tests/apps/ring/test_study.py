@@ -27,7 +27,7 @@ from hockney.apps.ring.study import (
 )
 from hockney.campaign.loop import Request
 from hockney.errors import RequestError
-from hockney.records.answers import Answer, Place
+from hockney.records.answers import Answer, RankPlace
 from hockney.records.app_record import AppRecord
 from hockney.runner.session import Refused, Session
 
@@ -189,8 +189,8 @@ def test_predictions_are_of_the_neighbours_and_the_exchange_that_ran() -> None:
 class Turned:
     """A launch of four ranks on two packages whose library deals the ring's processes out in turns."""
 
-    placement: ClassVar[list[Place]] = [
-        Place(rank=rank, host="a", package=rank // 2, numa=rank // 2, cpu=rank) for rank in range(4)
+    placement: ClassVar[list[RankPlace]] = [
+        RankPlace(rank=rank, host="a", package=rank // 2, numa=rank // 2, cpu=rank) for rank in range(4)
     ]
 
     def __init__(self, *, verified: bool = True) -> None:

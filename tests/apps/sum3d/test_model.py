@@ -10,7 +10,7 @@ import pytest
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.sum3d.model import predict_sum3d, usual_cache
 from hockney.errors import RequestError
-from hockney.machine.file import Cache, Host, load
+from hockney.machine.file import Host, HostCache, load
 from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
 from hockney.predict.scenario import LOCALITIES
 from hockney.units import Extents
@@ -104,7 +104,7 @@ def test_matrices_larger_than_the_caches_come_from_memory(
     cache_B: int | None, size: Extents, expected: str
 ) -> None:
     machine = load(MACHINE)
-    caches = [Cache(level=3, type="Unified", size_B=cache_B, shared=[0])] if cache_B else []
+    caches = [HostCache(level=3, type="Unified", size_B=cache_B, shared=[0])] if cache_B else []
     machine.system.hosts = [Host(host="a", caches=caches)]
     assert usual_cache(machine, size) == expected
     only_warm = [entry for entry in machine.point_to_point if entry.cache != "off"]

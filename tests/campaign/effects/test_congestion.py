@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
-from hockney.records.answers import Place, StreamsAnswer
+from hockney.records.answers import RankPlace, StreamsAnswer
 from hockney.records.record import Locality
 
 
@@ -18,7 +18,7 @@ def here(hosts: str, **more: Any) -> Here:
     between: dict[tuple[int, int], Locality] = {
         (a, b): "cache" if hosts[a] == hosts[b] else "network" for a, b in combinations(range(len(hosts)), 2)
     }
-    ranks = [Place(rank=rank, host=host) for rank, host in enumerate(hosts)]
+    ranks = [RankPlace(rank=rank, host=host) for rank, host in enumerate(hosts)]
     present: list[tuple[Locality, int, int]] = [
         (name, *next(pair for pair, one in between.items() if one == name))
         for name in ("cache", "network")

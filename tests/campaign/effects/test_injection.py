@@ -23,7 +23,7 @@ def locality(a: Place, b: Place) -> Locality:
 
 def here(places: Sequence[Place], **more: Any) -> Here:
     between = {(a, b): locality(places[a], places[b]) for a, b in combinations(range(len(places)), 2)}
-    ranks = [answers.Place(rank=rank, host=place[0]) for rank, place in enumerate(places)]
+    ranks = [answers.RankPlace(rank=rank, host=place[0]) for rank, place in enumerate(places)]
     return Here(pairs=choose(between, [], 1), localities=between, ranks=ranks, **more)
 
 

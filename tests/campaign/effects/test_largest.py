@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
-from hockney.records.answers import Answer, Place
+from hockney.records.answers import Answer, RankPlace
 
 NAMES = ("congestion", "datatypes", "injection", "matching", "overlap", "synchronisation")
 WITHOUT_BYTES = {"congestion", "datatypes", "injection"}
@@ -14,7 +14,7 @@ WITHOUT_BYTES = {"congestion", "datatypes", "injection"}
 
 def asked(name: str, largest_B: int) -> list[Question | NotMeasurable]:
     """What is asked of two cores of a host whose answers are all the same."""
-    places = [Place(rank=rank, host="a", cpus=4, affinity=[rank], siblings=[rank]) for rank in (0, 1)]
+    places = [RankPlace(rank=rank, host="a", cpus=4, affinity=[rank], siblings=[rank]) for rank in (0, 1)]
     here = Here(pairs=[("cache", 0, 1)], localities={(0, 1): "cache"}, ranks=places, largest_B=largest_B)
     said = {
         "done": 9,

@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, effects
-from hockney.records.answers import Cache, Place
+from hockney.records.answers import ProcessorCache, RankPlace
 
 
-def places(*affinities: list[int], cache: int = 8, threads: int = 1, switch: str = "") -> list[Place]:
+def places(*affinities: list[int], cache: int = 8, threads: int = 1, switch: str = "") -> list[RankPlace]:
     """Ranks of one host bound to these processors, of `threads` to a core; the first `cache` share a cache.
 
     `switch` is on in each of them.
     """
     return [
-        Place(
+        RankPlace(
             rank=rank,
             host="a",
             affinity=cpus,
             siblings=[cpus[0] // threads * threads + k for k in range(threads)],
-            caches=[Cache(level=3, type="Unified", size_B=2**25, shared=list(range(cache)))],
+            caches=[ProcessorCache(level=3, type="Unified", size_B=2**25, shared=list(range(cache)))],
             progress_threads=[switch] if switch else [],
         )
         for rank, cpus in enumerate(affinities)
@@ -160,7 +160,7 @@ def test_the_switch_is_that_of_the_rank_that_computes() -> None:
 
 
 def test_a_system_that_tells_no_caches_has_no_core_for_a_thread() -> None:
-    bare = [Place(rank=rank, host="a", affinity=[rank], progress_threads=[OWN]) for rank in (0, 1)]
+    bare = [RankPlace(rank=rank, host="a", affinity=[rank], progress_threads=[OWN]) for rank in (0, 1)]
     assert why(asked(ranks=bare)) == [
         "no core that shares a cache with rank 0 is free for a progress thread; measure fewer ranks"
     ]

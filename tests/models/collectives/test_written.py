@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hockney.models.collectives._written import largest, latex, meanings, symbols, total
 from hockney.models.collectives.base import closed_form
-from hockney.models.collectives.closed_form import Counted, P, alpha, beta, gamma, n, q
+from hockney.models.collectives.closed_form import CostFormula, P, alpha, beta, gamma, n, q
 
 
 def test_a_formula_in_mathematics() -> None:
@@ -13,12 +13,12 @@ def test_a_formula_in_mathematics() -> None:
 
 
 def test_terms_that_count_nothing_are_left_out() -> None:
-    assert total(symbols(Counted(q * alpha))) == ("⌈log₂P⌉ α", r"\lceil \log_2 P\rceil \alpha")
-    assert total(symbols(Counted(P - P + 1))) == ("0", "0")
+    assert total(symbols(CostFormula(q * alpha))) == ("⌈log₂P⌉ α", r"\lceil \log_2 P\rceil \alpha")
+    assert total(symbols(CostFormula(P - P + 1))) == ("0", "0")
 
 
 def test_a_count_of_one_is_not_written() -> None:
-    terms = symbols(Counted(alpha + (P - 1) * n * (beta + gamma)))
+    terms = symbols(CostFormula(alpha + (P - 1) * n * (beta + gamma)))
     assert total(terms) == (
         "α + (P − 1)·n β + (P − 1)·n γ",
         r"\alpha + (P - 1) \cdot n \beta + (P - 1) \cdot n \gamma",

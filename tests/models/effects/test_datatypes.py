@@ -15,7 +15,7 @@ from hockney.models.effects._layouts import fit_way
 from hockney.models.effects._least_squares import times_s
 from hockney.models.effects._shapes import Shape, levels_of
 from hockney.models.effects.base import Effect, effect_models
-from hockney.records.answers import DatatypesAnswer, Place
+from hockney.records.answers import DatatypesAnswer, RankPlace
 from hockney.records.effect_record import EffectRecord
 
 CACHES = [{"level": 1, "size_B": 2**15}, {"level": 2, "size_B": 2**20}, {"level": 3, "size_B": 2**25}]
@@ -96,7 +96,9 @@ def records(
 ) -> list[EffectRecord]:
     """The questions of the campaign, answered by the planted truth with this relative noise."""
     random = np.random.default_rng(seed)
-    here = Here(pairs=[("cache", 0, 1)], localities={}, ranks=[Place(rank=0), Place(rank=1)], largest_B=largest_B)
+    here = Here(
+        pairs=[("cache", 0, 1)], localities={}, ranks=[RankPlace(rank=0), RankPlace(rank=1)], largest_B=largest_B
+    )
     made = []
     for question in effects.get("datatypes")(here):
         assert isinstance(question, Question)

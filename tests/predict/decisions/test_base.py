@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hockney.predict.decisions.base import Choice, decisions_for, libraries, spelled
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for, libraries, spelled
 from hockney.schedule import catalogue
 
 
@@ -49,7 +49,7 @@ RANKS = (2, 3, 4, 7, 12, 20, 33, 64, 100, 129, 255, 300, 700, 1024, 3000, 5000)
 SIZES_B = (*range(0, 40, 4), *(4**k for k in range(3, 13)))
 
 
-def generate(operation: str, ranks: int, size_B: int, choice: Choice | None) -> int:
+def generate(operation: str, ranks: int, size_B: int, choice: ScheduleChoice | None) -> int:
     """How many schedules a choice comes to; RequestError where one of them is refused."""
     if choice is None:
         return 0

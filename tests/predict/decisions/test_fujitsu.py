@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hockney.predict.decisions.base import Choice
+from hockney.predict.decisions.base import ScheduleChoice
 from hockney.predict.decisions.fujitsu import default, named
 
 V = (4, 0, 1)
@@ -13,17 +13,17 @@ V = (4, 0, 1)
 @pytest.mark.parametrize(
     ("operation", "name", "expected"),
     [
-        ("bcast", "binary_tree", Choice("binary")),
-        ("bcast", "chain", Choice("chain", radix=4)),
-        ("allgather", "recursive-doubling", Choice("recursive_doubling")),
-        ("alltoall", "modified_bruck", Choice("bruck")),
-        ("reduce_scatter", "recursive_halving", Choice("recursive_halving")),
+        ("bcast", "binary_tree", ScheduleChoice("binary")),
+        ("bcast", "chain", ScheduleChoice("chain", radix=4)),
+        ("allgather", "recursive-doubling", ScheduleChoice("recursive_doubling")),
+        ("alltoall", "modified_bruck", ScheduleChoice("bruck")),
+        ("reduce_scatter", "recursive_halving", ScheduleChoice("recursive_halving")),
         ("bcast", "trinaryx3", None),
         ("allreduce", "trix6", None),
         ("scatter", "use_bcast", None),
     ],
 )
-def test_names(operation: str, name: str, expected: Choice | None) -> None:
+def test_names(operation: str, name: str, expected: ScheduleChoice | None) -> None:
     assert named(operation, name, V) == expected
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from hockney import _core
 from hockney._core import Kind
-from hockney.predict.decisions.base import Choice, decisions_for
+from hockney.predict.decisions.base import ScheduleChoice, decisions_for
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
 from hockney.schedule import catalogue
@@ -35,7 +35,7 @@ RANKS = (2, 3, 5, 6, 8, 12)
 Pairs = Counter[tuple[int, int]]
 
 
-def sent(operation: str, choice: Choice, ranks: int, size_B: int) -> Pairs:
+def sent(operation: str, choice: ScheduleChoice, ranks: int, size_B: int) -> Pairs:
     """Bytes from each rank to each other one; messages without bytes count as pairs with 0."""
     total: Pairs = Counter()
     if choice.parts:
@@ -102,7 +102,7 @@ def counted(run: subprocess.CompletedProcess[str]) -> dict[tuple[str, int], Pair
     return found
 
 
-def compare(got: Pairs, operation: str, choice: Choice, ranks: int, size_B: int) -> None:
+def compare(got: Pairs, operation: str, choice: ScheduleChoice, ranks: int, size_B: int) -> None:
     ours = sent(operation, choice, ranks, size_B)
     beyond = ranks - (1 << (ranks.bit_length() - 1))
     if (operation, choice.algorithm) == ("allreduce", "rabenseifner") and beyond:

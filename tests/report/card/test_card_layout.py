@@ -9,7 +9,7 @@ import pytest
 
 from hockney.machine.file import load
 from hockney.models.views import VIEWS
-from hockney.report.card.content import Card, CardModel, Formula, Number, content
+from hockney.report.card.content import Card, CardFormula, CardModel, Number, content
 from hockney.report.card.layout import Block, lay_out, lines
 
 TWIN = content(load(Path(__file__).parents[2] / "machine" / "data" / "version1.json"))
@@ -19,7 +19,11 @@ def model(title: str, numbers: int, statements: int) -> CardModel:
     return CardModel(
         title,
         [Number(f"parameter {index}", "1.23 µs", "1.1 to 1.3 µs") for index in range(numbers)],
-        [Formula(view, "T(n) = 1 µs + n / 1 GB/s", "", "n > 4 KiB") for view in VIEWS for _ in range(statements)],
+        [
+            CardFormula(view, "T(n) = 1 µs + n / 1 GB/s", "", "n > 4 KiB")
+            for view in VIEWS
+            for _ in range(statements)
+        ],
     )
 
 

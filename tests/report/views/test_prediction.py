@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from hockney.machine.file import load
-from hockney.machine.select import one
+from hockney.machine.select import select_entry
 from hockney.predict.message import predict_message
 from hockney.report.views.prediction import as_data, as_text
 
@@ -14,7 +14,7 @@ MACHINE = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
 
 
 def test_text() -> None:
-    entry = one(MACHINE, {"operation": "pingpong"})
+    entry = select_entry(MACHINE, {"operation": "pingpong"})
     found = [predict_message(entry, size, "piecewise") for size in (1000, 2 * 1048576)]
     assert as_text("heading", entry, found).splitlines() == [
         "heading",
@@ -28,12 +28,12 @@ def test_text() -> None:
 
 
 def test_an_empty_message_has_no_bandwidth_to_print() -> None:
-    entry = one(MACHINE, {"operation": "pingpong"})
+    entry = select_entry(MACHINE, {"operation": "pingpong"})
     assert "B/s" not in as_text("", entry, [predict_message(entry, 0, "piecewise")]).splitlines()[1]
 
 
 def test_oversubscribed_measurements_are_said_to_be_no_latency() -> None:
-    entry = one(MACHINE, {"operation": "pingpong", "variant": "tcp"})
+    entry = select_entry(MACHINE, {"operation": "pingpong", "variant": "tcp"})
     found = [predict_message(entry, 8, "piecewise")]
     sentence = "measured with more ranks than cores: not a latency"
     assert as_text("heading", entry, found).splitlines()[1] == sentence
@@ -43,7 +43,7 @@ def test_oversubscribed_measurements_are_said_to_be_no_latency() -> None:
 
 
 def test_data_holds_what_a_program_needs() -> None:
-    entry = one(MACHINE, {"operation": "pingpong", "locality": "network", "variant": "default"})
+    entry = select_entry(MACHINE, {"operation": "pingpong", "locality": "network", "variant": "default"})
     data = as_data(entry, "hockney", [predict_message(entry, 3 * 1048576, "hockney")])
     json.dumps(data, allow_nan=False)
     assert (data["operation"], data["locality"], data["model"]) == ("pingpong", "network", "hockney")

@@ -24,7 +24,7 @@ from hockney.report.views.render_views import (
     sections_tables,
     sections_text,
 )
-from hockney.report.views.sections import COLLECTIVES, Section, of_collectives, of_effects, of_fits
+from hockney.report.views.sections import COLLECTIVES, ModelSection, of_collectives, of_effects, of_fits
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def machine() -> Machine:
     return made
 
 
-def everything(machine: Machine) -> list[Section]:
+def everything(machine: Machine) -> list[ModelSection]:
     return [*of_effects(machine), *of_collectives(machine, None)]
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hockney.campaign.effects.base import Here, Question, effects
 from hockney.errors import RequestError
 from hockney.models.effects.base import effect_models
-from hockney.records.answers import Answer, Place
+from hockney.records.answers import Answer, RankPlace
 from hockney.records.effect_record import EffectRecord
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
@@ -148,7 +148,7 @@ def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
     block_s, line_s = 2e-8, 5e-8
     caches = [{"level": 1, "size_B": 2**15}, {"level": 2, "size_B": 2**20}]
     here = Here(
-        pairs=[("network", 0, 40)], localities={}, ranks=[Place(rank=0)] * 64, budget_s=0.5, least_samples=6
+        pairs=[("network", 0, 40)], localities={}, ranks=[RankPlace(rank=0)] * 64, budget_s=0.5, least_samples=6
     )
     records = []
     with _start(find("smpi"), 64, platform=PLATFORM) as session:

@@ -13,7 +13,7 @@ import pytest
 from hockney.campaign.effects.base import Here, NotMeasurable, effects
 from hockney.errors import RequestError
 from hockney.models.effects.base import effect_models
-from hockney.records.answers import Answer, Place
+from hockney.records.answers import Answer, RankPlace
 from hockney.records.effect_record import EffectRecord
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
@@ -126,7 +126,7 @@ def test_the_whole_way_recovers_planted_costs_between_simulated_hosts() -> None:
     """Sixty-four simulated ranks, where a search costs what is planted; by source with a third rank."""
     entry_s = 1e-7
     here = Here(
-        pairs=[("network", 0, 40)], localities={}, ranks=[Place(rank=0)] * 64, budget_s=0.5, least_samples=6
+        pairs=[("network", 0, 40)], localities={}, ranks=[RankPlace(rank=0)] * 64, budget_s=0.5, least_samples=6
     )
     records = []
     with _start(find("smpi"), 64, platform=PLATFORM) as session:

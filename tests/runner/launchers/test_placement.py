@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hockney.records.answers import Place
+from hockney.records.answers import RankPlace
 from hockney.runner.build import runner_binary
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
@@ -18,7 +18,7 @@ CPUS = frozenset(os.sched_getaffinity(0))
 needs_two = pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only: nothing to tell apart")
 
 
-def _ranks(mpi: Mpi, **request: Any) -> list[Place]:
+def _ranks(mpi: Mpi, **request: Any) -> list[RankPlace]:
     argv, environment = command(mpi, LaunchRequest(**request))
     with Session([*argv, str(runner_binary(mpi))], environment, 60.0) as session:
         return session.hello.ranks

@@ -1,5 +1,5 @@
-// Puts each of the library's algorithms to use and tells what happened: results, return codes, messages,
-// time. Rank 0 reads lines and answers each with "@hockney " and JSON:
+// Puts each of the library's algorithms to use and tells what happened: results, return codes and messages.
+// Rank 0 reads lines and answers each with "@hockney " and JSON:
 //   list
 //   run OPERATION ALGORITHM ELEMENTS SEGMENT_B RADIX ROOT REPETITIONS
 //   quit
@@ -165,14 +165,11 @@ std::string run_as(const Order& order, const LibraryAlgorithm* algorithm, MPI_Da
     if (order.repetitions == 1) usleep(settle_us);
     const auto before = sent_by_connection();
     const TrafficMeter meter(selection->comm());
-    std::vector<double> times_s;
     for (int i = 0; i < order.repetitions; ++i) {
         trial.fill();
         if (order.repetitions > 1) MPI_Barrier(world);
         selection->begin();
-        const double start_s = MPI_Wtime();
         code = std::max(code, trial.run());
-        times_s.push_back(MPI_Wtime() - start_s);
         selection->end();
         right = trial.right() && right;
     }
@@ -183,10 +180,9 @@ std::string run_as(const Order& order, const LibraryAlgorithm* algorithm, MPI_Da
     int worst = 0, good = 0, mine = right ? 1 : 0;
     MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, world);
     MPI_Allreduce(&mine, &good, 1, MPI_INT, MPI_MIN, world);
-    std::sort(times_s.begin(), times_s.end());
     JsonObject answer;
     answer.add("type", "run").add("failed", worst != MPI_SUCCESS).add("right", good == 1);
-    answer.add("median_s", times_s[times_s.size() / 2]).add("shared_more_B", shared_more);
+    answer.add("shared_more_B", shared_more);
     answer.raw("sockets_B", matrix(sent_to_ranks(before, now, world), world));
     if (traffic) {
         answer.raw("messages", matrix(traffic->messages, world)).raw("bytes", matrix(traffic->bytes, world));

@@ -11,16 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.cg.solution import describe
-from hockney.apps.jacobi.options import MOST_CELLS, Faces, parse_ranks
 from hockney.apps.launched import Launched, Repetitions, repetitions
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
+from hockney.apps.stencil.options import Faces, parse_ranks, parse_unknowns
 from hockney.apps.stencil.stencil import Exchange
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
 from hockney.runner.inventory import inventory
-from hockney.units import Extents, parse_extents, parse_time
+from hockney.units import Extents, parse_time
 from hockney.words import words
 
 Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
@@ -30,15 +30,6 @@ MOST_ITERATIONS = 10**6
 USUAL_SIZE = "100x100x100"
 STREAMED = 10
 """How often the traffic of an iteration is timed by itself before each solve."""
-
-
-def parse_unknowns(text: str) -> tuple[int, Extents]:
-    """`300x300` → (2, 300 × 300 × 1), `100x100x60` → (3, …): dimensions and unknowns; RequestError else."""
-    example = "1000x1000 for two dimensions, 200x200x100 for three: unknowns along x, y and z"
-    counts = parse_extents(
-        text, "a grid of unknowns", "unknowns", dimensions=(2, 3), at_most=MOST_CELLS, example=example
-    )
-    return len(counts), Extents(*[*counts, 1][:3])
 
 
 def last_norm(answer: CgAnswer) -> float | None:

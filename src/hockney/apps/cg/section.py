@@ -8,8 +8,8 @@ from hockney.apps.cg.answer import CgAnswer
 from hockney.apps.stencil.runs import ABOUT_PREDICTION, of_rank, sides, simulated_s
 from hockney.apps.stencil.steps import SUMS
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Basis, Made, Runs, app_sections
-from hockney.report.run_tables import Shown
+from hockney.report.app_sections import Basis, Contribution, Runs, app_sections
+from hockney.report.run_tables import ReportedRun
 from hockney.report.runs_section import Program, section
 
 
@@ -28,12 +28,12 @@ class Cg(Program):
     about_bound = "The bound: memory bandwidth, measured in turns with solutions, over the bytes of an iteration."
     about_prediction = f"{ABOUT_PREDICTION} Sums go by {SUMS.replace('_', ' ')}."
 
-    def shown(self, record: AppRecord) -> Shown:
+    def reported(self, record: AppRecord) -> ReportedRun:
         """An iteration."""
         asked, answer = record.parameters, record.answer.read_as(CgAnswer)
         iterations, fractions = answer.iterations, answer.fractions_of_bound
         parts_s = [sum(of_ranks_s) for of_ranks_s in (answer.compute_s, answer.halo_s, answer.allreduce_s)]
-        return Shown(
+        return ReportedRun(
             record,
             problem=sides(record, "n"),
             count=iterations,
@@ -51,6 +51,6 @@ class Cg(Program):
 
 
 @app_sections.register("cg")
-def cg(runs: Runs) -> Made:
+def cg(runs: Runs) -> Contribution:
     """Its section."""
     return section(Cg(), runs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
@@ -10,43 +9,19 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hockney.apps.launched import Launched, Repetitions, repetitions
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
+from hockney.apps.stencil.options import MOST_CELLS, Faces, parse_cells, parse_ranks
 from hockney.apps.stencil.stencil import Exchange
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
 from hockney.runner.inventory import inventory
-from hockney.units import Extents, parse_extents, parse_time
+from hockney.units import Extents, parse_time
 
-Faces = Literal["datatype", "packed"]
 Stores = Literal["auto", "regular", "non_temporal"]
 Instructions = Literal["auto", "avx512", "avx2", "portable"]
 
-MOST_CELLS = 10**6
-"""Along one direction."""
-MOST_RANKS = 10**6
 USUAL_CELLS = "200"
-
-
-def parse_cells(text: str) -> Extents:
-    """`400` → a cube, `2000x2000x64` → a box. RequestError for anything else and for directions without cells."""
-    example = "400 for a cube or 2000x1000x64: cells along x, y and z"
-    sides = parse_extents(
-        text, "a number of cells", "cells", dimensions=(1, 3), at_most=MOST_CELLS, example=example
-    )
-    return Extents(*(sides * 3)[:3])
-
-
-def parse_ranks(text: str) -> list[int]:
-    """`1,2,4` → [1, 2, 4], at least one; RequestError for anything but positive whole numbers."""
-    counts = []
-    for word in text.split(","):
-        if not re.fullmatch(r"\s*0*[1-9][0-9]{0,6}\s*", word):
-            raise RequestError(f"{text!r} is not a list of ranks", "write 4 or 1,2,4")
-        counts.append(int(word))
-    if max(counts) > MOST_RANKS:
-        raise RequestError(f"at most {MOST_RANKS} ranks are launched, not {max(counts)}", "write 4 or 1,2,4")
-    return counts
 
 
 def smallest_surface(ranks: int, cells: Extents | None) -> Grid:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hockney.apps.jacobi.answer import JacobiAnswer
 from hockney.apps.stencil.runs import ABOUT_PREDICTION, of_rank, sides, simulated_s
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Basis, Made, Runs, app_sections
-from hockney.report.run_tables import Shown
+from hockney.report.app_sections import Basis, Contribution, Runs, app_sections
+from hockney.report.run_tables import ReportedRun
 from hockney.report.runs_section import Program, section
 
 
@@ -25,11 +25,11 @@ class Jacobi(Program):
     about_bound = "The bound: memory bandwidth, measured in turns with the sweeps, over the bytes of an update."
     about_prediction = ABOUT_PREDICTION
 
-    def shown(self, record: AppRecord) -> Shown:
+    def reported(self, record: AppRecord) -> ReportedRun:
         """A sweep."""
         asked, answer = record.parameters, record.answer.read_as(JacobiAnswer)
         parts_s = [sum(of_ranks_s) for of_ranks_s in (answer.compute_s, answer.pack_s, answer.wait_s)]
-        return Shown(
+        return ReportedRun(
             record,
             problem=sides(record, "n"),
             count=int(asked["iterations"]),
@@ -47,6 +47,6 @@ class Jacobi(Program):
 
 
 @app_sections.register("jacobi")
-def jacobi(runs: Runs) -> Made:
+def jacobi(runs: Runs) -> Contribution:
     """Its section."""
     return section(Jacobi(), runs)

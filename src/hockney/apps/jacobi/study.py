@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hockney.apps.jacobi.answer import JacobiAnswer
-from hockney.apps.stencil.choice import Source, rank_grids
+from hockney.apps.stencil.choice import USUAL_CELL_S, Source, rank_grids
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.stencil import Exchange, Stencil
 from hockney.apps.stencil.steps import Step
@@ -13,9 +13,6 @@ from hockney.apps.stencil.surroundings import Surroundings
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents, format_time
-
-USUAL_CELL_S = 1e-9
-"""Beside the exchange, to weigh parts of unequal size where a grid is chosen by its predicted time."""
 
 
 def fastest_grid(ranks: int, cells: Extents | None, side: int, halo: Exchange, costs: MachineCosts) -> Grid:

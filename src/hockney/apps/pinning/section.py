@@ -5,24 +5,24 @@ from __future__ import annotations
 from hockney.apps.pinning.answer import PinningAnswer
 from hockney.apps.pinning.judge import findings, sight
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Made, Runs, app_sections, as_data, page_id, readable
+from hockney.report.app_sections import Contribution, Runs, app_sections, as_data, page_id, readable
 from hockney.report.page import Section
 from hockney.report.run_tables import table
 
 
 @app_sections.register("pinning")
-def pinning(runs: Runs) -> Made:
+def pinning(runs: Runs) -> Contribution:
     """A row for each launch; it has no time that a model should explain."""
     meaning = "Where every rank and thread may run and did, looked at while they worked."
     page = Section(page_id("pinning"), "Pinning", meaning, is_application=True)
-    made = Made([page])
-    rows = readable(runs.records, _row, page, made)
+    contribution = Contribution([page])
+    rows = readable(runs.records, _row, page, contribution)
     if rows:
         names = ("ranks", "threads", "mapping", "variant", "MPI", "what is wrong")
         columns = {name: [row[index] for _, row in rows] for index, name in enumerate(names)}
         page.tables.insert(0, table(f"Launches ({len(rows)})", columns, {"variant", "MPI", "what is wrong"}))
-        made.runs += as_data([record for record, _ in rows])
-    return made
+        contribution.runs += as_data([record for record, _ in rows])
+    return contribution
 
 
 def _row(record: AppRecord) -> tuple[AppRecord, list[str]]:

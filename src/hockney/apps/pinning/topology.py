@@ -12,7 +12,7 @@ from typing import Literal
 from hockney.apps.pinning.answer import SeenHost
 from hockney.errors import RequestError
 from hockney.machine.system import load_system
-from hockney.records.answers import Place
+from hockney.records.answers import RankPlace
 from hockney.runner.inventory import placements
 
 Level = Literal["package", "numa", "cache", "core"]
@@ -96,7 +96,7 @@ def here() -> NodeTopology:
     return of_placements(placements())
 
 
-def of_placements(places: Iterable[Place]) -> NodeTopology:
+def of_placements(places: Iterable[RankPlace]) -> NodeTopology:
     """From what `hockney.runner.inventory` reads of a machine."""
     return NodeTopology(
         tuple(
@@ -107,7 +107,7 @@ def of_placements(places: Iterable[Place]) -> NodeTopology:
     )
 
 
-def _last_cache(place: Place) -> int:
+def _last_cache(place: RankPlace) -> int:
     data = [cache for cache in place.caches if cache.type != "Instruction" and cache.shared]
     return min(max(data, key=lambda cache: cache.level).shared) if data else place.numa
 

@@ -12,7 +12,7 @@ from typing import TypeVar, get_args
 from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
-from hockney.machine.select import one
+from hockney.machine.select import select_entry
 from hockney.machine.system import System
 from hockney.predict.machine_costs import OVERHEAD_SHARE, WITHOUT_NETWORK, ranks_of_one_node
 from hockney.predict.machine_costs import of_machine as costs_of_machine
@@ -207,7 +207,7 @@ class MachineLinks:
     @property
     def nearest(self) -> Locality:
         """The nearest locality that was measured."""
-        return next(one for one in LOCALITIES if any(one in known for known in self._known.values()))
+        return next(near for near in LOCALITIES if any(near in known for known in self._known.values()))
 
     def __call__(self, locality: Locality) -> Link:
         """Of that locality; on a node else of the nearest measured one farther out, else farther in.
@@ -231,7 +231,7 @@ class MachineLinks:
         taken = min(at, key=lambda name: (at[name] < wanted, abs(at[name] - wanted)))
         if taken != locality:
             self._note(f"{locality}: not measured, {operation} of {taken} is taken")
-        entry = one(self._machine, {**self._where, "operation": operation, "locality": taken})
+        entry = select_entry(self._machine, {**self._where, "operation": operation, "locality": taken})
         message = predict_message(entry, MESSAGE_B, "piecewise")
         return Link(message.time_s, message.low_s, message.high_s, self._overhead_s(taken, message.time_s))
 

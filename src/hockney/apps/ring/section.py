@@ -5,8 +5,8 @@ from __future__ import annotations
 from hockney.apps.ring.answer import RingAnswer
 from hockney.apps.ring.model import MachineLinks, around, predict
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Basis, Made, Runs, app_sections
-from hockney.report.run_tables import Shown
+from hockney.report.app_sections import Basis, Contribution, Runs, app_sections
+from hockney.report.run_tables import ReportedRun
 from hockney.report.runs_section import Program, section
 
 
@@ -26,11 +26,11 @@ class Ring(Program):
         "what sending and receiving keep a processor busy where both travel at once."
     )
 
-    def shown(self, record: AppRecord) -> Shown:
+    def reported(self, record: AppRecord) -> ReportedRun:
         """A cycle."""
         asked = record.parameters
         topology = "" if asked["topology"] == "world" else f", {asked['topology']}"
-        return Shown(
+        return ReportedRun(
             record,
             problem="",
             way=f"{asked['exchange']}{topology}",
@@ -47,6 +47,6 @@ class Ring(Program):
 
 
 @app_sections.register("ring")
-def ring(runs: Runs) -> Made:
+def ring(runs: Runs) -> Contribution:
     """Its section."""
     return section(Ring(), runs)

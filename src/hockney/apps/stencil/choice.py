@@ -16,6 +16,8 @@ UNCALIBRATED = 1.3
 """Factor either way for communication that was simulated from ping-pongs alone: what evaluations of such
 predictions on published tables show for 95 % of the points that are not congested."""
 MOST_SCANNED = 4096
+USUAL_CELL_S = 1e-9
+"""Beside the exchange, to weigh parts of unequal size where a grid is chosen by its predicted time."""
 SHARES = (0.1, 0.5)
 """Of the time, from which communication is said to matter."""
 

@@ -7,8 +7,8 @@ from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.model import costs_of
 from hockney.apps.sum3d.study import Problem, summary
 from hockney.records.app_record import AppRecord
-from hockney.report.app_sections import Basis, Made, Runs, app_sections
-from hockney.report.run_tables import Shown
+from hockney.report.app_sections import Basis, Contribution, Runs, app_sections
+from hockney.report.run_tables import ReportedRun
 from hockney.report.runs_section import Program, section
 from hockney.units import Extents
 
@@ -27,12 +27,12 @@ class Sum3d(Program):
         "the memory bandwidth that each run measured itself: in those parts nothing is foretold."
     )
 
-    def shown(self, record: AppRecord) -> Shown:
+    def reported(self, record: AppRecord) -> ReportedRun:
         """A cycle."""
         problem, answer = _problem(record), record.answer.read_as(Sum3dAnswer)
         parts_s = {name: sum(of_ranks_s) for name, of_ranks_s in answer.parts_s.items()}
         total_s = sum(parts_s.values())
-        return Shown(
+        return ReportedRun(
             record,
             problem=str(problem.size),
             grid=str(problem.grid),
@@ -57,6 +57,6 @@ def _problem(record: AppRecord) -> Problem:
 
 
 @app_sections.register("sum3d")
-def sum3d(runs: Runs) -> Made:
+def sum3d(runs: Runs) -> Contribution:
     """Its section."""
     return section(Sum3d(), runs)

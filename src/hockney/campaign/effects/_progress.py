@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hockney.campaign.effects.base import Here
-from hockney.records.answers import Place
+from hockney.records.answers import RankPlace
 
 OWN = "HOCKNEY_PROGRESS_THREAD"
 """Asks the runner for a thread of its own beside the rank that computes (cpp/runner/effects/overlap)."""
@@ -29,18 +29,18 @@ def library_threads(here: Here) -> str:
     """
     threaded = [place for place in here.ranks if set(place.progress_threads) - {OWN}]
     for host in sorted({place.host for place in threaded}):
-        mine = _of_host(here, host)
+        on_host = _of_host(here, host)
         beside = [place for place in threaded if place.host == host]
-        bound = [place for place in beside if _cores(mine, place.affinity) < 2]
+        bound = [place for place in beside if _cores(on_host, place.affinity) < 2]
         if bound:
             return (
                 f"rank {bound[0].rank} is bound to one core, which its progress thread would share; measure "
                 "with --bind-to none"
             )
-        cores = _cores(mine, {cpu for place in mine for cpu in place.affinity})
-        if len(mine) + len(beside) > cores:
+        cores = _cores(on_host, {cpu for place in on_host for cpu in place.affinity})
+        if len(on_host) + len(beside) > cores:
             return (
-                f"no core is left for progress threads: {len(mine)} ranks and {len(beside)} threads on the "
+                f"no core is left for progress threads: {len(on_host)} ranks and {len(beside)} threads on the "
                 f"{cores} cores that they may use of {host}; measure fewer ranks"
             )
     return ""
@@ -54,12 +54,12 @@ def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
     """
     place = _place(here, rank)
     host = place.host
-    mine = _of_host(here, host)
-    taken = {cpu for one in mine for cpu in (*one.affinity, *one.siblings)}
-    if _cores(mine, place.affinity) > 1:
-        if _cores(mine, taken) > len(mine):
+    on_host = _of_host(here, host)
+    taken = {cpu for neighbour in on_host for cpu in (*neighbour.affinity, *neighbour.siblings)}
+    if _cores(on_host, place.affinity) > 1:
+        if _cores(on_host, taken) > len(on_host):
             return sorted(place.affinity), ""
-        return [], f"no core is left for a progress thread beside the {len(mine)} ranks of {host}"
+        return [], f"no core is left for a progress thread beside the {len(on_host)} ranks of {host}"
     free = {cpu for cache in place.caches for cpu in cache.shared} - taken
     usable = free & here.usable_cpus.get(host, free)
     if usable:
@@ -72,15 +72,15 @@ def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
     return [], f"no core that shares a cache with rank {rank} is free for a progress thread; measure fewer ranks"
 
 
-def _place(here: Here, rank: int) -> Place:
+def _place(here: Here, rank: int) -> RankPlace:
     return next(place for place in here.ranks if place.rank == rank)
 
 
-def _of_host(here: Here, host: str) -> list[Place]:
+def _of_host(here: Here, host: str) -> list[RankPlace]:
     return [place for place in here.ranks if place.host == host]
 
 
-def _cores(places: Sequence[Place], cpus: Iterable[int]) -> int:
+def _cores(places: Sequence[RankPlace], cpus: Iterable[int]) -> int:
     """How many cores these processors are, all cores having as many hardware threads as those of the ranks."""
     width = max((len(place.siblings) for place in places), default=1) or 1
     return len(set(cpus)) // width

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hockney.records.answers import Answer, Place
+from hockney.records.answers import Answer, RankPlace
 from hockney.records.record import LOCALITIES, Locality
 from hockney.registry import Registry
 
@@ -44,7 +44,7 @@ class Here:
 
     pairs: Sequence[tuple[Locality, int, int]]
     localities: Mapping[tuple[int, int], Locality]
-    ranks: Sequence[Place]
+    ranks: Sequence[RankPlace]
     eager_limit_B: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     usable_cpus: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -74,16 +74,16 @@ class Here:
 
     def farthest(self) -> Locality:
         """The outermost locality that the placement has."""
-        return max((one for one, _, _ in self.pairs), key=LOCALITIES.index)
+        return max((locality for locality, _, _ in self.pairs), key=LOCALITIES.index)
 
 
-Asking = Generator[Question | NotMeasurable, Answer | None, None]
+Questions = Generator[Question | NotMeasurable, Answer | None, None]
 """Yields questions and is sent their answers; None for one that was refused, and after NotMeasurable.
 
 It must depend on nothing but `Here` and the answers: a campaign that is resumed feeds it the answers on disk.
 """
 
-effects: Registry[Callable[[Here], Asking]] = Registry(
+effects: Registry[Callable[[Here], Questions]] = Registry(
     "effect", "hockney.campaign.effects", "reference/effects.md"
 )
 """By the name of the effect, which is that of its file in cpp/runner/effects."""

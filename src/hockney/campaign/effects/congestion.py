@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import NO_BYTES, Here, NotMeasurable, Question, Questions, effects
 from hockney.network.topologies.base import Network, parse_spec
 from hockney.network.traffic.base import Allocated, Demand, Links
 from hockney.network.traffic.demands import traffics
@@ -34,7 +34,7 @@ THRICE = {**ONCE, "repetitions": 3}
 
 
 @effects.register("congestion")
-def ask(here: Here) -> Asking:
+def ask(here: Here) -> Questions:
     """Pairs alone, two ordered pairings, random ones until their mean is known, and the slowest of them again."""
     members = members_of(here)
     locality = here.farthest()
@@ -49,8 +49,8 @@ def ask(here: Here) -> Asking:
         return
 
     def question(ranks: Sequence[int], pairs: Sequence[int], **more: object) -> Question:
-        asked = {"bytes": size_B, "pairs": ",".join(map(str, pairs)), "sample_s": 0.0, **more}
-        return Question(ranks, asked, locality)
+        parameters = {"bytes": size_B, "pairs": ",".join(map(str, pairs)), "sample_s": 0.0, **more}
+        return Question(ranks, parameters, locality)
 
     timing = ONCE if here.simulated else here.timing(0.2)
     alone = [int(rank) for rank in lot.permutation(len(members))]
@@ -68,9 +68,9 @@ def ask(here: Here) -> Asking:
     repeated = ONCE if here.simulated else THRICE
     slowest: list[tuple[float, Question]] = []
 
-    def noted(asked: Question, answer: Answer | None) -> None:
+    def noted(pairing: Question, answer: Answer | None) -> None:
         if answer is not None:
-            slowest.append((float(np.max(answer.read_as(StreamsAnswer).pair_s)), asked))
+            slowest.append((float(np.max(answer.read_as(StreamsAnswer).pair_s)), pairing))
 
     if half > 1:
         for pattern, pairs in ordered(half).items():
@@ -109,19 +109,19 @@ def ask(here: Here) -> Asking:
         yield from _again(slowest)
 
 
-def _again(slowest: Sequence[tuple[float, Question]]) -> Asking:
+def _again(slowest: Sequence[tuple[float, Question]]) -> Questions:
     """The slowest pairing on visits of their own, because the greatest of many times is so by chance as well.
 
     Where the median of its slowest pair then falls behind the next one's only time, that one's as well. (The
     median is each pair's: of many pairs one or another is disturbed on every visit.)
     """
     surely_s = 0.0
-    for once_s, asked in sorted(slowest, key=lambda one: one[0], reverse=True)[:MOST_AGAIN]:
+    for once_s, pairing in sorted(slowest, key=lambda entry: entry[0], reverse=True)[:MOST_AGAIN]:
         if once_s <= surely_s:
             return
         visits_s = []
         for again in range(AGAIN):
-            answer = yield Question(asked.members, {**asked.parameters, "again": again}, asked.locality)
+            answer = yield Question(pairing.members, {**pairing.parameters, "again": again}, pairing.locality)
             if answer is not None:
                 visits_s.append(answer.read_as(StreamsAnswer).pair_s)
         surely_s = max(surely_s, float(np.max(np.median(visits_s, axis=0))) if visits_s else 0.0)

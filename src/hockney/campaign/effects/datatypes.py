@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import NO_BYTES, Here, NotMeasurable, Question, Questions, effects
 
 SIZE_B = 16 * 2**10
 """The message of Hoefler et al. 2010, figure 1b."""
@@ -27,7 +27,7 @@ Layout = dict[str, int | str]
 
 
 @effects.register("datatypes")
-def ask(here: Here) -> Asking:
+def ask(here: Here) -> Questions:
     """Each way on its layouts, at every locality."""
     if here.simulated:
         yield NotMeasurable("a simulation has no memory hierarchy: gathering data takes no time in it")
@@ -56,12 +56,12 @@ def ways(largest_B: int, seed: int) -> dict[str, list[Layout]]:
     contiguous = [_contiguous(size_B) for size_B in all_B]
     by_block = list(_by_block(main_B, (*BLOCKS_B, *COPIED_B)))
     others = [
-        one
+        layout
         for size_B in SIZES_B
         if size_B <= largest_B and size_B != main_B
-        for one in _by_block(size_B, BLOCKS_B)
+        for layout in _by_block(size_B, BLOCKS_B)
     ]
-    switching = [one for size_B in SWITCHING_B if size_B <= largest_B for one in _by_block(size_B, (8, 64))]
+    switching = [layout for size_B in SWITCHING_B if size_B <= largest_B for layout in _by_block(size_B, (8, 64))]
     sparse = [_strided("vector", main_B, 8, stride_B) for stride_B in (64, 512, 4096, 4104, 16384)]
     listed = [
         _strided("indexed", main_B, 4, 8),
@@ -73,7 +73,7 @@ def ways(largest_B: int, seed: int) -> dict[str, list[Layout]]:
     few = [_strided("vector", main_B, 1, stride_B) for stride_B in (2, 64, 1024, 2048, 4096)]
     apart = [_strided("vector", main_B, 8, stride_B) for stride_B in (4096, 4104)]
     short = [*contiguous, *few, *by_block, *switching, *apart, *listed, *faces]
-    found = {
+    by_way = {
         "send": [
             *contiguous,
             *(_strided("vector", main_B, 1, stride_B) for stride_B in STRIDES_B),
@@ -89,7 +89,7 @@ def ways(largest_B: int, seed: int) -> dict[str, list[Layout]]:
         "pack": short,
         "unpack": short,
     }
-    return {way: _unique(layouts) for way, layouts in found.items()}
+    return {way: _unique(layouts) for way, layouts in by_way.items()}
 
 
 def _contiguous(size_B: int) -> Layout:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from hockney.campaign.effects.base import NO_BYTES, Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import NO_BYTES, Here, NotMeasurable, Question, Questions, effects
 from hockney.records.answers import StreamsAnswer
 from hockney.records.record import LOCALITIES, Locality
 
@@ -34,7 +34,7 @@ FACING: tuple[Locality, ...] = ("numa", "package", "node", "network")
 
 
 @effects.register("injection")
-def ask(here: Here) -> Asking:
+def ask(here: Here) -> Questions:
     """For each locality 1, 2, … pairs as far as there are ranks; all points are visited twice, far apart.
 
     Sizes grow until a window takes too long; what takes long is visited once, and a simulation repeats itself.
@@ -43,7 +43,7 @@ def ask(here: Here) -> Asking:
     if not max(sizes_B):
         yield NotMeasurable(NO_BYTES)
         return
-    found: dict[tuple[Locality, int, int], float] = {}
+    window_s: dict[tuple[Locality, int, int], float] = {}
     for visit in range(1 if here.simulated else VISITS):
         for locality, _, _ in here.pairs:
             if here.oversubscribed and locality != "network":
@@ -58,12 +58,12 @@ def ask(here: Here) -> Asking:
                 members = [rank for pair in pairs[:count] for rank in pair]
                 for size_B in sizes_B:
                     place = (locality, count, size_B)
-                    if visit > 0 and not 0 < found.get(place, 0.0) <= ONCE_S:
+                    if visit > 0 and not 0 < window_s.get(place, 0.0) <= ONCE_S:
                         continue
                     words = {"bytes": size_B, "layout": layout, "visit": visit}
                     answer = yield Question(members, {**words, **_timing(here, size_B)}, locality)
-                    found[place] = answer.read_as(StreamsAnswer).time_s if answer is not None else 0.0
-                    if found[place] > SLOWEST_S and size_B >= LEAST_LONGEST_B and not here.simulated:
+                    window_s[place] = answer.read_as(StreamsAnswer).time_s if answer is not None else 0.0
+                    if window_s[place] > SLOWEST_S and size_B >= LEAST_LONGEST_B and not here.simulated:
                         break
 
 
@@ -87,18 +87,18 @@ def pairs_at(here: Here, locality: Locality) -> tuple[list[tuple[int, int]], str
     node's link). `disjoint`: no two need be between the same domains. The domain of most pairs is taken.
     """
     level = LOCALITIES.index(locality)
-    found: list[tuple[int, int]] = []
+    best: list[tuple[int, int]] = []
     layout = "disjoint"
     for domain in _domains(here, range(len(here.ranks)), level):
-        inner = sorted(_domains(here, domain, level - 1), key=lambda one: (-len(one), one[0]))
+        inner = sorted(_domains(here, domain, level - 1), key=lambda ranks: (-len(ranks), ranks[0]))
         if locality in FACING and len(inner) > 1 and len(inner[1]) > 1:
             first, second = sorted(inner[:2])
             pairs, how = list(zip(first, second, strict=False)), "facing"
         else:
             pairs, how = _across(inner), "disjoint"
-        if len(pairs) > len(found):
-            found, layout = pairs, how
-    return found, layout
+        if len(pairs) > len(best):
+            best, layout = pairs, how
+    return best, layout
 
 
 def _across(groups: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
@@ -106,7 +106,7 @@ def _across(groups: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     left = [list(group) for group in groups]
     pairs = []
     while len(left) > 1:
-        left.sort(key=lambda one: (-len(one), one[0]))
+        left.sort(key=lambda group: (-len(group), group[0]))
         a, b = left[0].pop(0), left[1].pop(0)
         pairs.append((min(a, b), max(a, b)))
         left = [group for group in left if group]
@@ -118,8 +118,8 @@ def _domains(here: Here, ranks: Sequence[int], level: int) -> list[list[int]]:
     place = {rank: index for index, rank in enumerate(ranks)}
     near = [
         (place[a], place[b])
-        for (a, b), one in here.localities.items()
-        if a in place and b in place and LOCALITIES.index(one) <= level
+        for (a, b), locality in here.localities.items()
+        if a in place and b in place and LOCALITIES.index(locality) <= level
     ]
     rows, columns = [a for a, _ in near], [b for _, b in near]
     graph = coo_array((np.ones(len(near)), (rows, columns)), shape=(len(place), len(place)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.records.record import Locality
 
 DEPTHS = (0, 1, 4, 16, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -13,7 +13,7 @@ TIME_SHARE = 0.1
 
 
 @effects.register("matching")
-def ask(here: Here) -> Asking:
+def ask(here: Here) -> Questions:
     """Both queues, receives from a named and from any source; entries by tag, with a third rank by source."""
     if here.simulated:
         yield NotMeasurable("a simulation has no host time: a search in a queue takes none in it")
@@ -55,5 +55,12 @@ def _question(
     source: str = "named",
     locality: Locality,
 ) -> Question:
-    asked = {"queue": queue, "ahead": ahead, "behind": behind, "by": by, "source": source, "planted_entry_s": 0}
-    return Question(members, {**asked, **here.timing(TIME_SHARE)}, locality)
+    parameters = {
+        "queue": queue,
+        "ahead": ahead,
+        "behind": behind,
+        "by": by,
+        "source": source,
+        "planted_entry_s": 0,
+    }
+    return Question(members, {**parameters, **here.timing(TIME_SHARE)}, locality)

@@ -9,7 +9,7 @@ from hockney.campaign.effects._progress import (
     own_thread,
     wants_own_thread,
 )
-from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 
 SIZES_B = (8, 256, 1024, 4096, 16 * 1024, 64 * 1024, 256 * 1024, 1024**2, 4 * 1024**2)
 FACTOR = 2.0
@@ -22,7 +22,7 @@ NOTHING_PLANTED = {"planted_call_s": 0, "planted_byte_s": 0, "planted_transfer_s
 
 
 @effects.register("overlap")
-def ask(here: Here) -> Asking:
+def ask(here: Here) -> Questions:
     """One pair of each locality; nothing where the ranks share cores, as one's computation stops the other."""
     for locality, a, b in here.pairs:
         if here.oversubscribed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Literal
 
-from hockney.campaign.effects.base import Asking, Here, NotMeasurable, Question, effects
+from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.records.answers import Answer, SynchronisationAnswer
 from hockney.records.record import Locality
 
@@ -37,7 +37,7 @@ def has_arrived(answer: SynchronisationAnswer) -> bool:
 
 
 @effects.register("synchronisation")
-def ask(here: Here) -> Asking:
+def ask(here: Here) -> Questions:
     """Both kinds of receiver between the nearest pair of each locality; where data arrive early, too."""
     for locality, a, b in here.pairs:
         yield from _limit(here, locality, (a, b), "present", is_free, is_free)

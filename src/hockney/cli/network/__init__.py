@@ -1,4 +1,4 @@
-"""`hockney network`: networks as exact graphs. Here is what the verbs of the topologies share."""
+"""`hockney network`: networks as exact graphs, and the options that its verbs share."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from hockney.errors import RequestError
 from hockney.options import Option, named
 from hockney.terminal import group
 from hockney.terminal.loading import later
+from hockney.units import parse_bytes
 from hockney.words import wholes
 
 with later():
     import numpy as np
 
-    from hockney.network.topologies.base import Network
+    from hockney.network.topologies.base import Network, parse_spec
+    from hockney.network.traffic.base import check_bytes
+    from hockney.network.traffic.study import default_routing
 
 
 network = group(
@@ -25,8 +28,41 @@ network = group(
 )
 
 
+class OnTopology(BaseModel):
+    """The network of a verb that is not a topology itself."""
+
+    topology: Annotated[str, Option("torus:8x8x8, hypercube:6, fat-tree:nodes=148,…, edges:FILE, …")]
+
+    @property
+    def graph(self) -> Network:
+        """The network that `--topology` names."""
+        return parse_spec(self.topology)
+
+
+class Routed(OnTopology):
+    """A network, and how messages find their way through it."""
+
+    routing: Annotated[
+        str,
+        Option("shortest, up-down, d-mod-k or dimension-order. [default: up-down in a tree, else shortest]"),
+    ] = ""
+
+    def routing_on(self, graph: Network) -> str:
+        """The routing by its name in the registry."""
+        return self.routing.replace("-", "_") or default_routing(graph)
+
+
+def message_size(text: str) -> int:
+    """Bytes of a message that loads a link; RequestError for none, and for more than any message has."""
+    size_B = parse_bytes(text)
+    if size_B == 0:
+        raise RequestError("a message of 0 B loads no link", "for example --bytes 64KiB")
+    check_bytes(size_B, text)
+    return size_B
+
+
 class Allocation(BaseModel):
-    """The nodes that count."""
+    """The nodes that take part."""
 
     allocation: Annotated[
         int | None, Option("Only the first so many nodes, in leaf order. [default: all]"), Field(ge=1)
@@ -34,26 +70,26 @@ class Allocation(BaseModel):
     allocation_nodes: Annotated[str | None, Option("Only these nodes: 0-15,32.")] = None
 
 
-def allocated(made: Network, asked: Allocation) -> Any:
+def allocated(graph: Network, options: Allocation) -> Any:
     """Node numbers (n,) in leaf order; RequestError where the network does not have them."""
-    count, listed = asked.allocation, asked.allocation_nodes
+    count, listed = options.allocation, options.allocation_nodes
     if count is not None and listed is not None:
         raise RequestError("--allocation and --allocation-nodes are both given", "give one of them")
-    if count is not None and count > made.nodes:
-        raise RequestError(f"--allocation: {count} nodes of {made.nodes}", "give fewer")
+    if count is not None and count > graph.nodes:
+        raise RequestError(f"--allocation: {count} nodes of {graph.nodes}", "give fewer")
     if listed is not None:
         with named("--allocation-nodes"):
-            nodes, times = np.unique(wholes(listed, range(made.nodes)), return_counts=True)
+            nodes, times = np.unique(wholes(listed, range(graph.nodes)), return_counts=True)
         if times.max() > 1:
             raise RequestError(
                 f"--allocation-nodes {listed!r} names node {nodes[times.argmax()]} more than once",
                 "name every node once",
             )
         return nodes
-    return np.arange(made.nodes if count is None else count)
+    return np.arange(graph.nodes if count is None else count)
 
 
 def counted(number: float, what: str, form: str = "", *, plural: str = "") -> str:
     """`1 node`, `2 nodes`."""
-    told = format(number, form)
-    return f"{told} {what if told == '1' else plural or what + 's'}"
+    digits = format(number, form)
+    return f"{digits} {what if digits == '1' else plural or what + 's'}"

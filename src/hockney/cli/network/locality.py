@@ -5,19 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from pydantic import BaseModel
 from rich.table import Table
 
-from hockney.cli.network import counted, network
-from hockney.cli.network.traffic import TopologyOption
+from hockney.cli.network import OnTopology, counted, network
+from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes
 
 with later():
-    from hockney.network.topologies.base import parse_spec
     from hockney.network.traffic.measured import by_hops, measured_pairs, nodes_by_name, read_nodes
     from hockney.records.folder import Campaign
+
+
+class LocalityOptions(BaseModel):
+    """Which latencies of a campaign, between which hosts."""
+
+    campaign: Annotated[Path, Argument("Folder of `hockney measure` with ping-pongs between nodes.")]
+    hosts: Annotated[Path | None, Option("Lines `host node`. [default: hosts in the order of their names]")] = (
+        None
+    )
+    size_B: Annotated[
+        int | None,
+        Option("Message size. [default: the smallest measured]", flags=("--bytes",), read=parse_bytes),
+    ] = None
+    variant: Annotated[str, Option("Variant of the campaign's launches.")] = "default"
 
 
 @verb(
@@ -27,55 +40,44 @@ with later():
     "--hosts hosts.txt --json",
     of=network,
 )
-def locality(
-    campaign: Annotated[Path, typer.Argument(help="Folder of `hockney measure` with ping-pongs between nodes.")],
-    topology: TopologyOption,
-    hosts: Annotated[
-        Path | None,
-        typer.Option(help="Lines `host node`. [default: hosts in the order of their names]", show_default=False),
-    ] = None,
-    size: Annotated[
-        str, typer.Option("--bytes", help="Message size. [default: the smallest measured]", show_default=False)
-    ] = "",
-    variant: Annotated[str, typer.Option(help="Of the campaign's launches.")] = "default",
-    json: JsonOption = False,
-) -> None:
+def locality(options: LocalityOptions, on: OnTopology, json: JsonOption = False) -> None:
     """Latency by hops, and base + per hop as a line with intervals.
 
-    Whether the hosts are where the topology has them is not checked by this: a line that does not fit says so.
+    Nothing checks whether the hosts are where the topology has them: a line that does not fit says so.
     """
-    of = parse_spec(topology)
-    opened = Campaign.open(campaign)
-    size_B, pairs = measured_pairs(opened, parse_bytes(size) if size else None, variant)
-    for warning in opened.warnings:
+    graph, hosts = on.graph, options.hosts
+    campaign = Campaign.open(options.campaign)
+    size_B, pairs = measured_pairs(campaign, options.size_B, options.variant)
+    for warning in campaign.warnings:
         say.warn(warning)
-    at = read_nodes(hosts, pairs, of) if hosts else nodes_by_name(pairs, of)
-    found = by_hops(of, pairs, at)
-    line = found.fit()
+    node_of = read_nodes(hosts, pairs, graph) if hosts else nodes_by_name(pairs, graph)
+    latencies = by_hops(graph, pairs, node_of)
+    line = latencies.fit()
     if json:
         say.json(
             {
-                "topology": of.spec,
+                "topology": graph.spec,
                 "bytes": size_B,
-                "variant": variant,
+                "variant": options.variant,
                 "hosts_from": str(hosts) if hosts else "order of their names",
-                "nodes": dict(sorted(at.items(), key=lambda one: one[1])),
-                "classes": found.classes(),
+                "nodes": dict(sorted(node_of.items(), key=lambda item: item[1])),
+                "classes": latencies.classes(),
                 "fit": line,
             }
         )
         return
     where = f"as {hosts} says" if hosts else "in the order of their names"
-    say.line(f"{counted(len(pairs), 'pair')} of {len(at)} hosts on {of.spec} ({where}), {format_bytes(size_B)}")
+    heading = f"{counted(len(pairs), 'pair')} of {len(node_of)} hosts on {graph.spec} ({where})"
+    say.line(f"{heading}, {format_bytes(size_B)}")
     table = Table("hops", "pairs", "least", "median", "largest", box=None)
-    for one in found.classes():
-        times = (format_time(one[key]) for key in ("least_s", "median_s", "largest_s"))
-        table.add_row(str(one["hops"]), str(one["pairs"]), *times)
+    for row in latencies.classes():
+        times = (format_time(row[key]) for key in ("least_s", "median_s", "largest_s"))
+        table.add_row(str(row["hops"]), str(row["pairs"]), *times)
     say.table(table)
     if line["identifiable"]:
         for name, word in (("base_s", "base"), ("per_hop_s", "per hop")):
-            one = line[name]
-            interval = "" if one["low"] is None else f" ({format_time(one['low'])} to {format_time(one['high'])})"
-            say.line(f"{word}: {format_time(one['value'])}{interval}")
+            value, low, high = (line[name][key] for key in ("value", "low", "high"))
+            interval = "" if low is None else f" ({format_time(low)} to {format_time(high)})"
+            say.line(f"{word}: {format_time(value)}{interval}")
     if reason := line.get("reason"):
         say.line(reason)

@@ -5,25 +5,41 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli.network import Allocation, allocated, counted, network
-from hockney.cli.network.traffic import RoutingOption, TopologyOption
-from hockney.errors import RequestError
-from hockney.options import named
+from hockney.cli.network import Allocation, Routed, allocated, counted, message_size, network
+from hockney.options import Option
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import parse_bytes
 
 with later():
-    from hockney.network.topologies.base import parse_spec
     from hockney.network.topologies.torus import extents
-    from hockney.network.traffic.base import Allocated, Links, check_bytes
-    from hockney.network.traffic.mapping import Comparison, check_ranks, compare, read_map
+    from hockney.network.traffic.base import Allocated, Links
+    from hockney.network.traffic.mapping import MapComparison, check_ranks, compare, read_map
     from hockney.network.traffic.patterns.base import Volumes, parse_pattern
     from hockney.network.traffic.placements import Situation
-    from hockney.network.traffic.study import default_routing
+
+
+class MapOptions(BaseModel):
+    """The messages of a program's ranks, and the placements of the ranks that are compared."""
+
+    pattern: Annotated[
+        str, Option("jacobi:AxBxC, ring:P, alltoall:P, matrix:FILE or collective:NAME:ALGORITHM:P.")
+    ]
+    ppn: Annotated[int, Option("Ranks on each node."), Field(ge=1)] = 1
+    size_B: Annotated[
+        int | None,
+        Option("Size of one message or face. [default: count them]", flags=("--bytes",), read=message_size),
+    ] = None
+    cells: Annotated[
+        tuple[int, ...] | None,
+        Option("jacobi: cells of one rank, 64x64x64, of 8 B each.", read=lambda text: extents(text, "cells")),
+    ] = None
+    periodic: Annotated[bool, Option("jacobi: the boundaries are joined.")] = False
+    map_file: Annotated[Path | None, Option("A map of your own to compare: lines `rank node`.")] = None
+    samples: Annotated[int, Option("Random maps, of which the median is shown."), Field(ge=1, le=1000)] = 9
+    seed: Annotated[int, Option("Seed of random maps and of the order of swaps."), Field(ge=0)] = 0
 
 
 @verb(
@@ -34,86 +50,58 @@ with later():
     "hockney network map --pattern ring:16 --topology torus:4x4 --map-file mine.txt",
     of=network,
 )
-def map_(
-    pattern: Annotated[
-        str,
-        typer.Option(help="jacobi:AxBxC, ring:P, alltoall:P, matrix:FILE or collective:NAME:ALGORITHM:P."),
-    ],
-    topology: TopologyOption,
-    ppn: Annotated[int, typer.Option(min=1, help="Ranks on each node.")] = 1,
-    size: Annotated[
-        str,
-        typer.Option("--bytes", help="Size of one message or face. [default: count them]", show_default=False),
-    ] = "",
-    cells: Annotated[str, typer.Option(help="jacobi: cells of one rank, 64x64x64, of 8 B each.")] = "",
-    periodic: Annotated[bool, typer.Option(help="jacobi: the boundaries are joined.")] = False,
-    routing: RoutingOption = "",
-    map_file: Annotated[
-        Path | None, typer.Option(help="A map of your own to compare: lines `rank node`.")
-    ] = None,
-    samples: Annotated[int, typer.Option(min=1, max=1000, help="Random maps, of which the median is shown.")] = 9,
-    seed: Annotated[int, typer.Option(min=0, help="Of random maps and of the order of swaps.")] = 0,
-    *,
-    allocation: Allocation,
-    json: JsonOption = False,
-) -> None:
+def map_(routed: Routed, options: MapOptions, allocation: Allocation, json: JsonOption = False) -> None:
     """Hop-bytes and the most loaded link of several placements of a pattern, and which is best.
 
-    Sorted by the most loaded link, then by hop-bytes. What stays within a node crosses no link. The factors are
-    of load, not of time: a program also computes, and messages also have latencies.
+    Placements are sorted by their most loaded link, then by hop-bytes. What stays within a node crosses no link.
+    The factors compare loads, not times: a program also computes, and messages also have latencies.
     """
-    size_B = parse_bytes(size) if size else None
-    if size_B == 0:
-        raise RequestError("messages of 0 B load no link", "for example --bytes 64KiB")
-    check_bytes(size_B or 0, f"--bytes {size}")
-    with named("--cells"):
-        box = extents(cells, "cells") if cells else None
-    made = parse_pattern(pattern, Volumes(size_B, box, periodic))
-    of = parse_spec(topology)
-    nodes = allocated(of, allocation)
-    way = routing.replace("-", "_") or default_routing(of)
-    situation = Situation(made, Allocated(Links.of(of), nodes), ppn, way, seed)
+    pattern = parse_pattern(options.pattern, Volumes(options.size_B, options.cells, options.periodic))
+    graph = routed.graph
+    among = Allocated(Links.of(graph), allocated(graph, allocation))
+    situation = Situation(pattern, among, options.ppn, routed.routing_on(graph), options.seed)
     check_ranks(situation)
-    own = {str(map_file): read_map(map_file, situation)} if map_file else {}
+    own = {str(options.map_file): read_map(options.map_file, situation)} if options.map_file else {}
     with say.progress(quiet=json) as progress:
-        found = compare(situation, samples=samples, own=own, progress=progress)
+        comparison = compare(situation, samples=options.samples, own=own, progress=progress)
     if json:
-        say.json(found.as_data())
+        say.json(comparison.as_data())
         return
-    _show(found)
+    _show(comparison)
 
 
-def _show(found: Comparison) -> None:
-    told = found.as_data()
+def _show(comparison: MapComparison) -> None:
+    data = comparison.as_data()
     say.line(
-        f"{told['pattern']} on {told['topology']}: {counted(told['ranks'], 'rank')}, "
-        f"{counted(told['nodes'], 'node')}, "
-        f"routing {told['routing'].replace('_', '-')}; sizes in {told['unit']}"
+        f"{data['pattern']} on {data['topology']}: {counted(data['ranks'], 'rank')}, "
+        f"{counted(data['nodes'], 'node')}, "
+        f"routing {data['routing'].replace('_', '-')}; sizes in {data['unit']}"
     )
     table = Table("placement", "most loaded", "link", "hop-bytes", "average hops", "most hops", box=None)
-    for one in told["placements"]:
-        most = one["most_loaded_link"]
+    for row in data["placements"]:
+        most = row["most_loaded_link"]
         table.add_row(
-            one["placement"],
+            row["placement"],
             f"{most['congestion']:.6g}" if most else "0",
             most["link"] if most else "",
-            f"{one['hop_bytes']:.6g}",
-            f"{one['average_hops']:.4g}",
-            str(one["most_hops"]),
+            f"{row['hop_bytes']:.6g}",
+            f"{row['average_hops']:.4g}",
+            str(row["most_hops"]),
         )
     say.table(table)
-    for name, reason in told["not_applicable"].items():
+    for name, reason in data["not_applicable"].items():
         say.line(f"{name}: {reason}")
-    say.line(_verdict(found))
+    say.line(_verdict(comparison))
 
 
-def _verdict(found: Comparison) -> str:
-    best, worst, crossed = found.best.name, found.factor("worst"), found.factor("hop_bytes")
-    if best == found.default.name:
+def _verdict(comparison: MapComparison) -> str:
+    best, default = comparison.best.name, comparison.default.name
+    worst, crossed = comparison.factor("worst"), comparison.factor("hop_bytes")
+    if best == default:
         return f"{best}, the default, is best: nothing needs to be changed"
     if worst is None or crossed is None:
-        return f"{best} is best: it needs no link, and {found.default.name}, the default, does"
+        return f"{best} is best: it needs no link, and {default}, the default, does"
     return (
-        f"{best} is best: {found.default.name}, the default, has {worst:.3g} times its load on the most loaded "
+        f"{best} is best: {default}, the default, has {worst:.3g} times its load on the most loaded "
         f"link and {crossed:.3g} times its hop-bytes"
     )

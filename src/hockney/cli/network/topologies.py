@@ -19,14 +19,14 @@ from hockney.units import parse_time
 
 with later():
     from hockney.network.bisection.bisection import Bisection
-    from hockney.network.bisection.measure import Measured, in_words, measure
+    from hockney.network.bisection.measure import NetworkMeasures, in_words, measure
     from hockney.network.bisection.ports import ports
     from hockney.report.drawn import checked_ending, write_drawing
     from hockney.report.networks import draw
 
 
-class Measuring(Allocation):
-    """What is said of a network, and how long is searched for it."""
+class GraphOptions(Allocation):
+    """What is drawn of a network, and how long its bisection is searched for."""
 
     svg: Annotated[Path | None, Option("Draw the network, its allocation and the cut (.svg, .png, .html).")] = (
         None
@@ -34,34 +34,38 @@ class Measuring(Allocation):
     time_limit_s: Annotated[
         float,
         Option(
-            "For proving a bisection that no theorem gives; without a proof there are two bounds.",
+            "Time to prove a bisection that no theorem gives; without a proof there are two bounds.",
             flags=("--time-limit",),
             read=parse_time,
             show="{:g}s".format,
         ),
     ] = 20.0
-    seed: Annotated[int, Option("Of the local search for such bisections."), Field(ge=0)] = 0
+    seed: Annotated[int, Option("Seed of the local search for such bisections."), Field(ge=0)] = 0
 
 
 def _enter(name: str, topology: Topology) -> None:
     def command(
-        context: typer.Context, described: BaseModel, measuring: Measuring, json: JsonOption = False
+        context: typer.Context, described: BaseModel, graph_options: GraphOptions, json: JsonOption = False
     ) -> None:
-        if measuring.svg is not None:
-            checked_ending(measuring.svg)
-        made = topology.make(_texts(described, written(context)))
+        svg = graph_options.svg
+        if svg is not None:
+            checked_ending(svg)
+        graph = topology.make(_texts(described, written(context)))
         with say.status("measuring …"):
-            found = measure(
-                made, allocated(made, measuring), time_limit_s=measuring.time_limit_s, seed=measuring.seed
+            measured = measure(
+                graph,
+                allocated(graph, graph_options),
+                time_limit_s=graph_options.time_limit_s,
+                seed=graph_options.seed,
             )
-        if measuring.svg is not None:
-            write_drawing(measuring.svg, lambda: draw(found))
+        if svg is not None:
+            write_drawing(svg, lambda: draw(measured))
         if json:
-            say.json({**found.as_data(), "figure": str(measuring.svg) if measuring.svg else None})
+            say.json({**measured.as_data(), "figure": str(svg) if svg else None})
             return
-        _show(found)
-        if measuring.svg is not None:
-            say.line(f"wrote {measuring.svg}")
+        _show(measured)
+        if svg is not None:
+            say.line(f"wrote {svg}")
 
     command.__annotations__["described"] = topology.options
     command.__doc__ = topology.options.__doc__
@@ -82,38 +86,38 @@ for _name, _topology in topologies:
     _enter(_name, _topology)
 
 
-def _show(found: Measured) -> None:
-    made = found.network
-    say.line(f"{made.spec}")
-    switches = counted(made.switches, "switch", plural="switches")
-    links = counted(int(made.parallel.sum()), "link")
-    say.line(f"{counted(made.nodes, 'node')}, {switches}, {links}")
-    for name, value in made.attributes.items():
+def _show(measured: NetworkMeasures) -> None:
+    graph = measured.network
+    say.line(f"{graph.spec}")
+    switches = counted(graph.switches, "switch", plural="switches")
+    links = counted(int(graph.parallel.sum()), "link")
+    say.line(f"{counted(graph.nodes, 'node')}, {switches}, {links}")
+    for name, value in graph.attributes.items():
         shown = "x".join(str(extent) for extent in value) if name == "shape" else value
         say.line(f"  {name.replace('_', ' ')}: {shown}")
-    if kinds := ports(made):
+    if kinds := ports(graph):
         table = Table("switch", "number", "ports", "used by one", "used", "free", box=None)
-        for one in kinds:
-            least, most = one.used_by_one
+        for kind in kinds:
+            least, most = kind.used_by_one
             by_one = str(most) if least == most else f"{least} to {most}"
             # No map() here: the verb's module of that name hides it.
-            cells = (one.kind, one.switches, one.radix, by_one, one.used, one.free)
+            cells = (kind.kind, kind.switches, kind.radix, by_one, kind.used, kind.free)
             table.add_row(*(str(cell) for cell in cells))
         say.table(table)
-    of = "" if found.is_whole else f" of nodes {in_words(found.allocation)}"
-    if found.hops.average is not None:
-        say.line(f"hops{of}: {found.hops.average:.4g} on average, {found.hops.diameter} at most")
-    say.line(f"bisection{of}: {_width(found.width)} ({found.width.method})")
-    if found.bandwidth is not None:
-        say.line(f"bisection bandwidth{of}: {_rate(found.bandwidth)}")
+    of = "" if measured.is_whole else f" of nodes {in_words(measured.allocation)}"
+    if measured.hops.average is not None:
+        say.line(f"hops{of}: {measured.hops.average:.4g} on average, {measured.hops.diameter} at most")
+    say.line(f"bisection{of}: {_width(measured.width)} ({measured.width.method})")
+    if measured.bandwidth is not None:
+        say.line(f"bisection bandwidth{of}: {_rate(measured.bandwidth)}")
 
 
-def _width(found: Bisection) -> str:
-    if found.is_exact:
-        return counted(found.high, "link", ",.0f")
-    return f"between {found.low:,.0f} (proven) and {found.high:,.0f} (found) links"
+def _width(cut: Bisection) -> str:
+    if cut.is_exact:
+        return counted(cut.high, "link", ",.0f")
+    return f"between {cut.low:,.0f} (proven) and {cut.high:,.0f} (found) links"
 
 
-def _rate(found: Bisection) -> str:
-    high = f"{found.high / 1e9:,.10g} Gbit/s"
-    return f"{high} in each direction" if found.is_exact else f"between {found.low / 1e9:,.10g} and {high}"
+def _rate(cut: Bisection) -> str:
+    high = f"{cut.high / 1e9:,.10g} Gbit/s"
+    return f"{high} in each direction" if cut.is_exact else f"between {cut.low / 1e9:,.10g} and {high}"

@@ -1,55 +1,5 @@
-"""`hockney predict`: the time of a message, a collective or an application that was not measured."""
+"""`hockney predict` of messages, collectives and datatypes; verbs on applications stand in their folders."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-from pydantic import BaseModel, Field
-
-from hockney.options import Option
-from hockney.terminal import group
-from hockney.units import parse_bytes
-
-predict = group(
-    "predict",
-    help="The time of a message, a collective or an application that was not measured.",
-    places=("hockney.cli.predict",),
-)
-
-MACHINE = Path("machine.json")
-"""The file that is read where none is named."""
-
-
-class MachineFile(BaseModel):
-    """Where costs of messages come from."""
-
-    machine: Annotated[Path, Option("Machine file.")] = MACHINE
-
-    @property
-    def is_there(self) -> bool:
-        """Whether a file was named, or the usual one exists."""
-        return self.machine != MACHINE or self.machine.exists()
-
-
-class Sizes(BaseModel):
-    """What is sent."""
-
-    sizes_B: Annotated[
-        list[int],
-        Option("Size, such as 64KiB; repeat for several.", flags=("--bytes",), read=parse_bytes, repeat=True),
-    ] = Field(default_factory=list)
-
-
-class Placing(BaseModel):
-    """Where ranks are: on a system, by one of its mappings."""
-
-    system: Annotated[str, Option("Description of the system, a known name or a JSON file.")] = ""
-    mapping: Annotated[str, Option("Where the system's mapping puts ranks.")] = ""
-    nodes: Annotated[int | None, Option("Nodes that are used.")] = None
-    ppn: Annotated[int | None, Option("The most ranks on a node.")] = None
-
-    @property
-    def needs_system(self) -> bool:
-        """Whether something is said that means nothing without a system."""
-        return bool(self.mapping) or self.nodes is not None or self.ppn is not None
+from hockney.predict.verb import predict as predict

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 
 from rich.table import Table
 
-from hockney.cli._network_figures import NetworkOptions
-from hockney.cli.predict import MachineFile, Placing, Sizes, predict
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.predict.verb import MachineFile, NetworkOptions, Placing, Sizes, predict
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
@@ -25,7 +24,7 @@ with later():
     from hockney.machine.file import load
     from hockney.machine.system import find_system
     from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
-    from hockney.predict.estimators.base import Fitted, Progress, Training, estimators
+    from hockney.predict.estimators.base import FittedEstimator, Progress, Training, estimators
     from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, placed, usual
     from hockney.predict.network_figures import with_network
     from hockney.predict.points import CHOICE, POINT, beyond, limits, points
@@ -224,7 +223,7 @@ def _asked(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
     return asked
 
 
-def _of_size(asked: pd.DataFrame, learn: pd.DataFrame, fitted: Fitted) -> tuple[list[Row], list[str]]:
+def _of_size(asked: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator) -> tuple[list[Row], list[str]]:
     """A row for each point, and what limits them."""
     found = fitted.predict(asked[[*POINT, "time_s"]])
     rows = []

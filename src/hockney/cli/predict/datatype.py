@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli.predict import MachineFile, predict
 from hockney.errors import RequestError
-from hockney.options import Option, flag, options
+from hockney.options import Option, flag, flags_written
+from hockney.options import options as options_of
+from hockney.predict.verb import MachineFile, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes, parse_extents
 
 with later():
     from hockney.machine.file import load
-    from hockney.machine.select import one_effect, parse_where, title, words
+    from hockney.machine.select import parse_where, select_effect, title, words
     from hockney.models.effects._shapes import Shape, level_of
     from hockney.models.effects.datatypes import LIBRARY, LOOP
-    from hockney.predict.datatype import DatatypePrediction, Verdict, decide, predict_way
+    from hockney.predict.datatype import DatatypePrediction, DatatypeVerdict, decide, predict_way
     from hockney.predict.datatype_costs import ways_of
     from hockney.predict.layout import face as face_layout
     from hockney.predict.layout import strided
 
 
 MOST_ELEMENTS = 10**15
-"""Along one direction: more than any memory has bytes."""
+"""Elements along one direction; more than any memory has bytes."""
 
 
-class Blocks(BaseModel):
+class BlockLayout(BaseModel):
     """A layout by its blocks."""
 
     layout: Annotated[str | None, Option("vector, indexed (the same as a list) or irregular.")] = None
@@ -42,14 +42,14 @@ class Blocks(BaseModel):
     stride_B: Annotated[
         int | None,
         Option(
-            "With --layout: from block to block, such as 64B; of irregular the mean.",
+            "With --layout: distance from block to block, such as 64B; the mean distance of irregular ones.",
             flags=("--stride",),
             read=parse_bytes,
         ),
     ] = None
 
 
-class Face(BaseModel):
+class BlockFace(BaseModel):
     """A layout by the face of a block of elements."""
 
     face: Annotated[str | None, Option("x, y or z: the face of a block in C order, x fastest.")] = None
@@ -65,7 +65,7 @@ class Face(BaseModel):
     ] = 8
 
 
-class EffectOf(MachineFile):
+class EffectOptions(MachineFile):
     """Which effect of a machine file says what layouts cost."""
 
     locality: Annotated[
@@ -86,36 +86,38 @@ hockney predict datatype --face y --shape 64x64x64 --locality cache --where mapp
 """,
     of=predict,
 )
-def datatype(blocks: Blocks, face: Face, machine: EffectOf, as_json: JsonOption = False) -> None:
-    """What a message from scattered memory takes, by an MPI datatype and packed by hand, and which is faster.
+def datatype(blocks: BlockLayout, face: BlockFace, options: EffectOptions, as_json: JsonOption = False) -> None:
+    """The time of a message from scattered memory, by an MPI datatype and packed by hand, and which is faster.
 
-    From the effect `datatypes` of a machine file: measured where this very layout was, else its model.
+    The times come from the effect `datatypes` of a machine file: the measured one where this very layout was
+    measured, else its model's.
     """
-    asked = _shape(blocks, face)
-    whole = load(machine.machine)
-    effect = one_effect(whole, "datatypes", {"locality": machine.locality} | parse_where(machine.where))
-    ways = ways_of(effect, whole.system.hosts)
-    found = {name: predict_way(way, asked, effect.not_identified) for name, way in ways.items()}
-    verdict = decide(found, asked)
-    level = level_of(asked, next(iter(ways.values())).costs.levels)
+    shape = _shape(blocks, face)
+    machine = load(options.machine)
+    effect = select_effect(machine, "datatypes", {"locality": options.locality} | parse_where(options.where))
+    ways = ways_of(effect, machine.system.hosts)
+    predictions = {name: predict_way(way, shape, effect.not_identified) for name, way in ways.items()}
+    verdict = decide(predictions, shape)
+    level = level_of(shape, next(iter(ways.values())).costs.levels)
+    notes = _notes(predictions, shape)
     if as_json:
         say.json(
             {
-                "machine": str(machine.machine),
+                "machine": str(options.machine),
                 **words(effect),
-                "layout": {**vars(asked), "contiguous": asked.is_contiguous, "level": level},
-                "ways": {name: _data(one) for name, one in found.items()},
+                "layout": {**vars(shape), "contiguous": shape.is_contiguous, "level": level},
+                "ways": {name: _data(prediction) for name, prediction in predictions.items()},
                 "verdict": vars(verdict),
-                "notes": _notes(found, asked),
+                "notes": notes,
             }
         )
         return
-    alike = [one for one in whole.effects if one.effect == effect.effect]
+    alike = [other for other in machine.effects if other.effect == effect.effect]
     say.line(title(effect, alike))
-    say.line(_described(asked, level))
-    _show(found)
+    say.line(_described(shape, level))
+    _show(predictions)
     say.line(_decided(verdict))
-    for note in _notes(found, asked):
+    for note in notes:
         say.line(note)
 
 
@@ -123,56 +125,52 @@ def _extents(text: str) -> tuple[int, ...]:
     return parse_extents(text, "a block", "elements", dimensions=(3,), at_most=MOST_ELEMENTS, example="64x64x64")
 
 
-def _shape(blocks: Blocks, face: Face) -> Shape:
-    """The layout asked for, by blocks or by a face; RequestError unless it is exactly one of them, whole."""
-    by_blocks, by_face = _flags(blocks, blocks.model_fields_set), _flags(face, face.model_fields_set)
+def _shape(blocks: BlockLayout, face: BlockFace) -> Shape:
+    """The layout, given by blocks or by a face; RequestError unless exactly one of them is given, completely."""
+    by_blocks, by_face = list(flags_written(blocks).values()), list(flags_written(face).values())
     if by_blocks and by_face:
         raise RequestError(
             f"{by_face[0]} means nothing with {by_blocks[0]}", "ask for a --layout or for a --face, not both"
         )
     if by_face:
-        _whole(by_face, ["--face", "--shape"], "--face x --shape 64x64x64")
+        _expect(by_face, ["--face", "--shape"], "--face x --shape 64x64x64")
         return face_layout(face.face or "", face.shape or (), face.element_B)
     if not by_blocks:
         raise RequestError(
             "datatype needs a layout",
             "for example --layout vector --blocks 2048 --block 8B --stride 64B, or --face x --shape 64x64x64",
         )
-    _whole(by_blocks, _flags(blocks), "--layout vector --blocks 2048 --block 8B --stride 64B")
+    needed = [flag(name, option) for name, _, option in options_of(BlockLayout)]
+    _expect(by_blocks, needed, "--layout vector --blocks 2048 --block 8B --stride 64B")
     return strided(blocks.layout or "", blocks.blocks or 0, blocks.block_B or 0, blocks.stride_B or 0)
 
 
-def _flags(model: BaseModel, names: Container[str] | None = None) -> list[str]:
-    """How the options of these names are called, of all without."""
-    return [flag(name, option) for name, _, option in options(type(model)) if names is None or name in names]
-
-
-def _whole(given: list[str], needed: list[str], example: str) -> None:
+def _expect(given: list[str], needed: list[str], example: str) -> None:
     if missing := [name for name in needed if name not in given]:
         raise RequestError(f"{given[0]} needs {', '.join(missing)}", f"for example {example}")
 
 
-def _data(one: DatatypePrediction) -> dict[str, Any]:
+def _data(prediction: DatatypePrediction) -> dict[str, Any]:
     return {
-        "time_s": one.time_s,
-        "low_s": one.low_s,
-        "high_s": one.high_s,
-        "measured": one.measured,
-        "lower_bound": one.lower_bound,
-        "model_s": one.parts.sum_s,
-        **vars(one.parts),
-        "level": one.level,
-        "errors": one.errors,
+        "time_s": prediction.time_s,
+        "low_s": prediction.low_s,
+        "high_s": prediction.high_s,
+        "measured": prediction.measured,
+        "lower_bound": prediction.lower_bound,
+        "model_s": prediction.parts.sum_s,
+        **vars(prediction.parts),
+        "level": prediction.level,
+        "errors": prediction.errors,
     }
 
 
-def _notes(found: dict[str, DatatypePrediction], shape: Shape) -> list[str]:
-    """Those of all ways, each said once, with the ways that it holds for."""
-    holds: dict[str, list[str]] = {}
-    for name, one in found.items():
-        for note in one.notes:
-            holds.setdefault(note, []).append(name)
-    notes = [f"{', '.join(names)}: {note}" for note, names in holds.items()]
+def _notes(predictions: dict[str, DatatypePrediction], shape: Shape) -> list[str]:
+    """Every note once, with the ways that it holds for."""
+    ways_with: dict[str, list[str]] = {}
+    for way, prediction in predictions.items():
+        for note in prediction.notes:
+            ways_with.setdefault(note, []).append(way)
+    notes = [f"{', '.join(ways)}: {note}" for note, ways in ways_with.items()]
     if shape.layout == "irregular" and not shape.is_contiguous:
         notes.append("lines and span are those expected of blocks at random places of their strides")
     return notes
@@ -188,27 +186,27 @@ def _described(shape: Shape, level: str) -> str:
     )
 
 
-def _show(found: dict[str, DatatypePrediction]) -> None:
-    names = ("way", "time", "95 % interval", "from", "contiguous", "fixed", "blocks", "lines")
-    shown = Table(*names, box=None, pad_edge=False)
-    for column in shown.columns:
+def _show(predictions: dict[str, DatatypePrediction]) -> None:
+    headings = ("way", "time", "95 % interval", "from", "contiguous", "fixed", "blocks", "lines")
+    table = Table(*headings, box=None, pad_edge=False)
+    for column in table.columns:
         column.no_wrap = True
-    for name, one in found.items():
-        low, high = ("?" if end is None else format_time(end) for end in (one.low_s, one.high_s))
+    for way, prediction in predictions.items():
+        low, high = ("?" if end is None else format_time(end) for end in (prediction.low_s, prediction.high_s))
         unit = f" {high.rpartition(' ')[2]}"
-        parts, whole_s = one.parts, one.parts.sum_s
-        shown.add_row(
-            name,
-            ("≥ " if one.lower_bound else "") + format_time(one.time_s),
+        parts, whole_s = prediction.parts, prediction.parts.sum_s
+        table.add_row(
+            way,
+            ("≥ " if prediction.lower_bound else "") + format_time(prediction.time_s),
             "–" if low == high == "?" else f"{low.removesuffix(unit)} to {high}",
-            "measured" if one.measured else "model",
+            "measured" if prediction.measured else "model",
             format_time(parts.contiguous_s),
             *(f"{100 * each_s / whole_s:.0f} %" for each_s in (parts.fixed_s, parts.blocks_s, parts.lines_s)),
         )
-    say.table(shown)
+    say.table(table)
 
 
-def _decided(verdict: Verdict) -> str:
+def _decided(verdict: DatatypeVerdict) -> str:
     if verdict.factor is None:
         return f"{verdict.answer}: {verdict.why}"
     factor, ends = verdict.factor, [end for end in (verdict.low, verdict.high) if end is not None]

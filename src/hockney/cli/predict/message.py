@@ -1,4 +1,4 @@
-"""`hockney predict` of one message: a verb for each operation between two ranks."""
+"""`hockney predict pingpong` …: the time of one message, a verb for each operation between two ranks."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hockney.cli.predict import MachineFile, Sizes, predict
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.predict.verb import MachineFile, Sizes, predict
 from hockney.records.keys import POINT_TO_POINT
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 
 with later():
     from hockney.machine.file import load
-    from hockney.machine.select import one, parse_where, title
+    from hockney.machine.select import parse_where, select_entry, title
     from hockney.predict.message import predict_message
     from hockney.report.views.prediction import as_data, as_text
 
 
 class Message(MachineFile, Sizes):
-    """Of which length a message is, and which entry of a machine file it is about."""
+    """How long a message is, and which entry of a machine file predicts it."""
 
     locality: Annotated[
         str | None,
         Option("core, cache, numa, package, node or network. [default: the nearest measured]"),
     ] = None
-    variant: Annotated[str | None, Option("Variant that was measured.")] = None
+    variant: Annotated[str | None, Option("Only entries of this variant.")] = None
     cache: Annotated[str | None, Option("warm or off. [default: warm where measured]")] = None
     where: Annotated[
         list[str],
@@ -52,14 +52,9 @@ hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open
         """The time of one message, with its 95 % interval, the formula used and the bandwidth."""
         if not message.sizes_B:
             raise RequestError(f"{operation} needs --bytes", "for example --bytes 64KiB")
-        asked = {
-            "operation": operation,
-            "locality": message.locality,
-            "variant": message.variant,
-            "cache": message.cache,
-        }
+        keys = {"operation": operation, **message.model_dump(include={"locality", "variant", "cache"})}
         machine = load(message.machine)
-        entry = one(machine, asked | parse_where(message.where))
+        entry = select_entry(machine, keys | parse_where(message.where))
         predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
         if as_json:
             say.json({"machine": str(message.machine), **as_data(entry, message.model, predictions)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hockney.models.collectives.closed_form import ClosedForm, Counted
+from hockney.models.collectives.closed_form import ClosedForm, CostFormula
 from hockney.models.collectives.expression import ONE, ZERO, Expression
 
 _MEANING = {
@@ -34,7 +34,7 @@ _LATEX = (
 )
 
 
-class Term(NamedTuple):
+class WrittenTerm(NamedTuple):
     """How often one of α, β, γ counts, and what stands behind: ` α`, ` · 0.21 µs` or ` / 10.9 GB/s`."""
 
     times: Expression
@@ -58,16 +58,16 @@ def meanings(form: ClosedForm) -> str:
     return "; ".join(clauses)
 
 
-def symbols(counted: Counted) -> list[Term]:
+def symbols(counted: CostFormula) -> list[WrittenTerm]:
     """The terms of α, β and γ."""
     return [
-        Term(counted.alpha, " α", r" \alpha"),
-        Term(counted.bytes, " β", r" \beta"),
-        Term(counted.reduced, " γ", r" \gamma"),
+        WrittenTerm(counted.alpha, " α", r" \alpha"),
+        WrittenTerm(counted.bytes, " β", r" \beta"),
+        WrittenTerm(counted.reduced, " γ", r" \gamma"),
     ]
 
 
-def parts(terms: list[Term]) -> list[tuple[str, str]]:
+def parts(terms: list[WrittenTerm]) -> list[tuple[str, str]]:
     """Each term that counts anything, as text and as LaTeX; a count of one is not written: `α`, `0.21 µs`."""
     return [
         (term.symbol.removeprefix(" · ").strip(), term.latex.removeprefix(r" \cdot ").strip())
@@ -78,13 +78,13 @@ def parts(terms: list[Term]) -> list[tuple[str, str]]:
     ]
 
 
-def total(terms: list[Term]) -> tuple[str, str]:
+def total(terms: list[WrittenTerm]) -> tuple[str, str]:
     """Terms that add up, as text and as LaTeX."""
     written = parts(terms)
     return " + ".join(text for text, _ in written) or "0", " + ".join(tex for _, tex in written) or "0"
 
 
-def largest(terms: list[Term]) -> tuple[str, str]:
+def largest(terms: list[WrittenTerm]) -> tuple[str, str]:
     """The largest of the terms, as text and as LaTeX."""
     text, mathematics = (", ".join(column) for column in zip(*parts(terms), strict=True))
     if len(parts(terms)) > 1:

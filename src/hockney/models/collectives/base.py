@@ -63,11 +63,11 @@ _GROWTHS: dict[Growth, Callable[[int], float]] = {
 }
 
 
-class _Part(BaseModel):
+class _ModelPart(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
-class Term(_Part):
+class Term(_ModelPart):
     """factor × parameters[parameter] × growth(P), times the bytes S where `per_byte`."""
 
     parameter: str
@@ -76,7 +76,7 @@ class Term(_Part):
     per_byte: bool = False
 
 
-class CollectiveRegime(_Part):
+class CollectiveRegime(_ModelPart):
     """Where the terms add up to the time: both ends belong to it; None: no end. `bytes` as in the tidy table."""
 
     terms: list[Term]
@@ -87,7 +87,7 @@ class CollectiveRegime(_Part):
     lower_bound: bool = Field(default=False, description="the terms are what it takes at least, no time")
 
 
-class CollectiveModel(_Part):
+class CollectiveModel(_ModelPart):
     """A model of a collective that was published or fitted, beside the closed forms that are always known."""
 
     operation: str
@@ -115,19 +115,19 @@ class CollectiveModel(_Part):
 
     def regime(self, ranks: int, size_B: float) -> CollectiveRegime | None:
         """The regime that speaks of so many ranks and bytes; None where none does."""
-        return next((one for one in self.regimes if _holds(one, ranks, size_B)), None)
+        return next((regime for regime in self.regimes if _holds(regime, ranks, size_B)), None)
 
     def time_s(self, ranks: int, size_B: float) -> float | None:
         """Seconds, or the least, by the regime; None where no regime speaks of so many ranks and bytes."""
-        found = self.regime(ranks, size_B)
-        if found is None:
+        regime = self.regime(ranks, size_B)
+        if regime is None:
             return None
         return sum(
             term.factor
             * self.parameters[term.parameter].value
             * _GROWTHS[term.growth](ranks)
             * (size_B if term.per_byte else 1.0)
-            for term in found.terms
+            for term in regime.terms
         )
 
 

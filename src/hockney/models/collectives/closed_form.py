@@ -14,7 +14,7 @@ import numpy as np
 
 from hockney.models.collectives.expression import (
     ZERO,
-    Case,
+    Call,
     Expression,
     Number,
     grows,
@@ -26,23 +26,23 @@ RADIX = 4
 """Open MPI's fan-out of `chain` and radix of `knomial` unless the table says otherwise."""
 
 
-def _radix(case: Case) -> Number:
+def _radix(case: Call) -> Number:
     return np.where(case.radix > 0, case.radix, RADIX)
 
 
-def _levels(case: Case) -> Number:
+def _levels(case: Call) -> Number:
     radix = _radix(case)
     # log 64/log 4 is 3 and a little more: rounded to the nearest level, and one more where that is too few.
     levels = np.rint(np.log(case.ranks) / np.log(radix))
     return levels + (radix**levels < case.ranks)
 
 
-def _log(case: Case) -> Number:
+def _log(case: Call) -> Number:
     """⌈log₂P⌉: the binary digits of P − 1."""
     return np.frexp(case.ranks - 1)[1] + 0.0
 
 
-def _floor(case: Case) -> Number:
+def _floor(case: Call) -> Number:
     """⌊log₂P⌋: the binary digits of P but one."""
     return np.frexp(case.ranks)[1] - 1.0
 
@@ -50,7 +50,7 @@ def _floor(case: Case) -> Number:
 def segments_of(part: Expression) -> Expression:
     """S, the number of segments of a part of the message; 1 where it is not cut."""
 
-    def segments(case: Case) -> Number:
+    def segments(case: Call) -> Number:
         return np.maximum(1.0, np.ceil(part.value(case) / np.where(case.segment > 0, case.segment, np.inf)))
 
     return Expression("S", segments, grows(S=1))
@@ -101,7 +101,7 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counted:
+class CostFormula:
     """A time in P (ranks) and n (bytes: vector or block) that is linear in α, β and γ."""
 
     time: Expression
@@ -126,13 +126,13 @@ class Counted:
         """False for a barrier."""
         return self.bytes is not ZERO
 
-    def counts(self, case: Case) -> Counts:
+    def counts(self, case: Call) -> Counts:
         """How often each counts, in one case or in arrays of cases."""
         return Counts(self.alpha.value(case), self.bytes.value(case), self.reduced.value(case))
 
 
 @dataclass(frozen=True)
-class Optimum(Counted):
+class Optimum(CostFormula):
     """What no algorithm beats: T is no less than any of the terms of `time`, each by itself.
 
     Chan et al. (2007), table 1; of alltoall Bruck et al. (1997).
@@ -142,7 +142,7 @@ class Optimum(Counted):
 
 
 @dataclass(frozen=True)
-class ClosedForm(Counted):
+class ClosedForm(CostFormula):
     """T of an algorithm. Where it is not `exact`, it is at most or near what the schedule counts.
 
     `otherwise` is empty for an algorithm that other numbers of ranks cannot run.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 Number = float | NDArray[np.float64]
 
 
-class Case(NamedTuple):
+class Call(NamedTuple):
     """One call or arrays of calls: `m` in bytes is the vector or block; `segment` 0: none, `radix` 0: 4."""
 
     ranks: Number
@@ -24,7 +24,7 @@ class Case(NamedTuple):
     radix: Number = 0
 
 
-class Growth(NamedTuple):
+class Powers(NamedTuple):
     """Exponents of n, S, P and log P in a product."""
 
     n: int = 0
@@ -37,19 +37,19 @@ class Growth(NamedTuple):
         numerator = " ".join(name + ("²" if power == 2 else "") for name, power in powers if power > 0)
         return (numerator or "1") + "".join(f"/{name}" for name, power in powers if power < 0)
 
-    def exceeds(self, other: Growth) -> bool:
+    def exceeds(self, other: Powers) -> bool:
         """Whether it is no less than `other` for many ranks, whatever n and S ≥ 1 are."""
         return self.n == other.n and self.S >= other.S and (self.P, self.log) >= (other.P, other.log)
 
 
-Order = frozenset[Growth]
+Order = frozenset[Powers]
 """What adds up in Θ(…)."""
-CONSTANT: Order = frozenset({Growth()})
+CONSTANT: Order = frozenset({Powers()})
 
 
 def grows(n: int = 0, S: int = 0, P: int = 0, log: int = 0) -> Order:
     """Θ of a single product."""
-    return frozenset({Growth(n, S, P, log)})
+    return frozenset({Powers(n, S, P, log)})
 
 
 def order_text(order: Order) -> str:
@@ -57,7 +57,7 @@ def order_text(order: Order) -> str:
     return " + ".join(map(str, sorted(order, key=lambda growth: (-growth.S, growth))))
 
 
-def _leading(growths: Iterable[Growth]) -> Order:
+def _leading(growths: Iterable[Powers]) -> Order:
     every = frozenset(growths)
     return frozenset(growth for growth in every if not any(other.exceeds(growth) for other in every - {growth}))
 
@@ -75,7 +75,7 @@ class Expression:
     """
 
     short: str
-    value: Callable[[Case], Number] = lambda _: math.nan
+    value: Callable[[Call], Number] = lambda _: math.nan
     order: Order = CONSTANT
     spelled: str = ""
     precedence: int = 3
@@ -161,7 +161,7 @@ def _joined_order(sign: Sign, left: Order, right: Order) -> Order:
         raise ValueError(f"no order of a division by {order_text(right)}")
     factor = 1 if sign == "·" else -1
     return _leading(
-        Growth(*(a + factor * b for a, b in zip(*pair, strict=True))) for pair in product(left, right)
+        Powers(*(a + factor * b for a, b in zip(*pair, strict=True))) for pair in product(left, right)
     )
 
 

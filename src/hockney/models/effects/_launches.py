@@ -27,30 +27,30 @@ def over_launches(model: EffectModel, least: Mapping[str, float] = NO_LEAST) -> 
     """
 
     def fit(records: Sequence[EffectRecord]) -> Effect:
-        found = model(records)
+        together = model(records)
         launches: dict[int, list[EffectRecord]] = {}
         for record in records:
             launches.setdefault(record.repetition, []).append(record)
         if len(launches) < 2:
-            return found
-        alone = [one for some in launches.values() if (one := _or_none(model, some)) is not None]
+            return together
+        alone = [effect for of_launch in launches.values() if (effect := _or_none(model, of_launch)) is not None]
         parameters = {
             name: _widened(
-                one,
+                parameter,
                 [each.parameters[name].value for each in alone if name in each.parameters],
                 least.get(name, 0.0),
             )
-            for name, one in found.parameters.items()
+            for name, parameter in together.parameters.items()
         }
         note = f"{len(launches)} launches: intervals hold the spread between them (Student's t)"
         untold = [
             name
-            for name, one in parameters.items()
-            if one.low is not None and sum(name in each.parameters for each in alone) < 2
+            for name, parameter in parameters.items()
+            if parameter.low is not None and sum(name in each.parameters for each in alone) < 2
         ]
         if untold:
             note += f", but for those that fewer than two launches tell alone: {', '.join(untold)}"
-        return found.model_copy(update={"parameters": parameters, "notes": [*found.notes, note]})
+        return together.model_copy(update={"parameters": parameters, "notes": [*together.notes, note]})
 
     return fit
 
@@ -62,10 +62,11 @@ def _or_none(model: EffectModel, records: Sequence[EffectRecord]) -> Effect | No
         return None
 
 
-def _widened(one: Parameter, estimates: Sequence[float], least: float) -> Parameter:
-    """`one` with an interval that holds the mean of as many launches; as it is where it has no interval."""
-    if one.low is None or one.high is None or len(estimates) < 2:
-        return one
+def _widened(parameter: Parameter, estimates: Sequence[float], least: float) -> Parameter:
+    """The parameter with an interval that holds the mean of its `estimates`; unchanged where it has none."""
+    if parameter.low is None or parameter.high is None or len(estimates) < 2:
+        return parameter
     reach = mean_reach(np.array(estimates))
-    low, high = min(one.low, max(least, one.value - reach)), max(one.high, one.value + reach)
-    return one.model_copy(update={"low": low, "high": high})
+    low = min(parameter.low, max(least, parameter.value - reach))
+    high = max(parameter.high, parameter.value + reach)
+    return parameter.model_copy(update={"low": low, "high": high})

@@ -16,7 +16,7 @@ from hockney.models.effects._layouts import (
     SHORT_TERM,
     STORED_B,
     STRIDED_TERM,
-    Fitted,
+    LayoutFit,
 )
 from hockney.models.effects._shapes import MEMORY, Shape
 from hockney.models.effects._wording import above, below, latex, time, times, times_latex
@@ -28,7 +28,7 @@ SOURCE = "Hoefler et al. 2010, section 3"
 
 
 def add_views(
-    views: Views, way: str, fitted: Fitted, bound_s: float, shapes: Sequence[Shape], time_s: Array
+    views: Views, way: str, fitted: LayoutFit, bound_s: float, shapes: Sequence[Shape], time_s: Array
 ) -> None:
     """Adds those of one way; `bound_s`: the dearest access to a line. The bounds hold what was measured."""
     views.asymptotic.append(
@@ -53,8 +53,8 @@ def add_views(
     common = f"T_contiguous(n) + {time(setup_s)} + {time(element_s)} · e"
     common_latex = rf"T_c(n) + {latex(setup_s)} + {latex(element_s)} \cdot e"
     measured = list(zip(shapes, time_s, strict=True))
-    low = below(float(each_s) / costs.contiguous_s(one.bytes) for one, each_s in measured)
-    high = above(float(each_s) / (costs.common_s(one) + bound_s * one.accesses) for one, each_s in measured)
+    low = below(float(each_s) / costs.contiguous_s(shape.bytes) for shape, each_s in measured)
+    high = above(float(each_s) / (costs.common_s(shape) + bound_s * shape.accesses) for shape, each_s in measured)
     least, least_latex = times(low, "T_contiguous(n)"), times_latex(low, "T_c(n)")
     most = times(high, f"{common} + {time(bound_s)} · a")
     most_latex = times_latex(high, rf"{common_latex} + {latex(bound_s)} \cdot a")
@@ -87,7 +87,7 @@ def add_views(
             )
 
 
-def _blocks(fitted: Fitted) -> list[tuple[str, list[tuple[float, str, str]]]]:
+def _blocks(fitted: LayoutFit) -> list[tuple[str, list[tuple[float, str, str]]]]:
     """Which blocks, and (seconds, symbol, the same in LaTeX) of what they cost, by each protocol."""
     terms, switch_B = fitted.costs.terms, fitted.costs.switch_B
     strided, short, kernel = (
@@ -104,14 +104,14 @@ def _blocks(fitted: Fitted) -> list[tuple[str, list[tuple[float, str, str]]]]:
     ]
 
 
-def _limit(fitted: Fitted) -> str:
+def _limit(fitted: LayoutFit) -> str:
     names = (SETUP_TERM, ELEMENT_TERM, STRIDED_TERM, COPIED_TERM, PAGE_TERM, SHORT_TERM, KERNEL_TERM)
     untold = [name for name in names if name in fitted.entangled]
     # Their sum is right at the sizes measured, whatever share each of them has.
     return f"; only at the sizes measured, {', '.join(untold)} cannot be told apart" if untold else ""
 
 
-def _lines(fitted: Fitted) -> list[tuple[str, float, float]]:
+def _lines(fitted: LayoutFit) -> list[tuple[str, float, float]]:
     """(level, seconds a line, a page) of the levels that the data tell, innermost first."""
     terms = fitted.costs.terms
     levels = [*(name for name, _ in fitted.costs.levels), MEMORY]

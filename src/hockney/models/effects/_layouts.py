@@ -97,29 +97,29 @@ def counts(shape: Shape, levels: Sequence[tuple[str, int]], switch_B: int | None
     if shape.is_contiguous:
         return {}
     level, block = level_of(shape, levels), block_term(shape, switch_B)
-    found = {
+    often = {
         SETUP_TERM: 1.0,
         ELEMENT_TERM: shape.bytes / shape.element_B,
         block: float(shape.blocks - 1),
         f"line_{level}_s": float(max(0, shape.lines - math.ceil(shape.bytes / LINE_B))),
     }
     if shape.block_B > STORED_B and block != KERNEL_TERM:
-        found[COPIED_TERM] = float(shape.blocks - 1)
+        often[COPIED_TERM] = float(shape.blocks - 1)
     if level not in NEAR:
-        found[PAGE_TERM] = float(max(0, shape.pages - math.ceil(shape.bytes / PAGE_B)))
-    return found
+        often[PAGE_TERM] = float(max(0, shape.pages - math.ceil(shape.bytes / PAGE_B)))
+    return often
 
 
 def _design(
     shapes: Sequence[Shape], levels: Sequence[tuple[str, int]], switch_B: int | None
 ) -> tuple[Array, list[int], list[str]]:
     """(layouts × columns, sizes, terms): a column for each size's contiguous time, then one for each term."""
-    sizes = sorted({one.bytes for one in shapes})
-    counted = [counts(one, levels, switch_B) for one in shapes]
-    names = sorted({name for one in counted for name in one})
+    sizes = sorted({shape.bytes for shape in shapes})
+    counted = [counts(shape, levels, switch_B) for shape in shapes]
+    names = sorted({name for often in counted for name in often})
     rows = [
-        [float(one.bytes == size) for size in sizes] + [each.get(name, 0.0) for name in names]
-        for one, each in zip(shapes, counted, strict=True)
+        [float(shape.bytes == size) for size in sizes] + [often.get(name, 0.0) for name in names]
+        for shape, often in zip(shapes, counted, strict=True)
     ]
     return np.array(rows), sizes, names
 
@@ -136,17 +136,17 @@ def fit_costs(
         # Residuals are no larger than their errors: there is nothing to explain.
         return plain
     switched = [_fit_at(size_B, shapes, time_s, relative_error, levels) for size_B in _sizes_of_switch(shapes)]
-    best, least = min(switched, key=lambda one: one[1], default=(plain, left))
+    best, least = min(switched, key=lambda switch_fit: switch_fit[1], default=(plain, left))
     return best if least < SWITCH_SHARE * left else plain
 
 
 def _sizes_of_switch(shapes: Sequence[Shape]) -> list[int]:
     """Sizes with LEAST_LAYOUTS scattered layouts below them, and as many of this size or more."""
-    scattered = [one.bytes for one in set(shapes) if not one.is_contiguous]
+    scattered = [shape.bytes for shape in set(shapes) if not shape.is_contiguous]
     return [
         size_B
         for size_B in sorted(set(scattered))
-        if LEAST_LAYOUTS <= sum(one < size_B for one in scattered) <= len(scattered) - LEAST_LAYOUTS
+        if LEAST_LAYOUTS <= sum(other_B < size_B for other_B in scattered) <= len(scattered) - LEAST_LAYOUTS
     ]
 
 
@@ -183,15 +183,15 @@ def entangled(
     weighted = design / (relative_error * time_s)[:, None]
     norm = np.linalg.norm(weighted, axis=0)
     unit = weighted / np.where(norm > 0, norm, 1.0)
-    found = {}
+    substitutes = {}
     for place, name in enumerate(names, start=len(sizes)):
         others = np.delete(unit, place, axis=1)
         share = np.linalg.lstsq(others, unit[:, place], rcond=None)[0]
         if np.linalg.norm(unit[:, place] - others @ share) < LEAST_REST:
             rest = [other for other in names if other != name]
             terms = zip(rest, share[len(sizes) :], strict=True)
-            found[name] = [other for other, value in terms if abs(value) > LEAST_REST]
-    return found
+            substitutes[name] = [other for other, value in terms if abs(value) > LEAST_REST]
+    return substitutes
 
 
 def _not_negative(a: Array, b: Array) -> Array:
@@ -202,7 +202,7 @@ def _not_negative(a: Array, b: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class LayoutFit:
     """One way: its costs, the interval of every term, and each layout predicted from the others."""
 
     costs: LayoutCosts
@@ -223,18 +223,18 @@ class Fitted:
         return np.array([abs(left_s - each_s) / each_s for left_s, each_s in pairs])
 
 
-def fit_way(records: Sequence[EffectRecord], levels: Sequence[tuple[str, int]], seed: int) -> Fitted:
+def fit_way(records: Sequence[EffectRecord], levels: Sequence[tuple[str, int]], seed: int) -> LayoutFit:
     """Costs of one way with 95 % intervals (parametric bootstrap), what cannot be told, and left-out errors."""
-    shapes = [Shape.of(one) for one in records]
+    shapes = [Shape.of(record) for record in records]
     time_s, error = times_s(records), relative_errors(records)
     costs = fit_costs(shapes, time_s, error, levels)
-    return Fitted(
+    return LayoutFit(
         costs=costs,
         intervals=_intervals(costs, shapes, time_s, error, seed),
         entangled=entangled(shapes, time_s, error, costs),
         left_out_s=[_left_out(index, shapes, time_s, error, levels) for index in range(len(shapes))],
-        layouts_at={name: sum(name in costs.counts(one) for one in set(shapes)) for name in costs.terms},
-        below_switch_B=max((one.bytes for one in shapes if _is_below(one, costs.switch_B)), default=None),
+        layouts_at={name: sum(name in costs.counts(shape) for shape in set(shapes)) for name in costs.terms},
+        below_switch_B=max((shape.bytes for shape in shapes if _is_below(shape, costs.switch_B)), default=None),
     )
 
 
@@ -251,7 +251,7 @@ def _intervals(
     itself drawn, s² = s²·f/χ²(f) with f layouts beyond the rank of the design, which makes of it a Student's t.
     """
     design, sizes, names = _design(shapes, costs.levels, costs.switch_B)
-    model_s = np.maximum([costs.time_s(one) for one in shapes], LEAST_SHARE * time_s)
+    model_s = np.maximum([costs.time_s(shape) for shape in shapes], LEAST_SHARE * time_s)
     freedom = len(shapes) - int(
         np.linalg.matrix_rank(design / np.maximum(np.linalg.norm(design, axis=0), 1e-300))
     )
@@ -283,10 +283,10 @@ def _left_out(
     """
     rest = [other for other in range(len(shapes)) if shapes[other] != shapes[index]]
     others = [shapes[other] for other in rest]
-    mine = shapes[index]
-    if mine.is_contiguous or not any(one.bytes == mine.bytes for one in others):
+    shape = shapes[index]
+    if shape.is_contiguous or not any(other.bytes == shape.bytes for other in others):
         return None
     costs = fit_costs(others, time_s[rest], error[rest], levels)
-    if set(costs.counts(mine)) - set(costs.terms):
+    if set(costs.counts(shape)) - set(costs.terms):
         return None
-    return costs.time_s(mine)
+    return costs.time_s(shape)

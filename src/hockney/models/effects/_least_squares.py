@@ -24,7 +24,7 @@ LEAST_SHARE = 1e-3
 
 
 @dataclass(frozen=True)
-class Line:
+class WeightedLine:
     """A fitted linear model: coefficients, their 95 % intervals, AICc, and its times at the points."""
 
     value: Array
@@ -36,7 +36,7 @@ class Line:
 
 def times_s(records: Sequence[EffectRecord]) -> Array:
     """The medians in seconds, one for each record."""
-    return np.array([answered(one, Timed).time_s for one in records])
+    return np.array([answered(record, Timed).time_s for record in records])
 
 
 def relative_errors(records: Sequence[EffectRecord]) -> Array:
@@ -76,7 +76,7 @@ def solve(
     return value, weight
 
 
-def line(design: Array, time_s: Array, relative_error: Array, chosen: int = 0) -> Line:
+def line(design: Array, time_s: Array, relative_error: Array, chosen: int = 0) -> WeightedLine:
     """Least squares of design (points × terms) · x = time, as `solve` weighs them.
 
     The intervals are those of the covariance with Student's t, the scatter taken from the residuals (inf with no
@@ -88,4 +88,4 @@ def line(design: Array, time_s: Array, relative_error: Array, chosen: int = 0) -
     half = t_reach(plain.noise * plain.errors, max(plain.freedom, 1))
     # Residuals below a thousandth of their errors say nothing more about the model.
     criterion = aicc(max(plain.square, LEAST_SQUARE * points), points, terms + chosen)
-    return Line(plain.value, plain.value - half, plain.value + half, criterion, design @ plain.value)
+    return WeightedLine(plain.value, plain.value - half, plain.value + half, criterion, design @ plain.value)

@@ -103,7 +103,7 @@ def _touched(blocks: int, block_B: int, stride_B: int) -> tuple[int, int]:
 
 def levels_of(caches: Sequence[Mapping[str, int]]) -> list[tuple[str, int]]:
     """(name, bytes) of each cache, innermost first."""
-    return [(f"L{one['level']}", int(one["size_B"])) for one in caches]
+    return [(f"L{cache['level']}", int(cache["size_B"])) for cache in caches]
 
 
 def level_of(shape: Shape, levels: Sequence[tuple[str, int]]) -> str:

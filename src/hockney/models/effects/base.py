@@ -77,21 +77,33 @@ RequestError where the records cannot support a model.
 class EffectModels(Registry[EffectModel]):
     """Models by name: that of the effect, or one of its own where several models read the answers of one effect.
 
-    `read` holds, by the name of a model, the effect whose answers it reads.
+    `read` holds, by the name of a model, the effect whose answers it reads, `meanings` what it tells a
+    reader.
     """
 
     def __init__(self, kind: str, package: str, page: str) -> None:
         super().__init__(kind, package, page)
         self.read: dict[str, str] = {}
+        self.meanings: dict[str, str] = {}
 
-    def register(self, name: str, reads: str = "") -> Callable[[EffectModel], EffectModel]:
-        """Decorator: enter a model under `name`; `reads` is its effect where that has another name."""
+    def register(self, name: str, meaning: str = "", reads: str = "") -> Callable[[EffectModel], EffectModel]:
+        """Decorator: enter a model under `name`.
+
+        `meaning` is one sentence that heads its section in a report; `reads` is its effect where that has another
+        name.
+        """
         self.read[name] = reads or name
+        self.meanings[name] = meaning
         return super().register(name)
 
     def of(self, effect: str) -> dict[str, EffectModel]:
         """The models of one effect by their names, sorted; none where this version does not know the effect."""
         return {name: model for name, model in self if self.read[name] == effect}
+
+    def meaning(self, name: str) -> str:
+        """What a model tells a reader; empty where this version does not know the model."""
+        self._load()
+        return self.meanings.get(name, "")
 
 
 effect_models = EffectModels("model of an effect", "hockney.models.effects", "reference/effects.md")

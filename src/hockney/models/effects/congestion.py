@@ -90,7 +90,10 @@ class _Pairing:
         return np.asarray(self.later[self.half :, pair] if self.later.size else self.first[[pair]])
 
 
-@effect_models.register("congestion")
+@effect_models.register(
+    "congestion",
+    "What random halves of the ranks get when all communicate: effective bisection bandwidth.",
+)
 @partial(over_launches, least={"worst_congestion": NO_CONGESTION})
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """α and β of a pair alone, the mean and the worst congestion, effective bisection bandwidth.
@@ -104,7 +107,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     alone = _alone(good, lot)
     visits = [record for record in good if record.parameters["pattern"] in TOGETHER]
     together = _pairings(visits, alone)
-    drawn = [one for one in together if "draw" in one.parameters]
+    drawn = [pairing for pairing in together if "draw" in pairing.parameters]
     ranks = max(2 * len(answered(record, StreamsAnswer).pair_s) for record in good)
     parameters = {
         "alpha_s": bootstrapped(alone.alpha_s, alone.alphas_s, "s"),
@@ -123,14 +126,14 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     else:
         parameters |= _shares(drawn, together, alone, ranks, lot)
         notes += _notes(drawn, together, parameters)
-    asked = [one for one in together if one.parameters["pattern"] == "topology"]
-    if asked:
-        bound = float(asked[0].parameters["topology_bound"])
-        worst = float(np.median([np.median(one.slowest) for one in asked]))
+    worst_pairings = [pairing for pairing in together if pairing.parameters["pattern"] == "topology"]
+    if worst_pairings:
+        bound = float(worst_pairings[0].parameters["topology_bound"])
+        worst = float(np.median([np.median(pairing.slowest) for pairing in worst_pairings]))
         parameters["topology_congestion"] = Parameter(value=worst, unit="1")
         parameters["topology_bound"] = Parameter(value=bound, unit="1")
         notes.append(
-            f"worst pairing of {asked[0].parameters['topology']}: the slowest pair has a congestion of "
+            f"worst pairing of {worst_pairings[0].parameters['topology']}: the slowest pair has a congestion of "
             f"{worst:.3g}, and {bound:.3g} by its links alone, shortest paths shared evenly"
         )
     size_B = int(max(record.parameters["bytes"] for record in good))
@@ -167,12 +170,12 @@ def _alone(records: Sequence[EffectRecord], lot: np.random.Generator) -> _Alone:
         raise RequestError("no pair alone was measured", "measure again, with --resume")
     window = max(_volume_B(record) for record in full)
     full = [record for record in full if _volume_B(record) == window]
-    alphas = [one / 2 for one in _by_pair(empty)]
+    alphas = [samples / 2 for samples in _by_pair(empty)]
     volumes = _by_pair(full)
-    alpha_s = float(np.median([np.median(one) for one in alphas]))
-    full_s = float(np.median([np.median(one) for one in volumes]))
+    alpha_s = float(np.median([np.median(samples) for samples in alphas]))
+    full_s = float(np.median([np.median(samples) for samples in volumes]))
     beta = _bytes_s(np.array(full_s), alpha_s) / window
-    if all(one.size == 1 for one in (*alphas, *volumes)):
+    if all(samples.size == 1 for samples in (*alphas, *volumes)):
         return _Alone(alpha_s, float(beta), None, None)
     # Pairs of other places differ by more than their samples do: both are drawn again.
     alpha_low = _pooled(alphas, lot)
@@ -184,12 +187,12 @@ def _by_pair(records: Sequence[EffectRecord]) -> list[Array]:
     visits: dict[tuple[int, ...], list[EffectRecord]] = {}
     for record in records:
         visits.setdefault(tuple(record.members), []).append(record)
-    return [np.concatenate([undisturbed_s(one) for one in quietest(some)]) for some in visits.values()]
+    return [np.concatenate([undisturbed_s(visit) for visit in quietest(of_pair)]) for of_pair in visits.values()]
 
 
 def _pooled(samples: Sequence[Array], lot: np.random.Generator) -> Array:
     """Replicates of the median over pairs of each pair's median, shape (REPLICATES,)."""
-    medians = np.array([resampled_medians(one, lot) for one in samples])
+    medians = np.array([resampled_medians(of_pair, lot) for of_pair in samples])
     chosen = lot.integers(len(samples), size=(len(samples), REPLICATES))
     return np.asarray(np.median(np.take_along_axis(medians, chosen, axis=0), axis=0))
 
@@ -207,18 +210,18 @@ def _congestion(record: EffectRecord, alone: _Alone) -> Array:
 
 def _pairings(visits: Sequence[EffectRecord], alone: _Alone) -> list[_Pairing]:
     """The visits of each pairing of each launch, in one; in the order of the first ones."""
-    found: dict[str, list[EffectRecord]] = {}
+    by_pairing: dict[str, list[EffectRecord]] = {}
     for record in visits:
-        asked = {key: value for key, value in record.parameters.items() if key != "again"}
-        name = json.dumps([record.repetition, record.members, asked], sort_keys=True)
-        found.setdefault(name, []).append(record)
+        question = {key: value for key, value in record.parameters.items() if key != "again"}
+        name = json.dumps([record.repetition, record.members, question], sort_keys=True)
+        by_pairing.setdefault(name, []).append(record)
     return [
         _Pairing(
-            mine[0],
-            _congestion(mine[0], alone),
-            np.array([_congestion(record, alone) for record in mine if "again" in record.parameters]),
+            of_pairing[0],
+            _congestion(of_pairing[0], alone),
+            np.array([_congestion(record, alone) for record in of_pairing if "again" in record.parameters]),
         )
-        for mine in found.values()
+        for of_pairing in by_pairing.values()
     ]
 
 
@@ -229,7 +232,7 @@ def _shares(
     ranks: int,
     lot: np.random.Generator,
 ) -> dict[str, Parameter]:
-    each = np.array([one.first for one in drawn])
+    each = np.array([pairing.first for pairing in drawn])
     mean_share, mean_congestion = np.mean(1 / each, axis=1), np.mean(each, axis=1)
     full_B_per_s = ranks / 2 / alone.beta_s_per_B
     shares = congestions = bandwidths = high = None
@@ -240,21 +243,21 @@ def _shares(
         bandwidths = np.mean(mean_share[chosen], axis=1) * full_B_per_s
         shares = np.mean(mean_share[chosen], axis=1) * scale
         congestions = np.mean(mean_congestion[chosen], axis=1) / scale
-        high = np.array([np.quantile(each[some], MOST_PAIRS) for some in chosen]) / scale
+        high = np.array([np.quantile(each[draw], MOST_PAIRS) for draw in chosen]) / scale
     fraction = float(np.mean(mean_share))
-    found = {
+    parameters = {
         "effective_bisection_bandwidth_B_per_s": bootstrapped(fraction * full_B_per_s, bandwidths, "B/s"),
         "effective_fraction": bootstrapped(fraction, shares, "1"),
         "mean_congestion": bootstrapped(float(np.mean(mean_congestion)), congestions, "1"),
         "congestion_p95": bootstrapped(float(np.quantile(each, MOST_PAIRS)), high, "1"),
     }
-    least = max(NO_CONGESTION, found["mean_congestion"].value, found["congestion_p95"].value)
-    found["worst_congestion"] = _worst(together, least)
+    least = max(NO_CONGESTION, parameters["mean_congestion"].value, parameters["congestion_p95"].value)
+    parameters["worst_congestion"] = _worst(together, least)
     for level in QUANTILES:
-        found[f"pair_fraction_p{round(100 * level):02d}"] = Parameter(
+        parameters[f"pair_fraction_p{round(100 * level):02d}"] = Parameter(
             value=float(np.quantile(1 / each, level)), unit="1"
         )
-    return found
+    return parameters
 
 
 def _worst(together: Sequence[_Pairing], least: float) -> Parameter:
@@ -264,29 +267,29 @@ def _worst(together: Sequence[_Pairing], least: float) -> Parameter:
     `least`: a bound below what it bounds is none.
     """
     of_launches = _slowest(together)
-    value = max(least, float(np.median([np.median(one.slowest) for one in of_launches])))
-    seen = [one.slowest for one in of_launches if one.half]
+    value = max(least, float(np.median([np.median(pairing.slowest) for pairing in of_launches])))
+    seen = [pairing.slowest for pairing in of_launches if pairing.half]
     if not seen:
         return Parameter(value=value, unit="1")
-    low, high = (float(np.median([end(one) for one in seen])) for end in (np.min, np.max))
+    low, high = (float(np.median([end(slowest) for slowest in seen])) for end in (np.min, np.max))
     return Parameter(value=value, low=max(least, min(low, value)), high=max(high, value), unit="1")
 
 
 def _slowest(together: Sequence[_Pairing]) -> list[_Pairing]:
     """Of each launch, the pairing of the slowest pair."""
     launches: dict[int, list[_Pairing]] = {}
-    for one in together:
-        launches.setdefault(one.record.repetition, []).append(one)
-    return [max(mine, key=lambda one: float(np.max(one.chosen))) for mine in launches.values()]
+    for pairing in together:
+        launches.setdefault(pairing.record.repetition, []).append(pairing)
+    return [max(of_launch, key=lambda pairing: float(np.max(pairing.chosen))) for of_launch in launches.values()]
 
 
 def _notes(
     drawn: Sequence[_Pairing], together: Sequence[_Pairing], parameters: dict[str, Parameter]
 ) -> list[str]:
-    seeds = sorted({int(one.parameters["seed"]) for one in drawn})
-    pairs = sum(one.first.size for one in together)
+    seeds = sorted({int(pairing.parameters["seed"]) for pairing in drawn})
+    pairs = sum(pairing.first.size for pairing in together)
     slowest = _slowest(together)
-    visits = min(len(one.later) for one in slowest)
+    visits = min(len(pairing.later) for pairing in slowest)
     if parameters["worst_congestion"].low is not None:
         worst = (
             "its pairing was measured again: half of these visits chose the pair, the others tell its congestion"
@@ -301,8 +304,8 @@ def _notes(
         f"{worst}; of 95 % of the pairs of random bisections the congestion is "
         f"{parameters['congestion_p95'].value:.3g} at most",
     ]
-    told = parameters["worst_congestion"].value
-    if float(np.median([np.median(one.slowest) for one in slowest])) < told > NO_CONGESTION:
+    stated = parameters["worst_congestion"].value
+    if float(np.median([np.median(pairing.slowest) for pairing in slowest])) < stated > NO_CONGESTION:
         notes.append(
             "the slowest pair's later visits were quicker than what the averages hold: other pairs were disturbed"
             " while they were measured; the worst is told as no less than these"
@@ -350,7 +353,7 @@ def _views(parameters: dict[str, Parameter], ranks: int, together: Sequence[_Pai
         )
     ]
     # A pair of a pairing may be quicker than those that were measured alone.
-    factor = below(float(np.min(one.first)) for one in together)
+    factor = below(float(np.min(pairing.first)) for pairing in together)
     low = line if factor == 1 else f"{line} · {factor:.2g}"
     low_tex = line_tex if factor == 1 else rf"{line_tex} \cdot {factor:.2g}"
     bounded = [Statement(text=f"{low} ≤ T(n)", latex=rf"{low_tex} \le T(n)", where=f"n = {size}")]

@@ -27,7 +27,7 @@ from hockney.models.effects._layouts import (
     SHORT_TERM,
     STORED_B,
     STRIDED_TERM,
-    Fitted,
+    LayoutFit,
     fit_way,
 )
 from hockney.models.effects._least_squares import is_disturbed, times_s
@@ -45,16 +45,18 @@ SEED = 0
 LOOP, LIBRARY, UNTOLD = "by hand", "library", "cannot be told"
 
 
-@effect_models.register("datatypes")
+@effect_models.register(
+    "datatypes", "What it costs to send data that are not contiguous, and when packing by hand is faster."
+)
 @over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """Cost per block and line of every way, the bound, the errors of layouts left out, and where a loop wins."""
     levels = levels_of(records[0].about.get("caches", ()))
-    ways = {way: [one for one in records if one.parameters["way"] == way] for way in WAYS}
+    ways = {way: [record for record in records if record.parameters["way"] == way] for way in WAYS}
     fits = {
-        way: fit_way(mine, levels, SEED)
-        for way, mine in ways.items()
-        if sum(not Shape.of(one).is_contiguous for one in mine) >= LEAST_SCATTERED
+        way: fit_way(of_way, levels, SEED)
+        for way, of_way in ways.items()
+        if sum(not Shape.of(record).is_contiguous for record in of_way) >= LEAST_SCATTERED
     }
     if not fits:
         raise RequestError(
@@ -67,17 +69,17 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     rows: list[dict[str, Cell]] = []
     views = Views()
     for way, fitted in fits.items():
-        mine = ways[way]
+        of_way = ways[way]
         _costs(way, fitted, parameters, unknown)
-        bound_s = _bound_s(mine, fitted)
+        bound_s = _bound_s(of_way, fitted)
         parameters[f"{way}_access_bound_s"] = Parameter(value=bound_s, unit="s")
-        _errors(way, mine, fitted, parameters)
-        rows += _rows(way, mine, fitted)
-        add_views(views, way, fitted, bound_s, [Shape.of(one) for one in mine], times_s(mine))
+        _errors(way, of_way, fitted, parameters)
+        rows += _rows(way, of_way, fitted)
+        add_views(views, way, fitted, bound_s, [Shape.of(record) for record in of_way], times_s(of_way))
     notes += _touching(ways["send"])
     by_hand = [row for row in rows if row["way"] == "hand"]
     notes += _by_hand(ways["send"], ways["hand"], by_hand, parameters) if by_hand else []
-    disturbed = sum(is_disturbed(one) for one in records)
+    disturbed = sum(is_disturbed(record) for record in records)
     if disturbed:
         notes.append(f"{disturbed} of {len(records)} points were disturbed and count little")
     if not levels:
@@ -110,7 +112,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     )
 
 
-def _costs(way: str, fitted: Fitted, parameters: dict[str, Parameter], unknown: dict[str, str]) -> None:
+def _costs(way: str, fitted: LayoutFit, parameters: dict[str, Parameter], unknown: dict[str, str]) -> None:
     costs = fitted.costs
     names = [SETUP_TERM, ELEMENT_TERM, STRIDED_TERM, *LIST_TERMS.values(), COPIED_TERM, PAGE_TERM]
     names += [f"line_{level}_s" for level in (*(name for name, _ in costs.levels), MEMORY)]
@@ -158,29 +160,31 @@ def _settles(name: str) -> str:
     }.get(name, "not contiguous")
 
 
-def _bound_s(records: Sequence[EffectRecord], fitted: Fitted) -> float:
+def _bound_s(records: Sequence[EffectRecord], fitted: LayoutFit) -> float:
     """The dearest access to a line, of layouts measured without disturbance, beyond what all layouts cost."""
     costs = fitted.costs
     dearest = 0.0
-    for one in records:
-        shape = Shape.of(one)
-        if not shape.is_contiguous and not is_disturbed(one):
-            beyond_s = answered(one, DatatypesAnswer).time_s - costs.common_s(shape)
+    for record in records:
+        shape = Shape.of(record)
+        if not shape.is_contiguous and not is_disturbed(record):
+            beyond_s = answered(record, DatatypesAnswer).time_s - costs.common_s(shape)
             dearest = max(dearest, beyond_s / shape.accesses)
     return float(dearest)
 
 
-def _errors(way: str, records: Sequence[EffectRecord], fitted: Fitted, parameters: dict[str, Parameter]) -> None:
+def _errors(
+    way: str, records: Sequence[EffectRecord], fitted: LayoutFit, parameters: dict[str, Parameter]
+) -> None:
     errors = fitted.relative_errors(times_s(records))
     if errors.size:
         parameters[f"{way}_left_out_median_error"] = Parameter(value=float(np.median(errors)), unit="1")
         parameters[f"{way}_left_out_p95_error"] = Parameter(value=float(np.percentile(errors, 95)), unit="1")
 
 
-def _rows(way: str, records: Sequence[EffectRecord], fitted: Fitted) -> list[dict[str, Cell]]:
+def _rows(way: str, records: Sequence[EffectRecord], fitted: LayoutFit) -> list[dict[str, Cell]]:
     rows: list[dict[str, Cell]] = []
-    for one, left_s in zip(records, fitted.left_out_s, strict=True):
-        shape, answer = Shape.of(one), answered(one, DatatypesAnswer)
+    for record, left_s in zip(records, fitted.left_out_s, strict=True):
+        shape, answer = Shape.of(record), answered(record, DatatypesAnswer)
         rows.append(
             {
                 "way": way,
@@ -188,8 +192,8 @@ def _rows(way: str, records: Sequence[EffectRecord], fitted: Fitted) -> list[dic
                 "bytes": shape.bytes,
                 "blocks": shape.blocks,
                 "block_B": shape.bytes // shape.blocks,
-                "stride_B": _stride_B(one, shape),
-                "strides_per_block": _stride_B(one, shape) / (shape.bytes // shape.blocks),
+                "stride_B": _stride_B(record, shape),
+                "strides_per_block": _stride_B(record, shape) / (shape.bytes // shape.blocks),
                 "lines": shape.lines,
                 "extent_B": shape.extent_B,
                 "level": level_of(shape, fitted.costs.levels),
@@ -214,13 +218,13 @@ def _stride_B(record: EffectRecord, shape: Shape) -> int:
 
 def _touching(sent: Sequence[EffectRecord]) -> list[str]:
     """What a vector costs whose blocks touch: a library may or may not see that it is contiguous."""
-    plain = {Shape.of(one).bytes: one for one in sent if one.parameters["layout"] == "contiguous"}
+    plain = {Shape.of(record).bytes: record for record in sent if record.parameters["layout"] == "contiguous"}
     notes = []
-    for one in sent:
-        shape = Shape.of(one)
-        if shape.is_contiguous and one.parameters["layout"] == "vector" and shape.bytes in plain:
+    for record in sent:
+        shape = Shape.of(record)
+        if shape.is_contiguous and record.parameters["layout"] == "vector" and shape.bytes in plain:
             size = format_bytes(shape.bytes)
-            touching, contiguous = (time(time_s) for time_s in times_s([one, plain[shape.bytes]]))
+            touching, contiguous = (time(time_s) for time_s in times_s([record, plain[shape.bytes]]))
             notes.append(f"{size} in blocks of 1 B that touch: {touching}; contiguous: {contiguous}")
     return notes
 
@@ -232,23 +236,23 @@ def _by_hand(
     parameters: dict[str, Parameter],
 ) -> list[str]:
     """Fills `faster` and `library_s` of the rows by hand; notes: the gain by layout, the rule by block length."""
-    library = {_key(one): one for one in sent}
+    library = {_key(record): record for record in sent}
     verdicts: dict[int, set[str]] = {}
     gains: dict[str, list[float]] = {}
-    for one, row in zip(hand, rows, strict=True):
-        other = library.get(_key(one))
-        shape = Shape.of(one)
+    for record, row in zip(hand, rows, strict=True):
+        other = library.get(_key(record))
+        shape = Shape.of(record)
         if other is None or shape.is_contiguous:
             continue
-        by_loop, by_library = answered(one, DatatypesAnswer), answered(other, DatatypesAnswer)
+        by_loop, by_library = answered(record, DatatypesAnswer), answered(other, DatatypesAnswer)
         row["faster"] = verdict = _faster(by_loop, by_library)
         row["library_s"] = by_library.time_s
         gains.setdefault(f"{shape.layout} ({verdict})", []).append(by_library.time_s / by_loop.time_s)
-        if shape.layout == "vector" and one.parameters["stride_B"] == 2 * one.parameters["block_B"]:
+        if shape.layout == "vector" and record.parameters["stride_B"] == 2 * record.parameters["block_B"]:
             verdicts.setdefault(shape.bytes // shape.blocks, set()).add(verdict)
     notes = [
-        f"packing by hand is {min(found):.2f} to {max(found):.2f} times as fast as the library: {kind}"
-        for kind, found in sorted(gains.items())
+        f"packing by hand is {min(ratios):.2f} to {max(ratios):.2f} times as fast as the library: {kind}"
+        for kind, ratios in sorted(gains.items())
     ]
     if verdicts:
         notes.append(_rule(verdicts, parameters))
@@ -257,22 +261,24 @@ def _by_hand(
 
 def _rule(verdicts: Mapping[int, set[str]], parameters: dict[str, Parameter]) -> str:
     """Which block lengths, at twice that as stride, are faster packed by hand; a parameter where they part."""
-    wins = sorted(block for block, found in verdicts.items() if found == {LOOP})
-    loses = sorted(block for block, found in verdicts.items() if found == {LIBRARY})
+    wins = sorted(block for block, faster in verdicts.items() if faster == {LOOP})
+    loses = sorted(block for block, faster in verdicts.items() if faster == {LIBRARY})
     for side, below, above in (("below", wins, loses), ("above", loses, wins)):
         if below and above and below[-1] < above[0]:
             low, high = below[-1], above[0]
             value = math.sqrt(low * high)
             parameters[f"hand_wins_{side}_block_B"] = Parameter(value=value, low=low, high=high, unit="B")
             return f"packing by hand wins {side} blocks of {low} to {high} B (a vector, stride twice the block)"
-    told = {LOOP: wins, LIBRARY: loses, UNTOLD: sorted(set(verdicts) - set(wins) - set(loses))}
-    words = "; ".join(f"{verdict}: {', '.join(map(str, blocks))} B" for verdict, blocks in told.items() if blocks)
+    by_verdict = {LOOP: wins, LIBRARY: loses, UNTOLD: sorted(set(verdicts) - set(wins) - set(loses))}
+    words = "; ".join(
+        f"{verdict}: {', '.join(map(str, blocks))} B" for verdict, blocks in by_verdict.items() if blocks
+    )
     return f"packing by hand, blocks of a vector of twice their length as stride: {words}"
 
 
 def _key(record: EffectRecord) -> tuple[object, ...]:
-    asked = record.parameters
-    return tuple(asked.get(name) for name in ("layout", "blocks", "block_B", "stride_B", "side"))
+    question = record.parameters
+    return tuple(question.get(name) for name in ("layout", "blocks", "block_B", "stride_B", "side"))
 
 
 def _faster(hand: DatatypesAnswer, library: DatatypesAnswer) -> str:

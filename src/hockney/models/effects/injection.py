@@ -63,7 +63,9 @@ class MaxRate:
         return bytes_s if np.isnan(rates).all() else max(bytes_s, pairs / float(np.nanmin(rates)))
 
 
-@effect_models.register("injection")
+@effect_models.register(
+    "injection", "What several pairs of ranks that send at the same time get: the max-rate model."
+)
 @over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """Limits of bandwidth and of message rate, of one process and of those together; α of short and long ones.
@@ -75,32 +77,32 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     visits: dict[tuple[int, int], list[EffectRecord]] = {}
     for record in good:
         visits.setdefault((len(record.members) // 2, int(record.parameters["bytes"])), []).append(record)
-    quiet = {key: quietest(some) for key, some in sorted(visits.items())}
+    quiet = {key: quietest(of_cell) for key, of_cell in sorted(visits.items())}
     pooled = {
-        key: np.concatenate([undisturbed_s(one) / float(one.parameters["window"]) for one in some])
-        for key, some in quiet.items()
+        key: np.concatenate([undisturbed_s(record) / float(record.parameters["window"]) for record in of_cell])
+        for key, of_cell in quiet.items()
     }
     if not any(pairs == 1 for pairs, _ in pooled):
         raise RequestError("no pair alone was measured", "measure again, with --resume")
     if not max(size_B for _, size_B in pooled):
         raise RequestError("messages without bytes have no bandwidth", "measure again with longer --sizes")
-    cells = {key: float(np.median(some)) for key, some in pooled.items()}
+    cells = {key: float(np.median(samples)) for key, samples in pooled.items()}
     limit_B = _longest_short_B(good[0])
     model = max_rate(cells, limit_B)
     replicates: list[MaxRate] | None = None
-    if max(some.size for some in pooled.values()) > 1:
+    if max(samples.size for samples in pooled.values()) > 1:
         lot = np.random.default_rng(0)
-        drawn = {key: resampled_medians(some, lot) for key, some in pooled.items()}
+        drawn = {key: resampled_medians(samples, lot) for key, samples in pooled.items()}
         replicates = [
-            max_rate({key: float(some[each]) for key, some in drawn.items()}, limit_B)
+            max_rate({key: float(medians[each]) for key, medians in drawn.items()}, limit_B)
             for each in range(REPLICATES)
         ]
-    made = _Effect(model, replicates, cells, shares_cores=any(record.oversubscribed for record in good))
+    summary = _Effect(model, replicates, cells, shares_cores=any(record.oversubscribed for record in good))
     return Effect(
         effect="injection",
-        parameters=made.parameters,
-        not_identified=made.not_identified,
-        views=made.views(),
+        parameters=summary.parameters,
+        not_identified=summary.not_identified,
+        views=summary.views(),
         plots=[
             Plot(x="bytes", y="bandwidth_B_per_s", by="pairs", title="Bandwidth of all pairs together"),
         ],
@@ -117,7 +119,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
             }
             for (pairs, size_B), time_s in cells.items()
         ],
-        notes=[*notes, *made.notes(good)],
+        notes=[*notes, *summary.notes(good)],
     )
 
 
@@ -188,7 +190,7 @@ def message_rates(
     that are consistent: the geometric mean over pairs that wait longer for messages than for bytes. On a slow
     link even the bytes of small messages wait for each other (`bytes_s`); that is no limit of messages.
     """
-    k, time_s, least_s = (np.asarray(one, dtype=np.float64) for one in (counts, times_s, bytes_s))
+    k, time_s, least_s = (np.asarray(values, dtype=np.float64) for values in (counts, times_s, bytes_s))
     each = float(1 / time_s[0])
     free_s = np.maximum(least_s, 1 / each)
     best, least = float("nan"), float(np.sum(np.log(time_s / free_s) ** 2))
@@ -245,21 +247,21 @@ class _Effect:
         self._fill()
 
     def _add(self, name: str, of: Callable[[MaxRate], float], unit: str) -> None:
-        replicates = None if self.replicates is None else np.array([of(one) for one in self.replicates])
+        replicates = None if self.replicates is None else np.array([of(model) for model in self.replicates])
         self.parameters[name] = bootstrapped(of(self.model), replicates, unit)
 
     def _always(self, of: Callable[[MaxRate], float]) -> bool:
         """Whether a limit is told by the data, and by hardly less of its replicates than an interval's 97.5 %."""
-        told = np.isfinite(of(self.model))
-        if not told or self.replicates is None:
-            return bool(told)
-        return bool(np.mean(np.isfinite([of(one) for one in self.replicates])) >= TAILS[1])
+        is_told = np.isfinite(of(self.model))
+        if not is_told or self.replicates is None:
+            return bool(is_told)
+        return bool(np.mean(np.isfinite([of(replicate) for replicate in self.replicates])) >= TAILS[1])
 
     def _fill(self) -> None:
-        self._add("R_C_B_per_s", lambda one: one.each_B_per_s, "B/s")
-        if self._always(lambda one: one.shared_B_per_s):
-            self._add("R_N_B_per_s", lambda one: one.shared_B_per_s, "B/s")
-            self._add("k_bandwidth", lambda one: one.shared_B_per_s / one.each_B_per_s, "1")
+        self._add("R_C_B_per_s", lambda model: model.each_B_per_s, "B/s")
+        if self._always(lambda model: model.shared_B_per_s):
+            self._add("R_N_B_per_s", lambda model: model.shared_B_per_s, "B/s")
+            self._add("k_bandwidth", lambda model: model.shared_B_per_s / model.each_B_per_s, "1")
         else:
             self.not_identified["R_N_B_per_s"] = self._more("bytes")
         for regime in ("short", "long"):
@@ -278,10 +280,10 @@ class _Effect:
         elif np.isnan(self.model.rate_each_per_s):
             self.not_identified |= dict.fromkeys(names, f"no message of {RATE_B} B or less was measured: --sizes")
         else:
-            self._add(names[0], lambda one: one.rate_each_per_s, "1/s")
-            if self._always(lambda one: one.rate_shared_per_s):
-                self._add(names[1], lambda one: one.rate_shared_per_s, "1/s")
-                self._add("k_message_rate", lambda one: one.rate_shared_per_s / one.rate_each_per_s, "1")
+            self._add(names[0], lambda model: model.rate_each_per_s, "1/s")
+            if self._always(lambda model: model.rate_shared_per_s):
+                self._add(names[1], lambda model: model.rate_shared_per_s, "1/s")
+                self._add("k_message_rate", lambda model: model.rate_shared_per_s / model.rate_each_per_s, "1")
             else:
                 self.not_identified[names[1]] = self._more("messages")
 

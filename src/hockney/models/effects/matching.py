@@ -14,7 +14,7 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
-from hockney.models.effects._least_squares import Line, is_disturbed, line, relative_errors, times_s
+from hockney.models.effects._least_squares import WeightedLine, is_disturbed, line, relative_errors, times_s
 from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.statistics import Array
@@ -33,13 +33,13 @@ SOURCE = "Hoefler et al. 2010, section 3"
 
 
 @dataclass(frozen=True)
-class Search:
+class QueueSearch:
     """What the data say about one queue, one kind of receive and one kind of entry."""
 
     name: str
     kind: str
     """`constant`, `linear` or `broken`."""
-    line: Line
+    line: WeightedLine
     break_entries: int | None
     bound_s: float | None
     depth: int
@@ -61,14 +61,16 @@ def mean_search(neighbours: int, *, drained: bool) -> float:
     return (neighbours - 1) / 4 if drained else neighbours / 2
 
 
-@effect_models.register("matching")
+@effect_models.register(
+    "matching", "What each entry in the queues of posted receives and unexpected messages costs."
+)
 @over_launches
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """c and t₀ of each queue with their intervals (fit covariance), the stencil's figure, and the worst entry."""
     groups: dict[str, list[EffectRecord]] = {}
-    for one in records:
-        groups.setdefault(_name(one), []).append(one)
-    searches = [_search(name, mine) for name, mine in groups.items() if len(mine) >= LEAST_POINTS]
+    for record in records:
+        groups.setdefault(_name(record), []).append(record)
+    searches = [_search(name, members) for name, members in groups.items() if len(members) >= LEAST_POINTS]
     if not searches:
         raise RequestError(
             f"matching needs {LEAST_POINTS} depths of a queue",
@@ -76,7 +78,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
         )
     parameters: dict[str, Parameter] = {}
     unknown: dict[str, str] = {}
-    notes = [_verdict(one) for one in searches]
+    notes = [_verdict(search) for search in searches]
     for search in searches:
         parameters |= _parameters(search)
         if search.bound_s is None:
@@ -84,10 +86,10 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
                 f"up to {search.depth} entries no undisturbed search took {VISIBLE} times as long as in an empty "
                 "queue; measure on an idle node, with a longer --budget"
             )
-    for name, mine in groups.items():
-        if len(mine) < LEAST_POINTS:
-            unknown[f"{name}_entry_s"] = f"{len(mine)} of {LEAST_POINTS} depths measured; measure the others"
-    posted = next((one for one in searches if one.name == "posted"), None)
+    for name, members in groups.items():
+        if len(members) < LEAST_POINTS:
+            unknown[f"{name}_entry_s"] = f"{len(members)} of {LEAST_POINTS} depths measured; measure the others"
+    posted = next((search for search in searches if search.name == "posted"), None)
     if posted is not None:
         entry = parameters["posted_entry_s"]
         for label, drained in (("stencil_27_s", False), ("stencil_27_drained_s", True)):
@@ -118,19 +120,19 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
 
 def _name(record: EffectRecord) -> str:
     """The queue, and where they differ from the plain case what is received from and what entries differ by."""
-    asked = record.parameters
-    parts = [str(asked["queue"])]
-    if asked["source"] == "any":
+    question = record.parameters
+    parts = [str(question["queue"])]
+    if question["source"] == "any":
         parts.append("any_source")
-    if asked["by"] == "source":
+    if question["by"] == "source":
         parts.append("by_source")
     return "_".join(parts)
 
 
-def _search(name: str, records: Sequence[EffectRecord]) -> Search:
+def _search(name: str, records: Sequence[EffectRecord]) -> QueueSearch:
     """The simplest model whose AICc none with more terms betters by GAIN; linear only if c's interval is > 0."""
-    ahead = np.array([float(one.parameters["ahead"]) for one in records])
-    depth = int(max(one.parameters["ahead"] + one.parameters["behind"] for one in records))
+    ahead = np.array([float(record.parameters["ahead"]) for record in records])
+    depth = int(max(record.parameters["ahead"] + record.parameters["behind"] for record in records))
     time_s, error = times_s(records), relative_errors(records)
     ones = np.ones_like(ahead)
     constant = line(ones[:, None], time_s, error)
@@ -139,9 +141,11 @@ def _search(name: str, records: Sequence[EffectRecord]) -> Search:
         # A slope is not negative: one that came out below zero by chance does not make the limit tighter.
         limit_s = max(0.0, float(linear.value[1])) + float(linear.high[1] - linear.value[1])
         bound_s = _bound(records, ahead, constant.value[0])
-        return Search(name, "constant", constant, None, bound_s, depth, limit_s if np.isfinite(limit_s) else None)
+        return QueueSearch(
+            name, "constant", constant, None, bound_s, depth, limit_s if np.isfinite(limit_s) else None
+        )
     bound_s = _bound(records, ahead, linear.value[0])
-    best: tuple[float, int, Line] | None = None
+    best: tuple[float, int, WeightedLine] | None = None
     # A slope needs two depths of its own on either side of the break.
     for break_entries in sorted(set(ahead))[2:-2]:
         terms = np.column_stack([ones, np.minimum(ahead, break_entries), np.maximum(0, ahead - break_entries)])
@@ -149,8 +153,8 @@ def _search(name: str, records: Sequence[EffectRecord]) -> Search:
         if best is None or tried.aicc < best[0]:
             best = tried.aicc, int(break_entries), tried
     if best is not None and best[0] < linear.aicc - GAIN and best[2].low[1] > 0 and best[2].low[2] > 0:
-        return Search(name, "broken", best[2], best[1], _bound(records, ahead, best[2].value[0]), depth)
-    return Search(name, "linear", linear, None, bound_s, depth)
+        return QueueSearch(name, "broken", best[2], best[1], _bound(records, ahead, best[2].value[0]), depth)
+    return QueueSearch(name, "linear", linear, None, bound_s, depth)
 
 
 def _bound(records: Sequence[EffectRecord], ahead: Array, base_s: float) -> float | None:
@@ -163,7 +167,7 @@ def _bound(records: Sequence[EffectRecord], ahead: Array, base_s: float) -> floa
     return float(max(rates)) if rates else None
 
 
-def _parameters(search: Search) -> dict[str, Parameter]:
+def _parameters(search: QueueSearch) -> dict[str, Parameter]:
     def of(term: int) -> Parameter:
         # A physical cost is not negative; that of an interval that reaches below zero begins at zero.
         value, low, high = (
@@ -172,18 +176,18 @@ def _parameters(search: Search) -> dict[str, Parameter]:
         known = bool(np.isfinite(search.line.high[term]))
         return Parameter(value=value, low=low if known else None, high=high if known else None, unit="s")
 
-    found = {f"{search.name}_base_s": of(0)}
+    parameters = {f"{search.name}_base_s": of(0)}
     if search.kind == "constant":
         low = None if search.limit_s is None else 0.0
-        found[f"{search.name}_entry_s"] = Parameter(value=0.0, low=low, high=search.limit_s, unit="s")
+        parameters[f"{search.name}_entry_s"] = Parameter(value=0.0, low=low, high=search.limit_s, unit="s")
     else:
-        found[f"{search.name}_entry_s"] = of(1)
+        parameters[f"{search.name}_entry_s"] = of(1)
     if search.break_entries is not None:
-        found[f"{search.name}_long_entry_s"] = of(2)
-        found[f"{search.name}_break_entries"] = Parameter(value=search.break_entries, unit="1")
+        parameters[f"{search.name}_long_entry_s"] = of(2)
+        parameters[f"{search.name}_break_entries"] = Parameter(value=search.break_entries, unit="1")
     if search.bound_s is not None:
-        found[f"{search.name}_entry_bound_s"] = Parameter(value=search.bound_s, unit="s")
-    return found
+        parameters[f"{search.name}_entry_bound_s"] = Parameter(value=search.bound_s, unit="s")
+    return parameters
 
 
 def _times(entry: Parameter, entries: float) -> Parameter:
@@ -191,7 +195,7 @@ def _times(entry: Parameter, entries: float) -> Parameter:
     return Parameter(value=entries * entry.value, low=ends[0], high=ends[1], unit="s")
 
 
-def _verdict(search: Search) -> str:
+def _verdict(search: QueueSearch) -> str:
     if search.kind == "constant":
         limit = "" if search.limit_s is None else f"; an entry costs {time(search.limit_s)} at most (95 %)"
         return (
@@ -208,12 +212,12 @@ def _verdict(search: Search) -> str:
     )
 
 
-def _views(searches: Sequence[Search]) -> Views:
+def _views(searches: Sequence[QueueSearch]) -> Views:
     views = Views()
-    for one in searches:
-        where = one.name.replace("_", " ")
-        base = one.base_s
-        is_constant = one.kind == "constant"
+    for search in searches:
+        where = search.name.replace("_", " ")
+        base = search.base_s
+        is_constant = search.kind == "constant"
         order = "1" if is_constant else "R"
         views.asymptotic.append(
             Statement(text=f"T(R) = Θ({order})", latex=rf"T(R) = \Theta({order})", where=where)
@@ -221,58 +225,58 @@ def _views(searches: Sequence[Search]) -> Views:
         if is_constant:
             text, formula = f"T(R) = {time(base)}", f"T(R) = {latex(base)}"
             views.dominant.append(Statement(text=text, latex=formula, where=where))
-            views.exact.append(Statement(text=text, latex=formula, where=f"{where}, R ≤ {one.depth}"))
+            views.exact.append(Statement(text=text, latex=formula, where=f"{where}, R ≤ {search.depth}"))
         else:
-            slope = float(one.line.value[-1])
+            slope = float(search.line.value[-1])
             text, formula = f"T(R) ≈ {time(slope)} · R", rf"T(R) \approx {latex(slope)} \cdot R"
             views.dominant.append(Statement(text=text, latex=formula, where=where))
-            views.exact += _exact(one, where)
-        if one.bound_s is not None:
+            views.exact += _exact(search, where)
+        if search.bound_s is not None:
             views.bounded.append(
                 Statement(
-                    text=f"0 ≤ T_match(R) ≤ {time(one.bound_s)} · R",
-                    latex=rf"0 \le T_{{match}}(R) \le {latex(one.bound_s)} \cdot R",
-                    where=f"{where}, R ≤ {one.depth}",
+                    text=f"0 ≤ T_match(R) ≤ {time(search.bound_s)} · R",
+                    latex=rf"0 \le T_{{match}}(R) \le {latex(search.bound_s)} \cdot R",
+                    where=f"{where}, R ≤ {search.depth}",
                     source=SOURCE,
                 )
             )
     return views
 
 
-def _exact(one: Search, where: str) -> list[Statement]:
-    base, entry = one.base_s, float(one.line.value[1])
-    end = one.break_entries if one.break_entries is not None else one.depth
-    found = [
+def _exact(search: QueueSearch, where: str) -> list[Statement]:
+    base, entry = search.base_s, float(search.line.value[1])
+    end = search.break_entries if search.break_entries is not None else search.depth
+    statements = [
         Statement(
             text=f"T(R) = {time(base)} + {time(entry)} · R",
             latex=rf"T(R) = {latex(base)} + {latex(entry)} \cdot R",
             where=f"{where}, R ≤ {end}",
         )
     ]
-    if one.break_entries is not None:
-        begin, slope = base + end * entry, float(one.line.value[2])
-        found.append(
+    if search.break_entries is not None:
+        begin, slope = base + end * entry, float(search.line.value[2])
+        statements.append(
             Statement(
                 text=f"T(R) = {time(begin)} + {time(slope)} · (R − {end})",
                 latex=rf"T(R) = {latex(begin)} + {latex(slope)} \cdot (R - {end})",
-                where=f"{where}, {end} < R ≤ {one.depth}",
+                where=f"{where}, {end} < R ≤ {search.depth}",
             )
         )
-    return found
+    return statements
 
 
-def _points(groups: dict[str, list[EffectRecord]], searches: Sequence[Search]) -> list[dict[str, Cell]]:
-    fitted = {one.name: one.line.fitted for one in searches}
+def _points(groups: dict[str, list[EffectRecord]], searches: Sequence[QueueSearch]) -> list[dict[str, Cell]]:
+    fitted = {search.name: search.line.fitted for search in searches}
     rows: list[dict[str, Cell]] = []
-    for name, mine in groups.items():
-        models: Sequence[float | None] = list(fitted[name]) if name in fitted else [None] * len(mine)
-        for one, model_s in zip(mine, models, strict=True):
-            answer = answered(one, MatchingAnswer)
+    for name, members in groups.items():
+        models: Sequence[float | None] = list(fitted[name]) if name in fitted else [None] * len(members)
+        for record, model_s in zip(members, models, strict=True):
+            answer = answered(record, MatchingAnswer)
             rows.append(
                 {
                     "queue": name,
-                    "ahead": int(one.parameters["ahead"]),
-                    "behind": int(one.parameters["behind"]),
+                    "ahead": int(record.parameters["ahead"]),
+                    "behind": int(record.parameters["behind"]),
                     "time_s": answer.time_s,
                     "low_s": answer.low_s,
                     "high_s": answer.high_s,

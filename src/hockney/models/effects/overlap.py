@@ -61,7 +61,7 @@ class _Point:
         """Of the medians as measured, not cut off at 0 or 1; None where the clock does not resolve it."""
         if np.median(self.alone_s) < RESOLVED_CLOCKS * self.clock_s:
             return None
-        return float(_overlaps(*(np.atleast_2d(one) for one in self._transfer))[0])
+        return float(_overlaps(*(np.atleast_2d(samples) for samples in self._transfer))[0])
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
@@ -70,7 +70,7 @@ class _Point:
             return None
         count = len(self.total_s)
         pick = np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))
-        return _interval(_overlaps(*(one[pick] for one in self._transfer)))
+        return _interval(_overlaps(*(samples[pick] for samples in self._transfer)))
 
     @property
     def _transfer(self) -> tuple[Samples, Samples, Samples]:
@@ -97,7 +97,9 @@ class _Point:
         )
 
 
-@effect_models.register("overlap")
+@effect_models.register(
+    "overlap", "How much of a transfer proceeds while the host computes, and what messages cost the host."
+)
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """For each side and protocol: overlap ratio, o and O; the intervals are bootstraps over the repetitions.
 
@@ -109,7 +111,7 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     answers = [answered(record, OverlapAnswer) for record in records]
     if not all(answer.verified for answer in answers):
         raise RequestError("messages arrived damaged; nothing is concluded from them")
-    if len({"thread_cpus" in one.parameters for one in records}) > 1:
+    if len({"thread_cpus" in record.parameters for record in records}) > 1:
         raise RequestError(
             "some transfers were measured with a progress thread of the runner and some without, under one name; "
             "measure them as two variants, in a new campaign"
@@ -117,18 +119,20 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     points = _points(records)
     effect = Effect(
         effect="overlap",
-        points=[_row(one) for one in points],
+        points=[_row(point) for point in points],
         plots=[Plot(x="bytes", y="overlap", by="way", title="Overlap with computation", log_y=False)],
     )
     chance = np.random.default_rng(SEED)
     exact: list[Statement] = []
     for side, short in SIDES.items():
         for eager, protocol in ((True, "eager"), (False, "rendezvous")):
-            mine = [one for one in points if (one.side, one.eager) == (side, eager)]
+            of_protocol = [point for point in points if (point.side, point.eager) == (side, eager)]
             name = f"{short}_{protocol}"
-            for tested, suffix in ((False, ""), (True, "_tests")):
-                _overlap(effect, f"overlap_{name}{suffix}", [m for m in mine if bool(m.tests) == tested])
-            statement = _overhead(effect, name, protocol, [one for one in mine if not one.tests], chance)
+            tested = [point for point in of_protocol if point.tests]
+            untested = [point for point in of_protocol if not point.tests]
+            _overlap(effect, f"overlap_{name}", untested)
+            _overlap(effect, f"overlap_{name}_tests", tested)
+            statement = _overhead(effect, name, protocol, untested, chance)
             if statement is not None:
                 exact.append(statement)
     _tests(effect, points, chance)
@@ -146,8 +150,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
 def _points(records: Sequence[EffectRecord]) -> list[_Point]:
     groups: dict[tuple[int, str, int], list[OverlapAnswer]] = {}
     for record in records:
-        asked = record.parameters
-        key = (int(asked["bytes"]), str(asked["side"]), int(asked["tests"]))
+        question = record.parameters
+        key = (int(question["bytes"]), str(question["side"]), int(question["tests"]))
         groups.setdefault(key, []).append(answered(record, OverlapAnswer))
     points = []
     for (size_B, side, tests), answers in sorted(groups.items()):
@@ -192,7 +196,7 @@ def _samples(answers: Sequence[OverlapAnswer]) -> dict[str, Samples]:
 
 def _overlaps(alone_s: Samples, computation_s: Samples, total_s: Samples) -> Samples:
     """(T_comm + T_comp − T_total) / min(T_comm, T_comp) of the medians of each row of samples."""
-    alone, computation, total = (np.median(one, axis=1) for one in (alone_s, computation_s, total_s))
+    alone, computation, total = (np.median(samples, axis=1) for samples in (alone_s, computation_s, total_s))
     ratios: Samples = (alone + computation - total) / np.minimum(alone, computation)
     return ratios
 
@@ -207,7 +211,9 @@ def _overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
     if not points:
         return
     clear = [
-        (one.size_B, one.overlap, *one.interval) for one in points if one.overlap is not None and one.interval
+        (point.size_B, point.overlap, *point.interval)
+        for point in points
+        if point.overlap is not None and point.interval
     ]
     worse = [(size_B, value) for size_B, value, _, high in clear if high < DISTURBED]
     if worse:
@@ -235,9 +241,9 @@ def _overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
 
 def _line(points: Sequence[_Point]) -> tuple[float, float]:
     """o and O of least relative squares, neither negative; a reading of the clock is the least error."""
-    size = np.array([one.size_B for one in points], dtype=np.float64)
-    host = np.array([np.median(one.host_s) for one in points])
-    error = np.maximum(host, max(LEAST_S, *(one.clock_s for one in points)))
+    size = np.array([point.size_B for point in points], dtype=np.float64)
+    host = np.array([np.median(point.host_s) for point in points])
+    error = np.maximum(host, max(LEAST_S, *(point.clock_s for point in points)))
     coefficients, _ = nnls(np.column_stack((1 / error, size / error)), host / error)
     return float(coefficients[0]), float(coefficients[1])
 
@@ -249,8 +255,8 @@ def _overhead(
         return None
     o_name, O_name = f"o_{name}_s", f"O_{name}_s_per_B"
     # An eager message has left, or arrived, by the end of the computation: what its calls take is the host's.
-    usable = [one for one in points if one.eager or one.has_progressed]
-    if len({one.size_B for one in usable}) < 2:
+    usable = [point for point in points if point.eager or point.has_progressed]
+    if len({point.size_B for point in usable}) < 2:
         why = (
             "the transfer does not proceed without the host, and the calls wait for it as well: a variant with a "
             "progress thread, or hardware that transfers by itself, would tell the host's part"
@@ -260,15 +266,15 @@ def _overhead(
         effect.not_identified[o_name] = effect.not_identified[O_name] = why
         return None
     o_s, O_s_per_B = _line(usable)
-    again = [_line([one.resampled(chance) for one in usable]) for _ in range(RESAMPLES)]
-    sizes = [one.size_B for one in usable]
-    clock_s = max(one.clock_s for one in usable)
+    again = [_line([point.resampled(chance) for point in usable]) for _ in range(RESAMPLES)]
+    sizes = [point.size_B for point in usable]
+    clock_s = max(point.clock_s for point in usable)
     terms = (
         (o_name, o_s, 0, "s", 1, "a finer clock"),
         (O_name, O_s_per_B, 1, "s/B", max(sizes), "a larger --largest, or a finer clock"),
     )
     for key, value, column, unit, factor, settle in terms:
-        low, high = _interval([one[column] for one in again])
+        low, high = _interval([coefficients[column] for coefficients in again])
         # A value at the edge of what the clock tells is an artefact of the fit, however narrow its interval.
         if high * factor <= clock_s:
             effect.not_identified[key] = (
@@ -294,10 +300,10 @@ def _overhead(
 
 def _tests(effect: Effect, points: Sequence[_Point], chance: np.random.Generator) -> None:
     """What one MPI_Test costs that finds nothing to do: the least median over the sizes."""
-    tested = [one for one in points if one.tests and len(one.test_s)]
+    tested = [point for point in points if point.tests and len(point.test_s)]
     if not tested:
         return
-    cheapest = min(tested, key=lambda one: float(np.median(one.test_s)))
+    cheapest = min(tested, key=lambda point: float(np.median(point.test_s)))
     spent = np.maximum(cheapest.test_s - cheapest.clock_s, 0.0)
     again = [float(np.median(chance.choice(spent, len(spent)))) for _ in range(RESAMPLES)]
     low, high = _interval(again)
@@ -311,15 +317,16 @@ def _tests(effect: Effect, points: Sequence[_Point], chance: np.random.Generator
 
 
 def _views(effect: Effect, exact: Sequence[Statement]) -> None:
-    ratios = {name: one for name, one in effect.parameters.items() if name.startswith("overlap_")}
+    ratios = {name: ratio for name, ratio in effect.parameters.items() if name.startswith("overlap_")}
     total = [
         Statement(
-            text=f"T_total = T_comm(n) + T_comp − {one.value:.3g} · min(T_comm(n), T_comp)",
-            latex=rf"T_{{total}} = T_{{comm}}(n) + T_{{comp}} - {one.value:.3g} \min(T_{{comm}}(n), T_{{comp}})",
-            where=_where(name, one),
+            text=f"T_total = T_comm(n) + T_comp − {ratio.value:.3g} · min(T_comm(n), T_comp)",
+            latex=rf"T_{{total}} = T_{{comm}}(n) + T_{{comp}}"
+            rf" - {ratio.value:.3g} \min(T_{{comm}}(n), T_{{comp}})",
+            where=_where(name, ratio),
             source=FORMULA,
         )
-        for name, one in ratios.items()
+        for name, ratio in ratios.items()
     ]
     effect.views = Views(
         asymptotic=[
@@ -327,11 +334,11 @@ def _views(effect: Effect, exact: Sequence[Statement]) -> None:
         ],
         dominant=[
             Statement(
-                text=f"T_total ≈ T_comp + {1 - one.value:.3g} · T_comm(n)",
-                latex=rf"T_{{total}} \approx T_{{comp}} + {1 - one.value:.3g}\, T_{{comm}}(n)",
-                where=_where(name, one) + "; T_comp ≥ T_comm(n)",
+                text=f"T_total ≈ T_comp + {1 - ratio.value:.3g} · T_comm(n)",
+                latex=rf"T_{{total}} \approx T_{{comp}} + {1 - ratio.value:.3g}\, T_{{comm}}(n)",
+                where=_where(name, ratio) + "; T_comp ≥ T_comm(n)",
             )
-            for name, one in ratios.items()
+            for name, ratio in ratios.items()
         ],
         bounded=[
             Statement(
@@ -349,19 +356,19 @@ def _where(name: str, ratio: Parameter) -> str:
     return f"{name.removeprefix('overlap_').replace('_', ', ')}, by size {ratio.low:.3g} to {ratio.high:.3g}"
 
 
-def _row(one: _Point) -> dict[str, Cell]:
-    way = one.side + (", MPI_Test" if one.tests else "")
+def _row(point: _Point) -> dict[str, Cell]:
+    way = point.side + (", MPI_Test" if point.tests else "")
     return {
-        "bytes": one.size_B,
+        "bytes": point.size_B,
         "way": way,
-        "tests": one.tests,
-        "protocol": "eager" if one.eager else "rendezvous",
-        "alone_s": float(np.median(one.alone_s)),
-        "computation_s": float(np.median(one.computation_s)),
-        "total_s": float(np.median(one.total_s)),
-        "start_s": float(np.median(one.start_s)),
-        "wait_s": float(np.median(one.wait_s)),
-        "overlap": one.overlap,
-        "overlap_low": one.interval[0] if one.interval else None,
-        "overlap_high": one.interval[1] if one.interval else None,
+        "tests": point.tests,
+        "protocol": "eager" if point.eager else "rendezvous",
+        "alone_s": float(np.median(point.alone_s)),
+        "computation_s": float(np.median(point.computation_s)),
+        "total_s": float(np.median(point.total_s)),
+        "start_s": float(np.median(point.start_s)),
+        "wait_s": float(np.median(point.wait_s)),
+        "overlap": point.overlap,
+        "overlap_low": point.interval[0] if point.interval else None,
+        "overlap_high": point.interval[1] if point.interval else None,
     }

@@ -51,7 +51,7 @@ class _Size:
 Sizes = Mapping[int, _Size]
 
 
-@effect_models.register("synchronisation")
+@effect_models.register("synchronisation", "The size from which a send waits for its receiver: S of LogGPS.")
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """S_B, S_absent_B and arrived_B; RequestError where a payload was damaged or no try was valid.
 
@@ -95,8 +95,8 @@ def _sizes(records: Sequence[EffectRecord], receiver: str) -> Sizes:
 def _last(sizes: Sizes, verdict: Callable[[_Size], bool]) -> tuple[int | None, int | None]:
     """(largest size before the first no, that first no); None where there is none."""
     last: int | None = None
-    for size_B, one in sizes.items():
-        if not verdict(one):
+    for size_B, seen in sizes.items():
+        if not verdict(seen):
             return last, size_B
         last = size_B
     return last, None
@@ -106,7 +106,7 @@ def _limit(effect: Effect, name: str, sizes: Sizes, where: str) -> None:
     if not sizes:
         effect.not_identified[name] = f"no valid try with {where}: measure with a core for each rank"
         return
-    last, first = _last(sizes, lambda one: one.is_free)
+    last, first = _last(sizes, lambda seen: seen.is_free)
     if first is None:
         effect.not_identified[name] = (
             f"with {where}, no sender waited up to {format_bytes(max(sizes))}: measure with a larger --largest"
@@ -115,14 +115,14 @@ def _limit(effect: Effect, name: str, sizes: Sizes, where: str) -> None:
     if last is None:
         effect.notes.append(f"{name}: with {where}, every sender waits, even of an empty message")
         last = 0
-    again = [size_B for size_B, one in sizes.items() if size_B > first and one.is_free]
+    again = [size_B for size_B, seen in sizes.items() if size_B > first and seen.is_free]
     if again:
         effect.notes.append(
-            f"{name}: senders waited at {first} B and did not at {', '.join(f'{one} B' for one in again)}; "
+            f"{name}: senders waited at {first} B and did not at {', '.join(f'{size_B} B' for size_B in again)}; "
             "the lowest limit is given"
         )
-    sure = [size for size, one in sizes.items() if size <= last and one.is_certain]
-    waits = [size for size, one in sizes.items() if size >= first and one.is_certain and not one.is_free]
+    sure = [size for size, seen in sizes.items() if size <= last and seen.is_certain]
+    waits = [size for size, seen in sizes.items() if size >= first and seen.is_certain and not seen.is_free]
     low, high = max(sure, default=None), max(0, min(waits) - 1) if waits else None
     effect.parameters[name] = Parameter(value=last, low=low, high=high, unit="B")
     if first - last > 1:
@@ -132,13 +132,13 @@ def _limit(effect: Effect, name: str, sizes: Sizes, where: str) -> None:
 def _arrived(effect: Effect, sizes: Sizes, is_far: bool) -> None:
     """The size up to which a late receiver finds its message there; only where the verdict is a step."""
     name = "arrived_B"
-    last, first = _last(sizes, lambda one: one.has_arrived)
+    last, first = _last(sizes, lambda seen: seen.has_arrived)
     near = "measure between nodes, where a transfer takes longer than a receive"
     settle = "measure with more launches, whose least times are clearer" if is_far else near
     if sizes and sizes[max(sizes)].is_free:
         # Not the protocol ended the search: the step may lie above.
         settle = f"no sender waited up to {format_bytes(max(sizes))}: measure with a larger --largest"
-    quick = [size for size, one in sizes.items() if first is not None and size > first and one.has_arrived]
+    quick = [size for size, seen in sizes.items() if first is not None and size > first and seen.has_arrived]
     if not sizes:
         effect.not_identified[name] = "no valid try: measure with a core for each rank"
     elif first is None:
@@ -164,17 +164,17 @@ def _arrived(effect: Effect, sizes: Sizes, is_far: bool) -> None:
 def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
     """Beside the library's own limit: all of the interval is it or less by a header, none is, or not told."""
     channel = "network" if records[0].locality == "network" else "shared_memory"
-    limits = {one.about.get("eager_limit_B", {}).get(channel) for one in records} - {None}
+    limits = {record.about.get("eager_limit_B", {}).get(channel) for record in records} - {None}
     if len(limits) != 1:
         effect.notes.append("the library does not state an eager limit of its own to compare with")
         return
     limit_B = int(limits.pop())
     effect.parameters["library_limit_B"] = Parameter(value=limit_B, unit="B")
-    found = effect.parameters.get("S_B")
-    if found is None:
+    measured = effect.parameters.get("S_B")
+    if measured is None:
         return
-    low = 0.0 if found.low is None else found.low
-    high = float("inf") if found.high is None else found.high
+    low = 0.0 if measured.low is None else measured.low
+    high = float("inf") if measured.high is None else measured.high
     least_B, most_B = max(0.0, limit_B - high), limit_B - low
     if limit_B < low or least_B > HEADER_B:
         effect.notes.append(
@@ -186,7 +186,7 @@ def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
             "with more launches"
         )
     else:
-        header_B = limit_B - found.value
+        header_B = limit_B - measured.value
         effect.parameters["header_B"] = Parameter(value=header_B, low=least_B, high=most_B, unit="B")
         effect.notes.append(
             f"agrees with the library's own limit of {limit_B} B"
@@ -195,10 +195,10 @@ def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
 
 
 def _views(effect: Effect) -> None:
-    found, away = effect.parameters.get("S_B"), effect.parameters.get("S_absent_B")
-    if found is None:
+    limit, away = effect.parameters.get("S_B"), effect.parameters.get("S_absent_B")
+    if limit is None:
         return
-    size = f"{found.value:g}"
+    size = f"{limit.value:g}"
     free = Statement(text="T_send(n) = Θ(n)", latex=r"T_{send}(n) = \Theta(n)", where=f"n ≤ {size} B")
     waits = Statement(
         text="T_send(n) = Θ(t_late + n)", latex=r"T_{send}(n) = \Theta(t_{late} + n)", where=f"n > {size} B"
@@ -218,7 +218,7 @@ def _views(effect: Effect) -> None:
         Statement(text="wait(n) = 0", latex=r"t_{wait}(n) = 0", where=f"n ≤ {size} B", source=SOURCE),
         Statement(text="wait(n) = t_late", latex=r"t_{wait}(n) = t_{late}", where=f"n > {size} B", source=SOURCE),
     ]
-    if away is not None and away.value < found.value:
+    if away is not None and away.value < limit.value:
         exact[0] = exact[0].model_copy(update={"where": f"n ≤ {away.value:g} B"})
         exact.insert(
             1,
@@ -233,7 +233,7 @@ def _views(effect: Effect) -> None:
 
 def _points(records: Sequence[EffectRecord]) -> list[dict[str, Cell]]:
     points: list[dict[str, Cell]] = []
-    for record in sorted(records, key=lambda one: (one.parameters["receiver"], one.parameters["bytes"])):
+    for record in sorted(records, key=lambda record: (record.parameters["receiver"], record.parameters["bytes"])):
         answer = answered(record, SynchronisationAnswer)
         points.append(
             {

@@ -31,7 +31,7 @@ class Boundary:
 
 def boundaries(rank_counts: Iterable[int], domains_of: Callable[[int], Domains | None]) -> list[Boundary]:
     """Between neighbouring `rank_counts`, the outermost level that begins; none where domains are unknown."""
-    found = []
+    outermost = []
     counts = sorted(set(rank_counts))
     used = {ranks: None if (domains := domains_of(ranks)) is None else _used(domains) for ranks in counts}
     for before, after in pairwise(counts):
@@ -40,9 +40,9 @@ def boundaries(rank_counts: Iterable[int], domains_of: Callable[[int], Domains |
             continue
         for level in reversed(more):
             if more[level] > fewer[level]:
-                found.append(Boundary(before, after, level))
+                outermost.append(Boundary(before, after, level))
                 break
-    return found
+    return outermost
 
 
 def node_boundaries(nodes_of: dict[int, int]) -> list[Boundary]:

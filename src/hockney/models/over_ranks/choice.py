@@ -22,7 +22,7 @@ CRITERION = (
 
 
 @dataclass(frozen=True)
-class Choice:
+class AlgorithmChoice:
     """One configuration, rank count and size. `best` has the smallest median of all `candidates`.
 
     The library's own choice is among them: `default` is its name, None where it was not measured. `ties` are the
@@ -52,7 +52,7 @@ class Choice:
         return self.default_s / self.best_s if self.is_default_slower else 1.0
 
 
-def choices(points: pd.DataFrame) -> list[Choice]:
+def choices(points: pd.DataFrame) -> list[AlgorithmChoice]:
     """One for each (configuration with nodes, ranks, size) with two algorithms beside the default, in order.
 
     `points` as `points.points` makes them; ranks that are unknown are 0.
@@ -73,7 +73,7 @@ def choices(points: pd.DataFrame) -> list[Choice]:
         best = ordered[0]
         near = (time_s[ordered] <= time_s[best] * (1 + TIE)) | (low_s[ordered] <= high_s[best])
         result.append(
-            Choice(
+            AlgorithmChoice(
                 configuration,
                 int(configuration["ranks"]),
                 int(configuration["bytes"]),
@@ -99,9 +99,9 @@ class Penalty:
     within_10_percent: float
 
 
-def penalty(found: list[Choice]) -> Penalty | None:
+def penalty(chosen: list[AlgorithmChoice]) -> Penalty | None:
     """None where no default was measured."""
-    ratios = np.array([choice.penalty for choice in found if choice.penalty is not None])
+    ratios = np.array([choice.penalty for choice in chosen if choice.penalty is not None])
     if ratios.size == 0:
         return None
     return Penalty(

@@ -66,14 +66,14 @@ def jumps(ranks: Array, time_s: Array, tested: Sequence[Examined] = ()) -> list[
     """
     at, time = _ordered(ranks, time_s)
     window = max(LEAST_WINDOW, round(WINDOW_SHARE * at.size))
-    kept = [(_split(at, one.jump), one.jump) for one in tested if one.jump is not None]
-    names = {(one.boundary.before, one.boundary.after): one.boundary.level for one in tested}
-    found: list[tuple[int, Jump]] = []
+    kept = [(_split(at, examined.jump), examined.jump) for examined in tested if examined.jump is not None]
+    names = {(examined.boundary.before, examined.boundary.after): examined.boundary.level for examined in tested}
+    candidates: list[tuple[int, Jump]] = []
     for split in range(LEAST_SIDE, at.size - LEAST_SIDE + 1):
         left, right = slice(max(0, split - window), split), slice(split, min(at.size, split + window))
         if (jump := _compare(at, time, left, right)) is not None:
-            found.append((split, jump))
-    for split, jump in sorted(found, key=lambda entry: entry[1].p_value):
+            candidates.append((split, jump))
+    for split, jump in sorted(candidates, key=lambda entry: entry[1].p_value):
         if all(abs(split - other) >= window // 2 for other, _ in kept):
             kept.append((split, replace(jump, boundary=names.get((jump.before, jump.after)))))
     return [jump for _, jump in sorted(kept, key=lambda entry: entry[0])]
@@ -88,16 +88,19 @@ def at_boundaries(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> 
     the boundary has to be needed besides. Ratios are of the two lines.
     """
     at, time = _ordered(ranks, time_s)
-    inside = [one for one in expected if at.size and at[0] <= one.before and one.after <= at[-1]]
-    ends = [0, *(int(np.searchsorted(at, one.after)) for one in inside), at.size]
+    inside = [
+        boundary for boundary in expected if at.size and at[0] <= boundary.before and boundary.after <= at[-1]
+    ]
+    ends = [0, *(int(np.searchsorted(at, boundary.after)) for boundary in inside), at.size]
     tested = []
-    for one, (first, split), (_, last) in zip(inside, pairwise(ends[:-1]), pairwise(ends[1:]), strict=True):
-        first = max(first, int(np.searchsorted(at, one.before / SPAN)))
-        last = min(last, int(np.searchsorted(at, one.after * SPAN, side="right")))
+    for boundary, (first, split), (_, last) in zip(inside, pairwise(ends[:-1]), pairwise(ends[1:]), strict=True):
+        first = max(first, int(np.searchsorted(at, boundary.before / SPAN)))
+        last = min(last, int(np.searchsorted(at, boundary.after * SPAN, side="right")))
         possible = min(split - first, last - split) >= LEAST_SIDE and last - first > _MOST_PARAMETERS
         significance = SIGNIFICANCE / len(inside)
         jump = _expected(at[first:last], time[first:last], split - first, significance) if possible else None
-        tested.append(Examined(one, possible, None if jump is None else replace(jump, boundary=one.level)))
+        named = None if jump is None else replace(jump, boundary=boundary.level)
+        tested.append(Examined(boundary, possible, named))
     return tested
 
 

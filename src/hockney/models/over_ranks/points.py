@@ -111,7 +111,7 @@ def curves(measured: pd.DataFrame, size_B: int) -> dict[tuple[Configuration, str
     count was measured on several numbers of nodes, each number of nodes is a curve of its own; where that does
     not tell them apart, so is each number of ranks per node.
     """
-    found: dict[tuple[Configuration, str], pd.DataFrame] = {}
+    by_label: dict[tuple[Configuration, str], pd.DataFrame] = {}
     of_size = measured[(measured["bytes"] == size_B) & measured["ranks"].notna()]
     for _, alike in groups(of_size, CONFIGURATION):
         names = list(CONFIGURATION)
@@ -120,8 +120,9 @@ def curves(measured: pd.DataFrame, size_B: int) -> dict[tuple[Configuration, str
                 names.append(name)
         for configuration, rows in groups(alike, names):
             for label, curve in rows.groupby("label", sort=True):
-                found[configuration, str(label)] = curve[["ranks", "time_s", "nodes", "ppn"]].sort_values("ranks")
-    return found
+                columns = curve[["ranks", "time_s", "nodes", "ppn"]]
+                by_label[configuration, str(label)] = columns.sort_values("ranks")
+    return by_label
 
 
 def _label(algorithm: str, segment: Any, radix: Any) -> str:

@@ -33,12 +33,12 @@ def regressions(ranks: Array, time_s: Array) -> list[Regression]:
     """Linear and quadratic, absolute and relative; nothing where there are fewer than three points more than
     coefficients, because R² would say nothing.
     """
-    found = []
+    fits = []
     for degree in (1, 2):
         if ranks.size < degree + 4:
             continue
-        found += [_fit(ranks, time_s, degree, weights) for weights in ("absolute", "relative")]
-    return found
+        fits += [_fit(ranks, time_s, degree, weights) for weights in ("absolute", "relative")]
+    return fits
 
 
 def _fit(ranks: Array, time_s: Array, degree: int, weights: str) -> Regression:

@@ -64,14 +64,14 @@ def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segme
     at, time = ranks[order], time_s[order]
     examined = at_boundaries(at, time, expected)
     breaks = jumps(at, time, examined)
-    splits = [0, *(int(np.searchsorted(at, one.after)) for one in breaks), at.size]
-    found = []
+    splits = [0, *(int(np.searchsorted(at, jump.after)) for jump in breaks), at.size]
+    stretches = []
     for index, (start, end) in enumerate(pairwise(splits)):
         if end == start:
             continue
         fits = regressions(at[start:end], time[start:end])
-        line = next((one for one in fits if one.degree == 1 and one.weights == "relative"), None)
-        found.append(
+        line = next((fit for fit in fits if fit.degree == 1 and fit.weights == "relative"), None)
+        stretches.append(
             Segment(
                 int(at[start]),
                 int(at[end - 1]),
@@ -80,4 +80,4 @@ def segments(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> Segme
                 line,
             )
         )
-    return Segments(found, examined)
+    return Segments(stretches, examined)

@@ -45,7 +45,7 @@ class LawFit(BaseModel):
     @property
     def theta(self) -> list[float]:
         """The parameters' values in the law's order."""
-        return [one.value for one in self.parameters.values()]
+        return [parameter.value for parameter in self.parameters.values()]
 
     def speedup(self, processes: Array) -> Array:
         """The law's speed-up, same shape."""
@@ -80,7 +80,7 @@ def fit_law(name: str, times: Times) -> LawFit:
         width = t_reach(noise * np.sqrt(np.diag(covariance(jacobian))), freedom)
     theta = estimate[1:]
     serial = math.exp(estimate[0])
-    limits = law.limits([float(one) for one in theta])
+    limits = law.limits([float(value) for value in theta])
     return LawFit(
         law=name,
         serial_time_s=Parameter(
@@ -119,12 +119,12 @@ def _least_squares(law: Law, upper: Array, times: Times) -> tuple[Array, Array, 
     best = None
     for start in itertools.product(STARTS, repeat=upper.size):
         first = float(np.mean(measured + np.log(law.speedup(times.processes, start))))
-        found = optimize.least_squares(
+        solution = optimize.least_squares(
             residuals, [first, *start], bounds=bounds, method="dogbox", jac="3-point", x_scale="jac",
             ftol=1e-14, xtol=1e-12, gtol=1e-14,
         )  # fmt: skip
-        if best is None or found.cost < best.cost:
-            best = found
+        if best is None or solution.cost < best.cost:
+            best = solution
     assert best is not None
     return np.asarray(best.x), np.asarray(best.jac), np.asarray(best.fun)
 
@@ -133,8 +133,8 @@ def _noise(times: Times, residual: Array, squares: float, unknowns: int) -> tupl
     """(p of the test for lack of fit, deviation of ln T, its degrees of freedom); Draper and Smith 1998, 2.1."""
     points, groups = residual.size, times.counts.size
     within = sum(
-        float(np.sum((one - one.mean()) ** 2))
-        for one in (residual[times.processes == count] for count in times.counts)
+        float(np.sum((residuals - residuals.mean()) ** 2))
+        for residuals in (residual[times.processes == count] for count in times.counts)
     )
     between, repeated = groups - unknowns, points - groups
     misfit_p = None

@@ -46,13 +46,13 @@ def exact(value: float) -> Fraction:
 
 def whole_processes(law: Law, efficiency: float, theta: Sequence[float]) -> tuple[int, float] | None:
     """The most processes that keep `efficiency`, as a whole number and before rounding; None: any number does."""
-    wanted, exactly = exact(efficiency), [exact(one) for one in theta]
-    bound = law.most_processes(wanted, exactly)
+    target, exactly = exact(efficiency), [exact(parameter) for parameter in theta]
+    bound = law.most_processes(target, exactly)
     if bound is None:
         return None
     processes = max(1, math.floor(bound))
     # A root is rounded: the whole number that it should be may lie just above.
-    if law.speedup(Fraction(processes + 1), exactly) >= wanted * (processes + 1):
+    if law.speedup(Fraction(processes + 1), exactly) >= target * (processes + 1):
         processes += 1
     return processes, float(bound)
 

@@ -37,8 +37,8 @@ class Study:
 
     def law_speedups(self, law: str, processes: NDArray[np.float64]) -> NDArray[np.float64]:
         """What `speedups` would be of the times that a fitted law says; same shape. Its T(1) need not be ours."""
-        one = self.fits[law]
-        return self.baseline_s / one.serial_time_s.value * one.speedup(processes)
+        fit = self.fits[law]
+        return self.baseline_s / fit.serial_time_s.value * fit.speedup(processes)
 
     def as_data(self) -> dict[str, Any]:
         """All of it as JSON."""
@@ -60,7 +60,7 @@ class Study:
                 }
                 for count, time_s, speedup in rows
             ],
-            "laws": {name: one.model_dump(exclude={"law"}) for name, one in self.fits.items()}
+            "laws": {name: fit.model_dump(exclude={"law"}) for name, fit in self.fits.items()}
             | {name: {"skipped": why} for name, why in self.skipped.items()},
             "preferred": self.preferred,
             "comparison": self.comparison,
@@ -79,7 +79,7 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
     `extrapolate`: without a time of one process the fits say what it would be. RequestError where a law is for
     the other kind of scaling, where there is no baseline, and where no law can be identified.
     """
-    known = [name for name, one in laws if one.is_weak == is_weak]
+    known = [name for name, candidate in laws if candidate.is_weak == is_weak]
     if law != "all" and law not in known:
         title = laws.get(law).title
         kind, hint = ("strong", "leave out --weak") if is_weak else ("weak", "add --weak if the work grew too")
@@ -111,7 +111,7 @@ def study(times: Times, law: str = "all", *, is_weak: bool = False, extrapolate:
     baseline_s = float(medians_s[0]) if measured else fits[best].serial_time_s.value
     notes = [] if measured else [f"no time of 1 process was measured: speed-ups are against what {best} says"]
     speedup = baseline_s / medians_s * (counts if is_weak else 1.0)
-    if beyond := [f"{count:.0f}" for count, one in zip(counts, speedup, strict=True) if one > 1.02 * count]:
+    if beyond := [f"{count:.0f}" for count, ratio in zip(counts, speedup, strict=True) if ratio > 1.02 * count]:
         notes.append(
             f"more than the ideal speed-up at {', '.join(beyond)} processes (more cache?): no law here has that"
         )
@@ -124,15 +124,15 @@ def _prefer(fits: dict[str, LawFit], skipped: dict[str, str]) -> tuple[str | Non
         if skipped:
             return None, f"only {name} could be fitted: there is nothing to compare it with"
         return name, f"{name} is the only law that was fitted"
-    scores = {name: one.aicc for name, one in fits.items() if one.aicc is not None}
+    scores = {name: fit.aicc for name, fit in fits.items() if fit.aicc is not None}
     if len(scores) < len(fits):
         return None, "too few times to compare the laws (AICc): they cannot be told apart"
     first, second = sorted(scores, key=lambda name: scores[name])[:2]
     difference = scores[second] - scores[first]
-    told = f"AICc of {second} is {difference:.3g} above that of {first}"
+    statement = f"AICc of {second} is {difference:.3g} above that of {first}"
     if difference < TELLING:
-        return None, f"{told}: they cannot be told apart"
+        return None, f"{statement}: they cannot be told apart"
     poor = fits[first].lack_of_fit_p
-    return first, f"{told}: {first} is preferred" + (
+    return first, f"{statement}: {first} is preferred" + (
         ", although repetitions show that it is off too" if poor is not None and poor < MISFIT else ""
     )

@@ -58,7 +58,7 @@ def load(path: Path) -> Times:
     time = _only(frame, path, tuple(UNITS_S), "time")
     for name in (name for name in SAME if name in frame.columns):
         values = list(dict.fromkeys(frame[name].str.strip()))
-        if name == "statistic" and (rates := [one for one in values if one in RATES]):
+        if name == "statistic" and (rates := [value for value in values if value in RATES]):
             raise RequestError(f"{path}: {rates[0]} is no time", "keep the rows of one statistic that is a time")
         if len(values) > 1:
             shown = ", ".join(repr(value) for value in values[:4]) + (", …" if len(values) > 4 else "")
@@ -77,11 +77,11 @@ def load(path: Path) -> Times:
 
 
 def _only(frame: pd.DataFrame, path: Path, names: tuple[str, ...], what: str) -> str:
-    found = [name for name in frame.columns if name in names]
-    if len(found) == 1:
-        return str(found[0])
-    if found:
-        raise RequestError(f"{path} has several columns for the {what}: {', '.join(found)}", "keep one of them")
+    matches = [name for name in frame.columns if name in names]
+    if len(matches) == 1:
+        return str(matches[0])
+    if matches:
+        raise RequestError(f"{path} has several columns for the {what}: {', '.join(matches)}", "keep one of them")
     if what == "time" and "time" in frame.columns:
         raise RequestError(
             f"{path}: the column time does not say its unit", f"name it one of {', '.join(UNITS_S)}"

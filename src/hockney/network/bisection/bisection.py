@@ -87,14 +87,14 @@ def bisection(
     unit = float(np.gcd.reduce(weight.astype(np.int64))) if (weight == np.floor(weight)).all() else 0.0
     low, order = lower_bound(graph)
     starts = orders(graph, seed, STARTS)
-    found, vertex_side = search(graph, starts if order is None else [order, *starts], time_limit_s)
+    least, vertex_side = search(graph, starts if order is None else [order, *starts], time_limit_s)
     method = "bounds meet"
-    if _up(low, unit) < found:
-        proven, better = split_optimally(graph, time_limit_s, found)
+    if _up(low, unit) < least:
+        proven, better = split_optimally(graph, time_limit_s, least)
         low = max(low, proven)
-        if better is not None and (value := _value(graph, better)) < found:
-            found, vertex_side = value, better
-        method = "integer programme" if _up(low, unit) >= found else "bounds"
+        if better is not None and (value := _value(graph, better)) < least:
+            least, vertex_side = value, better
+        method = "integer programme" if _up(low, unit) >= least else "bounds"
     balanced = cut_off(graph, vertex_side)
     assert balanced is not None
     side = graph.sides(vertex_side, balanced[1])

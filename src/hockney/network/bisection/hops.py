@@ -62,16 +62,16 @@ def hops(network: Network, allocation: NDArray[np.int64]) -> Hops:
     step = max(1, _BLOCK // len(kept))
     for start in range(0, len(places), step):
         chosen = np.arange(start, min(start + step, len(places)))
-        found = dijkstra(inner, indices=begin[place[chosen]], unweighted=True)[:, place]
-        found[np.arange(len(chosen)), chosen] = 0
-        if (apart_for_good := np.argwhere(np.isinf(found))).size:
-            a, b = (network.names[places[one, 0]] for one in (chosen[apart_for_good[0, 0]], apart_for_good[0, 1]))
+        distance = dijkstra(inner, indices=begin[place[chosen]], unweighted=True)[:, place]
+        distance[np.arange(len(chosen)), chosen] = 0
+        if (unreached := np.argwhere(np.isinf(distance))).size:
+            a, b = (network.names[places[row, 0]] for row in (chosen[unreached[0, 0]], unreached[0, 1]))
             raise RequestError(
                 f"there is no way from {a} to {b} but through nodes, and in a network with switches they pass "
                 "nothing on",
                 "declare those that do as `switch`",
             )
-        apart = found.astype(np.int64) + away[chosen][:, None] + away
+        apart = distance.astype(np.int64) + away[chosen][:, None] + away
         weight = count[chosen][:, None] * count
         # A node has no way to itself; others of its switch are two links away.
         weight[np.arange(len(chosen)), chosen] -= count[chosen]

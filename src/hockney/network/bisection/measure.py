@@ -15,7 +15,7 @@ from hockney.network.topologies.base import Network
 
 
 @dataclass(frozen=True)
-class Measured:
+class NetworkMeasures:
     """Measures of the nodes `allocation` in `network`."""
 
     network: Network
@@ -43,7 +43,7 @@ class Measured:
             "switches": network.switches,
             "links": int(network.parallel.sum()),
             **about,
-            "ports": [asdict(one) for one in ports(network)],
+            "ports": [asdict(kind) for kind in ports(network)],
             "allocation": {"nodes": len(self.allocation), "list": in_words(self.allocation)},
             "diameter": self.hops.diameter,
             "hops": {
@@ -63,7 +63,9 @@ class Measured:
         return [first, ~first]
 
 
-def measure(network: Network, allocation: NDArray[np.int64], *, time_limit_s: float, seed: int) -> Measured:
+def measure(
+    network: Network, allocation: NDArray[np.int64], *, time_limit_s: float, seed: int
+) -> NetworkMeasures:
     """Hops and bisection of the nodes `allocation`; `time_limit_s` for each proof that needs a solver."""
     parallel = network.parallel.astype(float)
     width = bisection(network, allocation, parallel, time_limit_s=time_limit_s, seed=seed)
@@ -75,14 +77,14 @@ def measure(network: Network, allocation: NDArray[np.int64], *, time_limit_s: fl
     elif np.isfinite(rates).all() and len(rates):
         weight = parallel * network.bandwidth_bit_per_s
         bandwidth = bisection(network, allocation, weight, time_limit_s=time_limit_s, seed=seed)
-    return Measured(network, allocation, hops(network, allocation), width, bandwidth, seed)
+    return NetworkMeasures(network, allocation, hops(network, allocation), width, bandwidth, seed)
 
 
-def _of(name: str, found: Bisection | None, *, whole: bool) -> dict[str, Any]:
-    if found is None:
+def _of(name: str, split: Bisection | None, *, whole: bool) -> dict[str, Any]:
+    if split is None:
         return {name: None, f"{name}_low": None, f"{name}_high": None, f"{name}_exact": None}
-    low, high = (int(found.low), int(found.high)) if whole else (found.low, found.high)
-    exact = found.is_exact
+    low, high = (int(split.low), int(split.high)) if whole else (split.low, split.high)
+    exact = split.is_exact
     return {name: high if exact else None, f"{name}_low": low, f"{name}_high": high, f"{name}_exact": exact}
 
 

@@ -38,7 +38,7 @@ def split_optimally(graph: Reduced, time_limit_s: float, best: float) -> tuple[f
         return csr_array((value, (row, column)), shape=(int(row.max()) + 1, count))
 
     half, each = graph.allocated // 2, np.arange(size)
-    one, none = np.ones(size), np.zeros(size, np.int64)
+    unit, zeros = np.ones(size), np.zeros(size, np.int64)
     supply = graph.supply.astype(float)
     constraints = [
         LinearConstraint(
@@ -48,10 +48,12 @@ def split_optimally(graph: Reduced, time_limit_s: float, best: float) -> tuple[f
             rows_of((number, y, ones), (number, x[rows], ones), (number, x[columns], -ones)), lb=0.0, ub=np.inf
         ),
         # Nodes cut off upwards hang on a vertex of side 0, downwards on one of side 1.
-        LinearConstraint(rows_of((each, up, one), (each, x, graph.held * one)), lb=-np.inf, ub=graph.held),
-        LinearConstraint(rows_of((each, down, one), (each, x, -graph.held * one)), lb=-np.inf, ub=0.0),
+        LinearConstraint(rows_of((each, up, unit), (each, x, graph.held * unit)), lb=-np.inf, ub=graph.held),
+        LinearConstraint(rows_of((each, down, unit), (each, x, -graph.held * unit)), lb=-np.inf, ub=0.0),
         LinearConstraint(
-            rows_of((none, x, supply), (none, up, one), (none, down, -one)), lb=half, ub=graph.allocated - half
+            rows_of((zeros, x, supply), (zeros, up, unit), (zeros, down, -unit)),
+            lb=half,
+            ub=graph.allocated - half,
         ),
     ]
     highest = np.concatenate([np.ones(size + edges), graph.held, graph.held])
@@ -59,13 +61,13 @@ def split_optimally(graph: Reduced, time_limit_s: float, best: float) -> tuple[f
     highest[int(np.argmax(graph.supply))] = 0.0
     integral = np.zeros(count, np.int64)
     integral[x[graph.supply > 0]] = 1
-    found = milp(
+    solution = milp(
         np.concatenate([np.zeros(size), weight, graph.price, graph.price]),
         integrality=integral,
         bounds=Bounds(0.0, highest),
         constraints=[*constraints],
         options={"time_limit": time_limit_s, "mip_rel_gap": 0.0},
     )
-    bound = found.mip_dual_bound
+    bound = solution.mip_dual_bound
     proven = float(bound) if bound is not None and math.isfinite(bound) else 0.0
-    return min(proven, best), None if found.x is None else found.x[:size] > 0.5
+    return min(proven, best), None if solution.x is None else solution.x[:size] > 0.5

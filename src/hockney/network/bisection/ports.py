@@ -27,10 +27,10 @@ def ports(network: Network) -> list[Ports]:
     used = np.bincount(network.ends.ravel(), np.repeat(network.parallel, 2), minlength=network.vertices).astype(
         np.int64
     )
-    found = []
+    by_kind = []
     for kind in network.switch_kinds:
         of = used[kind.first : kind.first + kind.count]
         total = int(of.sum())
         free = kind.ports * kind.count - total
-        found.append(Ports(kind.name, kind.count, kind.ports, total, free, (int(of.min()), int(of.max()))))
-    return found
+        by_kind.append(Ports(kind.name, kind.count, kind.ports, total, free, (int(of.min()), int(of.max()))))
+    return by_kind

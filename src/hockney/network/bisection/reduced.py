@@ -127,9 +127,9 @@ def _joined(matrix: csr_array, group: NDArray[np.int64]) -> csr_array:
     a, b = group[rows], group[columns]
     apart = a != b
     size = int(group.max()) + 1
-    made = csr_array((data[apart], (a[apart], b[apart])), shape=(size, size))
-    made.sum_duplicates()
-    return made
+    graph = csr_array((data[apart], (a[apart], b[apart])), shape=(size, size))
+    graph.sum_duplicates()
+    return graph
 
 
 def _triplets(matrix: csr_array) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

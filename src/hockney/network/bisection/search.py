@@ -57,9 +57,9 @@ def search(
     for order in starts:
         if best is not None and monotonic() > end_s:
             break
-        found = _refined(graph, _prefix(graph, order), end_s)
-        if found is not None and (best is None or found[0] < best[0]):
-            best = found
+        split = _refined(graph, _prefix(graph, order), end_s)
+        if split is not None and (best is None or split[0] < best[0]):
+            best = split
     if best is None:
         raise ValueError("no start could be balanced")
     return best
@@ -88,10 +88,10 @@ def _prefix(graph: Reduced, order: NDArray[np.float64]) -> NDArray[np.bool_]:
 def _refined(graph: Reduced, side: NDArray[np.bool_], end_s: float) -> tuple[float, NDArray[np.bool_]] | None:
     best: tuple[float, NDArray[np.bool_]] | None = None
     for _ in range(PASSES):
-        found = _pass(graph, side if best is None else best[1], end_s)
-        if found is None or (best is not None and found[0] >= best[0]):
+        split = _pass(graph, side if best is None else best[1], end_s)
+        if split is None or (best is not None and split[0] >= best[0]):
             break
-        best = found
+        best = split
         if monotonic() > end_s:
             break
     return best

@@ -39,10 +39,10 @@ def split_tree(graph: Reduced) -> tuple[float, NDArray[np.bool_], NDArray[np.int
         tables[vertex] = np.zeros(0)
     root = tables[order[0]]
     half = graph.allocated // 2
-    wanted = min(half, graph.allocated - half, key=lambda count: root[count])
+    on_root_side = min(half, graph.allocated - half, key=lambda count: root[count])
     side = np.zeros(graph.vertices, bool)
     on_side = np.zeros(graph.vertices, np.int64)
-    on_side[order[0]] = wanted
+    on_side[order[0]] = on_root_side
     # Children were merged last in order first, so they are taken off again in order.
     for vertex in order[1:]:
         above = parent[vertex]
@@ -51,7 +51,7 @@ def split_tree(graph: Reduced) -> tuple[float, NDArray[np.bool_], NDArray[np.int
         flip = bool(flipped[vertex][taken])
         side[vertex] = side[above] ^ flip
         on_side[vertex] = len(flipped[vertex]) - 1 - taken if flip else taken
-    return float(root[wanted]), side, graph.supply - on_side
+    return float(root[on_root_side]), side, graph.supply - on_side
 
 
 def _start(graph: Reduced, vertex: int) -> _Table:

@@ -149,7 +149,7 @@ def parse_spec(text: str) -> Network:
     """
     word, _, rest = text.strip().partition(":")
     word = word.replace("_", "-")
-    by_word = {one.word: one for _, one in topologies}
+    by_word = {topology.word: topology for _, topology in topologies}
     if word not in by_word:
         raise RequestError(
             f"{text!r} names no topology", f"known: {', '.join(sorted(by_word))}; e.g. torus:8x8x4"
@@ -159,8 +159,8 @@ def parse_spec(text: str) -> Network:
     # From the right, because a file's name may hold commas and equals signs.
     names = "|".join(map(re.escape, topology.read))
     option = re.compile(rf"(?:^|(.*),)({names})=([^,]*)", re.DOTALL)
-    while rest and (found := option.fullmatch(rest)):
-        before, name, value = found.groups()
+    while rest and (match := option.fullmatch(rest)):
+        before, name, value = match.groups()
         if name in given:
             raise RequestError(f"{name} is given twice in {text!r}", "give it once")
         given[name] = value

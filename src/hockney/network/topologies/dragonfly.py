@@ -60,13 +60,13 @@ def dragonfly(
     router = nodes + np.arange(switches, dtype=np.int64).reshape(count, routers)
     node = np.arange(nodes, dtype=np.int64)
     parts = [np.stack([node, nodes + node // nodes_per_router], -1)]
-    here, there = np.triu_indices(routers, 1)
-    parts.append(np.stack([router[:, here], router[:, there]], -1).reshape(-1, 2))
+    lower, higher = np.triu_indices(routers, 1)
+    parts.append(np.stack([router[:, lower], router[:, higher]], -1).reshape(-1, 2))
     each = routers * global_links // (count - 1) if count > 1 else 0
-    one, other = np.triu_indices(count, 1)
+    pairs = np.triu_indices(count, 1)
     for turn in range(each):
-        ports = [turn * (count - 1) + _port(i, j, count, arrangement) for i, j in ((one, other), (other, one))]
-        held = [router[i, port // global_links] for i, port in zip((one, other), ports, strict=True)]
+        ports = [turn * (count - 1) + _port(i, j, count, arrangement) for i, j in (pairs, pairs[::-1])]
+        held = [router[i, port // global_links] for i, port in zip(pairs, ports, strict=True)]
         parts.append(np.stack(held, -1))
     local = sum(map(len, parts[:2]))
     far, parallel = np.unique(

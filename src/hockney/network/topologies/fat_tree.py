@@ -29,10 +29,10 @@ from hockney.options import Option
 
 def ports(text: str) -> tuple[int, int]:
     """`32:16` → 32 ports down and 16 up; a bare number is down only."""
-    found = re.fullmatch(r"\s*([0-9]+)(?::([0-9]+))?\s*", text)
-    if found is None or not found[1].strip("0"):
+    match = re.fullmatch(r"\s*([0-9]+)(?::([0-9]+))?\s*", text)
+    if match is None or not match[1].strip("0"):
         raise RequestError(f"{text!r} are no ports", "write down:up, for example 32:16")
-    return limited(found[1]), limited(found[2] or "0")
+    return limited(match[1]), limited(match[2] or "0")
 
 
 @dataclass

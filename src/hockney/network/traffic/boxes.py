@@ -15,9 +15,9 @@ Ints = NDArray[np.int64]
 def boxes(grid: Sequence[int], volume: int) -> list[tuple[int, ...]]:
     """Boxes of `volume` points that tile `grid`, those that cut the fewest pairs of neighbours first."""
     sides = [[side for side in range(1, extent + 1) if extent % side == 0] for extent in grid]
-    found = [box for box in itertools.product(*sides) if math.prod(box) == volume]
+    tiling = [box for box in itertools.product(*sides) if math.prod(box) == volume]
     # In each dimension 1/side of the points lie at the end of a box.
-    return sorted(found, key=lambda box: sum(1 / side for side in box))
+    return sorted(tiling, key=lambda box: sum(1 / side for side in box))
 
 
 def box_of(points: Ints, grid: Sequence[int], box: Sequence[int]) -> tuple[Ints, tuple[int, ...]]:
@@ -38,12 +38,12 @@ def fold(grid: tuple[int, ...], shape: tuple[int, ...]) -> Iterator[Ints]:
     for groups in _groups(long, [shape[axis] for axis in around]):
         at = np.zeros((len(shape), points.shape[1]), np.int64)
         for axis, group in zip(around, groups, strict=True):
-            at[axis] = _together(points[list(group)], [long[one] for one in group])
+            at[axis] = _together(points[list(group)], [long[number] for number in group])
         yield at
     for groups in _groups([shape[axis] for axis in around], long):
         at = np.zeros((len(shape), points.shape[1]), np.int64)
         for coordinate, group in zip(points, groups, strict=False):
-            axes = [around[one] for one in group]
+            axes = [around[number] for number in group]
             at[axes] = _apart(coordinate, [shape[axis] for axis in axes])
         yield at
 
@@ -53,16 +53,16 @@ def _groups(parts: Sequence[int], wholes: Sequence[int]) -> Iterator[list[list[i
 
     def give(number: int, left: list[int], groups: list[list[int]]) -> Iterator[list[list[int]]]:
         if number == len(parts):
-            if all(one == 1 for one in left):
+            if all(factor == 1 for factor in left):
                 yield [list(group) for group in groups]
             return
-        for to, wanted in enumerate(left):
-            if wanted % parts[number] == 0:
+        for to, factor in enumerate(left):
+            if factor % parts[number] == 0:
                 left[to] //= parts[number]
                 groups[to].append(number)
                 yield from give(number + 1, left, groups)
                 groups[to].pop()
-                left[to] = wanted
+                left[to] = factor
 
     yield from give(0, list(wholes), [[] for _ in wholes])
 

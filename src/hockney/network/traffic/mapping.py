@@ -57,7 +57,7 @@ class Mapped:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class MapComparison:
     """Placements from the best to the worst, by the most loaded link and then by hop-bytes."""
 
     of: Situation
@@ -73,7 +73,7 @@ class Comparison:
     @property
     def default(self) -> Mapped:
         """Rank after rank, node after node."""
-        return next(one for one in self.mapped if one.name == DEFAULT)
+        return next(mapped for mapped in self.mapped if mapped.name == DEFAULT)
 
     def factor(self, of: str) -> float | None:
         """How many times the best's `worst` or `hop_bytes` the default has; None where the best has none."""
@@ -94,7 +94,7 @@ class Comparison:
             "seed": self.of.seed,
             "unit": pattern.unit,
             "total": rounded(pattern.demand.total_B),
-            "placements": [one.as_data() for one in self.mapped],
+            "placements": [mapped.as_data() for mapped in self.mapped],
             "not_applicable": dict(self.without),
             "best": {
                 "placement": self.best.name,
@@ -124,7 +124,9 @@ def _hint(of: Situation) -> str:
     return f"--ppn {ppn} fits" if not rest and ppn else "change the pattern, the topology or --ppn"
 
 
-def compare(of: Situation, *, samples: int, own: Mapping[str, Place], progress: Progress = silent) -> Comparison:
+def compare(
+    of: Situation, *, samples: int, own: Mapping[str, Place], progress: Progress = silent
+) -> MapComparison:
     """All placements that exist, and the user's own; random ones `samples` times: the median counts."""
     check_ranks(of)
 
@@ -138,25 +140,25 @@ def compare(of: Situation, *, samples: int, own: Mapping[str, Place], progress: 
         done += 1
         return Mapped(name, place, of.load(place), of)
 
-    found = [mapped(name, place) for name, place in own.items()]
+    maps = [mapped(name, place) for name, place in own.items()]
     without: dict[str, str] = {}
     for name, placement in placements:
         try:
             if placement.is_random:
                 seeds = [replace(of, seed=of.seed + number) for number in range(samples)]
-                drawn = sorted((mapped(name, placement.place(one)) for one in seeds), key=_rank)
-                found.append(drawn[(samples - 1) // 2])
+                drawn = sorted((mapped(name, placement.place(seeded)) for seeded in seeds), key=_rank)
+                maps.append(drawn[(samples - 1) // 2])
             else:
-                found.append(mapped(name, placement.place(of)))
+                maps.append(mapped(name, placement.place(of)))
         except NotApplicableError as reason:
             without[name] = str(reason)
-    found.sort(key=_rank)
-    return Comparison(of, found, without)
+    maps.sort(key=_rank)
+    return MapComparison(of, maps, without)
 
 
-def _rank(one: Mapped) -> tuple[float, float, bool, str]:
+def _rank(mapped: Mapped) -> tuple[float, float, bool, str]:
     # Of equals the default comes first: nothing needs to be changed for it.
-    return one.worst, one.hop_bytes, one.name != DEFAULT, one.name
+    return mapped.worst, mapped.hop_bytes, mapped.name != DEFAULT, mapped.name
 
 
 def read_map(path: Path, of: Situation) -> Place:

@@ -35,13 +35,13 @@ def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tupl
 
     RequestError where there are none, or where a launch does not tell the hosts of its ranks.
     """
-    found = [
-        one
-        for one in campaign.records()
-        if (one.operation, one.statistic, one.locality) == ("pingpong", "one_way", "network")
-        and (one.variant or "default") == variant
+    records = [
+        record
+        for record in campaign.records()
+        if (record.operation, record.statistic, record.locality) == ("pingpong", "one_way", "network")
+        and (record.variant or "default") == variant
     ]
-    sizes = sorted({one.bytes for one in found})
+    sizes = sorted({record.bytes for record in records})
     if not sizes or (size_B is not None and size_B not in sizes):
         what = "between nodes" if size_B is None else f"of {size_B} B between nodes"
         raise RequestError(
@@ -51,18 +51,20 @@ def measured_pairs(campaign: Campaign, size_B: int | None, variant: str) -> tupl
             else "measure some: `hockney measure --operations pingpong --localities network --pairs 20 …`",
         )
     size = sizes[0] if size_B is None else size_B
-    launches = {str(one.get("id", "")): one for one in campaign.launches()}
+    launches = {str(launch.get("id", "")): launch for launch in campaign.launches()}
     times: dict[tuple[str, str], list[float]] = {}
-    for one in found:
-        if one.bytes == size:
-            names = _hosts(launches.get(one.launch, {}), one.pair)
-            times.setdefault((min(names), max(names)), []).append(one.value)
+    for record in records:
+        if record.bytes == size:
+            names = _hosts(launches.get(record.launch, {}), record.pair)
+            times.setdefault((min(names), max(names)), []).append(record.value)
     return size, [Pair(pair, float(np.median(values))) for pair, values in sorted(times.items())]
 
 
 def _hosts(launch: Mapping[str, Any], pair: str) -> tuple[str, str]:
-    told = launch.get("ranks")
-    host = {str(one.get("rank")): str(one.get("host", "")) for one in told} if isinstance(told, list) else {}
+    places = launch.get("ranks")
+    if not isinstance(places, list):
+        places = []
+    host = {str(place.get("rank")): str(place.get("host", "")) for place in places}
     ends = pair.split("-")
     if len(ends) != 2 or not all(host.get(end) for end in ends):
         raise RequestError(
@@ -88,17 +90,17 @@ def nodes_by_name(pairs: Sequence[Pair], network: Network) -> dict[str, int]:
 
 def read_nodes(path: Path, pairs: Sequence[Pair], network: Network) -> dict[str, int]:
     """Lines `host node`. RequestError where a measured host is missing, or a node is not in the network."""
-    found: dict[str, int] = {}
+    node_of: dict[str, int] = {}
     for line, (host, node_text) in read_lines(path, ("host", "node")):
         node = rank_number(node_text, path, line)
         if node >= network.nodes:
             raise RequestError(
                 f"{path}, line {line}: node {node} of {network.nodes}", f"nodes are 0 to {network.nodes - 1}"
             )
-        found[host] = node
-    if missing := sorted({host for pair in pairs for host in pair.hosts} - set(found)):
+        node_of[host] = node
+    if missing := sorted({host for pair in pairs for host in pair.hosts} - set(node_of)):
         raise RequestError(f"{path}: the measured host {missing[0]!r} has no node", "one line for each host")
-    return found
+    return node_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,19 +117,19 @@ class ByHops:
 
     def classes(self) -> list[dict[str, float]]:
         """For each number of hops how many pairs there are, and their least, median and largest latency."""
-        told = []
-        for one in np.unique(self.hops):
-            mine = self.latency_s[self.hops == one]
-            told.append(
+        classes = []
+        for distance in np.unique(self.hops):
+            latency_s = self.latency_s[self.hops == distance]
+            classes.append(
                 {
-                    "hops": int(one),
-                    "pairs": len(mine),
-                    "least_s": float(mine.min()),
-                    "median_s": float(np.median(mine)),
-                    "largest_s": float(mine.max()),
+                    "hops": int(distance),
+                    "pairs": len(latency_s),
+                    "least_s": float(latency_s.min()),
+                    "median_s": float(np.median(latency_s)),
+                    "largest_s": float(latency_s.max()),
                 }
             )
-        return told
+        return classes
 
     def fit(self) -> dict[str, Any]:
         """latency = base + per_hop · hops by least squares, with 95 % intervals where the pairs support any.
@@ -143,27 +145,27 @@ class ByHops:
             }
         line = linregress(self.hops, self.latency_s)
         freedom = len(self.pairs) - 2
-        told: dict[str, Any] = {"identifiable": True}
+        fitted: dict[str, Any] = {"identifiable": True}
         for name, value, error in (
             ("base_s", line.intercept, line.intercept_stderr),
             ("per_hop_s", line.slope, line.stderr),
         ):
             half = float(t.ppf(0.975, freedom) * error) if freedom else None
-            told[name] = {
+            fitted[name] = {
                 "value": float(value),
                 "low": None if half is None else float(value) - half,
                 "high": None if half is None else float(value) + half,
             }
         if not freedom:
-            told["reason"] = "two pairs make a line and no interval"
-        elif told["per_hop_s"]["low"] <= 0 <= told["per_hop_s"]["high"]:
-            told["reason"] = "the latency of a hop cannot be told from 0"
-        return told
+            fitted["reason"] = "two pairs make a line and no interval"
+        elif fitted["per_hop_s"]["low"] <= 0 <= fitted["per_hop_s"]["high"]:
+            fitted["reason"] = "the latency of a hop cannot be told from 0"
+        return fitted
 
 
-def by_hops(network: Network, pairs: Sequence[Pair], node: Mapping[str, int]) -> ByHops:
+def by_hops(network: Network, pairs: Sequence[Pair], node_of: Mapping[str, int]) -> ByHops:
     """Pairs with the links between their nodes."""
-    nodes = np.unique(list(node.values()))
+    nodes = np.unique(list(node_of.values()))
     apart = hops(Links.of(network), nodes)
-    at = {host: int(np.searchsorted(nodes, one)) for host, one in node.items()}
+    at = {host: int(np.searchsorted(nodes, node)) for host, node in node_of.items()}
     return ByHops(pairs, np.array([apart[at[a], at[b]] for a, b in (pair.hosts for pair in pairs)], np.int64))

@@ -130,10 +130,10 @@ def blocked(of: Situation) -> Place:
     volume = 1
     for factor in (of.ppn, _nodes_of_a_leaf(of)):
         volume *= factor
-        found = boxes(grid, volume) if volume > 1 else []
-        if found:
+        tilings = boxes(grid, volume) if volume > 1 else []
+        if tilings:
             # Inside a box by rows; the boxes are the points of the next level.
-            sides = found[0]
+            sides = tilings[0]
             inside = points % np.array(sides)[:, None]
             keys.append(np.ravel_multi_index(tuple(inside), sides).astype(np.int64))
             points, grid = box_of(points, grid, sides)
@@ -225,9 +225,10 @@ def optimised(of: Situation) -> Place:
                 ruled.append(placement.place(of))
     weight = both_ways(of)
     starts = {
-        one.tobytes(): one for one in (min(ruled, key=of.hop_bytes), min(ruled, key=loads), greedy(of, weight))
+        start.tobytes(): start
+        for start in (min(ruled, key=of.hop_bytes), min(ruled, key=loads), greedy(of, weight))
     }
-    return min([*(swapped(of, weight, one) for one in starts.values()), *ruled], key=loads)
+    return min([*(swapped(of, weight, start) for start in starts.values()), *ruled], key=loads)
 
 
 def both_ways(of: Situation) -> csr_array:
@@ -267,21 +268,21 @@ def swapped(of: Situation, weight: csr_array, start: Place) -> Place:
     tolerance = 1e-9 * float(weight.max() or 1.0)
     for _ in range(SWEEPS):
         improved = False
-        for one in generator.permutation(ranks):
-            peers, size = _row(weight, one)
-            gain = cost[one, place] + cost[ranks, place[one]] - cost[one, place[one]] - cost[ranks, place]
+        for rank in generator.permutation(ranks):
+            peers, size = _row(weight, rank)
+            gain = cost[rank, place] + cost[ranks, place[rank]] - cost[rank, place[rank]] - cost[ranks, place]
             # Two that talk to each other stay as far apart as they were.
-            gain[peers] += 2 * size * apart[place[one], place[peers]]
+            gain[peers] += 2 * size * apart[place[rank], place[peers]]
             other = int(np.argmin(gain))
             work += len(ranks)
             if gain[other] >= -tolerance:
                 continue
-            here, there = place[one], place[other]
+            here, there = place[rank], place[other]
             moved = (apart[there] - apart[here]).astype(np.float64)
             cost[peers] += np.outer(size, moved)
             peers, size = _row(weight, other)
             cost[peers] -= np.outer(size, moved)
-            place[one], place[other] = there, here
+            place[rank], place[other] = there, here
             work += 2 * len(peers) * of.nodes
             improved = True
         if not improved or work > MOST_WORK:

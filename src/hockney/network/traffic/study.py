@@ -87,7 +87,7 @@ class TrafficStudy:
         network = self.load.links.network
         rate = self.load.links.node_link_B_per_s
         traffic, routing = traffics.get(self.traffic), routings.get(self.routing)
-        told: dict[str, Any] = {
+        data: dict[str, Any] = {
             "topology": network.spec,
             "nodes": network.nodes,
             "allocated_nodes": len(self.among.nodes),
@@ -121,16 +121,16 @@ class TrafficStudy:
             "time_s": self.time_s,
         }
         if traffic.is_random:
-            told["seed"] = self.seed
+            data["seed"] = self.seed
         if traffic.is_pairing:
-            told["beta_factor"] = {
+            data["beta_factor"] = {
                 "low": 1.0,
                 "high": rounded(self.factor_of_all_links),
                 "streams": self.injection_links,
             }
         if self.traffic == "alltoall" and network.shape and self.among.is_whole:
-            told["exact_alltoall_congestion"] = float(alltoall_congestion(network.shape))
-        return told
+            data["exact_alltoall_congestion"] = float(alltoall_congestion(network.shape))
+        return data
 
 
 def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = silent) -> dict[str, Any]:
@@ -156,14 +156,14 @@ def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = si
                 seed=first.seed + number,
             )
         )
-    told: dict[str, Any] = {"count": samples}
+    spread: dict[str, Any] = {"count": samples}
     for name, values in (
-        ("worst", [one.worst for one in (first, *more)]),
-        ("fraction_of_a_link", [one.fraction for one in (first, *more)]),
+        ("worst", [drawn.worst for drawn in (first, *more)]),
+        ("fraction_of_a_link", [drawn.fraction for drawn in (first, *more)]),
     ):
         numbers = (min(values), float(np.median(values)), float(np.mean(values)), max(values))
-        told[name] = dict(zip(("least", "median", "mean", "largest"), map(rounded, numbers), strict=True))
-    return told
+        spread[name] = dict(zip(("least", "median", "mean", "largest"), map(rounded, numbers), strict=True))
+    return spread
 
 
 def rounded(value: float) -> float:

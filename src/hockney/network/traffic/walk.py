@@ -54,10 +54,10 @@ class Walks:
         order, begin = self._outward
         count = begin[states + 1] - begin[states]
         skipped = np.repeat(begin[states] - (np.cumsum(count) - count), count)
-        found: Ints = order[skipped + np.arange(count.sum())]
-        return found
+        steps: Ints = order[skipped + np.arange(count.sum())]
+        return steps
 
-    def levels(self, source: int, wanted: NDArray[np.bool_] | None = None) -> tuple[Ints, list[Ints]]:
+    def levels(self, source: int, targets: NDArray[np.bool_] | None = None) -> tuple[Ints, list[Ints]]:
         """Distance of every state from `source` (−1: not reached), and the steps of shortest walks by level.
 
         Ends early when all states in `wanted` have been reached.
@@ -66,8 +66,8 @@ class Walks:
         distance[source] = 0
         last = np.zeros(self.states, np.int64)
         frontier = np.array([source])
-        found: list[Ints] = []
-        missing = -1 if wanted is None else int(wanted.sum()) - int(wanted[source])
+        by_level: list[Ints] = []
+        missing = -1 if targets is None else int(targets.sum()) - int(targets[source])
         while len(frontier) and missing != 0:
             steps = self._from(frontier)
             steps = steps[distance[self.head[steps]] < 0]
@@ -76,23 +76,23 @@ class Walks:
             number = np.arange(len(heads))
             last[heads] = number
             frontier = heads[last[heads] == number]
-            distance[frontier] = len(found) + 1
-            found.append(steps)
-            if wanted is not None:
-                missing -= int(wanted[frontier].sum())
+            distance[frontier] = len(by_level) + 1
+            by_level.append(steps)
+            if targets is not None:
+                missing -= int(targets[frontier].sum())
             frontier = frontier[self.forwards[frontier]]
-        return distance, found
+        return distance, by_level
 
     def spread(self, source: int, weight: Floats) -> Floats:
         """What each link carries (M,) when `weight` (states,) goes from `source` to each state.
 
         Every shortest walk, cable by cable, carries the same share of its pair's bytes.
         """
-        wanted = weight > 0
-        distance, found = self.levels(source, wanted)
-        if (wanted & (distance < 0)).any():
+        targets = weight > 0
+        distance, by_level = self.levels(source, targets)
+        if (targets & (distance < 0)).any():
             names = self.links.network.names
-            target = self.vertex[np.flatnonzero(wanted & (distance < 0))[0]]
+            target = self.vertex[np.flatnonzero(targets & (distance < 0))[0]]
             raise RequestError(
                 f"there is no way from {names[self.vertex[source]]} to {names[target]} that this routing allows",
                 "choose another routing: shortest goes wherever links lead",
@@ -100,11 +100,11 @@ class Walks:
         walks = np.zeros(self.states)
         walks[source] = 1.0
         # Not by bincount: a level is small beside the network, and there are many.
-        for steps in found:
+        for steps in by_level:
             np.add.at(walks, self.head[steps], walks[self.tail[steps]])
         carried = np.zeros(len(self.links.tail))
         flow = weight.copy()
-        for steps in reversed(found):
+        for steps in reversed(by_level):
             tail, head = self.tail[steps], self.head[steps]
             share = walks[tail] / walks[head] * flow[head]
             np.add.at(carried, self.link[steps], share)
@@ -112,15 +112,15 @@ class Walks:
         return carried
 
 
-def by_source(demand: Demand, one: Callable[[int, Ints, Floats], Floats], links: Links) -> Floats:
-    """The sum of `one(source, targets, bytes)` over all sources of a demand: (M,)."""
+def by_source(demand: Demand, carry: Callable[[int, Ints, Floats], Floats], links: Links) -> Floats:
+    """The sum of `carry(source, targets, bytes)` over all sources of a demand: (M,)."""
     order = np.argsort(demand.source, kind="stable")
     sources, begin = np.unique(demand.source[order], return_index=True)
     carried = np.zeros(len(links.tail))
     # Of nothing, split makes one empty part.
     parts = np.split(order, begin[1:]) if len(order) else []
-    for source, mine in zip(sources, parts, strict=True):
-        carried += one(int(source), demand.target[mine], demand.size_B[mine])
+    for source, messages in zip(sources, parts, strict=True):
+        carried += carry(int(source), demand.target[messages], demand.size_B[messages])
     return carried
 
 
@@ -139,9 +139,9 @@ def hops(links: Links, nodes: Ints) -> Ints:
             f"allocate up to {MOST_BETWEEN} with --allocation",
         )
     walks = plain(links)
-    wanted = np.zeros(walks.states, np.bool_)
-    wanted[nodes] = True
-    found = np.zeros((len(nodes), len(nodes)), np.int64)
+    targets = np.zeros(walks.states, np.bool_)
+    targets[nodes] = True
+    between = np.zeros((len(nodes), len(nodes)), np.int64)
     for row, node in enumerate(nodes):
-        found[row] = walks.levels(int(node), wanted)[0][nodes]
-    return found
+        between[row] = walks.levels(int(node), targets)[0][nodes]
+    return between

@@ -50,9 +50,9 @@ def worst_of_permutations(among: Allocated) -> WorstPermutation:
             "allocate fewer nodes with --allocation; tornado and worst-pairing are two that are bad",
         )
     shares = _Shares(links, nodes)
-    asked = _representatives(links) if is_symmetric else np.arange(len(links.tail))
+    candidates = _representatives(links) if is_symmetric else np.arange(len(links.tail))
     # No permutation loads a link more than each sender's largest share, or each receiver's.
-    most = np.array([shares.most(int(link)) for link in asked])
+    most = np.array([shares.most(int(link)) for link in candidates])
     worst, pairs = 0.0, (nodes, nodes)
     end = monotonic() + LONGEST_S
     for index in np.argsort(-most, kind="stable"):
@@ -63,7 +63,7 @@ def worst_of_permutations(among: Allocated) -> WorstPermutation:
                 f"the worst permutation of {links.network.spec} takes longer than {LONGEST_S:.0f} s",
                 "allocate fewer nodes with --allocation; tornado and worst-pairing are two that are bad",
             )
-        weight = shares.of(int(asked[index]))
+        weight = shares.of(int(candidates[index]))
         row, column = linear_sum_assignment(weight, maximize=True)
         if (load := float(weight[row, column].sum())) > worst * (1 + _SAME):
             worst, pairs = load, (nodes[np.asarray(row)], nodes[np.asarray(column)])
@@ -94,9 +94,9 @@ class _Shares:
         self.hops = np.full((len(nodes), vertices), -1)
         self.paths = np.zeros((len(nodes), vertices))
         for row, node in enumerate(nodes):
-            self.hops[row], found = walks.levels(int(node))
+            self.hops[row], by_level = walks.levels(int(node))
             self.paths[row, node] = 1.0
-            for steps in found:
+            for steps in by_level:
                 np.add.at(self.paths[row], walks.head[steps], self.paths[row, walks.tail[steps]])
         self.between = self.hops[:, nodes]
         self.all_paths = self.paths[:, nodes]

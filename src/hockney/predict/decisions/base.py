@@ -13,7 +13,7 @@ Version = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Choice:
+class ScheduleChoice:
     """A schedule as a library would run it; `segment_B` None: not segmented; `radix` None: it has none.
 
     `parts` are the collectives, one after another, that an algorithm calls where they are not those of the
@@ -23,16 +23,16 @@ class Choice:
     algorithm: str
     segment_B: int | None = None
     radix: int | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[InnerCollective, ...] = ()
 
 
 @dataclass(frozen=True)
-class Part:
+class InnerCollective:
     """A collective inside another one, with root 0; `size_B` as in the table for its operation."""
 
     operation: str
     size_B: int
-    choice: Choice
+    choice: ScheduleChoice
 
 
 class DefaultFunction(Protocol):
@@ -52,7 +52,7 @@ class DefaultFunction(Protocol):
         *,
         nodes: int = 1,
         element_B: int = 4,
-    ) -> Choice | None: ...
+    ) -> ScheduleChoice | None: ...
 
 
 class NamedFunction(Protocol):
@@ -73,7 +73,7 @@ class NamedFunction(Protocol):
         size_B: int | None = None,
         segment_B: int = 0,
         element_B: int = 4,
-    ) -> Choice | None: ...
+    ) -> ScheduleChoice | None: ...
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ libraries: Registry[Decisions] = Registry(
 )
 
 
-class Found(NamedTuple):
+class LibraryDecisions(NamedTuple):
     """Whose decisions hold for a table; `reason` says why there are none, or what they leave open."""
 
     decisions: Decisions | None
@@ -102,17 +102,17 @@ class Found(NamedTuple):
     reason: str
 
 
-def decisions_for(mpi: str) -> Found:
+def decisions_for(mpi: str) -> LibraryDecisions:
     """The library and version that a table's `mpi` column speaks of ("Open MPI 4.1.5", "MPICH 4.0.2", "")."""
     number = re.search(r"\d+(?:\.\d+)*", mpi)
     version = tuple(int(part) for part in number[0].split(".")) if number else ()
     text = mpi.strip().lower()
     if not text:
-        return Found(None, version, "the table does not say which MPI library was measured")
+        return LibraryDecisions(None, version, "the table does not say which MPI library was measured")
     for _, decisions in libraries:
         if decisions.banner.match(text):
-            return Found(decisions, version, decisions.limits)
-    return Found(None, version, f"what {mpi.strip()} chooses by itself is not known here")
+            return LibraryDecisions(decisions, version, decisions.limits)
+    return LibraryDecisions(None, version, f"what {mpi.strip()} chooses by itself is not known here")
 
 
 def spelled(algorithm: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from hockney.predict.decisions import openmpi
-from hockney.predict.decisions.base import Choice, Decisions, Version, libraries
+from hockney.predict.decisions.base import Decisions, ScheduleChoice, Version, libraries
 
 
 def default(
@@ -21,7 +21,7 @@ def default(
     *,
     nodes: int = 1,  # noqa: ARG001
     element_B: int = 4,  # noqa: ARG001
-) -> Choice | None:
+) -> ScheduleChoice | None:
     """None: not published."""
     return None
 
@@ -35,7 +35,7 @@ def named(
     size_B: int | None = None,
     segment_B: int = 0,
     element_B: int = 4,
-) -> Choice | None:
+) -> ScheduleChoice | None:
     """As Open MPI's; None where the algorithm calls other collectives, which Fujitsu MPI chooses for itself."""
     return openmpi.named(
         operation, algorithm, (), ranks=ranks, size_B=size_B, segment_B=segment_B, element_B=element_B

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from hockney.predict.decisions.base import Choice, Decisions, Version, libraries, spelled
+from hockney.predict.decisions.base import Decisions, ScheduleChoice, Version, libraries, spelled
 
 BY_NODE = {"barrier", "bcast", "reduce", "allreduce"}
 
@@ -18,34 +18,37 @@ THROTTLE = 32
 """MPIR_CVAR_ALLTOALL_THROTTLE: `scattered` waits for that many exchanges before it begins the next ones."""
 
 # The binomial broadcast numbers its ranks as our knomial of radix 2 does.
-SCHEDULES: dict[str, dict[str, Choice]] = {
-    "barrier": {"dissemination": Choice("dissemination"), "k_dissemination": Choice("dissemination")},
-    "bcast": {
-        "binomial": Choice("knomial", radix=2),
-        "scatter_recursive_doubling_allgather": Choice("scatter_allgather"),
-        "scatter_ring_allgather": Choice("scatter_allgather_ring"),
+SCHEDULES: dict[str, dict[str, ScheduleChoice]] = {
+    "barrier": {
+        "dissemination": ScheduleChoice("dissemination"),
+        "k_dissemination": ScheduleChoice("dissemination"),
     },
-    "reduce": {"binomial": Choice("binomial"), "reduce_scatter_gather": Choice("rabenseifner")},
+    "bcast": {
+        "binomial": ScheduleChoice("knomial", radix=2),
+        "scatter_recursive_doubling_allgather": ScheduleChoice("scatter_allgather"),
+        "scatter_ring_allgather": ScheduleChoice("scatter_allgather_ring"),
+    },
+    "reduce": {"binomial": ScheduleChoice("binomial"), "reduce_scatter_gather": ScheduleChoice("rabenseifner")},
     "allreduce": {
-        "recursive_doubling": Choice("recursive_doubling"),
-        "reduce_scatter_allgather": Choice("rabenseifner"),
-        "ring": Choice("ring"),
+        "recursive_doubling": ScheduleChoice("recursive_doubling"),
+        "reduce_scatter_allgather": ScheduleChoice("rabenseifner"),
+        "ring": ScheduleChoice("ring"),
     },
     "allgather": {
-        "brucks": Choice("bruck"),
-        "recursive_doubling": Choice("recursive_doubling"),
-        "ring": Choice("ring"),
+        "brucks": ScheduleChoice("bruck"),
+        "recursive_doubling": ScheduleChoice("recursive_doubling"),
+        "ring": ScheduleChoice("ring"),
     },
     "alltoall": {
-        "brucks": Choice("bruck"),
-        "pairwise": Choice("pairwise"),
-        "scattered": Choice("linear"),
+        "brucks": ScheduleChoice("bruck"),
+        "pairwise": ScheduleChoice("pairwise"),
+        "scattered": ScheduleChoice("linear"),
     },
-    "gather": {"binomial": Choice("binomial")},
-    "scatter": {"binomial": Choice("binomial")},
+    "gather": {"binomial": ScheduleChoice("binomial")},
+    "scatter": {"binomial": ScheduleChoice("binomial")},
     "reduce_scatter": {
-        "recursive_halving": Choice("recursive_halving"),
-        "pairwise": Choice("pairwise"),
+        "recursive_halving": ScheduleChoice("recursive_halving"),
+        "pairwise": ScheduleChoice("pairwise"),
     },
 }
 """The names of MPIR_CVAR_<OPERATION>_INTRA_ALGORITHM that have a schedule here."""
@@ -53,7 +56,7 @@ SCHEDULES: dict[str, dict[str, Choice]] = {
 
 def default(
     operation: str, ranks: int, size_B: int, version: Version, *, nodes: int = 1, element_B: int = 4
-) -> Choice | None:
+) -> ScheduleChoice | None:
     """The flat choice; None before 4.0, after 5, and where a collective goes node by node."""
     if ranks < 2 or not (4, 0) <= version < (6,) or (operation in BY_NODE and nodes < ranks):
         return None
@@ -69,7 +72,7 @@ def named(
     size_B: int | None = None,
     segment_B: int = 0,  # noqa: ARG001 – none of them takes segments
     element_B: int = 4,
-) -> Choice | None:
+) -> ScheduleChoice | None:
     """What MPIR_CVAR_<OPERATION>_INTRA_ALGORITHM runs; `mpir:` may stand before the name."""
     name = spelled(algorithm.removeprefix("mpir:"))
     if name not in SCHEDULES.get(operation, {}):
@@ -79,7 +82,7 @@ def named(
     return _in_effect(operation, name, ranks)
 
 
-def _in_effect(operation: str, name: str, ranks: int | None) -> Choice | None:
+def _in_effect(operation: str, name: str, ranks: int | None) -> ScheduleChoice | None:
     if name == "scattered" and (ranks is None or ranks > THROTTLE):
         return None
     return SCHEDULES[operation][name]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from hockney.predict.decisions._openmpi_fixed import look_up
-from hockney.predict.decisions.base import Choice, Decisions, Part, Version, libraries, spelled
+from hockney.predict.decisions.base import Decisions, InnerCollective, ScheduleChoice, Version, libraries, spelled
 
 FANOUT = 4
 """coll_tuned_init_chain_fanout and coll_tuned_bcast_knomial_radix, when an algorithm is forced."""
@@ -104,7 +104,7 @@ SIZED = {"bcast", "reduce", "allreduce"}
 
 def default(
     operation: str, ranks: int, size_B: int, version: Version, *, nodes: int = 1, element_B: int = 4
-) -> Choice | None:
+) -> ScheduleChoice | None:
     """The fixed decision of `tuned`; None before 1.10, after 5, and where `han` decides."""
     if ranks < 2 or not (1, 10) <= version < (6,):
         return None
@@ -128,7 +128,7 @@ def named(
     size_B: int | None = None,
     segment_B: int = 0,
     element_B: int = 4,
-) -> Choice | None:
+) -> ScheduleChoice | None:
     """What coll_tuned_<operation>_algorithm = `algorithm` runs; `tuned:` may stand before the name."""
     name = spelled(algorithm.removeprefix("tuned:"))
     name = SPELLINGS.get(operation, {}).get(name, name)
@@ -147,8 +147,8 @@ def _choice(
     element_B: int,
     *,
     fanout: int,
-) -> Choice | None:
-    parts: tuple[Part, ...] = ()
+) -> ScheduleChoice | None:
+    parts: tuple[InnerCollective, ...] = ()
     if ranks is not None:
         if algorithm == "two_proc" and ranks != 2:
             return None
@@ -157,10 +157,10 @@ def _choice(
             if operation in SIZED:
                 size_of_one_B = element_B if operation != "bcast" else 1
                 algorithm = _for_size(operation, algorithm, ranks, size_B, segment_B, size_of_one_B)
-            found = _parts(operation, algorithm, ranks, size_B, version, element_B)
-            if found is None:
+            known_parts = _parts(operation, algorithm, ranks, size_B, version, element_B)
+            if known_parts is None:
                 return None
-            parts = found
+            parts = known_parts
     schedule = SCHEDULES[operation][algorithm]
     if schedule is None:
         return None
@@ -171,7 +171,7 @@ def _choice(
         "scatter_allgather_ring",
     )
     takes_segments |= schedule in ("segmented_ring", "linear_sync")
-    return Choice(
+    return ScheduleChoice(
         schedule,
         segment_B if takes_segments and segment_B > 0 else None,
         {"chain": fanout, "knomial": FANOUT}.get(schedule),
@@ -210,10 +210,13 @@ def _for_size(operation: str, algorithm: str, ranks: int, size_B: int, segment_B
 
 def _parts(
     operation: str, algorithm: str, ranks: int, size_B: int, version: Version, element_B: int
-) -> tuple[Part, ...] | None:
+) -> tuple[InnerCollective, ...] | None:
     """The collectives that an algorithm calls where they are not our schedule's; None where one is unknown."""
     if operation == "allreduce" and algorithm == "basic_linear":
-        return (Part("reduce", size_B, Choice("linear")), Part("bcast", size_B, Choice("linear")))
+        return (
+            InnerCollective("reduce", size_B, ScheduleChoice("linear")),
+            InnerCollective("bcast", size_B, ScheduleChoice("linear")),
+        )
     if operation == "allreduce" and algorithm == "nonoverlapping":
         ours, calls = "binomial", (("reduce", size_B), ("bcast", size_B))
     elif operation == "allgather" and algorithm == "linear":
@@ -225,8 +228,8 @@ def _parts(
         choice = default(inner, ranks, inner_B, version, element_B=element_B)
         if choice is None:
             return None
-        parts.append(Part(inner, inner_B, choice))
-    return () if all(part.choice == Choice(ours) for part in parts) else tuple(parts)
+        parts.append(InnerCollective(inner, inner_B, choice))
+    return () if all(part.choice == ScheduleChoice(ours) for part in parts) else tuple(parts)
 
 
 def _before_4_1(operation: str, ranks: int, size_B: int, element_B: int) -> tuple[str, int]:

@@ -34,15 +34,15 @@ class Models:
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times of the functions, extrapolated as far as asked; NaN for groups without one."""
-        made = unknown(len(points))
+        prediction = unknown(len(points))
         columns = _columns(points, self.parameters)
         for key, index in positions(points, self.group).items():
             if key in self.functions:
                 at = columns[:, index]
-                made.time_s[index] = self.functions[key].evaluate(at if len(at) > 1 else at[0])
+                prediction.time_s[index] = self.functions[key].evaluate(at if len(at) > 1 else at[0])
         names = " or ".join(f"numbers of {name}" for name in self.parameters)
         note = f"{self.few} models rest on fewer than the {ENOUGH} {names} that Extra-P asks for"
-        return Prediction(made.time_s, made.low_s, made.high_s, [note] if self.few else None)
+        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, [note] if self.few else None)
 
 
 def _columns(points: pd.DataFrame, parameters: Sequence[str]) -> Array:

@@ -42,7 +42,7 @@ def unknown(count: int) -> Prediction:
     return Prediction(np.full(count, np.nan), np.full(count, np.nan), np.full(count, np.nan))
 
 
-class Fitted(Protocol):
+class FittedEstimator(Protocol):
     """An estimator that has seen its training points."""
 
     def predict(self, points: pd.DataFrame) -> Prediction:
@@ -67,7 +67,7 @@ class Training:
     progress: Progress = silent
 
 
-Estimator = Callable[[Training], Fitted]
+Estimator = Callable[[Training], FittedEstimator]
 """RequestError where the training points cannot support it, EnvironmentLack where a package is missing."""
 
 estimators: Registry[Estimator] = Registry("estimator", "hockney.predict.estimators", "reference/evaluate.md")

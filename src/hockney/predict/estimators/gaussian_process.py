@@ -16,8 +16,8 @@ import pandas as pd
 from scipy import linalg
 
 from hockney.models.statistics import NORMAL_6
-from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
-from hockney.predict.gaussian_process import Measured, Process, Search, left_out, matern
+from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
+from hockney.predict.gaussian_process import GaussianProcess, MeasurementSet, ParameterSearch, left_out, matern
 from hockney.predict.points import GROWING, POINT, positions
 
 SURFACE = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
@@ -27,7 +27,7 @@ _MOST = 800
 _TRIAL = 60
 _TRIAL_SURFACES = 12
 """Points of a surface, and surfaces, on which deviations and lengths are found."""
-_SEARCH = Search(np.log([1.0, 2.0, 5.0, 0.15, 0.4, 1.5, 0.03]), deviation=1.0, farthest=3.0, steps=12)
+_SEARCH = ParameterSearch(np.log([1.0, 2.0, 5.0, 0.15, 0.4, 1.5, 0.03]), deviation=1.0, farthest=3.0, steps=12)
 """Long deviation and lengths in ln ranks and ln bytes, short ones, deviation of a measurement."""
 _LEAST_NOISE = 0.005
 _OUTLIER = 4.0
@@ -52,14 +52,14 @@ def _noisy(at: Array, outlying: Array, parameters: Array) -> Array:
 def _outlying(at: Array, residual: Array, parameters: Array) -> Array:
     """The variance that explains measurements far from what the others say, shape (n,); 0 for the rest."""
     miss, variance = left_out(_noisy(at, np.zeros(len(at)), parameters), residual)
-    made: Array = np.where(miss**2 > _OUTLIER**2 * variance, miss**2, 0.0)
-    return made
+    excess: Array = np.where(miss**2 > _OUTLIER**2 * variance, miss**2, 0.0)
+    return excess
 
 
-def _measured(at: Array, residual: Array, parameters: Array) -> Measured:
+def _measured(at: Array, residual: Array, parameters: Array) -> MeasurementSet:
     """Residuals at places, those outlying that are so under `parameters`."""
     outlying = _outlying(at, residual, parameters)
-    return Measured(lambda tried: _noisy(at, outlying, tried), residual)
+    return MeasurementSet(lambda tried: _noisy(at, outlying, tried), residual)
 
 
 def _places(points: pd.DataFrame) -> Array:
@@ -83,11 +83,11 @@ class Surfaces:
 
     trend: Array
     parameters: Array
-    surfaces: dict[Hashable, tuple[Array, Process]]
+    surfaces: dict[Hashable, tuple[Array, GaussianProcess]]
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times with log-normal intervals; NaN for algorithms and placements that training lacks."""
-        made = unknown(len(points))
+        prediction = unknown(len(points))
         for key, index in positions(points, SURFACE).items():
             if key not in self.surfaces:
                 continue
@@ -97,16 +97,16 @@ class Surfaces:
             whole = self.parameters[0] ** 2 + self.parameters[3] ** 2
             noise = self.parameters[6] ** 2 + _LEAST_NOISE**2
             deviation = np.sqrt(np.maximum(whole - explained, 0.0) + noise)
-            made.time_s[index] = np.exp(_trend(at) @ self.trend + residual)
-            made.low_s[index] = made.time_s[index] * np.exp(-NORMAL_6 * deviation)
-            made.high_s[index] = made.time_s[index] * np.exp(NORMAL_6 * deviation)
-        missing = int(np.isnan(made.time_s).sum())
+            prediction.time_s[index] = np.exp(_trend(at) @ self.trend + residual)
+            prediction.low_s[index] = prediction.time_s[index] * np.exp(-NORMAL_6 * deviation)
+            prediction.high_s[index] = prediction.time_s[index] * np.exp(NORMAL_6 * deviation)
+        missing = int(np.isnan(prediction.time_s).sum())
         note = [f"{missing} points are of algorithms or placements that were not trained"]
-        return Prediction(made.time_s, made.low_s, made.high_s, note if missing else None)
+        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, note if missing else None)
 
 
 @estimators.register("gaussian_process")
-def fit(training: Training) -> Fitted:
+def fit(training: Training) -> FittedEstimator:
     """A surface for each algorithm and placement of the training points."""
     random = np.random.default_rng(1)
     at = _places(training.points)
@@ -124,8 +124,8 @@ def fit(training: Training) -> Fitted:
     if trial:
         drawn = [trial[i] for i in random.permutation(len(trial))[:_TRIAL_SURFACES]]
         parameters = _SEARCH.parameters([_measured(at[i], residual[i], parameters) for i in drawn])
-    surfaces: dict[Hashable, tuple[Array, Process]] = {}
+    surfaces: dict[Hashable, tuple[Array, GaussianProcess]] = {}
     for key, index in chosen.items():
         outlying = _outlying(at[index], residual[index], parameters)
-        surfaces[key] = at[index], Process(_noisy(at[index], outlying, parameters), residual[index])
+        surfaces[key] = at[index], GaussianProcess(_noisy(at[index], outlying, parameters), residual[index])
     return Surfaces(trend, parameters, surfaces)

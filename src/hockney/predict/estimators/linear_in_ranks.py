@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from hockney.models.statistics import LeastSquares, least_squares, t_reach
-from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
+from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.points import GROWING, POINT, positions
 
 GROUP = tuple(name for name in POINT if name not in GROWING)
@@ -21,7 +21,7 @@ GROUP = tuple(name for name in POINT if name not in GROWING)
 
 
 @dataclass(frozen=True)
-class Line:
+class RankLine:
     """T(P) = c₀ + c₁P."""
 
     fitted: LeastSquares
@@ -36,11 +36,11 @@ class Line:
         return time_s, t_reach(error_s, self.fitted.freedom)
 
 
-def line(ranks: Array, time_s: Array) -> Line | None:
+def line(ranks: Array, time_s: Array) -> RankLine | None:
     """Ordinary least squares of `time_s` on `ranks`, both of shape (n,); None where all ranks are equal."""
     if np.all(ranks == ranks[0]):
         return None
-    return Line(least_squares(_design(ranks), time_s))
+    return RankLine(least_squares(_design(ranks), time_s))
 
 
 def _design(ranks: Array) -> Array:
@@ -48,31 +48,31 @@ def _design(ranks: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Lines:
+class RankLines:
     """A line for each group of training points that has two numbers of ranks."""
 
-    lines: dict[Hashable, Line]
+    lines: dict[Hashable, RankLine]
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times along the lines, extrapolated as far as asked; NaN for groups without a line."""
-        made = unknown(len(points))
+        prediction = unknown(len(points))
         for key, index in positions(points, GROUP).items():
-            found = self.lines.get(key)
-            if found is None:
+            fitted = self.lines.get(key)
+            if fitted is None:
                 continue
-            time_s, half = found.at(points["ranks"].to_numpy(np.float64)[index])
-            made.time_s[index] = time_s
-            made.low_s[index] = time_s - half
-            made.high_s[index] = time_s + half
-        missing = int(np.isnan(made.time_s).sum())
+            time_s, half = fitted.at(points["ranks"].to_numpy(np.float64)[index])
+            prediction.time_s[index] = time_s
+            prediction.low_s[index] = time_s - half
+            prediction.high_s[index] = time_s + half
+        missing = int(np.isnan(prediction.time_s).sum())
         note = [f"{missing} points have no line: nothing, or one number of ranks, was trained at their size"]
-        return Prediction(made.time_s, made.low_s, made.high_s, note if missing else None)
+        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, note if missing else None)
 
 
 @estimators.register("linear_in_ranks")
-def fit(training: Training) -> Fitted:
+def fit(training: Training) -> FittedEstimator:
     """A line for each (algorithm, size, mapping, …) of the training points."""
     ranks = training.points["ranks"].to_numpy(np.float64)
     time_s = training.points["time_s"].to_numpy(np.float64)
-    found = {key: line(ranks[index], time_s[index]) for key, index in positions(training.points, GROUP).items()}
-    return Lines({key: one for key, one in found.items() if one is not None})
+    lines = {key: line(ranks[index], time_s[index]) for key, index in positions(training.points, GROUP).items()}
+    return RankLines({key: fitted for key, fitted in lines.items() if fitted is not None})

@@ -22,14 +22,14 @@ from hockney.predict.calibrate import Calibration, calibrate, play_all
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
 from hockney.predict.estimators.base import (
     Array,
-    Fitted,
+    FittedEstimator,
     Prediction,
     Progress,
     Training,
     estimators,
     unknown,
 )
-from hockney.predict.parameters import Layout, Start
+from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.point_to_point import message_times
 from hockney.predict.points import positions
 from hockney.predict.procedures import procedures
@@ -79,7 +79,7 @@ def _without_limit(system: System) -> System:
 
 
 @estimators.register("simulated")
-def simulated(training: Training) -> Fitted:
+def simulated(training: Training) -> FittedEstimator:
     """Calibrates on the training points; RequestError where none of them can be simulated."""
     if training.statistic not in STATISTICS:
         raise RequestError(f"{training.statistic} cannot be simulated", f"known: {', '.join(STATISTICS)}")
@@ -100,15 +100,15 @@ def simulated(training: Training) -> Fitted:
         points = training.points.iloc[index].reset_index(drop=True)
         words = dict(zip(APART, key, strict=True))  # type: ignore[call-overload]
         scenarios = Scenarios(system, procedure_of(str(words["source"]), training.statistic, system))
-        made = scenarios.of_points(points)
-        usable = [i for i, scenario in enumerate(made) if scenario is not None]
+        by_point = scenarios.of_points(points)
+        usable = [i for i, scenario in enumerate(by_point) if scenario is not None]
         reasons |= scenarios.missing
         if not usable:
             continue
         fit = _Fit(
             replace(training, points=points, point_to_point=_alike(training.point_to_point, words)),
             system,
-            [scenario for scenario in made if scenario is not None],
+            [scenario for scenario in by_point if scenario is not None],
             points["mapping"].astype(str).to_numpy(dtype=object)[usable].tolist(),
             points["time_s"].to_numpy(np.float64)[usable],
         )
@@ -134,7 +134,7 @@ class _Apart:
     fitted: dict[Hashable, _Simulated]
 
     def predict(self, points: pd.DataFrame) -> Prediction:
-        made = unknown(len(points))
+        prediction = unknown(len(points))
         notes: list[str] = []
         for key, index in positions(points, APART).items():
             words = ", ".join(str(word) for word in key if word)  # type: ignore[attr-defined]
@@ -142,10 +142,14 @@ class _Apart:
                 notes.append(f"{words or 'conditions not told'}: nothing was trained")
                 continue
             part = self.fitted[key].predict(points.iloc[index].reset_index(drop=True))
-            made.time_s[index], made.low_s[index], made.high_s[index] = part.time_s, part.low_s, part.high_s
-            told = f"{words}: " if len(self.fitted) > 1 else ""
-            notes += [f"{told}{note}" for note in part.note or []]
-        return Prediction(made.time_s, made.low_s, made.high_s, notes)
+            prediction.time_s[index], prediction.low_s[index], prediction.high_s[index] = (
+                part.time_s,
+                part.low_s,
+                part.high_s,
+            )
+            prefix = f"{words}: " if len(self.fitted) > 1 else ""
+            notes += [f"{prefix}{note}" for note in part.note or []]
+        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, notes)
 
 
 @dataclass
@@ -163,9 +167,9 @@ class _Fit:
         rate = self.system.network.bandwidth_B_per_s or 1e10
         self.start = Start(times, lambda size_B: 1e-7 + size_B / rate)
 
-    def layout(self, step_from: float = np.inf, above_B: Mapping[str, float] | None = None) -> Layout:
+    def layout(self, step_from: float = np.inf, above_B: Mapping[str, float] | None = None) -> ParameterLayout:
         labels = tuple(sorted({scenario.label for scenario in self.chosen}))
-        return Layout(
+        return ParameterLayout(
             self.knots(),
             labels,
             self.system.node.cores,
@@ -180,14 +184,14 @@ class _Fit:
             [0.0, *2.0 ** np.arange(int(np.ceil(np.log2(largest))) + 1), *([2.0] if largest < 2 else [])]
         )
 
-    def fitted(self, layout: Layout, index: Index, steps: int) -> Calibration:
+    def fitted(self, layout: ParameterLayout, index: Index, steps: int) -> Calibration:
         scenarios = [self.chosen[int(i)] for i in index]
         begin = layout.start(self.start)
         played = play_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
-        made = calibrate(played, self.measured_s[index], layout, begin, steps=steps)
+        calibration = calibrate(played, self.measured_s[index], layout, begin, steps=steps)
         self._played += index.size * steps
         self.training.progress(min(self._played / self.work(), 1.0), "calibrating")
-        return made
+        return calibration
 
     def work(self) -> float:
         """At most so many points are played, each step counted."""
@@ -203,7 +207,7 @@ class _Fit:
     def hold(self) -> None:
         """Has senders wait until larger messages are out, unless something speaks against it."""
         sizes = np.array([scenario.size_B for scenario in self.chosen])
-        trial = _some(np.flatnonzero(sizes > _HELD_B), _TRIAL)
+        trial = _sample(np.flatnonzero(sizes > _HELD_B), _TRIAL)
         if trial.size < _FEWEST:
             return
         held = self.fitted(self.layout(), trial, 6).loss
@@ -216,19 +220,19 @@ class _Fit:
 
         Each schedule by itself: libraries treat blocking and non-blocking sends differently.
         """
-        found: dict[str, float] = {}
+        limits_B: dict[str, float] = {}
         labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
         sizes = np.array([scenario.size_B for scenario in self.chosen])
         for label in sorted(set(labels)):
-            trial = _some(np.flatnonzero(labels == label), _TRIAL // 2)
+            trial = _sample(np.flatnonzero(labels == label), _TRIAL // 2)
             best = self.fitted(self.layout(), trial, 6).loss
             for candidate in _RENDEZVOUS_B:
                 if (sizes[trial] > candidate).sum() < _FEWEST or (sizes[trial] <= candidate).sum() < _FEWEST:
                     continue
                 loss = self.fitted(self.layout(above_B={label: candidate}), trial, 6).loss
                 if loss < best - _BELIEVE:
-                    best, found[label] = loss, candidate
-        return found
+                    best, limits_B[label] = loss, candidate
+        return limits_B
 
     def step(self, above_B: dict[str, float]) -> float:
         """From how many ranks on the network costs more; infinity where nothing speaks for it."""
@@ -237,20 +241,20 @@ class _Fit:
         late = [count for count in ranks if ranks[0] < _LATE * ranks[-1] <= count][-3:]
         if over.size < _FEWEST or not late:
             return np.inf
-        trial = _some(over, 2 * _TRIAL)
-        best, found = self.fitted(self.layout(np.inf, above_B), trial, 6).loss, np.inf
+        trial = _sample(over, 2 * _TRIAL)
+        best, step_from = self.fitted(self.layout(np.inf, above_B), trial, 6).loss, np.inf
         for candidate in late:
             loss = self.fitted(self.layout(float(candidate), above_B), trial, 6).loss
             if loss < best - _BELIEVE:
-                best, found = loss, float(candidate)
-        return found
+                best, step_from = loss, float(candidate)
+        return step_from
 
     def run(self, scenarios: Scenarios) -> _Simulated:
         self.hold()
         above_B = self.rendezvous()
         step_from = self.step(above_B)
         layout = self.layout(step_from, above_B)
-        index = _some(np.arange(len(self.chosen)), _MOST)
+        index = _sample(np.arange(len(self.chosen)), _MOST)
         whole = self.fitted(layout, index, 10)
         groups = Groups()
         missed = Discrepancy(
@@ -270,27 +274,29 @@ class _Fit:
             self.training.progress,
         )
 
-    def growth(self, layout: Layout) -> float:
+    def growth(self, layout: ParameterLayout) -> float:
         """How the error grows for each doubling of the ranks beyond training, in ln: calibrations on the lower
         half and the lower quarter of the ranks, held against the rest."""
         ranks = np.array([scenario.ranks for scenario in self.chosen])
         fewer = self.layout(above_B=layout.rendezvous_above_B)
-        found: list[Array] = []
+        growths: list[Array] = []
         for limit in ranks.max() / np.array(_PARTS):
             low, high = np.flatnonzero(ranks <= limit), np.flatnonzero(ranks > limit)
             if low.size < _FEWEST or high.size < _FEWEST:
                 continue
-            fit = self.fitted(fewer, _some(low, _TRIAL), 8)
-            asked = _some(high, _TRIAL)
-            tried = [self.chosen[i] for i in asked]
+            fit = self.fitted(fewer, _sample(low, _TRIAL), 8)
+            larger = _sample(high, _TRIAL)
+            tried = [self.chosen[i] for i in larger]
             played = play_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
-            error = np.array([np.log(one.time_s(fit.theta)) for one in played]) - np.log(self.measured_s[asked])
+            error = np.array([np.log(replay.time_s(fit.theta)) for replay in played]) - np.log(
+                self.measured_s[larger]
+            )
             inside = np.quantile(np.abs(fit.residual), CONFIDENCE)
-            found.append(np.sqrt(np.maximum(error**2 - inside**2, 0.0)) / np.log2(ranks[asked] / limit))
-        return float(np.quantile(np.concatenate(found), CONFIDENCE)) if found else _UNKNOWN_GROWTH
+            growths.append(np.sqrt(np.maximum(error**2 - inside**2, 0.0)) / np.log2(ranks[larger] / limit))
+        return float(np.quantile(np.concatenate(growths), CONFIDENCE)) if growths else _UNKNOWN_GROWTH
 
 
-def _some(index: Index, most: int) -> Index:
+def _sample(index: Index, most: int) -> Index:
     """At most `most` of these positions, the same each time."""
     if index.size <= most:
         return index
@@ -303,27 +309,27 @@ def _largest_message_B(scenario: Scenario) -> int:
 
 
 def _where(scenarios: Sequence[Scenario], mappings: Sequence[str], groups: Groups) -> Where:
-    schedules = [f"{one.label}/{mapping}" for one, mapping in zip(scenarios, mappings, strict=True)]
+    schedules = [f"{scenario.label}/{mapping}" for scenario, mapping in zip(scenarios, mappings, strict=True)]
     return Where(
-        np.log([float(one.ranks) for one in scenarios]),
-        np.log2([max(float(one.size_B), 0.5) for one in scenarios]),
+        np.log([float(scenario.ranks) for scenario in scenarios]),
+        np.log2([max(float(scenario.size_B), 0.5) for scenario in scenarios]),
         groups.of(schedules),
         groups.of([f"/{mapping}" for mapping in mappings]),
     )
 
 
-def _notes(layout: Layout, used: int, points: int) -> list[str]:
-    found = [
+def _notes(layout: ParameterLayout, used: int, points: int) -> list[str]:
+    notes = [
         f"{label}: messages above {size_B:.0f} B wait for their receiver"
         for label, size_B in layout.rendezvous_above_B.items()
     ]
     if layout.knots[-1] > layout.held_above_B:
-        found.append(f"senders of messages above {layout.held_above_B:.0f} B wait until they are out")
+        notes.append(f"senders of messages above {layout.held_above_B:.0f} B wait until they are out")
     if np.isfinite(layout.step_from):
-        found.append(f"the network costs more from {layout.step_from:.0f} ranks on")
+        notes.append(f"the network costs more from {layout.step_from:.0f} ranks on")
     if used < points:
-        found.append(f"calibrated on {used} of {points} training points, chosen at random")
-    return found
+        notes.append(f"calibrated on {used} of {points} training points, chosen at random")
+    return notes
 
 
 @dataclass(frozen=True)
@@ -339,27 +345,33 @@ class _Simulated:
     progress: Progress
 
     def predict(self, points: pd.DataFrame) -> Prediction:
-        made = unknown(len(points))
-        asked = self.scenarios.of_points(points)
+        prediction = unknown(len(points))
+        by_point = self.scenarios.of_points(points)
         mappings = points["mapping"].astype(str).tolist()
-        for first in range(0, len(asked), _BATCH):
-            some = [(first + i, one) for i, one in enumerate(asked[first : first + _BATCH]) if one is not None]
-            if some:
-                self._batch([i for i, _ in some], [one for _, one in some], mappings, made)
-            self.progress(min((first + _BATCH) / len(asked), 1.0), "predicting")
+        for first in range(0, len(by_point), _BATCH):
+            batch = [
+                (first + i, scenario)
+                for i, scenario in enumerate(by_point[first : first + _BATCH])
+                if scenario is not None
+            ]
+            if batch:
+                self._batch([i for i, _ in batch], [scenario for _, scenario in batch], mappings, prediction)
+            self.progress(min((first + _BATCH) / len(by_point), 1.0), "predicting")
         missing = sorted(self.scenarios.missing.items())
         notes = [*self.notes, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
-        return Prediction(made.time_s, made.low_s, made.high_s, notes)
+        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, notes)
 
-    def _batch(self, index: list[int], scenarios: list[Scenario], mappings: list[str], made: Prediction) -> None:
+    def _batch(
+        self, index: list[int], scenarios: list[Scenario], mappings: list[str], prediction: Prediction
+    ) -> None:
         fit = self.calibration
         played = play_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
-        slopes = [one.slope(fit.theta) for one in played]
+        slopes = [replay.slope(fit.theta) for replay in played]
         simulated_s = np.exp([value for value, _ in slopes])
         open_ln = NORMAL * fit.deviation([slope for _, slope in slopes])
         missed, deviation = self.missed.at(_where(scenarios, [mappings[i] for i in index], self.groups))
-        beyond = np.maximum(np.log2([one.ranks / self.most_ranks for one in scenarios]), 0.0)
-        made.time_s[index] = simulated_s * np.exp(missed)
+        beyond = np.maximum(np.log2([scenario.ranks / self.most_ranks for scenario in scenarios]), 0.0)
+        prediction.time_s[index] = simulated_s * np.exp(missed)
         width = np.exp(np.sqrt((self.missed.factor * deviation) ** 2 + (self.growth * beyond) ** 2 + open_ln**2))
-        made.low_s[index] = made.time_s[index] / width
-        made.high_s[index] = made.time_s[index] * width
+        prediction.low_s[index] = prediction.time_s[index] / width
+        prediction.high_s[index] = prediction.time_s[index] * width

@@ -18,9 +18,9 @@ from scipy.optimize import nnls
 
 from hockney.errors import RequestError
 from hockney.models.collectives.base import closed_form
-from hockney.models.collectives.expression import Case
+from hockney.models.collectives.expression import Call
 from hockney.models.statistics import CONFIDENCE
-from hockney.predict.estimators.base import Array, Fitted, Prediction, Training, estimators, unknown
+from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.points import CHOICE, GROWING, POINT, positions
 
 GROUP = tuple(name for name in POINT if name not in (*GROWING, *CHOICE, "bytes"))
@@ -28,7 +28,7 @@ GROUP = tuple(name for name in POINT if name not in (*GROWING, *CHOICE, "bytes")
 
 
 @dataclass(frozen=True)
-class Parameters:
+class HockneyParameters:
     """α in s, β and γ in s/B; 95 % of times left out lie between prediction ÷ and × `factor` (NaN: unknown)."""
 
     alpha_s: float
@@ -51,7 +51,7 @@ def counts(points: pd.DataFrame) -> Array:
         form = closed_form(str(first["operation"]), str(first["algorithm"]))
         if form is not None:
             several = index[numbers[index, 0] > 1]
-            table[several] = np.column_stack(np.broadcast_arrays(*form.counts(Case(*numbers[several].T))))
+            table[several] = np.column_stack(np.broadcast_arrays(*form.counts(Call(*numbers[several].T))))
     return table
 
 
@@ -65,7 +65,7 @@ def _solve(counts: Array, time_s: Array) -> Array:
     return np.asarray(nnls(triangle[:, :3], triangle[:, 3])[0] / scale)
 
 
-def parameters(counts: Array, time_s: Array, ranks: Array) -> Parameters:
+def parameters(counts: Array, time_s: Array, ranks: Array) -> HockneyParameters:
     """α, β, γ ≥ 0 with the least Σ((T − time_s)/time_s)², the factor from leaving out one rank count at a time.
 
     `counts` has shape (n, 3), the others (n,). With a single number of ranks nothing can be left out.
@@ -73,8 +73,8 @@ def parameters(counts: Array, time_s: Array, ranks: Array) -> Parameters:
     whole = _solve(counts, time_s)
     different = np.unique(ranks)
     ratios = []
-    for one in different if different.size > 1 else []:
-        out = ranks == one
+    for count in different if different.size > 1 else []:
+        out = ranks == count
         predicted = counts[out] @ _solve(counts[~out], time_s[~out])
         with np.errstate(divide="ignore"):
             ratios.append(np.abs(np.log(predicted / time_s[out])))
@@ -83,32 +83,32 @@ def parameters(counts: Array, time_s: Array, ranks: Array) -> Parameters:
     place = math.ceil(CONFIDENCE * (left_out.size + 1)) - 1
     factor = float(np.exp(left_out[place])) if place < left_out.size else float("nan")
     alpha, beta, gamma = (float(value) for value in whole)
-    return Parameters(alpha, beta, gamma, factor)
+    return HockneyParameters(alpha, beta, gamma, factor)
 
 
 @dataclass(frozen=True)
 class Textbook:
     """Parameters by group."""
 
-    groups: dict[Hashable, Parameters]
+    groups: dict[Hashable, HockneyParameters]
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Closed forms with the group's parameters; NaN without a closed form or without training."""
-        made = unknown(len(points))
+        prediction = unknown(len(points))
         number = counts(points)
         for key, index in positions(points, GROUP).items():
-            found = self.groups.get(key)
-            if found is not None:
-                made.time_s[index] = found.time_s(number[index])
-                made.low_s[index] = made.time_s[index] / found.factor
-                made.high_s[index] = made.time_s[index] * found.factor
+            group = self.groups.get(key)
+            if group is not None:
+                prediction.time_s[index] = group.time_s(number[index])
+                prediction.low_s[index] = prediction.time_s[index] / group.factor
+                prediction.high_s[index] = prediction.time_s[index] * group.factor
         strange = sorted(set(points["algorithm"][np.isnan(number[:, 0])].astype(str)))
         note = [f"no closed form of {', '.join(strange)}"] if strange else None
-        return Prediction(made.time_s, made.low_s, made.high_s, note)
+        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, note)
 
 
 @estimators.register("textbook_hockney")
-def fit(training: Training) -> Fitted:
+def fit(training: Training) -> FittedEstimator:
     """Parameters of each mapping; RequestError where no algorithm of the training points has a closed form."""
     number = counts(training.points)
     time_s = training.points["time_s"].to_numpy(np.float64)
@@ -119,9 +119,9 @@ def fit(training: Training) -> Fitted:
             f"no algorithm of {training.operation} in training has a textbook formula",
             "train on named algorithms, not on the library's default",
         )
-    found = {}
+    groups = {}
     for key, everything in positions(training.points, GROUP).items():
         index = everything[known[everything]]
         if index.size:
-            found[key] = parameters(number[index], time_s[index], ranks[index])
-    return Textbook(found)
+            groups[key] = parameters(number[index], time_s[index], ranks[index])
+    return Textbook(groups)

@@ -17,12 +17,13 @@ from hockney.models.views import VIEWS, Statement, View, Views
 from hockney.records.keys import TRANSFERS
 from hockney.records.record import LOCALITIES
 from hockney.report.curves import LOCALITY_WORDS
+from hockney.report.effect_figures import column
+from hockney.report.tables import NONE
 from hockney.report.views.collective_costs import costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
 from hockney.units import format_bytes
 
-NONE = "—"
 _PLAIN = {"variant", "mpi", "mapping"}
 """Their words speak for themselves."""
 _USUAL = {"default", "warm"}
@@ -50,7 +51,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Formula:
+class CardFormula:
     """One statement of one view of a model."""
 
     view: View
@@ -65,7 +66,7 @@ class CardModel:
 
     title: str
     numbers: list[Number] = field(default_factory=list)
-    formulas: list[Formula] = field(default_factory=list)
+    formulas: list[CardFormula] = field(default_factory=list)
     as_printed: list[str] = field(default_factory=list)
 
     @property
@@ -103,16 +104,18 @@ def content(machine: Machine) -> Card:
         key=_key_numbers(entries),
         messages=[_message(entry, entries, congestions.at(entry)) for entry in entries],
         effects=[
-            _effect(one, machine.effects) for one in machine.effects if one.parameters or _stated(one.views)
+            _effect(effect, machine.effects)
+            for effect in machine.effects
+            if effect.parameters or _stated(effect.views)
         ],
         collectives=[
             CardModel(
-                ", ".join(filter(None, [one.operation, one.algorithm])),
-                [_number(name, parameter) for name, parameter in one.parameters.items()],
-                _formulas(one.views),
-                [_printed(statement) for statement in one.as_printed],
+                ", ".join(filter(None, [model.operation, model.algorithm])),
+                [_number(name, parameter) for name, parameter in model.parameters.items()],
+                _formulas(model.views),
+                [_printed(statement) for statement in model.as_printed],
             )
-            for one in machine.collectives
+            for model in machine.collectives
         ],
         closed_forms=_closed_forms(machine),
         limits=_limits(machine, entries),
@@ -120,8 +123,8 @@ def content(machine: Machine) -> Card:
     )
 
 
-def _printed(one: Statement) -> str:
-    return f"{one.text} ({one.where})" if one.where else one.text
+def _printed(statement: Statement) -> str:
+    return f"{statement.text} ({statement.where})" if statement.where else statement.text
 
 
 def fit_of(entry: Entry) -> Fit | None:
@@ -132,18 +135,18 @@ def fit_of(entry: Entry) -> Fit | None:
 
 def principal(entries: Sequence[Entry]) -> list[Entry]:
     """Of each locality the first ping-pong, in the order of importance."""
-    found: dict[str, Entry] = {}
+    by_locality: dict[str, Entry] = {}
     for entry in sorted(entries, key=_importance):
         if entry.operation == "pingpong" and entry.fits:
-            found.setdefault(entry.locality or UNKNOWN, entry)
-    return list(found.values())
+            by_locality.setdefault(entry.locality or UNKNOWN, entry)
+    return list(by_locality.values())
 
 
 def label(entry: Entry, among: Sequence[Entry]) -> str:
     """Locality in words, then what tells the entry from the others."""
     telling = differences(among)
     silent = {"operation", "locality", "source", "system"}
-    if len({one.variant for one in among}) > 1:
+    if len({other.variant for other in among}) > 1:
         # The variant already says what these hold.
         silent |= {"transport", "mapping"}
     rest = [
@@ -176,25 +179,24 @@ def _lead(machine: Machine) -> list[str]:
 
 def _key_numbers(entries: Sequence[Entry]) -> list[Number]:
     """Latency and bandwidth of the nearest and the farthest ranks."""
-    chosen = principal(entries)
-    made = []
-    for entry in dict.fromkeys(id(one) for one in (*chosen[:1], *chosen[-1:])):
-        one = next(each for each in chosen if id(each) == entry)
-        fit = fit_of(one)
+    nearest_first = principal(entries)
+    numbers = []
+    for entry in nearest_first if len(nearest_first) < 2 else (nearest_first[0], nearest_first[-1]):
+        fit = fit_of(entry)
         if fit is None:
             continue
-        where = LOCALITY_WORDS.get(one.locality or "", "") or "two ranks"
-        made.append(_number(f"latency, {where}", latency(fit)))
-        rate = bandwidth(one, fit)
+        where = LOCALITY_WORDS.get(entry.locality or "", "") or "two ranks"
+        numbers.append(_number(f"latency, {where}", latency(fit)))
+        rate = bandwidth(entry, fit)
         if rate is not None:
-            made.append(_number(f"bandwidth, {where}", rate))
-    return made
+            numbers.append(_number(f"bandwidth, {where}", rate))
+    return numbers
 
 
 def _message(entry: Entry, entries: Sequence[Entry], congestion: Congestion | None) -> CardModel:
     fit = fit_of(entry)
-    told = label(entry, [one for one in entries if one.operation == entry.operation])
-    title = f"{entry.operation}, {told}" if told else entry.operation
+    name = label(entry, [other for other in entries if other.operation == entry.operation])
+    title = f"{entry.operation}, {name}" if name else entry.operation
     if fit is None:
         return CardModel(title)
     rate, half = bandwidth(entry, fit), half_bandwidth_size(entry, fit)
@@ -216,12 +218,12 @@ def _closed_forms(machine: Machine) -> list[CardModel]:
     costs = costs_of(machine)
     if costs is None:
         return []
-    made = []
+    models = []
     for operation, algorithm in _TEXTBOOK:
-        for one in views_of_collective(operation, algorithm, costs=costs):
-            leading = Views(dominant=one.views.dominant)
-            made.append(CardModel(f"{operation}, {algorithm.replace('_', ' ')}", [], _formulas(leading)))
-    return made
+        for form in views_of_collective(operation, algorithm, costs=costs):
+            leading = Views(dominant=form.views.dominant)
+            models.append(CardModel(f"{operation}, {algorithm.replace('_', ' ')}", [], _formulas(leading)))
+    return models
 
 
 def _effect(effect: Effect, among: Sequence[Effect]) -> CardModel:
@@ -230,13 +232,13 @@ def _effect(effect: Effect, among: Sequence[Effect]) -> CardModel:
 
 
 def _effect_title(effect: Effect, among: Sequence[Effect]) -> str:
-    alike = [one for one in among if one.effect == effect.effect]
-    told = [
+    alike = [other for other in among if other.effect == effect.effect]
+    values = [
         str(getattr(effect, name) or UNKNOWN)
         for name in ("locality", "variant", "mpi", "mapping", "system", "placement")
-        if len({getattr(one, name) for one in alike}) > 1
+        if len({getattr(other, name) for other in alike}) > 1
     ]
-    return ", ".join([effect.effect, *told])
+    return ", ".join([effect.effect, *values])
 
 
 def _number(name: str, parameter: Parameter) -> Number:
@@ -246,57 +248,54 @@ def _number(name: str, parameter: Parameter) -> Number:
 
 def _symbol(name: str) -> str:
     """`per_entry_s` → `per entry`: the unit stands with the value."""
+    words, _ = column(name)
     if name in _LOGGP:
         return name
-    for unit in ("_B_per_s", "_s_per_B", "_per_s", "_s", "_B"):
-        if name.endswith(unit) and name != unit:
-            name = name.removesuffix(unit)
-            break
-    return name if len(name) <= 3 else name.replace("_", " ")
+    return words if len(words) > 3 else words.replace(" ", "_")
 
 
 def _stated(views: Views) -> bool:
     return any(views.of(view) for view in VIEWS)
 
 
-def _formulas(views: Views) -> list[Formula]:
+def _formulas(views: Views) -> list[CardFormula]:
     return [_formula(view, statement) for view in VIEWS for statement in views.of(view)]
 
 
-def _formula(view: View, statement: Statement) -> Formula:
-    return Formula(view, statement.text, statement.latex, statement.where)
+def _formula(view: View, statement: Statement) -> CardFormula:
+    return CardFormula(view, statement.text, statement.latex, statement.where)
 
 
 def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
     """What must not be concluded, the gravest first."""
-    found = []
+    limits = []
     shared = [label(entry, entries) for entry in entries if entry.oversubscribed]
     if shared:
-        found.append(f"{OVERSUBSCRIBED}: {'; '.join(shared)}")
+        limits.append(f"{OVERSUBSCRIBED}: {'; '.join(shared)}")
     sizes = [point.size_B for entry in entries for point in entry.measurements.points]
     if sizes:
-        found.append(
+        limits.append(
             f"messages from {format_bytes(min(sizes))} to {format_bytes(max(sizes))}: beyond, extrapolated"
         )
     elif entries:
-        found.append("no measured sizes: where the fits end is not known")
+        limits.append("no measured sizes: where the fits end is not known")
     if not _has_intervals(machine):
-        found.append("no intervals: how well any number is known is not said")
+        limits.append("no intervals: how well any number is known is not said")
     refused: dict[str, list[str]] = {}
     for effect in machine.effects:
         if effect.not_measurable:
             where = "" if effect.locality is None else f" ({effect.locality})"
             refused.setdefault(effect.not_measurable, []).append(f"{effect.effect}{where}")
-    found += [f"not measurable: {', '.join(dict.fromkeys(names))}: {why}" for why, names in refused.items()]
+    limits += [f"not measurable: {', '.join(dict.fromkeys(names))}: {why}" for why, names in refused.items()]
     for effect in machine.effects:
-        found += [
+        limits += [
             f"not identified: {effect.effect}, {name}: {why}" for name, why in effect.not_identified.items()
         ]
     for effect in machine.effects:
-        found += [f"{effect.effect}: {note}" for note in effect.notes]
+        limits += [f"{effect.effect}: {note}" for note in effect.notes]
     for model in machine.collectives:
-        found += [f"{model.operation}: {note}" for note in model.notes]
-    return list(dict.fromkeys([*found, *_remarks(entries)]))
+        limits += [f"{model.operation}: {note}" for note in model.notes]
+    return list(dict.fromkeys([*limits, *_remarks(entries)]))
 
 
 def _remarks(entries: Sequence[Entry]) -> list[str]:
@@ -313,32 +312,32 @@ def _remarks(entries: Sequence[Entry]) -> list[str]:
 
 
 def _has_intervals(machine: Machine) -> bool:
-    parameters = [one for effect in machine.effects for one in effect.parameters.values()]
+    parameters = [parameter for effect in machine.effects for parameter in effect.parameters.values()]
     parameters += [latency(fit) for entry in machine.point_to_point for fit in entry.fits.values()]
-    return any(one.low is not None for one in parameters)
+    return any(parameter.low is not None for parameter in parameters)
 
 
 def _provenance(machine: Machine) -> list[str]:
-    sources = [entry.source for entry in machine.point_to_point] + [one.source for one in machine.effects]
-    sources += [one.source for one in machine.collectives]
+    sources = [entry.source for entry in machine.point_to_point] + [effect.source for effect in machine.effects]
+    sources += [model.source for model in machine.collectives]
     works = [work.partition(",")[0].strip() for source in sources for work in source.split(";")]
     launches = machine.provenance.launches
     # Where lines are cut for room, the warnings are not.
-    found = [f"hockney {machine.hockney_version}, {machine.created}", *dict.fromkeys(machine.provenance.warnings)]
+    lines = [f"hockney {machine.hockney_version}, {machine.created}", *dict.fromkeys(machine.provenance.warnings)]
     if named := [work for work in dict.fromkeys(works) if work]:
-        found.append(published("; ".join(named)))
+        lines.append(published("; ".join(named)))
     if launches:
-        times = sorted(one.time for one in launches if one.time)
+        times = sorted(launch.time for launch in launches if launch.time)
         when = f", {times[0]} to {times[-1]}" if times else ""
-        found.append(f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}{when}")
-    found += [_library(library.model_dump()) for library in machine.mpi if library.version or library.settings]
-    return found + _hosts(machine)
+        lines.append(f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}{when}")
+    lines += [_library(library.model_dump()) for library in machine.mpi if library.version or library.settings]
+    return lines + _hosts(machine)
 
 
 def _library(library: Mapping[str, Any]) -> str:
     settings = ", ".join(f"{name}={value}" for name, value in library["settings"].items())
-    made = [library["compiler"], f"MPI {library['standard']}" if library["standard"] else "", settings]
-    return ": ".join(filter(None, [library["name"] or library["library"], ", ".join(filter(None, made))]))
+    details = [library["compiler"], f"MPI {library['standard']}" if library["standard"] else "", settings]
+    return ": ".join(filter(None, [library["name"] or library["library"], ", ".join(filter(None, details))]))
 
 
 def _hosts(machine: Machine) -> list[str]:
@@ -347,13 +346,13 @@ def _hosts(machine: Machine) -> list[str]:
             host.cpu_model,
             host.cpus,
             host.memory_B,
-            tuple((one.level, one.type, one.size_B) for one in host.caches),
+            tuple((cache.level, cache.type, cache.size_B) for cache in host.caches),
         )
         for host in machine.system.hosts
     )
-    told = []
+    descriptions = []
     for model, cpus, memory_B, caches in kinds:
         sizes = [f"L{level} {kind.lower()} {format_bytes(size)}" for level, kind, size in dict.fromkeys(caches)]
         memory = f"{memory_B / 1e9:.0f} GB" if memory_B else ""
-        told.append(", ".join(filter(None, [model, f"{cpus} CPUs" if cpus else "", memory, *sizes])))
-    return told
+        descriptions.append(", ".join(filter(None, [model, f"{cpus} CPUs" if cpus else "", memory, *sizes])))
+    return descriptions

@@ -41,7 +41,7 @@ def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
         id(entry): np.array([point.size_B for point in entry.measurements.points], dtype=np.float64)
         for entry, _ in drawn
     }
-    measured = [found for found in sizes.values() if found.size]
+    measured = [size_B for size_B in sizes.values() if size_B.size]
     everything = [*measured] if measured else [np.array([1.0, _LARGEST_B])]
     axis = SizeAxis.of(everything)
     grid = 2.0 ** np.linspace(math.log2(axis.smallest_B), math.log2(max(axis.largest_B, 2.0)), 400)
@@ -49,7 +49,7 @@ def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
     with drawing_style():
         figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
         times, rates = figure.subplots(1, 2)
-        texts = [label(entry, [one for one, _ in drawn]) or entry.operation for entry, _ in drawn]
+        texts = [label(entry, [other for other, _ in drawn]) or entry.operation for entry, _ in drawn]
         fastest = max(_rate(entry, grid, np.asarray(predict(fit, grid))).max() for entry, fit in drawn)
         scale, unit = rate_unit(fastest)
         seen = []
@@ -115,7 +115,7 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
         axes.set_xticks([2**exponent for exponent in range(1, 17, 3)])
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
         axes.xaxis.set_minor_locator(NullLocator())
-        everything = [time_us for _, found in curves.values() for time_us in found]
+        everything = [time_us for _, times_us in curves.values() for time_us in times_us]
         log_axis(axes, min(everything), max(everything))
         axes.set_xlabel("ranks P")
         axes.set_ylabel(f"time of {format_bytes(int(_SMALL_B))} (µs)")
@@ -146,12 +146,12 @@ def known(machine: Machine, height_in: float, width_in: float) -> Figure | None:
 
 
 def _relative(machine: Machine) -> Mapping[str, tuple[float, float]]:
-    found: dict[str, tuple[float, float]] = {}
+    widths: dict[str, tuple[float, float]] = {}
 
     def add(name: str, parameter: Parameter | None) -> None:
         if parameter is None or parameter.low is None or parameter.high is None or parameter.value <= 0:
             return
-        found.setdefault(name, (parameter.low / parameter.value, parameter.high / parameter.value))
+        widths.setdefault(name, (parameter.low / parameter.value, parameter.high / parameter.value))
 
     for entry in machine.point_to_point:
         fit = fit_of(entry)
@@ -161,4 +161,4 @@ def _relative(machine: Machine) -> Mapping[str, tuple[float, float]]:
     for effect in machine.effects:
         for name, parameter in list(effect.parameters.items())[:_MOST_OF_AN_EFFECT]:
             add(f"{effect.effect}: {name}", parameter)
-    return dict(list(found.items())[:_MOST_PARAMETERS])
+    return dict(list(widths.items())[:_MOST_PARAMETERS])

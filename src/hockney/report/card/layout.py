@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hockney.models.views import VIEWS, View
-from hockney.report.card.content import Card, CardModel, Formula, Number
+from hockney.report.card.content import Card, CardFormula, CardModel, Number
 
 PAGE_MM = (186.0, 254.0)
 COLUMN_MM = 90.0
@@ -52,7 +52,7 @@ VIEW_WORDS: dict[View, str] = {"asymptotic": "Θ", "dominant": "leading", "bound
 
 
 @dataclass
-class Row:
+class MessageRow:
     """One line of messages: title and cells."""
 
     title: str
@@ -73,9 +73,9 @@ class Block:
 class Pages:
     """Both pages: what fits, and the sizes that make it fit."""
 
-    rows: list[Row]
+    rows: list[MessageRow]
     more_rows: str
-    loggp: list[Row]
+    loggp: list[MessageRow]
     formulas: list[CardModel]
     figure_mm: float
     first_blocks: list[Block]
@@ -99,17 +99,21 @@ def lay_out(card: Card, *, column_figures: int, figure: bool) -> Pages:
         first, first_scale = _filled(models, [], 0, COLUMN_HEIGHT_MM - top_mm)
         blocks, scale = _filled(words, [], column_figures, COLUMN_HEIGHT_MM)
         return Pages([], "", [], [], 0.0, first, first_scale, blocks, scale)
-    rows = [Row(one.title, one.numbers[:4]) for one in card.messages]
-    loggp = [Row(one.title, one.numbers[4:]) for one in card.messages if len(one.numbers) > 4]
+    rows = [MessageRow(message.title, message.numbers[:4]) for message in card.messages]
+    loggp = [
+        MessageRow(message.title, message.numbers[4:]) for message in card.messages if len(message.numbers) > 4
+    ]
     formulas, used_mm = _first_formulas(card.messages)
     used_mm += top_mm
     room_mm = PAGE_MM[1] - used_mm - (_FIGURE_MM[0] if figure else 0.0)
     kept, kept_mm = _kept_rows(rows, room_mm)
     kept_loggp, loggp_mm = _kept_rows(loggp, min(45.0, room_mm - kept_mm))
     figure_mm = min(_FIGURE_MM[1], PAGE_MM[1] - used_mm - kept_mm - loggp_mm - 6.0) if figure else 0.0
-    shown = {one.title for one in formulas}
+    on_first_page = {model.title for model in formulas}
     further = [
-        CardModel(one.title, [], one.formulas) for one in card.messages if one.title not in shown and one.formulas
+        CardModel(message.title, [], message.formulas)
+        for message in card.messages
+        if message.title not in on_first_page and message.formulas
     ]
     optional = [
         Block("Collectives by closed forms", models=card.closed_forms),
@@ -129,7 +133,7 @@ def _first_formulas(messages: Sequence[CardModel]) -> tuple[list[CardModel], flo
     """The four views of the nearest and the farthest ranks' ping-pong, as far as they fit."""
     chosen: list[CardModel] = []
     used_mm = _HEADING_MM
-    for model in [one for one in messages if one.formulas][:3]:
+    for model in [message for message in messages if message.formulas][:3]:
         height_mm = _model_mm(CardModel(model.title, [], model.formulas), PAGE_MM[0])
         if used_mm + height_mm <= _FORMULAS_MM or not chosen:
             chosen.append(CardModel(model.title, [], model.formulas))
@@ -137,9 +141,9 @@ def _first_formulas(messages: Sequence[CardModel]) -> tuple[list[CardModel], flo
     return chosen, used_mm if chosen else 0.0
 
 
-def _kept_rows(rows: Sequence[Row], room_mm: float) -> tuple[list[Row], float]:
+def _kept_rows(rows: Sequence[MessageRow], room_mm: float) -> tuple[list[MessageRow], float]:
     used_mm = _HEADING_MM + _ROW_MM + 2.0
-    kept: list[Row] = []
+    kept: list[MessageRow] = []
     for row in rows:
         of_title = lines(row.title, 0.43 * PAGE_MM[0]) * _LINE_MM
         of_cells = _VALUE_MM + (_INTERVAL_MM if any(cell.interval for cell in row.cells) else 0.0)
@@ -152,7 +156,7 @@ def _kept_rows(rows: Sequence[Row], room_mm: float) -> tuple[list[Row], float]:
 
 
 def _filled(
-    wanted: Sequence[Block], optional: Sequence[Block], figures: int, height_mm: float
+    required: Sequence[Block], optional: Sequence[Block], figures: int, height_mm: float
 ) -> tuple[list[Block], float]:
     """The blocks that fit in two columns of that height, and how large their text is against 8 pt.
 
@@ -161,7 +165,9 @@ def _filled(
     full_mm = 2 * _FILL * height_mm - figures * (COLUMN_FIGURE_MM + _HEADING_MM)
     needed_mm = 0.0
     for detail in _DETAILS:
-        chosen = [replace(block, models=[_reduced(one, detail) for one in block.models]) for block in wanted]
+        chosen = [
+            replace(block, models=[_reduced(model, detail) for model in block.models]) for block in required
+        ]
         needed_mm = sum(
             min(_block_mm(block), _ENOUGH_MM.get(block.heading, math.inf))
             for block in chosen
@@ -173,7 +179,9 @@ def _filled(
     room_mm = full_mm / min(1.0, max(_SCALES[0], math.sqrt(full_mm / max(needed_mm, 1.0)))) ** 2
     kept: list[Block] = []
     for index, block in enumerate([*chosen, *optional]):
-        reserved_mm = sum(min(_LEAST_MM.get(one.heading, 0.0), _block_mm(one)) for one in chosen[index + 1 :])
+        reserved_mm = sum(
+            min(_LEAST_MM.get(later.heading, 0.0), _block_mm(later)) for later in chosen[index + 1 :]
+        )
         part = _cut(block, room_mm - reserved_mm)
         if part is not None:
             kept.append(part)
@@ -187,9 +195,9 @@ def _filled(
 def _reduced(model: CardModel, detail: _Detail) -> CardModel:
     """With so many statements of each of these views, and so many numbers."""
     most, views, most_numbers = detail
-    formulas: list[Formula] = []
+    formulas: list[CardFormula] = []
     for formula in model.formulas:
-        if formula.view in views and sum(one.view == formula.view for one in formulas) < most:
+        if formula.view in views and sum(kept.view == formula.view for kept in formulas) < most:
             formulas.append(formula)
     numbers = model.numbers
     if (left := len(numbers) - most_numbers) > 0:
@@ -253,7 +261,7 @@ def _model_mm(model: CardModel, width_mm: float) -> float:
     return height_mm
 
 
-def _text(formula: Formula) -> str:
+def _text(formula: CardFormula) -> str:
     return f"{formula.text}  ({formula.where})" if formula.where else formula.text
 
 

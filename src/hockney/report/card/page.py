@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import DictLoader, Environment, StrictUndefined
-
 from hockney import __version__
-from hockney.errors import RequestError
 from hockney.machine.file import Machine
 from hockney.report.card.content import Card, content, principal
 from hockney.report.card.figures import collectives, known, messages
 from hockney.report.card.layout import COLUMN_FIGURE_MM, COLUMN_MM, VIEW_WORDS, lay_out
+from hockney.report.drawn import write_file
+from hockney.report.page import template
 from hockney.report.style import drawing_style
 from hockney.report.svg import Inliner
 
@@ -40,16 +38,10 @@ def render(machine: Machine, card: Card | None = None) -> str:
             "" if drawn is None else inliner.inline(drawn, "Time and throughput of a message against its size")
         )
         pictures = [(inliner.inline(figure, title), title) for figure, title in in_columns]
-    here = files("hockney.report.card")
-    environment = Environment(
-        loader=DictLoader({"card": here.joinpath("card.html.j2").read_text(encoding="utf-8")}),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
-    return environment.get_template("card").render(
+    page, css = template("hockney.report.card", "card")
+    return page.render(
         version=__version__,
-        css=here.joinpath("card.css").read_text(encoding="utf-8") + inliner.css(),
+        css=css + inliner.css(),
         card=card,
         pages=pages,
         figure=first,
@@ -61,7 +53,4 @@ def render(machine: Machine, card: Card | None = None) -> str:
 
 def write(text: str, path: Path) -> None:
     """RequestError where the file cannot be written."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
+    write_file(path, text.encode())

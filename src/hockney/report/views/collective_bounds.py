@@ -28,17 +28,21 @@ def _least(fits: Sequence[Fit]) -> tuple[float, float]:
     A line's least is at one of its ends. T(m) is at least either; α and β of single regimes may both be zero.
     """
     ends = [
-        (one, size) for fit in fits for one in fit.regimes for size in (one.min_B, one.max_B) if size is not None
+        (regime, size)
+        for fit in fits
+        for regime in fit.regimes
+        for size in (regime.min_B, regime.max_B)
+        if size is not None
     ]
-    times = [(one.alpha_s.value + one.beta_s_per_B.value * size, size) for one, size in ends]
+    times = [(regime.alpha_s.value + regime.beta_s_per_B.value * size, size) for regime, size in ends]
     rates = [time / size for time, size in times if size > 0]
     return min(time for time, _ in times), min([*rates, *(fit.regimes[-1].beta_s_per_B.value for fit in fits)])
 
 
 def _most(fits: Sequence[Fit]) -> tuple[float, float]:
     """α and β that no regime of any fit exceeds."""
-    regimes = [one for fit in fits for one in fit.regimes]
-    return max(one.alpha_s.value for one in regimes), max(one.beta_s_per_B.value for one in regimes)
+    regimes = [regime for fit in fits for regime in fit.regimes]
+    return max(regime.alpha_s.value for regime in regimes), max(regime.beta_s_per_B.value for regime in regimes)
 
 
 def _pairs(costs: CollectiveCosts) -> str:
@@ -51,14 +55,14 @@ def bounds(
     form: ClosedForm, optimum: Optimum, costs: CollectiveCosts | None, congestion: Congestion | None
 ) -> list[Statement]:
     """The optimum and this algorithm's best and worst mapping; LogGP's bound of a rank that serves all others."""
-    made = [_optimum(optimum, None)]
+    statements = [_optimum(optimum, None)]
     if form.has_bytes:
-        made.append(_mappings(form, None, congestion))
+        statements.append(_mappings(form, None, congestion))
     if costs is not None:
-        made += [_optimum(optimum, costs), _mappings(form, costs, congestion)]
+        statements += [_optimum(optimum, costs), _mappings(form, costs, congestion)]
         if form.serves_all and costs.loggp is not None and "g" in costs.loggp.parameters:
-            made.append(_served(form, costs.loggp, costs.localities[1]))
-    return made
+            statements.append(_served(form, costs.loggp, costs.localities[1]))
+    return statements
 
 
 def _optimum(optimum: Optimum, costs: CollectiveCosts | None) -> Statement:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import latex_quantity, quantity
 from hockney.models.base import Fit
-from hockney.models.collectives._written import Term
+from hockney.models.collectives._written import WrittenTerm
 from hockney.models.collectives.expression import Expression
 from hockney.records.record import LOCALITIES
 from hockney.units import format_rate
@@ -65,11 +65,11 @@ def _distance(entry: Entry) -> int:
     return LOCALITIES.index(entry.locality) if entry.locality else len(LOCALITIES)
 
 
-def numbers(alpha: Expression, size: Expression, alpha_s: float, beta_s_per_B: float) -> list[Term]:
+def numbers(alpha: Expression, size: Expression, alpha_s: float, beta_s_per_B: float) -> list[WrittenTerm]:
     """The terms of α and β with their values in place of the symbols."""
     constant = quantity(alpha_s, "s")
-    terms = [Term(alpha, f" · {constant}", rf" \cdot {latex_quantity(constant)}")]
+    terms = [WrittenTerm(alpha, f" · {constant}", rf" \cdot {latex_quantity(constant)}")]
     if beta_s_per_B > 0:
         rate = format_rate(1 / beta_s_per_B)
-        terms.append(Term(size, f" / {rate}", rf" / {latex_quantity(rate)}"))
+        terms.append(WrittenTerm(size, f" / {rate}", rf" / {latex_quantity(rate)}"))
     return terms

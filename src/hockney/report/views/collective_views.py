@@ -10,7 +10,7 @@ from hockney.errors import RequestError
 from hockney.machine.congestion import Congestion
 from hockney.machine.formula import domain, latex_quantity, quantity
 from hockney.models.base import Fit
-from hockney.models.collectives._written import Term, latex, meanings, symbols, total
+from hockney.models.collectives._written import WrittenTerm, latex, meanings, symbols, total
 from hockney.models.collectives.base import collective_models
 from hockney.models.collectives.closed_form import ClosedForm
 from hockney.models.collectives.expression import ZERO
@@ -46,7 +46,7 @@ def views_of_collective(
     """
     forms = collective_models.get(operation).forms
     if algorithm and algorithm not in forms:
-        if any((one.collective, one.name) == (operation, algorithm) for one in _core.algorithms()):
+        if any((known.collective, known.name) == (operation, algorithm) for known in _core.algorithms()):
             raise RequestError(
                 f"{operation} {algorithm} has no closed form",
                 f"`hockney schedule count {operation} --algorithm {algorithm}` counts its messages",
@@ -78,8 +78,8 @@ def _views(
     if costs is not None and ranks is None:
         views.exact += _by_regime(form, costs.farthest)
     elif costs is not None and ranks is not None:
-        found, why = _at(operation, algorithm, ranks, costs.farthest)
-        views.exact += found
+        statements, why = _at(operation, algorithm, ranks, costs.farthest)
+        views.exact += statements
         notes += why
     if not form.has_bytes:
         views = _without_n(views)
@@ -90,12 +90,15 @@ def _without_n(views: Views) -> Views:
     """Of a barrier, which has no bytes: T(P) for T(P, n)."""
     pattern = re.compile(r"T\((\w+), n\)")
 
-    def plain(one: Statement) -> Statement:
-        return one.model_copy(
-            update={"text": pattern.sub(r"T(\1)", one.text), "latex": pattern.sub(r"T(\1)", one.latex)}
+    def plain(statement: Statement) -> Statement:
+        return statement.model_copy(
+            update={
+                "text": pattern.sub(r"T(\1)", statement.text),
+                "latex": pattern.sub(r"T(\1)", statement.latex),
+            }
         )
 
-    return Views(**{name: [plain(one) for one in views.of(name)] for name in VIEWS})
+    return Views(**{name: [plain(statement) for statement in views.of(name)] for name in VIEWS})
 
 
 def _asymptotic(form: ClosedForm) -> Statement:
@@ -108,7 +111,7 @@ def _relation(is_exact: bool) -> tuple[str, str]:
     return ("=", "=") if is_exact else ("≤", r"\le")
 
 
-def _statement(form: ClosedForm, terms: list[Term], where: str, source: str = "") -> Statement:
+def _statement(form: ClosedForm, terms: list[WrittenTerm], where: str, source: str = "") -> Statement:
     """T = Σ terms; ≤ where messages of a rank overlap."""
     text, mathematics = total(terms)
     plain, relation = _relation(not form.serves_all)
@@ -129,7 +132,7 @@ def _dominant(form: ClosedForm, costs: CollectiveCosts | None) -> list[Statement
     return [_leading(form, few, form.orders[1], "small n"), _leading(form, many, form.orders[0], "large n")]
 
 
-def _leading(form: ClosedForm, terms: list[Term], rest: str, where: str) -> Statement:
+def _leading(form: ClosedForm, terms: list[WrittenTerm], rest: str, where: str) -> Statement:
     text, mathematics = total(terms)
     plain, relation = _relation(not form.serves_all)
     return Statement(
@@ -141,14 +144,14 @@ def _leading(form: ClosedForm, terms: list[Term], rest: str, where: str) -> Stat
 
 def _by_regime(form: ClosedForm, fit: Fit) -> list[Statement]:
     """One statement for each regime that all messages of the algorithm fall into."""
-    made = []
+    statements = []
     # Messages of a barrier are empty.
     for index, regime in enumerate(fit.regimes if form.has_bytes else fit.regimes[:1]):
         terms = numbers(form.alpha, form.bytes, regime.alpha_s.value, regime.beta_s_per_B.value)
         several = len(fit.regimes) > 1 and form.has_bytes
         where = f"messages of m bytes, {domain(fit, index).replace('n', 'm', 1)}" if several else ""
-        made.append(_statement(form, [*terms, symbols(form)[2]], where))
-    return made
+        statements.append(_statement(form, [*terms, symbols(form)[2]], where))
+    return statements
 
 
 def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Statement], list[str]]:
@@ -158,7 +161,7 @@ def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Stat
         return [], [f"on {ranks} ranks: {shares}"]
     is_exact = shares.is_exact and not collective_models.get(operation).forms[algorithm].serves_all
     relation, latex_relation = _relation(is_exact)
-    made = []
+    statements = []
     for piece in by_size(shares, fit):
         constant = quantity(piece.alpha_s, "s")
         terms, parts = (
@@ -171,7 +174,7 @@ def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Stat
         if shares.reduced:
             terms.append(f"{shares.reduced:.6g}·n γ")
             parts.append(rf"{shares.reduced:.6g} n \gamma")
-        made.append(
+        statements.append(
             Statement(
                 text=f"T({ranks}, n) {relation} {' + '.join(terms)}",
                 latex=f"T({ranks}, n) {latex_relation} {' + '.join(parts)}",
@@ -179,4 +182,4 @@ def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Stat
                 source="the messages of its schedule, round by round",
             )
         )
-    return made, []
+    return statements, []

@@ -30,7 +30,7 @@ _Key = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class QuantityComparison:
     """One quantity in both machines; `ratio` is b / a, with what it lies between.
 
     None where a is not positive, or the ratio more than a number holds.
@@ -65,14 +65,14 @@ class Comparison:
 class Difference:
     """All that two machines have in common, what only one of them has, and what else must be said."""
 
-    comparisons: list[Comparison] = field(default_factory=list)
+    comparisons: list[QuantityComparison] = field(default_factory=list)
     only_in_a: list[str] = field(default_factory=list)
     only_in_b: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
-    def of(self, verdict: Verdict) -> list[Comparison]:
+    def of(self, verdict: Verdict) -> list[QuantityComparison]:
         """The comparisons that ended so."""
-        return [one for one in self.comparisons if one.verdict == verdict]
+        return [comparison for comparison in self.comparisons if comparison.verdict == verdict]
 
     @property
     def judged(self) -> int:
@@ -91,22 +91,22 @@ def difference(a: Machine, b: Machine, *, points: bool = False) -> Difference:
     Two are of one kind where operation, locality, variant, cache and everything else held fixed agree; words of
     `_GIVEN_UP` may differ (a remark says so) as long as that leaves one of a kind in each machine.
     """
-    found = Difference()
-    _entries(a, b, found, points=points)
-    _effects(a, b, found)
-    _collectives(a, b, found)
-    return found
+    diff = Difference()
+    _entries(a, b, diff, points=points)
+    _effects(a, b, diff)
+    _collectives(a, b, diff)
+    return diff
 
 
-def compare(where: str, name: str, a: Parameter, b: Parameter) -> Comparison:
+def compare(where: str, name: str, a: Parameter, b: Parameter) -> QuantityComparison:
     """`a` and `b` of one unit; they differ where their 95 % intervals are apart."""
     ratio = _ratio(b.value, a.value)
     if a.low is None or a.high is None or b.low is None or b.high is None:
         verdict: Verdict = "equal" if a.value == b.value else "no interval"
-        return Comparison(where, name, a, b, verdict, ratio, None, None)
+        return QuantityComparison(where, name, a, b, verdict, ratio, None, None)
     apart = a.high < b.low or b.high < a.low
     positive = a.low > 0 and b.low >= 0
-    return Comparison(
+    return QuantityComparison(
         where,
         name,
         a,
@@ -124,25 +124,25 @@ def _ratio(over: float, under: float) -> float | None:
     return ratio if math.isfinite(ratio) else None
 
 
-def _entries(a: Machine, b: Machine, found: Difference, *, points: bool) -> None:
-    for where, mine, yours in _matched(a.point_to_point, b.point_to_point, words, found):
-        for side, entry in (("A", mine), ("B", yours)):
+def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> None:
+    for where, in_a, in_b in _matched(a.point_to_point, b.point_to_point, words, diff):
+        for side, entry in (("A", in_a), ("B", in_b)):
             if entry.oversubscribed:
-                found.remarks.append(f"{where}: {OVERSUBSCRIBED} in {side}")
-        model = preferred_model(name for name in mine.fits if name in yours.fits)
+                diff.remarks.append(f"{where}: {OVERSUBSCRIBED} in {side}")
+        model = preferred_model(name for name in in_a.fits if name in in_b.fits)
         if model is None:
-            found.remarks.append(f"{where}: no model is fitted in both")
+            diff.remarks.append(f"{where}: no model is fitted in both")
         else:
-            fits = mine.fits[model], yours.fits[model]
-            found.comparisons.append(compare(where, "latency", latency(fits[0]), latency(fits[1])))
-            rates = bandwidth(mine, fits[0]), bandwidth(yours, fits[1])
+            fits = in_a.fits[model], in_b.fits[model]
+            diff.comparisons.append(compare(where, "latency", latency(fits[0]), latency(fits[1])))
+            rates = bandwidth(in_a, fits[0]), bandwidth(in_b, fits[1])
             if rates[0] is not None and rates[1] is not None:
-                found.comparisons.append(compare(where, "bandwidth", rates[0], rates[1]))
+                diff.comparisons.append(compare(where, "bandwidth", rates[0], rates[1]))
         if points:
-            times = _times(mine), _times(yours)
+            times = _times(in_a), _times(in_b)
             for size_B in sorted(times[0].keys() & times[1].keys()):
                 name = f"time of {format_bytes(size_B)}"
-                found.comparisons.append(compare(where, name, times[0][size_B], times[1][size_B]))
+                diff.comparisons.append(compare(where, name, times[0][size_B], times[1][size_B]))
 
 
 def _times(entry: Entry) -> dict[int, Parameter]:
@@ -152,7 +152,7 @@ def _times(entry: Entry) -> dict[int, Parameter]:
     }
 
 
-def _effects(a: Machine, b: Machine, found: Difference) -> None:
+def _effects(a: Machine, b: Machine, diff: Difference) -> None:
     def identity(effect: Effect) -> dict[str, str]:
         return {
             "effect": effect.effect,
@@ -163,48 +163,48 @@ def _effects(a: Machine, b: Machine, found: Difference) -> None:
             "mpi": effect.mpi,
         }
 
-    for where, mine, yours in _matched(a.effects, b.effects, identity, found):
-        for side, one in (("A", mine), ("B", yours)):
-            if one.not_measurable:
-                found.remarks.append(f"{where}: not measurable in {side}: {one.not_measurable}")
-        _parameters(where, mine.parameters, yours.parameters, found)
+    for where, in_a, in_b in _matched(a.effects, b.effects, identity, diff):
+        for side, effect in (("A", in_a), ("B", in_b)):
+            if effect.not_measurable:
+                diff.remarks.append(f"{where}: not measurable in {side}: {effect.not_measurable}")
+        _parameters(where, in_a.parameters, in_b.parameters, diff)
 
 
-def _collectives(a: Machine, b: Machine, found: Difference) -> None:
+def _collectives(a: Machine, b: Machine, diff: Difference) -> None:
     def identity(model: CollectiveModel) -> dict[str, str]:
         return {"collective": model.operation, "algorithm": model.algorithm}
 
-    for where, mine, yours in _matched(a.collectives, b.collectives, identity, found):
-        _parameters(where, mine.parameters, yours.parameters, found)
+    for where, in_a, in_b in _matched(a.collectives, b.collectives, identity, diff):
+        _parameters(where, in_a.parameters, in_b.parameters, diff)
 
 
-def _parameters(where: str, a: Mapping[str, Parameter], b: Mapping[str, Parameter], found: Difference) -> None:
+def _parameters(where: str, a: Mapping[str, Parameter], b: Mapping[str, Parameter], diff: Difference) -> None:
     for name in dict.fromkeys([*a, *b]):
         if name not in b:
-            found.only_in_a.append(f"{where}: {name}")
+            diff.only_in_a.append(f"{where}: {name}")
         elif name not in a:
-            found.only_in_b.append(f"{where}: {name}")
+            diff.only_in_b.append(f"{where}: {name}")
         elif a[name].unit != b[name].unit:
-            found.remarks.append(f"{where}: {name} is in {a[name].unit} in A, in {b[name].unit} in B")
+            diff.remarks.append(f"{where}: {name} is in {a[name].unit} in A, in {b[name].unit} in B")
         else:
-            found.comparisons.append(compare(where, name, a[name], b[name]))
+            diff.comparisons.append(compare(where, name, a[name], b[name]))
 
 
 def _matched(
-    a: Sequence[T], b: Sequence[T], identity: Callable[[T], Mapping[str, str]], found: Difference
+    a: Sequence[T], b: Sequence[T], identity: Callable[[T], Mapping[str, str]], diff: Difference
 ) -> list[tuple[str, T, T]]:
     """(title, of a, of b) of what both have, in the order of a; the rest goes to `found`."""
     dropped = _droppable(a, b, identity)
-    by_key = [{_key(identity(one), dropped): one for one in side} for side in (a, b)]
-    found.only_in_a += [_title(key) for key in by_key[0] if key not in by_key[1]]
-    found.only_in_b += [_title(key) for key in by_key[1] if key not in by_key[0]]
-    both = [(_title(key), one, by_key[1][key]) for key, one in by_key[0].items() if key in by_key[1]]
-    for where, mine, yours in both:
-        of_a, of_b = identity(mine), identity(yours)
+    by_key = [{_key(identity(item), dropped): item for item in side} for side in (a, b)]
+    diff.only_in_a += [_title(key) for key in by_key[0] if key not in by_key[1]]
+    diff.only_in_b += [_title(key) for key in by_key[1] if key not in by_key[0]]
+    both = [(_title(key), item, by_key[1][key]) for key, item in by_key[0].items() if key in by_key[1]]
+    for where, in_a, in_b in both:
+        of_a, of_b = identity(in_a), identity(in_b)
         for name in dropped:
-            here, there = of_a.get(name, ""), of_b.get(name, "")
-            if name not in _OF_THE_MACHINE and here and there and here != there:
-                found.remarks.append(f"{where}: {name} {here} in A, {name} {there} in B")
+            word_a, word_b = of_a.get(name, ""), of_b.get(name, "")
+            if name not in _OF_THE_MACHINE and word_a and word_b and word_a != word_b:
+                diff.remarks.append(f"{where}: {name} {word_a} in A, {name} {word_b} in B")
     return both
 
 
@@ -212,16 +212,16 @@ def _droppable(a: Sequence[T], b: Sequence[T], identity: Callable[[T], Mapping[s
     """Names that both sides can do without and still tell their own apart."""
     dropped: list[str] = []
     for name in _GIVEN_UP:
-        tried = [*dropped, name]
-        if all(len({_key(identity(one), tried) for one in side}) == len(side) for side in (a, b)):
-            dropped = tried
+        candidate = [*dropped, name]
+        if all(len({_key(identity(item), candidate) for item in side}) == len(side) for side in (a, b)):
+            dropped = candidate
     return dropped
 
 
 def _key(identity: Mapping[str, str], dropped: Sequence[str]) -> _Key:
     # What a source does not name is the default.
-    said = {**identity, "variant": identity.get("variant") or "default"}
-    return tuple((name, word) for name, word in said.items() if word and name not in dropped)
+    named = {**identity, "variant": identity.get("variant") or "default"}
+    return tuple((name, word) for name, word in named.items() if word and name not in dropped)
 
 
 def _title(key: _Key) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 from hockney.machine.file import Machine
 from hockney.machine.formula import interval, stated
 from hockney.models.base import Parameter
-from hockney.report.views.difference import LEVEL, Comparison, Difference
+from hockney.report.views.difference import LEVEL, Difference, QuantityComparison
 
 
 def heading(names: tuple[str, str], machines: tuple[Machine, Machine]) -> str:
@@ -24,33 +24,36 @@ def heading(names: tuple[str, str], machines: tuple[Machine, Machine]) -> str:
     )
 
 
-def as_tables(found: Difference) -> Iterator[Table]:
+def as_tables(diff: Difference) -> Iterator[Table]:
     """One table for each entry, effect or collective that both have."""
-    for where, comparisons in groupby(found.comparisons, key=lambda one: one.where):
+    for where, comparisons in groupby(diff.comparisons, key=lambda comparison: comparison.where):
         table = Table(title=Text(where), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for column in ("", "A", "B", "B / A", ""):
             table.add_column(column, justify="right" if column else "left", overflow="fold")
-        for one in comparisons:
-            verdict = Text(one.verdict, style="bold" if one.verdict == "differs" else "")
-            table.add_row(*map(Text, (one.name, _value(one.a), _value(one.b), ratio(one))), verdict)
+        for comparison in comparisons:
+            verdict = Text(comparison.verdict, style="bold" if comparison.verdict == "differs" else "")
+            table.add_row(
+                *map(Text, (comparison.name, _value(comparison.a), _value(comparison.b), ratio(comparison))),
+                verdict,
+            )
         yield table
 
 
-def summary(found: Difference) -> str:
+def summary(diff: Difference) -> str:
     """How many differ, how many would by chance, what only one of them has, and what cannot be compared."""
-    lines = [_counts(found)]
-    if found.judged:
+    lines = [_counts(diff)]
+    if diff.judged:
         lines.append(
-            f"{found.judged} judged comparisons: if nothing differed, at most {found.by_chance:.2g} would be "
+            f"{diff.judged} judged comparisons: if nothing differed, at most {diff.by_chance:.2g} would be "
             f"expected to exceed their intervals by chance ({100 * LEVEL:.0f} % each)"
         )
-    for letter, only in (("A", found.only_in_a), ("B", found.only_in_b)):
+    for letter, only in (("A", diff.only_in_a), ("B", diff.only_in_b)):
         if only:
-            lines += [f"only in {letter}:", *(f"  {one}" for one in only)]
-    return "\n".join([*lines, *found.remarks])
+            lines += [f"only in {letter}:", *(f"  {name}" for name in only)]
+    return "\n".join([*lines, *diff.remarks])
 
 
-def as_data(names: tuple[str, str], machines: tuple[Machine, Machine], found: Difference) -> dict[str, Any]:
+def as_data(names: tuple[str, str], machines: tuple[Machine, Machine], diff: Difference) -> dict[str, Any]:
     """What `diff --json` prints."""
     sides = {
         letter: {
@@ -63,37 +66,37 @@ def as_data(names: tuple[str, str], machines: tuple[Machine, Machine], found: Di
     }
     return {
         **sides,
-        "comparisons": [one.as_json() for one in found.comparisons],
-        "compared": len(found.comparisons),
-        "judged": found.judged,
-        "differ": len(found.of("differs")),
-        "expected_by_chance_at_most": found.by_chance,
-        "only_in_a": found.only_in_a,
-        "only_in_b": found.only_in_b,
-        "remarks": found.remarks,
+        "comparisons": [comparison.as_json() for comparison in diff.comparisons],
+        "compared": len(diff.comparisons),
+        "judged": diff.judged,
+        "differ": len(diff.of("differs")),
+        "expected_by_chance_at_most": diff.by_chance,
+        "only_in_a": diff.only_in_a,
+        "only_in_b": diff.only_in_b,
+        "remarks": diff.remarks,
     }
 
 
-def ratio(one: Comparison) -> str:
+def ratio(comparison: QuantityComparison) -> str:
     """`1.5 (1.2 to 1.8)`, or `—` where it is not defined."""
-    if one.ratio is None:
+    if comparison.ratio is None:
         return "—"
-    if one.low is None or one.high is None:
-        return f"{one.ratio:.3g}"
-    return f"{one.ratio:.3g} ({one.low:.3g} to {one.high:.3g})"
+    if comparison.low is None or comparison.high is None:
+        return f"{comparison.ratio:.3g}"
+    return f"{comparison.ratio:.3g} ({comparison.low:.3g} to {comparison.high:.3g})"
 
 
-def _counts(found: Difference) -> str:
-    if not found.comparisons:
+def _counts(diff: Difference) -> str:
+    if not diff.comparisons:
         return "nothing to compare: no entry, effect or collective is in both"
     counts = [
-        f"{len(found.of('differs'))} differ (their 95 % intervals are apart)",
-        f"{len(found.of('cannot be told'))} cannot be told apart (they overlap)",
-        f"{len(found.of('no interval'))} cannot be judged (no interval)",
+        f"{len(diff.of('differs'))} differ (their 95 % intervals are apart)",
+        f"{len(diff.of('cannot be told'))} cannot be told apart (they overlap)",
+        f"{len(diff.of('no interval'))} cannot be judged (no interval)",
     ]
-    if equal := found.of("equal"):
+    if equal := diff.of("equal"):
         counts.append(f"{len(equal)} are equal")
-    return f"{len(found.comparisons)} compared: {', '.join(counts)}"
+    return f"{len(diff.comparisons)} compared: {', '.join(counts)}"
 
 
 def _identity(machine: Machine) -> str:

@@ -33,11 +33,11 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
         dominant=[Statement(text=f"T(n) = {leading}", latex=f"T(n) = {leading_latex}", where="n → ∞")],
         exact=[
             Statement(
-                text=f"T(n) = {right_side(one)}",
-                latex=f"T(n) = {latex_right_side(one)}",
+                text=f"T(n) = {right_side(regime)}",
+                latex=f"T(n) = {latex_right_side(regime)}",
                 where=domain(fit, index),
             )
-            for index, one in enumerate(fit.regimes)
+            for index, regime in enumerate(fit.regimes)
         ],
     )
     if all(name in fit.parameters for name in _LOGGP):
@@ -48,7 +48,7 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
             _congested(fit, index, shared) if shared and _is_more(shared) else _held_out(fit, index)
             for index in range(len(fit.regimes))
         ]
-        views.bounded = [one for one in bounds if one is not None]
+        views.bounded = [bound for bound in bounds if bound is not None]
     return views
 
 

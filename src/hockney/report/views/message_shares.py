@@ -13,7 +13,7 @@ from hockney._core import Problem
 from hockney.machine.formula import regime_of
 from hockney.models.base import Fit
 from hockney.models.collectives.base import closed_form
-from hockney.models.collectives.expression import Case
+from hockney.models.collectives.expression import Call
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.units import format_bytes
 
@@ -44,7 +44,7 @@ class Piece:
 
 def shares_of(operation: str, algorithm: str, ranks: int) -> Shares | str:
     """From the schedule without segments; in words why there is none."""
-    if (operation, algorithm) not in {(one.collective, one.name) for one in _core.algorithms()}:
+    if (operation, algorithm) not in {(known.collective, known.name) for known in _core.algorithms()}:
         return "it has no schedule"
     elements = math.lcm(2 ** (ranks.bit_length() - 1), ranks) if COLLECTIVES[operation].has_size else 0
     size_B = ELEMENT_B * elements
@@ -59,7 +59,7 @@ def shares_of(operation: str, algorithm: str, ranks: int) -> Shares | str:
     for move in _core.moves(schedule):
         largest[move.round] = max(largest[move.round], move.length_B)
     form = closed_form(operation, algorithm)
-    reduced = float(form.counts(Case(ranks, 1.0)).reduced) if form is not None else 0.0
+    reduced = float(form.counts(Call(ranks, 1.0)).reduced) if form is not None else 0.0
     return Shares(largest / max(size_B, 1), reduced, counts.critical_bytes == counts.round_bytes)
 
 
@@ -80,9 +80,11 @@ def by_size(shares: Shares, fit: Fit) -> list[Piece]:
         if below is not None and above is not None and _whole(below) == _whole(above):
             continue
         inside = 0.0 if below is None else below + 1 if above is None else (below + above) / 2
-        met = [fit.regimes[regime_of(fit, share * inside)] for share in shares.of_n]
-        alpha = math.fsum(one.alpha_s.value for one in met)
-        beta = math.fsum(one.beta_s_per_B.value * share for one, share in zip(met, shares.of_n, strict=True))
+        regimes = [fit.regimes[regime_of(fit, share * inside)] for share in shares.of_n]
+        alpha = math.fsum(regime.alpha_s.value for regime in regimes)
+        beta = math.fsum(
+            regime.beta_s_per_B.value * share for regime, share in zip(regimes, shares.of_n, strict=True)
+        )
         pieces.append(Piece(alpha, beta, _domain(below, above)))
     return pieces
 

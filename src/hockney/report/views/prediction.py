@@ -19,15 +19,15 @@ def as_text(heading: str, entry: Entry, predictions: Sequence[MessagePrediction]
         lines.append(OVERSUBSCRIBED)
     if entry.source:
         lines.append(published(entry.source))
-    for one in predictions:
-        figures = [f"{format_bytes(one.size_B)}: {format_time(one.time_s)}"]
-        if one.low_s is not None and one.high_s is not None:
-            figures.append(f"95 % interval {format_time(one.low_s)} to {format_time(one.high_s)}")
-        if one.bandwidth_B_per_s:
-            figures.append(format_rate(one.bandwidth_B_per_s))
-        if one.remark:
-            figures.append(one.remark)
-        lines += [", ".join(figures), f"  {one.formula}"]
+    for prediction in predictions:
+        figures = [f"{format_bytes(prediction.size_B)}: {format_time(prediction.time_s)}"]
+        if prediction.low_s is not None and prediction.high_s is not None:
+            figures.append(f"95 % interval {format_time(prediction.low_s)} to {format_time(prediction.high_s)}")
+        if prediction.bandwidth_B_per_s:
+            figures.append(format_rate(prediction.bandwidth_B_per_s))
+        if prediction.remark:
+            figures.append(prediction.remark)
+        lines += [", ".join(figures), f"  {prediction.formula}"]
     return "\n".join(lines)
 
 
@@ -39,17 +39,17 @@ def as_data(entry: Entry, model: str, predictions: Sequence[MessagePrediction]) 
         "oversubscribed": entry.oversubscribed,
         "predictions": [
             {
-                "size_B": one.size_B,
-                "time_s": one.time_s,
-                "low_s": one.low_s,
-                "high_s": one.high_s,
-                "bandwidth_B_per_s": one.bandwidth_B_per_s,
-                "formula": one.formula,
-                "regime": one.regime.model_dump(mode="json"),
-                "extrapolated": one.extrapolated,
-                "factor": one.factor,
+                "size_B": prediction.size_B,
+                "time_s": prediction.time_s,
+                "low_s": prediction.low_s,
+                "high_s": prediction.high_s,
+                "bandwidth_B_per_s": prediction.bandwidth_B_per_s,
+                "formula": prediction.formula,
+                "regime": prediction.regime.model_dump(mode="json"),
+                "extrapolated": prediction.extrapolated,
+                "factor": prediction.factor,
             }
-            for one in predictions
+            for prediction in predictions
         ],
         "warnings": warnings(entry, predictions),
     }
@@ -57,6 +57,10 @@ def as_data(entry: Entry, model: str, predictions: Sequence[MessagePrediction]) 
 
 def warnings(entry: Entry, predictions: Sequence[MessagePrediction]) -> list[str]:
     """What limits them: sizes outside the measured ones, ranks that shared cores, models of others."""
-    found = [f"{format_bytes(one.size_B)}: {one.remark}" for one in predictions if one.remark]
-    found += [OVERSUBSCRIBED] if entry.oversubscribed else []
-    return [*found, published(entry.source)] if entry.source else found
+    remarks = [
+        f"{format_bytes(prediction.size_B)}: {prediction.remark}"
+        for prediction in predictions
+        if prediction.remark
+    ]
+    remarks += [OVERSUBSCRIBED] if entry.oversubscribed else []
+    return [*remarks, published(entry.source)] if entry.source else remarks

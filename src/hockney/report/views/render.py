@@ -15,6 +15,7 @@ from hockney.machine.formula import formulas, interval, latex, latex_text, quant
 from hockney.machine.select import title, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, inverse, latency, published
 from hockney.models.base import Fit, Parameter, Quality, preferred_model
+from hockney.models.effects.base import Cell
 from hockney.units import format_bytes
 
 
@@ -154,11 +155,11 @@ def _figures_line(entry: Entry, fit: Fit) -> str:
 
 def _models_table(entry: Entry, heading: str) -> Table:
     names = [f"{name} (not physical)" if fit.nonphysical else name for name, fit in entry.fits.items()]
-    made = new_table(heading, "", *names)
+    table = new_table(heading, "", *names)
     columns = [_figures(entry, fit) + _errors(fit.quality) for fit in entry.fits.values()]
     for label, *row in zip(_FIGURES, *columns, strict=True):
-        add_row(made, label, *row)
-    return made
+        add_row(table, label, *row)
+    return table
 
 
 _FIGURES = (
@@ -181,19 +182,19 @@ def _errors(quality: Quality | None) -> list[str]:
 
 
 def _parameters_table(entry: Entry) -> Table:
-    made = new_table("", "model", "sizes", "parameter", "value", "95 % interval")
+    table = new_table("", "model", "sizes", "parameter", "value", "95 % interval")
     for name, fit in entry.fits.items():
         for index, regime in enumerate(fit.regimes):
             low = format_bytes(int(regime.min_B))
             high = "∞" if regime.max_B is None else format_bytes(int(regime.max_B))
-            _parameter(made, "" if index else name, f"{low} … {high}", "α", regime.alpha_s)
-            _parameter(made, "", "", "1/β", inverse(regime.beta_s_per_B, "B/s"))
+            _parameter(table, "" if index else name, f"{low} … {high}", "α", regime.alpha_s)
+            _parameter(table, "", "", "1/β", inverse(regime.beta_s_per_B, "B/s"))
         for word, parameter in fit.parameters.items():
             # The first α and the last 1/β, once more.
             if word not in ("latency_s", "bandwidth_B_per_s"):
-                _parameter(made, "", "", word, parameter)
-        _parameter(made, "", "", "n½", half_bandwidth_size(entry, fit))
-    return made
+                _parameter(table, "", "", word, parameter)
+        _parameter(table, "", "", "n½", half_bandwidth_size(entry, fit))
+    return table
 
 
 def _parameter(table: Table, model: str, sizes: str, word: str, parameter: Parameter | None) -> None:
@@ -214,6 +215,15 @@ def new_table(heading: str, *columns: str) -> Table:
 def add_row(table: Table, *cells: str) -> None:
     """A row of plain text: a user's words may hold brackets, which rich would take for markup."""
     table.add_row(*(Text(cell) for cell in cells))
+
+
+def cell(value: Cell) -> str:
+    """A measured point's value as text, a float to four significant digits."""
+    if value is None:
+        return "—"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _value(parameter: Parameter | None) -> str:

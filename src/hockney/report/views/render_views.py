@@ -9,8 +9,8 @@ from rich.table import Table
 
 from hockney.machine.formula import interval, latex_text, stated
 from hockney.models.views import VIEWS, Statement, View
-from hockney.report.views.render import add_row, new_table
-from hockney.report.views.sections import Section, parameter_line
+from hockney.report.views.render import add_row, cell, new_table
+from hockney.report.views.sections import ModelSection, parameter_line
 
 _SYMBOLS = {
     "α": r"\alpha",
@@ -63,84 +63,81 @@ def latex_words(text: str) -> str:
     return "".join(parts)
 
 
-def sections_text(sections: Sequence[Section], views: Sequence[View], whole: bool) -> str:
+def sections_text(sections: Sequence[ModelSection], views: Sequence[View], whole: bool) -> str:
     """Blocks with a heading each. `whole`: parameters too, and the views are not named where there is one."""
     blocks = []
     for section in sections:
         lines = [section.heading]
         if whole:
-            lines += [f"  {parameter_line(name, one)}" for name, one in section.parameters.items()]
-        lines += [f"  {view}: {_said(one)}" for view in views for one in section.views.of(view)]
+            lines += [f"  {parameter_line(name, parameter)}" for name, parameter in section.parameters.items()]
+        lines += [f"  {view}: {_said(statement)}" for view in views for statement in section.views.of(view)]
         # Nothing is said of a section without any statement: its lines say why.
         if not whole and section.missing and any(section.views.of(view) for view in VIEWS):
             lines += [f"  {view}: {section.missing}" for view in views if not section.views.of(view)]
-        lines += [f"  as printed: {_said(one)}" for one in section.as_printed]
+        lines += [f"  as printed: {_said(statement)}" for statement in section.as_printed]
         lines += [f"  {line}" for line in section.lines]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
-def _said(one: Statement) -> str:
-    return f"{one.text} — {one.where}" if one.where else one.text
+def _said(statement: Statement) -> str:
+    return f"{statement.text} — {statement.where}" if statement.where else statement.text
 
 
-def sections_latex(sections: Sequence[Section], views: Sequence[View]) -> list[str]:
+def sections_latex(sections: Sequence[ModelSection], views: Sequence[View]) -> list[str]:
     """Lines of a LaTeX document with amsmath: one displayed equation for each statement."""
     lines = []
     for section in sections:
         lines += ["", rf"\paragraph{{{latex_words(section.heading)}}}"]
         if section.parameters:
-            listed = "; ".join(parameter_line(name, one) for name, one in section.parameters.items())
+            listed = "; ".join(parameter_line(name, parameter) for name, parameter in section.parameters.items())
             lines.append(latex_words(listed) + r"\par")
-        said = [(str(view), one) for view in views for one in section.views.of(view)]
-        for view, one in [*said, *(("as printed", one) for one in section.as_printed)]:
-            where = f": {one.where}" if one.where else ""
-            lines += [rf"\noindent {latex_words(f'{view}{where}')}", rf"\[ {one.latex} \]"]
+        statements = [(str(view), statement) for view in views for statement in section.views.of(view)]
+        for view, statement in [*statements, *(("as printed", statement) for statement in section.as_printed)]:
+            where = f": {statement.where}" if statement.where else ""
+            lines += [rf"\noindent {latex_words(f'{view}{where}')}", rf"\[ {statement.latex} \]"]
         lines += [rf"\noindent {latex_words(line)}\par" for line in section.lines]
     return lines
 
 
-def sections_tables(sections: Sequence[Section], views: Sequence[View]) -> Iterator[Table]:
+def sections_tables(sections: Sequence[ModelSection], views: Sequence[View]) -> Iterator[Table]:
     """For each section its parameters, its statements and its points."""
     for section in sections:
         heading = section.heading
         if section.parameters:
-            made = new_table(heading, "parameter", "value", "95 % interval")
+            table = new_table(heading, "parameter", "value", "95 % interval")
             for name, known in section.parameters.items():
-                add_row(made, name, stated(known), interval(known))
-            yield made
+                add_row(table, name, stated(known), interval(known))
+            yield table
             heading = ""
-        said = [(str(view), one) for view in views for one in section.views.of(view)]
-        said += [("as printed", one) for one in section.as_printed]
-        if said or section.lines or heading:
-            made = new_table(heading, "view", "statement", "where", "source")
-            for column in made.columns[1:]:
+        statements = [(str(view), statement) for view in views for statement in section.views.of(view)]
+        statements += [("as printed", statement) for statement in section.as_printed]
+        if statements or section.lines or heading:
+            table = new_table(heading, "view", "statement", "where", "source")
+            for column in table.columns[1:]:
                 column.justify = "left"
-            for view, one in said:
-                add_row(made, view, one.text, one.where, one.source)
+            for view, statement in statements:
+                add_row(table, view, statement.text, statement.where, statement.source)
             for line in section.lines:
-                add_row(made, "", line, "", "")
-            yield made
+                add_row(table, "", line, "", "")
+            yield table
         if section.points:
             names = list(dict.fromkeys(name for point in section.points for name in point))
-            made = new_table("", *names)
+            table = new_table("", *names)
             for point in section.points:
-                add_row(made, *(_cell(point.get(name)) for name in names))
-            yield made
+                add_row(table, *(cell(point.get(name)) for name in names))
+            yield table
 
 
-def _cell(value: float | int | str | bool | None) -> str:
-    if value is None:
-        return "—"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def sections_data(sections: Sequence[Section], views: Sequence[View]) -> list[dict[str, Any]]:
+def sections_data(sections: Sequence[ModelSection], views: Sequence[View]) -> list[dict[str, Any]]:
     """What `--json` has: everything, with the views asked for."""
     return [
         {
             **section.data,
-            "views": {view: [one.model_dump(mode="json") for one in section.views.of(view)] for view in views},
+            "views": {
+                view: [statement.model_dump(mode="json") for statement in section.views.of(view)]
+                for view in views
+            },
         }
         for section in sections
     ]

@@ -25,7 +25,7 @@ COLLECTIVES = "collectives"
 
 
 @dataclass(frozen=True)
-class Section:
+class ModelSection:
     """`data` is what `--json` has of it; `lines` say what no view does: why there is no model, notes."""
 
     heading: str
@@ -39,9 +39,9 @@ class Section:
     """Why a view has no statement, where one has none."""
 
 
-def of_fits(machine: Machine, congestions: Congestions | None) -> list[Section]:
+def of_fits(machine: Machine, congestions: Congestions | None) -> list[ModelSection]:
     """Every fit of every entry. The data are its views."""
-    found = []
+    sections = []
     for entry in machine.point_to_point:
         for name, fit in entry.fits.items():
             views = views_of(entry, fit, congestions.at(entry) if congestions else None)
@@ -49,10 +49,10 @@ def of_fits(machine: Machine, congestions: Congestions | None) -> list[Section]:
             if entry.oversubscribed:
                 lines.append(OVERSUBSCRIBED)
             heading = f"{title(entry, machine.point_to_point)} — {name}"
-            found.append(
-                Section(heading, views, views.model_dump(mode="json"), lines=lines, missing=_no_bounds(fit))
+            sections.append(
+                ModelSection(heading, views, views.model_dump(mode="json"), lines=lines, missing=_no_bounds(fit))
             )
-    return found
+    return sections
 
 
 def _no_bounds(fit: Fit) -> str:
@@ -64,26 +64,26 @@ def _no_bounds(fit: Fit) -> str:
 
 def of_effects(
     machine: Machine, name: str | None = None, locality: str | None = None, variant: str | None = None
-) -> list[Section]:
+) -> list[ModelSection]:
     """The effects of the file, or those asked for. RequestError where one is asked for that was not measured."""
-    there = [one for one in machine.effects if name in (None, one.effect)]
-    if name is not None and not there:
-        known = ", ".join(sorted({one.effect for one in machine.effects})) or "none"
+    effects = [effect for effect in machine.effects if name in (None, effect.effect)]
+    if name is not None and not effects:
+        known = ", ".join(sorted({effect.effect for effect in machine.effects})) or "none"
         raise RequestError(
             f"no effect {name!r} in the machine file",
             f"there: {known}; measure it: `hockney measure --operations {name}`, then `hockney fit`",
         )
     return [
-        _of_effect(one, machine.effects)
-        for one in there
-        if locality in (None, one.locality or UNKNOWN) and variant in (None, one.variant)
+        _of_effect(effect, machine.effects)
+        for effect in effects
+        if locality in (None, effect.locality or UNKNOWN) and variant in (None, effect.variant)
     ]
 
 
-def _of_effect(effect: Effect, among: Sequence[Effect]) -> Section:
-    alike = [one for one in among if one.effect == effect.effect]
+def _of_effect(effect: Effect, among: Sequence[Effect]) -> ModelSection:
+    alike = [other for other in among if other.effect == effect.effect]
     # Systems and placements are told where there are several.
-    differing = [name for name in ("system", "placement") if len({getattr(one, name) for one in alike}) > 1]
+    differing = [name for name in ("system", "placement") if len({getattr(other, name) for other in alike}) > 1]
     words = {
         "locality": effect.locality,
         "variant": effect.variant if effect.variant != "default" else "",
@@ -100,7 +100,7 @@ def _of_effect(effect: Effect, among: Sequence[Effect]) -> Section:
     if effect.source:
         lines.append(f"published: {effect.source}")
     data = effect.model_dump(mode="json")
-    return Section(
+    return ModelSection(
         heading,
         effect.views,
         data,
@@ -118,43 +118,43 @@ def of_collectives(
     algorithm: str = "",
     ranks: int | None = None,
     congestion: Congestion | None = None,
-) -> list[Section]:
+) -> list[ModelSection]:
     """Published or fitted models of the file, and of an operation that is asked for the closed forms too.
 
     RequestError for an unknown operation or algorithm.
     """
     published = [
-        _of_published(one, ranks)
-        for one in machine.collectives
-        if operation in (None, COLLECTIVES, one.operation)
+        _of_published(model, ranks)
+        for model in machine.collectives
+        if operation in (None, COLLECTIVES, model.operation)
     ]
     if operation is None:
         return published
     costs = costs_of(machine)
     operations = collective_models.names() if operation == COLLECTIVES else [operation]
-    found = list(published) if not algorithm else []
+    sections = list(published) if not algorithm else []
     for name in operations:
-        for one in views_of_collective(name, algorithm, costs=costs, congestion=congestion, ranks=ranks):
-            lines = [*one.notes]
+        for form in views_of_collective(name, algorithm, costs=costs, congestion=congestion, ranks=ranks):
+            lines = [*form.notes]
             if costs is None:
                 lines.append("no ping-pong of this machine gives α and β: symbols only")
             data = {
                 "operation": name,
-                "algorithm": one.algorithm,
+                "algorithm": form.algorithm,
                 "ranks": ranks,
-                "views": one.views.model_dump(mode="json"),
+                "views": form.views.model_dump(mode="json"),
                 "notes": lines,
             }
-            found.append(Section(f"{name} — {one.algorithm}", one.views, data, lines=lines))
-    return found
+            sections.append(ModelSection(f"{name} — {form.algorithm}", form.views, data, lines=lines))
+    return sections
 
 
-def _of_published(model: CollectiveModel, ranks: int | None) -> Section:
+def _of_published(model: CollectiveModel, ranks: int | None) -> ModelSection:
     heading = f"{model.operation} — {model.algorithm or 'the library'}"
     lines = list(model.notes)
     if model.source:
         lines.append(f"published: {model.source}")
-    return Section(
+    return ModelSection(
         heading,
         model.views,
         {**model.model_dump(mode="json"), "ranks": ranks},
@@ -172,12 +172,12 @@ def _unstated(source: str) -> str:
 
 def effects_known(machine: Machine) -> list[str]:
     """Names of effects that a question may be about."""
-    return sorted({*effect_models.names(), *(one.effect for one in machine.effects)})
+    return sorted({*effect_models.names(), *(effect.effect for effect in machine.effects)})
 
 
-def restricted(views: Views, asked: Sequence[View]) -> Views:
+def restricted(views: Views, chosen: Sequence[View]) -> Views:
     """Only the views asked for."""
-    return Views(**{name: views.of(name) for name in asked})
+    return Views(**{name: views.of(name) for name in chosen})
 
 
 def parameter_line(name: str, parameter: Parameter) -> str:

@@ -73,10 +73,10 @@ def parse_pattern(text: str, volumes: Volumes) -> Pattern:
     }
     if useless := [option for option, is_given in given.items() if is_given and option not in kind.takes]:
         raise RequestError(f"--{useless[0]} means nothing for {name}", f"leave it out, as in {kind.example}")
-    made = kind.make(rest, volumes)
-    if not len(made.demand.source):
+    pattern = kind.make(rest, volumes)
+    if not len(pattern.demand.source):
         raise RequestError(f"the pattern {text!r} sends nothing between ranks", "there is nothing to map")
-    return made
+    return pattern
 
 
 def rank_count(text: str) -> int:
@@ -92,7 +92,7 @@ def read_lines(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]
         raise RequestError(
             f"{path}: {getattr(error, 'strerror', None) or 'not text'}", "give a text file"
         ) from error
-    found: list[tuple[int, list[str]]] = []
+    rows: list[tuple[int, list[str]]] = []
     for number, line in enumerate(text.splitlines(), 1):
         parts = line.partition("#")[0].replace(",", " ").split()
         if not parts:
@@ -102,8 +102,8 @@ def read_lines(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]
                 f"{path}, line {number}: {len(parts)} columns, not {len(columns)}",
                 f"each line is {' '.join(columns)}",
             )
-        found.append((number, parts))
-    return found
+        rows.append((number, parts))
+    return rows
 
 
 def rank_number(text: str, path: Path, line: int) -> int:

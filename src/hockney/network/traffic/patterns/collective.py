@@ -19,9 +19,9 @@ def collective(text: str, volumes: Volumes) -> Pattern:
             f"collective:{text} is not NAME:ALGORITHM:RANKS", "for example collective:bcast:binomial:64"
         )
     name, algorithm, ranks = parts[0], parts[1], rank_count(parts[2])
-    asked = ask(name, algorithm, ranks=ranks, size_B=int(1024 if volumes.size_B is None else volumes.size_B))
-    moves = _core.moves(asked.generate())
-    table = np.array([(one.sender, one.receiver, one.length_B) for one in moves]).reshape(-1, 3)
+    request = ask(name, algorithm, ranks=ranks, size_B=int(1024 if volumes.size_B is None else volumes.size_B))
+    moves = _core.moves(request.generate())
+    table = np.array([(move.sender, move.receiver, move.length_B) for move in moves]).reshape(-1, 3)
     demand = Demand.of(table[:, 0], table[:, 1], table[:, 2]).summed(ranks)
     return Pattern(f"collective:{text}", (ranks,), demand, "B")
 

@@ -36,12 +36,12 @@ def jacobi(text: str, volumes: Volumes) -> Pattern:
             face = float(face_B)
         low, high = at, np.roll(at, -1, axis)
         if not volumes.periodic:
-            low, high = (np.delete(one, -1, axis) for one in (low, high))
+            low, high = (np.delete(part, -1, axis) for part in (low, high))
         parts += [Demand.of(low, high, face), Demand.of(high, low, face)]
     demand = Demand(
-        np.concatenate([one.source for one in parts]),
-        np.concatenate([one.target for one in parts]),
-        np.concatenate([one.size_B for one in parts]),
+        np.concatenate([part.source for part in parts]),
+        np.concatenate([part.target for part in parts]),
+        np.concatenate([part.size_B for part in parts]),
     )
     unit = "faces" if volumes.cells is None and volumes.size_B is None else "B"
     return Pattern(f"jacobi:{text}", grid, demand, unit, {"periodic": volumes.periodic})

@@ -23,7 +23,7 @@ def d_mod_k(links: Links, demand: Demand) -> Floats:
     walks = tree_walks(links, "d-mod-k")
     parents = _parents(links)
     level = links.network.level
-    widest = np.array([max(parents[level == one].max(initial=1), 1) for one in range(int(level.max()) + 1)])
+    widest = np.array([max(parents[level == height].max(initial=1), 1) for height in range(int(level.max()) + 1)])
     divisor = np.cumprod(np.concatenate([[1], widest]))[:-1]
     # To a node is backwards from it: all walks to it make a tree once every vertex has chosen its way.
     backward = Walks(links, walks.head, walks.tail, walks.link, walks.vertex, walks.forwards)
@@ -44,19 +44,19 @@ def d_mod_k(links: Links, demand: Demand) -> Floats:
         taken: Ints = steps[order[begin + port]]
         return taken
 
-    def one(target: int, sources: Ints, size_B: Floats) -> Floats:
+    def to_target(target: int, sources: Ints, size_B: Floats) -> Floats:
         waiting = added(sources, size_B, walks.states)
-        wanted = waiting > 0
-        _, found = backward.levels(target + vertices, wanted)
+        senders = waiting > 0
+        _, by_level = backward.levels(target + vertices, senders)
         carried = np.zeros(len(links.tail))
-        for steps in reversed(found):
+        for steps in reversed(by_level):
             taken = choose(steps, target)
             moved = waiting[walks.tail[taken]]
             np.add.at(carried, walks.link[taken], moved)
             np.add.at(waiting, walks.head[taken], moved)
         return carried
 
-    return by_source(Demand(demand.target, demand.source, demand.size_B), one, links)
+    return by_source(Demand(demand.target, demand.source, demand.size_B), to_target, links)
 
 
 def _parents(links: Links) -> Ints:

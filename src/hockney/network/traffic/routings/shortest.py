@@ -18,10 +18,10 @@ def shortest(links: Links, demand: Demand) -> NDArray[np.float64]:
     """
     walks = plain(links)
 
-    def one(source: int, targets: NDArray[np.int64], size_B: NDArray[np.float64]) -> NDArray[np.float64]:
+    def from_source(source: int, targets: NDArray[np.int64], size_B: NDArray[np.float64]) -> NDArray[np.float64]:
         return walks.spread(source, added(targets, size_B, walks.states))
 
-    return by_source(demand, one, links)
+    return by_source(demand, from_source, links)
 
 
 routings.register("shortest")(

@@ -40,10 +40,10 @@ def up_down(links: Links, demand: Demand) -> Floats:
     walks = tree_walks(links, "up-down")
     vertices = links.network.vertices
 
-    def one(source: int, targets: Ints, size_B: Floats) -> Floats:
+    def from_source(source: int, targets: Ints, size_B: Floats) -> Floats:
         return walks.spread(source, added(targets + vertices, size_B, walks.states))
 
-    return by_source(demand, one, links)
+    return by_source(demand, from_source, links)
 
 
 routings.register("up_down")(

@@ -6,16 +6,16 @@ import numpy as np
 from scipy.stats import theilslopes
 
 from hockney.errors import RequestError
-from hockney.models._linear import Lines, half_bandwidth_size, one_regime
+from hockney.models._linear import PiecewiseLine, half_bandwidth_size, one_regime
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
 from hockney.models.statistics import Array
 from hockney.records.series import Series
 
 
-def _estimate(size_B: Array, time_s: Array) -> Lines:
+def _estimate(size_B: Array, time_s: Array) -> PiecewiseLine:
     slope = max(0.0, float(theilslopes(time_s, size_B)[0]))
-    return Lines.one(max(0.0, float(np.median(time_s - slope * size_B))), slope)
+    return PiecewiseLine.single(max(0.0, float(np.median(time_s - slope * size_B))), slope)
 
 
 @models.register("theil_sen")

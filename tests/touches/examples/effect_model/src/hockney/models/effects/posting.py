@@ -15,7 +15,7 @@ from hockney.records.effect_record import EffectRecord, answered
 CALLS = {"sender": "isend_s", "receiver": "irecv_s"}
 
 
-@effect_models.register("posting", reads="overlap")
+@effect_models.register("posting", "What the call that starts a transfer costs.", reads="overlap")
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """`isend_s` and `irecv_s`, each less one reading of the clock."""
     parameters = {}

@@ -16,7 +16,7 @@ from hockney.apps.stencil.answer import StencilAnswer
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -9,10 +9,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 from rich.table import Table
 
-from hockney.cli._network_figures import NetworkOptions
-from hockney.cli.predict import MachineFile, Placing, predict
 from hockney.errors import RequestError
 from hockney.options import Option, flag, options
+from hockney.predict.verb import MachineFile, NetworkOptions, Placing, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import LONGEST_S, format_time, parse_positive_rate, parse_time

@@ -14,8 +14,8 @@ from hockney.records.folder import Campaign
 from hockney.runner.inventory import inventory
 from hockney.runner.mpi import Mpi
 
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
-PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
+MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
+PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:

@@ -9,10 +9,10 @@ from pydantic import Field
 from rich.table import Table
 
 from hockney.apps.launched import Repetitions
+from hockney.apps.run import run, run_app
 from hockney.apps.stencil.grids import Grid, parse_grid
+from hockney.apps.sum3d.options import Size, Sum3dCosts
 from hockney.campaign.plan import AppLaunching
-from hockney.cli.predict.sum3d import Size, Sum3dCosts
-from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.runner.inventory import inventory

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hockney.cli.predict import predict
-from hockney.cli.predict._stencil import Asked, predict_stencil
+from hockney.apps.stencil.verb import Asked, predict_stencil
 from hockney.options import Option
+from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, verb
 
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel
 from rich.table import Table
 
-from hockney.cli.predict import predict
-from hockney.cli.predict._stencil import Asked, grids_of, predict_stencil
+from hockney.apps.stencil.verb import Asked, grids_of, predict_stencil
 from hockney.errors import RequestError
 from hockney.options import Option, flag, options
+from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.units import format_time, parse_rate, parse_time

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from hockney.apps.jacobi.options import JacobiStudy
+from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
-from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later

@@ -10,21 +10,18 @@ from typing import Annotated, Any
 from pydantic import Field
 from rich.table import Table
 
-from hockney.cli._network_figures import NetworkOptions
-from hockney.cli.predict import MachineFile, Placing
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.predict.verb import MachineFile, NetworkOptions, Placing
 from hockney.terminal import say
 from hockney.terminal.loading import later
 from hockney.units import format_time, parse_time
 
 with later():
-    from hockney.apps.cg.options import parse_unknowns
-    from hockney.apps.jacobi.options import MOST_CELLS, parse_cells
-    from hockney.apps.jacobi.study import USUAL_CELL_S
     from hockney.apps.stencil.calibrate import calibrate
     from hockney.apps.stencil.choice import (
         SHARES,
+        USUAL_CELL_S,
         Growth,
         Predicted,
         Source,
@@ -35,6 +32,7 @@ with later():
     )
     from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
     from hockney.apps.stencil.measured import PROGRAMS, Computation, computation, runs_of, unusable
+    from hockney.apps.stencil.options import MOST_CELLS, parse_cells, parse_unknowns
     from hockney.apps.stencil.stencil import CELL_B, EXCHANGES, Stencil
     from hockney.apps.stencil.steps import SUMS, VARIANTS, Step
     from hockney.apps.stencil.surroundings import Surroundings

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from rich.table import Table
 
 from hockney.apps.launched import Repetitions
+from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
-from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.runner.inventory import inventory

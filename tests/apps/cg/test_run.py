@@ -13,7 +13,7 @@ from tests.command_line import run_hockney
 from hockney.apps.cg.solution import read
 from hockney.runner.mpi import Mpi
 
-PLATFORM = Path(__file__).parents[2] / "machines" / "platforms" / "fat_tree_256.xml"
+PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 
 
 def hockney(*arguments: str) -> subprocess.CompletedProcess[str]:

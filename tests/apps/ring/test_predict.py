@@ -12,7 +12,7 @@ import pytest
 
 from hockney import cli
 
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 FILE = ("--machine", str(MACHINE))
 SOCKETS = (
     "--latency", "0.34us", "--bandwidth", "6372.991MB/s", "--latency-across", "0.57us",

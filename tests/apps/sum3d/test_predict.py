@@ -11,7 +11,7 @@ import pytest
 
 from hockney import cli
 
-MACHINE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 MEMORY = ("--memory-bandwidth", "10GB/s")
 
 Run = Callable[..., tuple[int, str, str]]

@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import BaseModel
 
 from hockney.apps.cg.options import CgStudy
+from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
-from hockney.cli.run import run, run_app
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.terminal import JsonOption, answer_no, say, verb

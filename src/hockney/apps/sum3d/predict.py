@@ -5,54 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel
 from rich.table import Table
 
 from hockney.apps.stencil.grids import Grid, parse_grid
-from hockney.cli._network_figures import NetworkOptions
-from hockney.cli.predict import MACHINE, predict
+from hockney.apps.sum3d.options import Size, Sum3dCosts
 from hockney.errors import RequestError
-from hockney.options import Argument, Option
+from hockney.options import Option
+from hockney.predict.verb import MACHINE, NetworkOptions, predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import Extents, format_time, parse_rate
+from hockney.units import format_time, parse_rate
 
 with later():
     from hockney.apps.stencil.loads import as_lines, check_ranks, loads, usual_grid
     from hockney.apps.sum3d.model import PARTS, Sum3dPrediction, costs_of, predict_sum3d
     from hockney.machine.file import load
-
-
-class Size(BaseModel):
-    """Elements of the matrices."""
-
-    nx: Annotated[int, Argument("Elements along x.", metavar="nx")]
-    ny: Annotated[int, Argument("Along y.", metavar="ny")]
-    nz: Annotated[int, Argument("Along z.", metavar="nz")]
-
-    @property
-    def size(self) -> Extents:
-        """Along all three."""
-        return Extents(self.nx, self.ny, self.nz)
-
-
-class Sum3dCosts(BaseModel):
-    """Which messages of a machine file cost what, and what a sum moves."""
-
-    locality: Annotated[
-        str, Option("Of rank 0 and the others: core, cache … network. [default: the farthest measured]")
-    ] = ""
-    cache: Annotated[
-        str,
-        Option(
-            "warm or off: messages that were measured so. [default: off where the matrices exceed the caches]"
-        ),
-    ] = ""
-    write_allocate: Annotated[
-        bool,
-        Option("The cache reads what is written: 32 B for each sum, not 24 B.", flags=("--write-allocate",)),
-    ] = False
-    algorithm: Annotated[str, Option("Of scatter and gather: linear or binomial.")] = "linear"
 
 
 class Sum3dCase(Size):

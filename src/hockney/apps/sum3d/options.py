@@ -1,0 +1,42 @@
+"""The three-dimensional sum: what its run and its prediction are asked alike."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel
+
+from hockney.options import Argument, Option
+from hockney.units import Extents
+
+
+class Size(BaseModel):
+    """Elements of the matrices."""
+
+    nx: Annotated[int, Argument("Elements along x.", metavar="nx")]
+    ny: Annotated[int, Argument("Along y.", metavar="ny")]
+    nz: Annotated[int, Argument("Along z.", metavar="nz")]
+
+    @property
+    def size(self) -> Extents:
+        """Along all three."""
+        return Extents(self.nx, self.ny, self.nz)
+
+
+class Sum3dCosts(BaseModel):
+    """Which messages of a machine file cost what, and what a sum moves."""
+
+    locality: Annotated[
+        str, Option("Of rank 0 and the others: core, cache … network. [default: the farthest measured]")
+    ] = ""
+    cache: Annotated[
+        str,
+        Option(
+            "warm or off: messages that were measured so. [default: off where the matrices exceed the caches]"
+        ),
+    ] = ""
+    write_allocate: Annotated[
+        bool,
+        Option("The cache reads what is written: 32 B for each sum, not 24 B.", flags=("--write-allocate",)),
+    ] = False
+    algorithm: Annotated[str, Option("Of scatter and gather: linear or binomial.")] = "linear"

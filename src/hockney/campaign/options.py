@@ -1,0 +1,95 @@
+"""The options of `hockney measure`: a plan, what follows from what the user asks for, and what is not stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from socket import gethostname
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from hockney.campaign.effects.base import effects
+from hockney.campaign.plan import Plan
+from hockney.campaign.prepare import default_ranks
+from hockney.errors import RequestError
+from hockney.options import Option
+from hockney.records.keys import COLLECTIVES
+from hockney.registry import did_you_mean
+from hockney.runner.build import sources
+
+QUICK: dict[str, Any] = {
+    "budget_s": 0.2,
+    "tolerance": 0.02,
+    "most_sizes": 28,
+    "size_tolerance": 0.1,
+    "narrowest": 1.3,
+}
+"""A first model in about half a minute: wider intervals, wider brackets around breaks."""
+
+SIMULATED: dict[str, Any] = {"budget_s": 1e-3, "least_samples": 6, "size_tolerance": 0.01, "narrowest": 1 + 1e-9}
+"""A simulation repeats itself: a little simulated time is enough, and a break can be followed to the byte."""
+
+KEPT = ("output", "resume", "trust")
+"""Options that may stand beside --resume."""
+
+
+class MeasureOptions(Plan):
+    """The options of `hockney measure`: a plan, and what is not stored with it."""
+
+    output: Annotated[Path, Option("Campaign folder.", flags=("--output", "-o")), Field(exclude=True)]
+    quick: Annotated[
+        bool, Option("A first model in about half a minute.", flags=("--quick",)), Field(exclude=True)
+    ] = False
+    resume: Annotated[
+        bool, Option("Go on with a campaign; its plan is kept.", flags=("--resume",)), Field(exclude=True)
+    ] = False
+    trust: Annotated[
+        bool,
+        Option("Resume a campaign that you did not begin: run what its plan names.", flags=("--trust",)),
+        Field(exclude=True),
+    ] = False
+    off_cache: Annotated[
+        bool,
+        Option("Measure with buffers outside the caches, too.", flags=("--off-cache",)),
+        Field(exclude=True),
+    ] = False
+    # Both depend on what else is asked for: _completed sets them.
+    ranks: Annotated[int, Option("Ranks to launch; default the cores of this host.", show=None), Field(ge=2)] = 0
+    system: Annotated[str, Option("Name of the system; default the host's name.")] = Field(
+        default_factory=gethostname
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _completed(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """The plan with what follows from the options that were given; those of a resumed campaign are stored."""
+        if given.get("resume"):
+            return {"ranks": 2, **{name: given[name] for name in KEPT if name in given}}
+        chosen = {**QUICK} if given.get("quick") else {}
+        if given.get("mpi") == "smpi":
+            chosen |= SIMULATED
+        completed = {"ranks": default_ranks(given.get("hosts", [])), **chosen, **given}
+        if given.get("mpi") == "smpi":
+            completed["visits"] = 1
+        if given.get("off_cache"):
+            completed["caches"] = ["warm", "off"]
+        return completed | _operations(given.get("operations", []))
+
+
+def _operations(words: list[str]) -> dict[str, list[str]]:
+    """The plan's `operations` and `effects`."""
+    # Known before any launch: each kernel has a file of its name.
+    pairwise = sorted(path.stem for path in (sources() / "runner" / "kernels").glob("*.cpp"))
+    all_of = {"collectives": list(COLLECTIVES), "effects": effects.names()}
+    known = [*pairwise, *all_of, *COLLECTIVES, *effects.names()]
+    for word in words:
+        if word not in known:
+            raise RequestError(
+                f"--operations: unknown operation {word!r}",
+                f"{did_you_mean(word, known)}known: {', '.join(pairwise)}; "
+                f"collectives for all of {', '.join(COLLECTIVES)}; "
+                f"effects for all of {', '.join(effects.names())}",
+            )
+    chosen = dict.fromkeys(name for word in words for name in all_of.get(word, [word]))
+    hidden = [name for name in chosen if name in effects.names()]
+    return {"operations": [name for name in chosen if name not in hidden], "effects": hidden}

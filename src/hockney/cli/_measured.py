@@ -1,0 +1,16 @@
+"""The argument of every verb that reads what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel
+
+from hockney.options import Argument
+
+
+class MeasuredData(BaseModel):
+    """What was measured, in a campaign folder or in one table."""
+
+    campaign: Annotated[Path, Argument("Campaign folder, or a tidy table (.csv, .csv.gz, .parquet).")]

@@ -1,0 +1,5 @@
+"""`hockney run`: its verbs stand in the folders of the applications."""
+
+from __future__ import annotations
+
+from hockney.apps.run import run as run

@@ -1,0 +1,186 @@
+"""The reader of benchmark tables in printed text: title, header lines, rows of numbers.
+
+OSU, IMB and nccl-tests print the same kind of table. Each of these importers declares what differs: how a table
+begins, what its header lines say, what the cells of a column may be, and which records a row gives.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Generic, TypeVar
+
+from hockney.importers._lines import Prefix, TextLine, is_number, split_lines
+from hockney.importers.base import Given, Imported
+from hockney.records.record import Statistic
+
+Unit = tuple[Statistic, float]
+"""What a column holds, and the factor from its unit to the SI unit."""
+
+
+@dataclass
+class BenchmarkTable:
+    """A title and what follows it; `where` is the title's file and line.
+
+    `not_imported` is the reason why the whole table is left out. `zeros` are the values printed as zero.
+    """
+
+    name: str
+    where: str
+    prefix: Prefix
+    not_imported: str = ""
+    columns: list[str] = field(default_factory=list)
+    rows: int = 0
+    decimals: int = 2
+    """Decimals of the last value of a row, from the row before."""
+    zeros: list[str] = field(default_factory=list)
+
+    def positive(
+        self, values: Mapping[str, str], units: Mapping[str, Unit], size_B: int
+    ) -> Iterator[tuple[str, Statistic, float]]:
+        """(column, statistic, value in SI units) of a row; zeros are noted.
+
+        The bandwidth of an empty message is always zero and says nothing.
+        """
+        for column, (statistic, unit) in units.items():
+            if column not in values:
+                continue
+            value = float(values[column]) * unit
+            if value > 0:
+                yield column, statistic, value
+            elif size_B > 0 or statistic != "bandwidth_B_per_s":
+                self.zeros.append(f"{column} {values[column]} at {size_B} B")
+
+
+Table = TypeVar("Table", bound=BenchmarkTable)
+
+
+class TableReader(ABC, Generic[Table]):
+    """Reads every table of a text, in its order, into `imported`."""
+
+    comment: ClassVar[tuple[str, ...]] = ("#",)
+    """How a line inside a table begins that is no row."""
+    fixed_decimals: ClassVar[bool] = True
+    """Whether the last column has a fixed number of decimals, which tells whether a value was cut short."""
+    without_rows: ClassVar[str] = "the run did not finish"
+
+    def __init__(self, path: Path, given: Given) -> None:
+        self.path = path
+        self.given = given
+        self.imported = Imported()
+
+    @abstractmethod
+    def begin(self, line: TextLine) -> Table | None:
+        """The table whose title this line is; None for any other line."""
+
+    def ends(self, line: TextLine) -> bool:  # noqa: ARG002 - most tables end where the next one begins
+        """Whether this line, no title, ends a table."""
+        return False
+
+    def aside(self, line: TextLine, table: Table | None) -> None:
+        """Take from a line, no title, what it says of the run. `table` is None outside of a table."""
+
+    @abstractmethod
+    def header(self, table: Table, content: str, where: str) -> None:
+        """Take from a line that is no row what it says of its table."""
+
+    def cells(self, table: Table, content: str) -> list[str]:  # noqa: ARG002
+        """The cells of a row."""
+        return content.split()
+
+    @abstractmethod
+    def fits(self, column: str, cell: str) -> bool:
+        """Whether a column may hold this cell."""
+
+    @abstractmethod
+    def row(self, table: Table, cells: Sequence[str], where: str) -> None:
+        """Add the records of a row whose cells fit their columns."""
+
+    def read(self, text: str) -> Imported:
+        """Read the whole text. A damaged row is left out and named."""
+        table: Table | None = None
+        for line in split_lines(text):
+            begun = self.begin(line)
+            if table is not None and (begun is not None or self.ends(line)):
+                self.finish(table)
+                table = None
+            if begun is not None:
+                table = begun
+                continue
+            self.aside(line, table)
+            content = table.prefix.strip(line.text) if table else None
+            if table is None or not content:
+                continue
+            if content.startswith(self.comment):
+                self.header(table, content, f"{self.path}:{line.number}")
+            elif table.columns and not table.not_imported:
+                self._row(table, content, line)
+        if table is not None:
+            self.finish(table)
+        return self.imported
+
+    def _row(self, table: Table, content: str, line: TextLine) -> None:
+        cells = self.cells(table, content)
+        where = f"{self.path}:{line.number}"
+        if not self.fits(table.columns[0], cells[0]):
+            return
+        if len(cells) != len(table.columns) or not all(map(self.fits, table.columns, cells)):
+            cut = "" if line.ended else " (the file ends inside this line)"
+            self.imported.warnings.append(f"{where}: not a row of this table, left out{cut}: {content[:80]}")
+            return
+        if not line.ended and not self._is_whole(cells[-1], table.decimals):
+            self.imported.warnings.append(f"{where}: the last line may be cut short, left out: {content[:80]}")
+            return
+        table.decimals = _decimals(cells[-1])
+        table.rows += 1
+        self.row(table, cells, where)
+
+    def _is_whole(self, cell: str, decimals: int) -> bool:
+        """Whether the last value of a line without line end has all its digits."""
+        if not self.fixed_decimals:
+            return False
+        return not is_number(cell) or 0 < decimals <= _decimals(cell)
+
+    def finish(self, table: Table) -> None:
+        """Name what is left out of a table that has been read."""
+        if table.not_imported:
+            self.imported.not_imported.append(
+                f"{table.where}: {table.name} is not imported: {table.not_imported}"
+            )
+        elif table.rows == 0:
+            self.imported.warnings.append(f"{table.where}: {table.name} has no results; {self.without_rows}")
+        if table.zeros:
+            shown = ", ".join(table.zeros[:3]) + (
+                f" and {more} more" if (more := len(table.zeros) - 3) > 0 else ""
+            )
+            self.imported.warnings.append(
+                f"{table.where}: {table.name}: printed as zero, so below the resolution, left out: {shown}"
+            )
+
+
+def has_title(text: str, word: str, title: re.Pattern[str]) -> bool:
+    """Whether a line of the text is a title; only texts that hold `word` are looked through."""
+    return word in text and any(title.match(line.text) for line in split_lines(text))
+
+
+def family(name: str, families: Sequence[tuple[str, str]]) -> str:
+    """Why a test of that name is not imported: what its family is, or that nobody knows it."""
+    return next(
+        (kind for pattern, kind in families if re.search(pattern, name, re.IGNORECASE)), "an unknown test"
+    )
+
+
+def block_of(vector_B: int, ranks: int) -> int | None:
+    """One rank's block of a vector that is divided as evenly as its elements allow, to the nearest byte.
+
+    None where some rank has no byte: such sizes have no common block.
+    """
+    return None if 0 < vector_B < ranks else round(vector_B / ranks)
+
+
+def _decimals(cell: str) -> int:
+    """Digits after the point: `12.30` → 2, `7` → 0."""
+    return len(cell.partition(".")[2])

@@ -1,0 +1,88 @@
+"""`hockney predict`: the time of a message, a collective or an application that was not measured.
+
+Here is what its verbs share; those on applications stand in the folders of the applications.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from hockney.options import Option
+from hockney.terminal import group
+from hockney.terminal.loading import later
+from hockney.units import parse_bytes, parse_positive_rate, parse_time
+
+with later():
+    from hockney.predict.network_figures import NetworkFigures
+
+predict = group(
+    "predict",
+    help="The time of a message, a collective or an application that was not measured.",
+    places=("hockney.cli.predict", "hockney.apps.{}.predict"),
+)
+
+MACHINE = Path("machine.json")
+"""The file that is read where none is named."""
+
+
+class MachineFile(BaseModel):
+    """Where costs of messages come from."""
+
+    machine: Annotated[Path, Option("Machine file.")] = MACHINE
+
+    @property
+    def is_there(self) -> bool:
+        """Whether a file was named, or the usual one exists."""
+        return self.machine != MACHINE or self.machine.exists()
+
+
+class Sizes(BaseModel):
+    """What is sent."""
+
+    sizes_B: Annotated[
+        list[int],
+        Option("Size, such as 64KiB; repeat for several.", flags=("--bytes",), read=parse_bytes, repeat=True),
+    ] = Field(default_factory=list)
+
+
+class Placing(BaseModel):
+    """Where ranks are: on a system, by one of its mappings."""
+
+    system: Annotated[str, Option("Description of the system, a known name or a JSON file.")] = ""
+    mapping: Annotated[str, Option("Where the system's mapping puts ranks.")] = ""
+    nodes: Annotated[int | None, Option("Nodes that are used.")] = None
+    ppn: Annotated[int | None, Option("The most ranks on a node.")] = None
+
+    @property
+    def needs_system(self) -> bool:
+        """Whether something is said that means nothing without a system."""
+        return bool(self.mapping) or self.nodes is not None or self.ppn is not None
+
+
+class NetworkOptions(BaseModel):
+    """What messages between nodes cost, where they were not measured."""
+
+    network_latency_s: Annotated[
+        float | None,
+        Option(
+            "Of an empty message between nodes, such as 2us: assumed, not measured.",
+            flags=("--network-latency",),
+            read=parse_time,
+        ),
+    ] = None
+    network_bandwidth_B_per_s: Annotated[
+        float | None,
+        Option(
+            "Of messages between nodes, such as 12.5GB/s or 100Gbit/s.",
+            flags=("--network-bandwidth",),
+            read=parse_positive_rate,
+        ),
+    ] = None
+
+    @property
+    def network(self) -> NetworkFigures:
+        """What the two options say."""
+        return NetworkFigures(self.network_latency_s, self.network_bandwidth_B_per_s)
