@@ -1,4 +1,4 @@
-"""Documentation hooks: the page of commands and the tables of closed forms are made by the program itself."""
+"""Documentation hooks: the program makes the page of commands and the tables of applications and closed forms."""
 
 from __future__ import annotations
 
@@ -26,8 +26,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Put the optimum and the table of an operation where a page says `<!-- closed forms of OPERATION -->`."""
-    return re.sub(r"<!-- closed forms of (\w+) -->", lambda marker: closed_forms(marker[1]), markdown)
+    """Put a table where a page says `<!-- closed forms of OPERATION -->` or `<!-- applications -->`."""
+    with_forms = re.sub(r"<!-- closed forms of (\w+) -->", lambda marker: closed_forms(marker[1]), markdown)
+    return re.sub("<!-- applications -->", lambda _: applications(), with_forms)
+
+
+def applications() -> str:
+    """A table with a row for each application: its page, and what its help says first."""
+    command = typer.main.get_command(application())
+    context = command.make_context("hockney", ["run"], resilient_parsing=True)
+    run = command.get_command(context, "run")
+    rows = [["application", "what it does"], ["---"] * 2]
+    for name in run.list_commands(context):
+        said = run.get_command(context, name).help.partition("\n\n")[0].replace("\n", " ")
+        rows.append([f"[`{name}`]({name}.md)", said])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def closed_forms(operation: str) -> str:

@@ -39,13 +39,16 @@ for module in modules():
 
 @dataclass(frozen=True)
 class Kind:
-    """What units of a kind are, which files register them, and where they are tested and documented."""
+    """What units of a kind are, which files register them, and where they are tested and documented.
+
+    `page` is below docs/, and has `{}` in the place of a unit's name where each has a page of its own.
+    """
 
     name: str
     units: tuple[str, ...]
     files: tuple[Path, ...]
     tests: Path
-    page: Path
+    page: str
 
 
 def _python(registry: Registry[Any]) -> Kind:
@@ -58,7 +61,7 @@ def _python(registry: Registry[Any]) -> Kind:
         tuple(registry.names()),
         tuple(sorted(files)) if place.is_dir() else (),
         tests if place.is_dir() else tests.with_name(f"test_{parts[-1]}.py"),
-        ROOT / "docs" / registry.page,
+        registry.page,
     )
 
 
@@ -67,13 +70,13 @@ def _runner(name: str, folder: str, tests: str, page: str) -> Kind:
     files = tuple(sorted((ROOT / "cpp/runner" / folder).glob("*.cpp")))
     word = re.compile(rf'const Register{name.capitalize()} registered\("(\w+)"')
     units = tuple(found for path in files for found in word.findall(path.read_text(encoding="utf-8")))
-    return Kind(name, units, (), ROOT / "tests" / tests, ROOT / "docs/reference" / page)
+    return Kind(name, units, (), ROOT / "tests" / tests, f"reference/{page}")
 
 
 PYTHON = [_python(registry) for registry in Registry.every if registry.package.startswith("hockney.")]
 RUNNER = [
     _runner("kernel", "kernels", "runner/test_kernels.py", "kernels.md"),
-    _runner("app", "apps", "runner/apps", "applications.md"),
+    _runner("app", "apps", "runner/apps", "{}.md"),
     _runner("effect", "effects", "runner/effects", "effects.md"),
 ]
 UNITS = [pytest.param(kind, unit, id=f"{kind.name}-{unit}") for kind in PYTHON + RUNNER for unit in kind.units]
@@ -128,9 +131,11 @@ def test_a_unit_is_tested(kind: Kind, unit: str) -> None:
 
 @pytest.mark.parametrize(("kind", "unit"), UNITS)
 def test_a_unit_is_documented(kind: Kind, unit: str) -> None:
-    page = kind.page.read_text(encoding="utf-8")
-    # A page of its units has a heading for each; other pages name it.
-    assert f"`{unit}`" in page or f"## {unit}\n" in page, f"{kind.page.relative_to(ROOT)}: nothing on `{unit}`"
+    path = ROOT / "docs" / kind.page.format(unit)
+    page = path.read_text(encoding="utf-8") if path.is_file() else ""
+    # A page of its units has a heading for each; other pages name it. An application's own says how it is run.
+    said = (f"hockney run {unit}",) if "{}" in kind.page else (f"`{unit}`", f"## {unit}\n")
+    assert any(words in page for words in said), f"{path.relative_to(ROOT)}: nothing on `{unit}`"
 
 
 def test_an_effect_is_measured_asked_about_and_modelled() -> None:
@@ -139,9 +144,10 @@ def test_an_effect_is_measured_asked_about_and_modelled() -> None:
     assert asked == measured == set(effect_models.read.values()) <= set(effect_models.names())
 
 
-def test_every_application_has_a_section_of_the_report() -> None:
+def test_every_application_is_run_and_has_a_section_of_the_report() -> None:
     by_name = {kind.name: kind.units for kind in PYTHON + RUNNER}
     assert by_name["section on an application"] == by_name["app"]
+    assert sorted(by_name["app"]) == sorted(words.split()[1] for words in commands() if words.startswith("run "))
 
 
 def verbs() -> list[str]:

@@ -43,8 +43,9 @@ class Registry(Generic[T]):
     `kind` is the word for error messages ("model"), `package` the dotted package whose modules register
     themselves when they are imported, or the dotted module of units that are a few lines each. Where a unit is a
     folder of that package, `module` names the file in it that registers (`section`); folders without that file
-    hold no unit. Importing is put off until the first look-up. `page` (below docs/) speaks of every unit; tests
-    stand in tests/, in the place that mirrors the package.
+    hold no unit. Importing is put off until the first look-up. `page` (below docs/) speaks of every unit, or has
+    `{}` in the place of their names where each has a page of its own; tests stand in tests/, in the place that
+    mirrors the package.
     """
 
     every: ClassVar[list[Registry[Any]]] = []

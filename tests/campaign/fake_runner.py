@@ -2,9 +2,9 @@
 
 argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
 shares, stillborn, once (starts where there is no file AFTER, and makes it), drifts (twice as slow until the
-AFTER-th point), vanishes SIZE VISITS (so many visits of that size give no time). Its collectives `deadly`,
-`wrong` and `choosy` do what their names say; `stepped` has a jump at 40 ranks. HOCKNEY_FAKE_RANKS: how many
-ranks there are.
+AFTER-th point), vanishes SIZE VISITS [POINT] (so many visits of that size give no time; dies at that
+point). Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40
+ranks. HOCKNEY_FAKE_RANKS: how many ranks there are.
 """
 
 from __future__ import annotations
@@ -140,13 +140,14 @@ def main() -> None:
         sys.exit(213)
     say(hello())
     gone = int(sys.argv[3]) if kind == "vanishes" else 0
+    fatal = int(sys.argv[4]) if len(sys.argv) > 4 else -1
     for number, line in enumerate(sys.stdin):
         if line.strip() == "quit":
             return
         words = dict(word.split("=", 1) for word in line.split()[1:])
         if kind == "chatty":
             print("[n1:123] warning from the library", flush=True)
-        if number == after and kind == "dies":
+        if (number == after and kind == "dies") or number == fatal:
             os._exit(9)
         if number == after and kind == "hangs":
             time.sleep(600)

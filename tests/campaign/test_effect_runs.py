@@ -205,6 +205,7 @@ def test_after_the_campaigns_time_nothing_more_is_asked(tmp_path: Path) -> None:
     campaign, outcome, _ = run(tmp_path / "c", time_s=1e-9)
     assert answered(campaign) == []
     assert outcome.left_out == 2
+    assert outcome.effects_left_out == ["probe", "second"]
 
 
 def test_time_that_ends_within_an_effect_leaves_the_rest_out(
@@ -215,8 +216,18 @@ def test_time_that_ends_within_an_effect_leaves_the_rest_out(
     campaign, outcome, _ = run(tmp_path / "c", time_s=3.5)
     assert answered(campaign) == [99]
     assert outcome.left_out == 2 + 2
-    run(tmp_path / "c")
+    assert outcome.effects_left_out == ["probe", "second"]
+    _, outcome, _ = run(tmp_path / "c")
     assert answered(campaign) == [99, 2, 3, 4, 5]
+    assert outcome.effects_left_out == []
+
+
+def test_an_effect_that_was_measured_whole_before_the_time_ended_is_not_named(
+    tmp_path: Path, numbers: dict[str, list[int]]
+) -> None:
+    numbers["probe"], numbers["second"] = [1, 99], [4]
+    _, outcome, _ = run(tmp_path / "c", time_s=3.5)
+    assert outcome.effects_left_out == ["second"]
 
 
 def test_another_machine_or_library_is_refused(tmp_path: Path) -> None:

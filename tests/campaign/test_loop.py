@@ -9,7 +9,7 @@ import pytest
 
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch
-from hockney.campaign.loop import MOST_FAILURES, Asking, Loop, Request, Running
+from hockney.campaign.loop import MOST_FAILURES, Asking, Loop, Request, Running, Subject
 from hockney.campaign.plan import Launching
 from hockney.records.answers import Hello
 from hockney.records.effect_record import EffectRecord
@@ -62,7 +62,7 @@ class Numbers:
                 return [EffectRecord(effect="probe", answer=answer, launch=running.recorded())]
 
             try:
-                (record,) = yield Request(ask, {"number": number}, name="probe")
+                (record,) = yield Request(ask, Subject({"number": number}, "probe"))
             except LaunchFailed:
                 self.seen.append((self.left.pop(0), "died"))
                 raise

@@ -209,6 +209,35 @@ def test_a_time_that_always_vanishes_is_no_failure_and_is_named_until_it_is_meas
     assert unmeasured(campaign.records(), campaign.failures()) == []
 
 
+@pytest.mark.parametrize("fatal", [[], ["2"]], ids=["the launch lives", "the launch dies"])
+def test_a_time_that_vanished_is_named_where_the_budget_ends_before_the_next_visit(
+    tmp_path: Path, fatal: list[str]
+) -> None:
+    # The first pass takes visits as short as it must; 500 s for a second visit are more than the campaign has.
+    asked = plan(sizes_B=[0, 8, 64], visits=2, budget_s=1000.0, time_s=100.0)
+    campaign, outcome, watcher = measured(tmp_path / "c", asked, fake_launch("vanishes", "8", "1", *fatal))
+    assert 8 not in sizes(campaign)
+    named = "pingpong cache, 8 B: vanishes in the noise; no other visit was made"
+    assert named in unmeasured(campaign.records(), campaign.failures())
+    # A failure ends the command with exit code 4.
+    assert named in outcome.failures
+    assert named in [text.partition(" (")[0] for text in watcher.warnings]
+    campaign, outcome, _ = measured(tmp_path / "c", asked, fake_launch("good"))
+    assert unmeasured(campaign.records(), campaign.failures()) == []
+
+
+def test_a_time_that_vanished_is_named_where_the_launch_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hockney.campaign.loop.MOST_FAILURES", 1)
+    campaign, outcome, _ = measured(
+        tmp_path / "c", plan(sizes_B=[0, 8, 64], visits=2), fake_launch("vanishes", "8", "1", "2")
+    )
+    missing = unmeasured(campaign.records(), campaign.failures())
+    assert [text.partition(": ")[0] for text in missing] == ["pingpong cache, 64 B", "pingpong cache, 8 B"]
+    assert len(outcome.failures) == 2
+
+
 def test_a_size_that_refinement_asks_for_may_vanish(tmp_path: Path) -> None:
     # The switch after 4096 B is bracketed from the middle of 4 KiB and 16 KiB.
     campaign, outcome, _ = measured(tmp_path / "c", plan(), fake_launch("vanishes", "8192", "99"))

@@ -153,6 +153,8 @@ def test_published_digits_and_reasons_for_missing_views(run: Run) -> None:
     _, out, _ = run("orfeo_thin", "--view", "bounded", "--locality", "network", "--operation", "pingpong")
     blocks = out.strip().split("\n\n")[1:]
     assert len(blocks) == 5
-    assert all("bounded: no bounds: no C and no error of points left out is known" in block for block in blocks)
+    assert all(
+        "bounded: no bounds: neither C nor the error of points left out is known" in block for block in blocks
+    )
     _, out, _ = run("bluegene_p", "--view", "dominant", "--operation", "matching")
     assert "dominant: its source states none" in out

@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from hockney.runner.build import FLAGS, cxx_wrapper
 from hockney.runner.mpi import Mpi
 
@@ -22,6 +24,7 @@ SOURCES = [
 SANITIZERS = ["-O1", "-g", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
+@pytest.mark.one_mpi
 def test_kernels_agree_and_stay_inside_their_memory(mpi: Mpi, tmp_path: Path) -> None:
     if mpi.kind == "smpi":
         return  # its wrapper renames main; the sources are the same

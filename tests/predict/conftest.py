@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hockney.machine.system import Mapping, Node, System, SystemNetwork
-from hockney.predict.calibrate import play_all
+from hockney.predict.calibrate import replay_all
 from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.points import points
 from hockney.predict.scenario import Scenarios
@@ -94,7 +94,7 @@ def _times_s(table: pd.DataFrame, operation: str) -> Array:
     for number, of_label in enumerate(layout.places["algorithm"]):
         theta[of_label] += 0.1 * (-1) ** number
     theta[layout.places["load"]] += 0.1
-    return np.array([one.time_s(theta) for one in play_all(chosen, [statistic] * len(chosen), layout, theta)])
+    return np.array([one.time_s(theta) for one in replay_all(chosen, [statistic] * len(chosen), layout, theta)])
 
 
 def _simulated_table(

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hockney.machine.system import System
-from hockney.predict.calibrate import Played, calibrate, play_all
+from hockney.predict.calibrate import Replay, calibrate, replay_all
 from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.points import points
 from hockney.predict.scenario import Scenario, Scenarios
@@ -38,8 +38,8 @@ def layout_of(scenarios: list[Scenario], system: System, **options: Any) -> tupl
 
 def play(
     scenarios: list[Scenario], layout: ParameterLayout, theta: Array, statistic: str = "completion"
-) -> list[Played]:
-    return play_all(scenarios, [statistic] * len(scenarios), layout, theta)
+) -> list[Replay]:
+    return replay_all(scenarios, [statistic] * len(scenarios), layout, theta)
 
 
 def error(table: pd.DataFrame, system: System, measured_s: Array, seen: NDArray[np.bool_]) -> Array:

@@ -11,7 +11,8 @@ from hockney._core import Algorithm, Growth
 from hockney.models.collectives.base import collective_models
 from hockney.predict import collective
 from hockney.predict.collective import Row, lower_bound, predict_one, verdict
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import Place
 from hockney.records.keys import COLLECTIVES
 from hockney.schedule.catalogue import algorithms, ask

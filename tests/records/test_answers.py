@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from hockney.records.answers import (
-    Answer,
     Hello,
-    MatchingAnswer,
     Measurement,
     Mistake,
-    OverlapAnswer,
     RankPlace,
     Refusal,
-    StreamsAnswer,
     Timed,
     parse,
 )
 from hockney.records.app_record import AppRecord
-from hockney.records.effect_record import EffectRecord, answered
-from hockney.records.folder import EFFECTS, Campaign
+from hockney.records.effect_record import EffectRecord
 
 MEASUREMENT = (
     '{"type":"measurement","median_s":1e-6,"low_s":9e-7,"high_s":1.1e-6,"quantiles_s":{"0.05":9e-7},'
@@ -88,37 +82,3 @@ def test_an_answer_is_stored_as_it_was_said() -> None:
     ):
         assert json.loads(record.model_dump_json(exclude_defaults=True))["answer"] == said
         assert record.model_dump()["answer"] == said
-
-
-def test_an_effect_s_answer_is_of_its_own_kind_when_it_is_read_back() -> None:
-    record = EffectRecord.model_validate_json('{"effect":"matching","answer":{"time_s":1e-6}}')
-    assert record.answer == MatchingAnswer(time_s=1e-6)
-    assert answered(record, Timed) is record.answer
-    newer = EffectRecord.model_validate_json('{"effect":"newer","answer":{"time_s":1e-6}}')
-    assert type(newer.answer) is Answer
-    assert answered(newer, Timed).time_s == 1e-6
-    with pytest.raises(ValueError, match="verified: Field required"):
-        answered(newer, StreamsAnswer)
-    with pytest.raises(ValueError, match="nothing was answered about overlap"):
-        answered(EffectRecord(effect="overlap", not_measurable="one core"), OverlapAnswer)
-
-
-def test_answers_of_older_runners_are_read(tmp_path: Path) -> None:
-    """Before disturbed repetitions were told, and what streams leave out; a damaged line is named."""
-    overlap = {
-        "done_early": 5, "tries": 5, "computation_s": 2e-5, "clock_s": 3e-8, "verified": True, "tests": [0, 0],
-        **{name: [1e-5, 1e-5] for name in ("alone_s", "total_s", "start_s", "wait_s", "tests_s")},
-    }  # fmt: skip
-    streams = {"time_s": 1e-3, "samples_s": [1e-3], "disturbed_at": [], "pair_s": [1e-3], "verified": True}
-    lines = [
-        {"effect": "overlap", "answer": overlap},
-        {"effect": "congestion", "answer": streams},
-        {"effect": "congestion", "answer": {"verified": True, "samples_s": [1e-3]}},
-    ]
-    folder = Campaign.create(tmp_path / "c", {})
-    (folder.path / EFFECTS).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    first, second = folder.effects()
-    assert answered(first, OverlapAnswer).disturbed == []
-    assert answered(second, StreamsAnswer).preempted == 0
-    assert len(folder.warnings) == 1
-    assert f"{EFFECTS}:3: damaged line skipped (answer.time_s: Field required)" in folder.warnings[0]

@@ -184,7 +184,7 @@ def test_what_a_system_file_does_not_describe_is_said(measured: Path) -> None:
 
 
 def test_a_system_that_is_not_in_the_table_is_refused(two_systems: Path) -> None:
-    with pytest.raises(RequestError, match="nothing of system 'x'"):
+    with pytest.raises(RequestError, match="no rows of system 'x'"):
         make(two_systems, systems=[SYSTEM.model_copy(update={"name": "x"})])
 
 

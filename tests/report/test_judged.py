@@ -59,7 +59,7 @@ def test_of_many_points_some_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     # Each point by a hash of its own: of 192 with probability 40/192, so three deviations are 17.
     assert all(23 <= made.result[name] <= 57 for name in ("n_train", "n_test"))
     assert made.drawing is not None
-    assert "in all there are 384" in made.drawing.caption
+    assert "of 384 in all" in made.drawing.caption
 
 
 def test_of_several_systems_the_one_with_most_points() -> None:

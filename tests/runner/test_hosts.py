@@ -18,7 +18,7 @@ def test_two_hosts_are_measured_across_their_network(mpi: Mpi, two_hosts: TwoHos
     measure = [sys.executable, "-m", "hockney", "measure", "--quick", "--mpi", str(mpi.wrapper), "--hosts", hosts]
     measure += ["--bind-to", "none", "--variant", f"net: {two_hosts.variant(mpi)}"]
     measure += ["--operations", "pingpong", "--sizes", "8,64KiB", "-o", str(campaign), "--json"]
-    done = subprocess.run(two_hosts.inside(measure), capture_output=True, text=True, timeout=180, check=False)
+    done = subprocess.run(two_hosts.inside(measure), capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     warnings = json.loads(done.stdout)["warnings"]
     assert any("are one machine" in text for text in warnings), "namespaces must not pass for real hosts"

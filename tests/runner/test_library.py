@@ -387,6 +387,7 @@ def test_shared_memory_algorithms_use_shared_memory(probe: Probe) -> None:
                 assert answer["shared_more_B"] > 0, (operation, name)
 
 
+@pytest.mark.one_mpi
 def test_without_mpi_t_there_is_the_default_alone(mpi: Mpi, tmp_path: Path) -> None:
     program = build(mpi, tmp_path / "probe", "-DHOCKNEY_NO_MPI_T")
     with Probe(mpi, program).talk(2) as conversation:

@@ -28,6 +28,7 @@ def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # One call, two that are alike but for the last element, and one for each element.
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("most", [2**30, 4, 3, 1])
 def test_a_reduction_in_parts_adds_every_number_once(mpi: Mpi, program: Path, most: int) -> None:
     argv, environment = command(mpi, LaunchRequest(ranks=1))

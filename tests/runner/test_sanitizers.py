@@ -46,6 +46,8 @@ def sanitized(mpi: Mpi, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytes
         pytest.skip("SimGrid's stacks are not those that the sanitizer knows")
     monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path_factory.getbasetemp() / "sanitized"))
     monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, *FLAGS))
+    # A unit takes ten times as long to compile with them, and the cores are not always free.
+    monkeypatch.setattr(build, "COMPILE_LIMIT_S", 10 * build.COMPILE_LIMIT_S)
     # What the library keeps until the end is no fault of ours.
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
     return mpi

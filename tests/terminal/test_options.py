@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
 from hockney.errors import RequestError
-from hockney.options import Argument, Option, checked
+from hockney.options import Argument, Option, checked, flags_written
 from hockney.terminal.options import Without, flattened
 from hockney.units import parse_time
 
@@ -124,6 +124,10 @@ def test_an_argument_with_a_default_may_be_left_out() -> None:
     usage = call("trip", "--help").output
     assert "[TO]" in usage
     assert "[default: Rome]" in usage
+
+
+def test_options_that_were_written_are_named_as_they_are_called() -> None:
+    assert flags_written(Cooking(dish=Path("soup"), time_s=60.0)) == {"dish": "DISH", "time_s": "--time"}
 
 
 def test_a_word_that_may_be_left_out_is_one_of_those_known() -> None:

@@ -86,19 +86,28 @@ class Tree:
             for path in paths
         }
 
+    def folders(self) -> set[Path]:
+        """Every folder."""
+        return {path for path in self.root.rglob("*") if path.is_dir()}
+
     @contextmanager
     def with_example(self, name: str, *, heading: bool = True) -> Iterator[Touched]:
         """The tree with an example in it: a text for a page of docs/ is appended, other files are new.
 
-        Afterwards every file is as it was.
+        Without `heading` its texts for docs/ are left out. Afterwards every file is as it was.
         """
-        folder, before = EXAMPLES / name, self.files()
-        touched = {path.relative_to(folder): path for path in sorted(folder.rglob("*")) if path.is_file()}
+        folder, before, folders = EXAMPLES / name, self.files(), self.folders()
+        touched = {
+            path.relative_to(folder): path
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and (heading or path.relative_to(folder).parts[0] != "docs")
+        }
         pages = {place: (self.root / place).read_bytes() for place in touched if (self.root / place).exists()}
         for place, path in touched.items():
             if place in pages:
-                (self.root / place).write_bytes(pages[place] + (path.read_bytes() if heading else b""))
+                (self.root / place).write_bytes(pages[place] + path.read_bytes())
             else:
+                (self.root / place).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, self.root / place)
         after = self.files()
         try:
@@ -112,6 +121,9 @@ class Tree:
                     (self.root / place).write_bytes(pages[place])
                 else:
                     (self.root / place).unlink()
+            # Compiled modules lie in them still.
+            for left in self.folders() - folders:
+                shutil.rmtree(left, ignore_errors=True)
             assert self.files() == before
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Launch, utc_now
-from hockney.campaign.loop import Asking, Loop, Request, Running
+from hockney.campaign.loop import Asking, Loop, Request, Running, Subject
 from hockney.campaign.plan import Launching
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.options import Option
@@ -69,7 +69,7 @@ class Launched:
         count = ranks or self._plan.ranks
         if operation not in self._running.hello.apps:
             raise EnvironmentLack(f"the runner has no application {operation!r}", "reinstall hockney")
-        return Request(partial(self._run, operation, dict(parameters), count), name=operation)
+        return Request(partial(self._run, operation, dict(parameters), count), Subject(name=operation))
 
     def _run(self, operation: str, parameters: dict[str, Any], count: int, session: Session) -> list[AppRecord]:
         answer = session.app(self._plan.time_limit_s, Timed, operation=operation, ranks=count, **parameters)

@@ -53,7 +53,7 @@ def choose(known: Sequence[Candidate], plan: Plan, elsewhere: Iterable[str] = ()
 
 
 def ignored(chosen: Iterable[Candidate], plan: Plan) -> list[str]:
-    """What algorithms that were asked for by name make of segments or radices that they do not take: nothing."""
+    """A message for each algorithm requested by name that takes no segments or radix, though they are given."""
     texts = []
     for candidate in chosen:
         if candidate.algorithm not in plan.algorithms or candidate.kind == "default":
@@ -67,7 +67,7 @@ def ignored(chosen: Iterable[Candidate], plan: Plan) -> list[str]:
 
 
 def rank_counts(plan: Plan) -> list[int]:
-    """The rank counts of the first pass: as asked for, or 2, 3, 4, 6, 8, 12, … up to all."""
+    """The rank counts of the first pass: those of the plan, or 2, 3, 4, 6, 8, 12, … up to all."""
     if plan.rank_counts:
         return plan.rank_counts
     counts, power = {plan.ranks}, 2

@@ -1,4 +1,4 @@
-"""Ask about effects what each effect's file asks; answers on disk are taken for given."""
+"""Measure the effects of a plan: each effect's file asks its questions, except those answered on disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
 from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch, utc_now
-from hockney.campaign.loop import Asking, Loop, Request, Running, require_same_mpi
+from hockney.campaign.loop import Asking, Loop, Request, Running, Subject, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.errors import RequestError
@@ -23,9 +23,9 @@ from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 LEAST_SAMPLES = 6
 MOST_EXPECTED = 2000
-"""Questions that are counted beforehand for the estimate, at most."""
+"""Questions that the estimate counts beforehand, at most."""
 BUDGETS = 4
-"""Of its own time that a question may take before the time limit begins: disturbed samples are repeated."""
+"""Budgets that a question may take before its time limit begins: disturbed samples are repeated."""
 
 
 def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[Launch]) -> None:
@@ -46,11 +46,16 @@ def ask_effects(loop: Loop, campaign: Campaign, plan: Plan, launches: Sequence[L
                 loop.outcome.left_out += len(plan.effects)
             same = (launch.variant, index)
             before = [record for record in records if (record.variant, record.repetition) == same]
-            loop.run(launch, index, _Effects(loop, plan, before).asking)
+            asker = _Effects(loop, plan, before)
+            loop.run(launch, index, asker.asking)
+            if loop.left_s() <= 0:
+                unfinished = [name for name in plan.effects if name not in asker.finished]
+                left_out = loop.outcome.effects_left_out
+                left_out += [name for name in unfinished if name not in left_out]
 
 
 def here_of(hello: Hello, described: Described, plan: Plan) -> Here:
-    """What this launch, which has said hello, offers to an effect under this plan."""
+    """What a launch offers for effects, from its hello and the plan."""
     kind = str(described.provenance.get("mpi", {}).get("kind", ""))
     return Here(
         pairs=choose(described.localities, plan.localities, 1),
@@ -77,7 +82,7 @@ QuestionKey = tuple[str, str]
 
 
 class _Effects:
-    """Asks all effects of one variant and launch index. It remembers what is on disk, or was asked in vain."""
+    """Asks all effects of one variant and launch index; remembers what is on disk and what failed."""
 
     def __init__(self, loop: Loop, plan: Plan, records: Sequence[EffectRecord]) -> None:
         self._loop = loop
@@ -91,6 +96,8 @@ class _Effects:
             (record.effect, record.locality, record.not_measurable) for record in records if record.not_measurable
         }
         self._failed: set[QuestionKey] = set()
+        self.finished: set[str] = set()
+        """Effects of which every question has been asked."""
 
     def asking(self, running: Running) -> Asking[EffectRecord]:
         """The asker."""
@@ -114,6 +121,7 @@ class _Effects:
             try:
                 question = asking.send(answer)
             except StopIteration:
+                self.finished.add(name)
                 return
             answer = None
             if isinstance(question, NotMeasurable):
@@ -152,7 +160,7 @@ class _Effects:
             )
             return [record.model_copy(update={"answer": answer})]
 
-        request = Request(ask, failure={"effect": name, "asked": words}, name=name, progress=progress)
+        request = Request(ask, Subject({"effect": name, "asked": words}, name), progress)
         try:
             (answered,) = yield request
         except LaunchFailed:
@@ -165,13 +173,13 @@ class _Effects:
         except Refused as error:
             # Another time there may be room.
             self._failed.add(key)
-            self._loop.fail(error, running.launch, running.index, request)
+            self._loop.fail(error, running.launch, running.index, request.subject)
         else:
             self._answers[key] = answered.answer
             if answered.answer is not None and answered.answer.verified is False:
                 # The record stays, marked; models leave it out.
                 wrong = Refused("wrong data: do not use it; report it to the library")
-                self._loop.fail(wrong, running.launch, running.index, request)
+                self._loop.fail(wrong, running.launch, running.index, request.subject)
 
     def _note(self, name: str, why: NotMeasurable, running: Running, here: Here) -> None:
         """Keep, once, why an effect cannot be measured."""
@@ -217,7 +225,7 @@ def _expected(asking: Questions) -> int:
 
 
 def _words(members: Sequence[int], parameters: Mapping[str, object]) -> str:
-    """What tells one question from another: not the processors that a thread may use, which are the launch's."""
+    """A question's identity: its members and parameters but for a thread's processors, which vary by launch."""
     identity = {name: name if name == "thread_cpus" else value for name, value in parameters.items()}
     return json.dumps([list(members), identity], sort_keys=True, default=str)
 

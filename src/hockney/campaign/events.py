@@ -1,4 +1,4 @@
-"""What a running campaign tells whoever watches it; the command line draws it, tests collect it."""
+"""Events of a running campaign; the command line draws them, tests collect them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Progress:
 
 
 class Watcher(Protocol):
-    """Receives what happens, as it happens."""
+    """Receives the events of a campaign as they happen."""
 
     def progress(self, progress: Progress) -> None:
         """A point is about to be measured."""

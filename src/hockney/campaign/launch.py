@@ -85,5 +85,5 @@ def launch_line(id_: str, index: int, launch: Launch, hello: Hello, described: D
 
 
 def utc_now() -> str:
-    """To the second, ISO 8601."""
+    """The present time in ISO 8601, to the second."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,9 +1,8 @@
 """The loop of every campaign: launch, ask, keep what is answered, launch again after a failure.
 
-What is asked comes from an asker, a generator that is called with the launch that runs. It yields requests and is
-sent the records of each, which are on disk by then. What the runner refuses is thrown into it where it waits
-(Refused, Limitation), and so is the end of the launch (LaunchFailed), which it must let pass. Whatever has to
-outlive a launch is the asker's to remember.
+An asker, a generator that is called with the running launch, yields the requests. It receives the records of
+each request, which are on disk by then. Refusals of the runner (Refused, Limitation) are raised inside it, and so
+is the end of the launch (LaunchFailed), which it must let pass. The asker keeps whatever has to outlive a launch.
 """
 
 from __future__ import annotations
@@ -24,46 +23,51 @@ from hockney.records.folder import Campaign, Stored
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session
 
 MOST_FAILURES = 3
-"""Launches in a row that may fail without an answer in between before a variant is given up."""
+"""A variant is given up after so many failed launches in a row without an answer."""
 
 LEAST_WAIT_S = 5.0
 LEAST_START_S = 30.0
-"""What does not answer, or does not start, is waited for so long even where the campaign's time is over."""
+"""Least time to wait for an answer, and for a start, even if the campaign's time is over."""
 
 Kept = TypeVar("Kept", bound=Stored)
 
 
 @dataclass
 class Outcome:
-    """What a campaign came to."""
+    """The outcome of a campaign."""
 
     measured: int = 0
     failures: list[str] = field(default_factory=list)
     limitations: list[str] = field(default_factory=list)
     """What an algorithm or an effect does not do; recorded, and no failure."""
     vanished: list[str] = field(default_factory=list)
-    """Points whose time the noise swallowed at every visit; recorded, and no failure."""
+    """Points that gave no time at any visit, because noise exceeded it; recorded, and no failure."""
     left_out: int = 0
     """Points that the campaign's time did not allow."""
+    effects_left_out: list[str] = field(default_factory=list)
+    """Effects that the campaign's time did not allow, or not as a whole."""
     warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Request(Generic[Kept]):
-    """One request to the runner: how it is put, and what is kept of the answer.
+class Subject:
+    """What a request is about: `words` in `failures.jsonl`, and `name` before the reason in messages."""
 
-    `failure` is what `failures.jsonl` says of a request that came to nothing, `name` stands before the reason
-    where it is told. `progress` is told before.
-    """
+    words: Mapping[str, object] = field(default_factory=dict)
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Request(Generic[Kept]):
+    """One request to the runner: `ask` puts it and returns what is kept; `progress` is shown before."""
 
     ask: Callable[[Session], Sequence[Kept]]
-    failure: Mapping[str, object] = field(default_factory=dict)
-    name: str = ""
+    subject: Subject = Subject()
     progress: Progress | None = None
 
 
 class Running:
-    """A launch that has said hello. `in_flight`: what was asked last; `answered`: how many requests were."""
+    """A launch that has said hello. `in_flight`: the last request; `answered`: the number of answered ones."""
 
     def __init__(self, campaign: Campaign | None, launch: Launch, index: int, session: Session) -> None:
         self._campaign = campaign
@@ -112,21 +116,21 @@ class Loop:
         return float("inf") if self._deadline is None else self._deadline - time.monotonic()
 
     def stop(self) -> None:
-        """What is left of the time allows nothing more."""
+        """End the campaign's time: the rest of it allows no further request."""
         self._deadline = time.monotonic()
 
     def wait_s(self, limit_s: float, least_s: float = LEAST_WAIT_S) -> float:
-        """How long to wait for what may hang: never far beyond the campaign's time."""
+        """How long to wait for an answer that may never come: not far beyond the campaign's time."""
         return min(limit_s, max(self.left_s(), least_s))
 
     def warn(self, text: str) -> None:
-        """Tell it once."""
+        """Report a warning, once."""
         if text not in self.outcome.warnings:
             self.outcome.warnings.append(text)
             self.watcher.warning(text)
 
     def run(self, launch: Launch, index: int, asker: Asker[Kept]) -> list[Kept]:
-        """Ask until the asker ends, launch again after a failure while anything works; returns what was kept."""
+        """Ask until the asker ends, launching again after failures; returns what was kept."""
         kept: list[Kept] = []
         failures, has_begun = 0, False
         while failures < MOST_FAILURES and self.left_s() > 0:
@@ -139,7 +143,8 @@ class Loop:
                 return kept
             except LaunchFailed as error:
                 failures = 1 if running is not None and running.answered else failures + 1
-                self.fail(error, launch, index, None if running is None else running.in_flight)
+                in_flight = None if running is None else running.in_flight
+                self.fail(error, launch, index, Subject() if in_flight is None else in_flight.subject)
                 if not has_begun:
                     # The same command would fail the same way.
                     return kept
@@ -186,13 +191,12 @@ class Loop:
         if self.campaign is not None:
             self.campaign.append_all(records)
 
-    def fail(self, error: HockneyError, launch: Launch, index: int, request: Request[Any] | None) -> None:
-        """Write down, and tell, what was not measured: a request, or a launch that did not start."""
-        about = {} if request is None else request.failure
-        text = error.message if request is None or not request.name else f"{request.name}: {error.message}"
+    def fail(self, error: HockneyError, launch: Launch, index: int, subject: Subject) -> None:
+        """Record and report what was not measured: a request, or a launch that did not start."""
+        text = f"{subject.name}: {error.message}" if subject.name else error.message
         if self.campaign is not None:
             line = {"time": utc_now(), "index": index, "variant": launch.variant, "reason": error.message}
-            self.campaign.append_failure({**line, **about})
+            self.campaign.append_failure({**line, **subject.words})
         self.outcome.failures.append(text)
         self.watcher.warning(text + (f" ({error.hint})" if error.hint else ""))
 

@@ -1,4 +1,4 @@
-"""Measure a campaign: the points of each launch by what is worth most, then effects; survive what fails."""
+"""Measure a campaign: the points of each launch, most informative first, then effects; record failures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hockney.campaign import collectives
 from hockney.campaign.effect_runs import ask_effects
 from hockney.campaign.events import Watcher
 from hockney.campaign.launch import Launch, utc_now
-from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, require_same_mpi
+from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subject, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.work import NextPoint, Pace, Work
@@ -28,7 +28,7 @@ LEAST_BUDGET_S = 0.02
 """Less time for a visit of a point yields no interval."""
 
 COARSE_SHARE = 0.8
-"""Of the campaign's time, what the first pass may take where time is short."""
+"""Share of the campaign's time that the first pass may take where time is short."""
 
 HANG_S = 60.0
 """A collective that has not answered by then, beyond its own time, hangs."""
@@ -38,7 +38,7 @@ NOTABLE_CHANGE = 1.25
 
 
 class Vanished(Refused):
-    """A visit of a point gave no time: what was subtracted was disturbed by more than the difference."""
+    """A visit of a point gave no time, because a disturbance exceeded the difference of two measurements."""
 
 
 def run(
@@ -84,12 +84,19 @@ def _measure_points(
             work = Work.resume(plan, records, launch.variant, index, campaign.failures(), worth_most)
             points = _Points(loop, campaign, plan, work, pace, elsewhere)
             records += loop.run(launch, index, points.asking)
+            for key, size_B in work.without_time():
+                error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
+                loop.fail(error, launch, index, _subject(key, size_B, name=f"{key.where}, {size_B} B"))
             if work.level_change > NOTABLE_CHANGE:
                 loop.warn(
                     "the machine changed its speed while it was measured: two visits of one point differ by a "
                     f"factor of {work.level_change:.2g}; the quieter visit counts"
                 )
             pace.finish_part(work)
+
+
+def _subject(key: Key, size_B: int, name: str = "") -> Subject:
+    return Subject({"series": asdict(key), "bytes": size_B}, name)
 
 
 class _Points:
@@ -124,8 +131,8 @@ class _Points:
                 return
             request = Request(
                 partial(offer.visit, key, size_B, budget_s),
-                failure={"series": asdict(key), "bytes": size_B},
-                progress=self._pace.progress(work, f"{key.where} {size_B} B"),
+                _subject(key, size_B),
+                self._pace.progress(work, f"{key.where} {size_B} B"),
             )
             try:
                 records = yield request
@@ -138,12 +145,12 @@ class _Points:
                 continue
             except Vanished as error:
                 if work.vanish(*point):
-                    self._write_down({"limitation": error.message, **request.failure}, running)
+                    self._write_down({"limitation": error.message, **request.subject.words}, running)
                     loop.outcome.vanished.append(f"{key.where}, {size_B} B: {error.message}")
                 continue
             except Refused as error:
                 work.fail(*point)
-                loop.fail(error, running.launch, running.index, request)
+                loop.fail(error, running.launch, running.index, request.subject)
                 continue
             work.add(records[0])
             if records[0].verified:
@@ -152,10 +159,10 @@ class _Points:
                 # The record stays, marked; the table leaves it out.
                 work.fail(*point)
                 wrong = Refused(f"{key.where}, {size_B} B: wrong data", "do not use it; report it to the library")
-                loop.fail(wrong, running.launch, running.index, request)
+                loop.fail(wrong, running.launch, running.index, request.subject)
 
     def _budget_s(self) -> float:
-        """Time for one visit of a point: less than asked for where the first pass would not fit otherwise."""
+        """Time for one visit of a point: less than in the plan if the first pass would not fit otherwise."""
         whole_s = self._plan.budget_s / self._plan.visits
         left_s = self._loop.left_s()
         if left_s == float("inf") or not (coarse := self._work.coarse_left()):

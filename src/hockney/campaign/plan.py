@@ -1,4 +1,4 @@
-"""What a campaign is asked to measure; `plan.json` of the campaign folder."""
+"""The plan of a campaign: everything that it measures; `plan.json` of the campaign folder."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from hockney.words import segment, whole, words, written
 
 LAUNCHERS = ", ".join(unit_files("hockney.runner.launchers"))
 MOST_B = 2**40
-"""Beyond any buffer. What a library counts, and the memory there is, the runner says of each point."""
+"""Larger than any buffer. The runner checks each point against the memory and what the library can count."""
 
 
 def message_size(text: str) -> int:
-    """In bytes, no more than MOST_B."""
+    """The size in bytes; RequestError above MOST_B."""
     size_B = parse_bytes(text)
     if size_B > MOST_B:
         raise RequestError(f"{text!r} is larger than any message (1 TiB)", "for example 1GiB")
@@ -115,7 +115,9 @@ class Plan(Launching):
     algorithms: Annotated[
         list[str],
         Option(
-            "Of collectives: default, all, library, ours, or names, comma-separated.", read=words, show=",".join
+            "Algorithms of collectives: default, all, library, ours, or names, comma-separated.",
+            read=words,
+            show=",".join,
         ),
     ] = Field(default=["default"])
     localities: Annotated[
@@ -125,7 +127,7 @@ class Plan(Launching):
     rank_counts: Annotated[
         list[int],
         Option(
-            "Ranks that collectives use, comma-separated; default chosen up to all.",
+            "Numbers of ranks that collectives use, comma-separated; default several, up to all ranks.",
             read=lambda text: sorted({whole(word) for word in words(text)}),
         ),
     ] = Field(default_factory=list)
@@ -165,7 +167,10 @@ class Plan(Launching):
     ] = None
     adaptive: Annotated[
         bool,
-        Option("Of collectives, measure only what the choice of algorithm hangs on.", flags=("--adaptive",)),
+        Option(
+            "Measure only those points of collectives on which the choice of algorithm depends.",
+            flags=("--adaptive",),
+        ),
     ] = False
     decision_tolerance: float = Field(
         default=0.02, gt=0, description="regret below which a choice of algorithm counts as right"
@@ -200,9 +205,9 @@ class Plan(Launching):
         Option("Relative half-width of the 95 % interval that ends a point; default 0.01.", show=None),
         Field(gt=0),
     ] = 0.01
-    seed: Annotated[int, Option("Of what effects draw by lot."), Field(ge=0)] = 0
+    seed: Annotated[int, Option("Seed of what effects draw at random."), Field(ge=0)] = 0
     topology: Annotated[
-        str, Option("Of the hosts in their order: congestion measures its worst pairing as well.")
+        str, Option("Topology of the hosts in their order: congestion measures its worst pairing as well.")
     ] = ""
     size_tolerance: float = Field(default=0.05, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")
@@ -236,7 +241,7 @@ class Plan(Launching):
 
     @classmethod
     def stored(cls, data: Mapping[str, Any], where: Path) -> Plan:
-        """The plan of an existing campaign; RequestError where it is not one of ours."""
+        """The plan of an existing campaign; RequestError where it is no plan of `hockney measure`."""
         if "ranks" in data and "schema_version" not in data:
             # With the defaults it would ask for what nobody asked for.
             raise RequestError(

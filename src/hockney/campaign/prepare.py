@@ -1,4 +1,4 @@
-"""From a plan to launches: find the MPI, build the runner for it, compose each variant's command line."""
+"""Launches of a plan: find the MPI, build the runner for it, compose each variant's command line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from hockney.runner.variants import Variant, parse_variant
 
 MOST_RANKS_PER_CPU = 32
 LEAST_REFUSED_RANKS = 256
-"""Above both, ranks on this host alone would only start for minutes and then starve each other."""
+"""Ranks on this host alone that exceed both limits would take minutes to start and then starve each other."""
 
 ALLOCATIONS = (
     "SLURM_JOB_ID",
@@ -42,14 +42,14 @@ ALLOCATIONS = (
     "COBALT_NODEFILE",
     "FLUX_JOB_ID",
 )
-"""Where a batch system sets one of these, launchers take the hosts from it."""
+"""Variables of batch systems, from which launchers take the hosts."""
 HOST_FILES = (
     "OMPI_MCA_orte_default_hostfile",
     "PRTE_MCA_prte_default_hostfile",
     "HYDRA_HOST_FILE",
     "I_MPI_HYDRA_HOST_FILE",
 )
-"""Host files that launchers read unasked."""
+"""Variables that name host files, which launchers read without an option."""
 
 SPEAKING = (
     "OMPI_",
@@ -190,7 +190,7 @@ def _refuse_far_too_many(plan: Launching) -> None:
 
 
 def _more_ranks_than_cores(plan: Launching) -> bool:
-    """Known beforehand for this host only; what other hosts have is their launcher's business."""
+    """Whether this host has fewer cores than ranks and threads; False where other hosts are named."""
     if plan.hosts or plan.hostfile:
         return False
     here = inventory()
@@ -250,7 +250,7 @@ def _host(place: RankPlace) -> dict[str, Any]:
 
 
 def default_ranks(hosts: Sequence[str]) -> int:
-    """As many ranks as there are cores: the slots of the hosts where they say, else this host's cores on each."""
+    """One rank for each core: the slots of the hosts if given, else as many on each host as this one has."""
     slots = [host.partition(":")[2] for host in hosts]
     if slots and all(slot.isdigit() for slot in slots):
         return max(2, sum(int(slot) for slot in slots))

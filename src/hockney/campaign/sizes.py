@@ -45,7 +45,7 @@ def refine(
     narrowest: float,
     excluded: Container[int] = (),
 ) -> Suspect | None:
-    """Where to measure next, or None when linear interpolation is good everywhere.
+    """The size to measure next, or None when linear interpolation is good everywhere.
 
     `times_s` and `half_width_s`: median and half-width of its interval for each size measured, bytes → seconds.
     A point that the line through its neighbours misses by more than `tolerance` (relative, beyond what its own

@@ -1,4 +1,4 @@
-"""Whether a campaign may be resumed unasked: its plan says which programs run, where and with which environment.
+"""Whether a campaign may be resumed without a question: its plan decides which programs run, where and how.
 
 The plan of a campaign that this user began carries a seal, made with a key that only this user can read. A folder
 may be moved; a plan that was changed, or came from somebody else, has no valid seal.

@@ -1,4 +1,4 @@
-"""What of a launch is done and what comes next: the order of points, resume, and an estimate of the whole."""
+"""What to measure next: the order of points, resumption, and an estimate of the whole."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLLECTIVE_SHARE = 3
 
 MOST_RANK_COUNTS = 24
 NARROWEST_RANKS = 1.1
-"""Between which neighbouring rank counts no further one is tried, as a ratio."""
+"""Ratio of neighbouring rank counts between which no further one is measured."""
 
 HOPELESS = 2
 """A series that ended the launch so often is left alone."""
@@ -37,7 +37,7 @@ Point = tuple[CollectiveKey, int]
 
 
 class NextPoint(Protocol):
-    """Of collectives, what is worth measuring next. What it knows is in the measurements and their order alone.
+    """Chooses the next point of collectives. It knows the measurements and their order, nothing else.
 
     `sizes_B`: what may be measured of each series. `measured`: the quietest visit of each point, in the order in
     which they were first measured. None where nothing is left that matters.
@@ -99,14 +99,14 @@ class Work:
         return work
 
     def fail(self, key: Key, size_B: int) -> None:
-        """Do not try that point again in this run; a series that fails again and again, not at all."""
+        """Leave a failed point out of this run; a series that has failed `HOPELESS` times, as a whole."""
         self.refuse(key, size_B)
         self.troubles[key] += 1
         if self.troubles[key] >= HOPELESS and isinstance(key, CollectiveKey):
             self.failed.update((key, size) for size in self._given(key))
 
     def refuse(self, key: Key, size_B: int) -> None:
-        """That point cannot be measured, and it is nobody's fault."""
+        """Leave out a point that cannot be measured; this is no failure."""
         self.failed.add((key, size_B))
 
     def vanish(self, key: Key, size_B: int) -> bool:
@@ -115,8 +115,16 @@ class Work:
         self.vanished.add((key, size_B))
         return self.visits[key, size_B] >= self.plan.visits and size_B not in self.done.get(key, {})
 
+    def without_time(self) -> list[tuple[Key, int]]:
+        """Points whose visits gave no time so far and which `plan.visits` entitles to further ones."""
+        return [
+            (key, size_B)
+            for key, size_B in sorted(self.vanished - self.failed, key=lambda point: point[1])
+            if size_B not in self.done.get(key, {}) and self.visits[key, size_B] < self.plan.visits
+        ]
+
     def add(self, record: Record) -> None:
-        """Enter a visit of a point. The quietest counts: what disturbs a whole visit only ever lengthens it."""
+        """Enter a visit of a point. The quietest visit counts, because disturbances only lengthen times."""
         key = key_of(record)
         self.visits[key, record.bytes] += 1
         before = self.done.setdefault(key, {}).setdefault(record.bytes, record)
@@ -126,10 +134,10 @@ class Work:
             self.done[key][record.bytes] = record
 
     def next_point(self) -> tuple[Key, int] | None:
-        """Coarse sizes of every series first, then refinement, then second visits.
+        """The next point: coarse sizes of every series first, then refinement, then second visits.
 
-        What is cut short is coarse, not lopsided; and the visits of a point lie far apart, so that a neighbour
-        who was busy for seconds has met one of them at most.
+        A campaign that ends early is thus coarse, but even. The visits of a point lie far apart, so that other
+        work on the machine that lasts seconds disturbs one of them at most.
         """
         if self.worth_most is not None and not self.reference:
             return self._worth_most(self.worth_most)
@@ -141,7 +149,7 @@ class Work:
         return self._refined(list(self.largest_B)) or self._again()
 
     def _worth_most(self, next_point: NextPoint) -> tuple[Key, int] | None:
-        """Pairs of ranks as ever; of collectives what the decisions hang on, until they no longer change."""
+        """Pairs of ranks in their usual order; points of collectives until no decision changes any more."""
         pairs: list[Key] = [key for key in self.largest_B if not isinstance(key, CollectiveKey)]
         if (coarse := next((point for point in self._coarse() if point[0] in pairs), None)) is not None:
             return coarse
@@ -174,8 +182,8 @@ class Work:
     def _coarse(self) -> Iterator[tuple[Key, int]]:
         """Points of the first pass that are not measured yet.
 
-        Pair by pair, series after series. Collectives the other way round: one size for every algorithm and rank
-        count, then the next, the ends and the middle first, so that little time already tells who is fast where.
+        Pairs come series after series. Collectives come size after size: each size for every algorithm and rank
+        count, the ends and the middle first, so that even a short campaign shows which algorithm is fast where.
         """
         keys = sorted(self.largest_B, key=lambda key: self.troubles[key])
         columns = []
@@ -255,7 +263,7 @@ class Work:
         return self.visits.total()
 
     def expected_points(self) -> int:
-        """About how many visits of points there will be."""
+        """The approximate number of all visits of points."""
         total = 0
         for key, largest in self.largest_B.items():
             fixed = bool(self.plan.sizes_B) or key in self.reference or largest > 0
@@ -268,7 +276,7 @@ class Work:
 def unmeasured(records: Iterable[Record], failures: Iterable[Mapping[str, Any]]) -> list[str]:
     """Series, size and reason of each point that failed, or gave no time, and was measured in no launch.
 
-    A line that is not ours, or damaged, says nothing.
+    Foreign or damaged lines are skipped.
     """
     reasons: dict[tuple[object, Key, int], str] = {}
     for failure in failures:
@@ -297,7 +305,7 @@ class Pace:
         self._measured = 0
 
     def progress(self, work: Work, doing: str) -> Progress:
-        """To be asked once before each point."""
+        """The estimate; to be called once before each point."""
         self._measured += 1
         done, expected = work.done_points(), max(work.expected_points(), work.done_points() + 1)
         others = (self._parts - len(self._finished) - 1) * (

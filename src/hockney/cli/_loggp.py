@@ -36,7 +36,9 @@ class LogGpOptions(BaseModel):
         float, Option("o of LogGP.", flags=("--overhead",), read=parse_time, show="{:g}s".format)
     ] = 0.0
     gap_s: Annotated[float, Option("g of LogGP.", flags=("--gap",), read=parse_time, show="{:g}s".format)] = 0.0
-    gap_s_per_B: Annotated[float | None, Option("1/G of LogGP.", flags=("--bandwidth",), read=s_per_B)] = None
+    gap_s_per_B: Annotated[
+        float | None, Option("1/G of LogGP, as a rate.", flags=("--bandwidth",), read=s_per_B)
+    ] = None
     reduce_s_per_B: Annotated[
         float, Option("Bytes reduced in a second.", flags=("--reduction",), read=s_per_B, show=None)
     ] = 0.0

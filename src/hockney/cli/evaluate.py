@@ -45,7 +45,7 @@ class EvaluateOptions(MeasuredData):
     predictions: Annotated[
         Path | None, Option("Write every test point with its predictions (.csv, .csv.gz, .parquet).")
     ] = None
-    figure: Annotated[Path | None, Option("Draw predicted against measured times (.png, .svg).")] = None
+    figure: Annotated[Path | None, Option("Draw predicted against measured times (.svg, .png, .html).")] = None
 
 
 OF_COLLECTIVES = ("system", "by", "predictions", "figure")

@@ -104,6 +104,7 @@ def _finish(
                 "vanished": outcome.vanished,
                 "limitations": outcome.limitations,
                 "left_out": outcome.left_out,
+                "effects_left_out": outcome.effects_left_out,
                 "warnings": outcome.warnings,
                 "plan": plan.model_dump(),
             }
@@ -126,7 +127,10 @@ def _finish(
                 f"best on a quieter machine), first: {outcome.vanished[0]}"
             )
         if outcome.left_out:
-            say.line(f"the time is spent; about {outcome.left_out} visits were left out (--resume goes on)")
+            visits = f"about {outcome.left_out} visits"
+            if effects := ", ".join(outcome.effects_left_out):
+                visits += f" and all or part of the effects {effects}"
+            say.line(f"the time is spent; {visits} were left out (--resume goes on)")
     if outcome.failures:
         if as_json:
             raise typer.Exit(Incomplete.exit_code)

@@ -1,4 +1,4 @@
-"""From files and folders to one campaign: find, recognise, read, keep configurations apart."""
+"""One campaign from files and folders: find, recognise and read them, keep configurations apart."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Collection:
 
 
 def collect(paths: Sequence[Path], given: Given, format_name: str | None = None) -> Collection:
-    """Read all files, folders walked; `format_name` forces one importer.
+    """Read all files, and those in folders; `format_name` forces one importer.
 
-    RequestError where nothing at all could be read: with one file, that file's own reason.
+    RequestError where no file could be read; a single file's error is raised as it is.
     """
     only = None if format_name is None else (format_name, importers.get(format_name))
     collection = Collection()
@@ -66,7 +66,7 @@ def collect(paths: Sequence[Path], given: Given, format_name: str | None = None)
 
 
 def _leave_out_copies(collection: Collection) -> None:
-    """A tidy table may have been made from files that are given too, or from the same ones as another table."""
+    """Leave out of each tidy table the records of other given files from which it was made."""
     kept = [file for file in collection.files if file.format != "tidy"]
     for file in [file for file in collection.files if file.format == "tidy"]:
         others = (record for other in kept for record in other.content.records)
@@ -86,7 +86,7 @@ def _leave_out_copies(collection: Collection) -> None:
 def _read(
     path: Path, given: Given, only: tuple[str, Importer] | None, seen: dict[str, Path]
 ) -> list[ImportedFile]:
-    """What each fitting importer makes of a file: its text may hold the output of several programs."""
+    """The records that each fitting importer reads: a text may hold the output of several programs."""
     text = load_text(path)
     fitting = [only] if only else [unit for unit in importers if unit[1].recognises(path, text)]
     if len(fitting) > 1:
@@ -146,7 +146,7 @@ def _nothing_at_all(paths: Sequence[Path], skipped: Sequence[tuple[str, str]]) -
 
 def _distinguish(files: Sequence[ImportedFile], given: Given) -> None:
     """Name the variants, number the repetitions."""
-    # These say themselves what was measured; where they are kept says no more.
+    # These formats name the configuration themselves; the names of their files add nothing.
     texts = [file for file in files if file.format not in ("tidy", "pico")]
     file_labels = labels([file.path for file in texts], [file.content.records for file in texts])
     variants = {} if given.variant else {id(file): label for file, label in zip(texts, file_labels, strict=True)}
@@ -171,9 +171,9 @@ def _distinguish(files: Sequence[ImportedFile], given: Given) -> None:
 
 
 def _fill(record: Record, given: Given) -> None:
-    """Empty fields from what the user said; where ranks idle, the nodes of the others are unknown.
+    """Fill empty fields with what the user gave; where ranks idle, the nodes of the others are unknown.
 
-    Who forced no algorithm has measured the library's own choice.
+    Without a forced algorithm, the library's own choice was measured.
     """
     for name in ("system", "mpi", "mapping", "ranks"):
         if getattr(record, name) in ("", None):

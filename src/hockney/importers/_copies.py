@@ -10,8 +10,8 @@ from hockney.importers._labels import identity
 from hockney.records.record import Record
 
 SAME_SHARE = 0.9
-"""Of the points that two files share, so many values are equal if one is a copy. Independent runs agree in fewer,
-though they print few digits."""
+"""Least share of equal values, among the points that two files share, at which one file counts as a copy.
+Independent runs agree less often, even where they print few digits."""
 SAME_VALUE = 1e-9
 """Relative. Conversions of units change the last of sixteen digits."""
 
@@ -19,9 +19,9 @@ Point = tuple[object, ...]
 
 
 def copied(records: Sequence[Record], others: Iterable[Record]) -> list[Record]:
-    """Those of `records` that are in `others` too, with the same value; none where the files only resemble.
+    """The `records` that are in `others` too, with the same value; none where the files are merely similar.
 
-    The program that measured is left aside: a table need not tell it. Each of `others` stands for one copy.
+    The program that measured is not compared, because a table need not name it. Each of `others` has one copy.
     """
     known: dict[Point, list[float]] = defaultdict(list)
     for other in others:

@@ -1,7 +1,7 @@
-"""What a file's folder and name say about the configuration that was measured: the `variant` of its records.
+"""The measured configuration by a file's folder and name: the `variant` of its records.
 
-Folders named after a test or a program (`imb`, `Osu_mbw_mr_4`, `run2`) say nothing of the configuration; all
-others below the common parent do, and are kept. File names count only where two files hold the same point.
+Folders named after a test or a program (`imb`, `Osu_mbw_mr_4`, `run2`) are skipped; all others below the common
+parent belong to the configuration. File names count only where two files hold the same point.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _MORE_COLLECTIVES = ("all", "broadcast", "scatterv", "gatherv", "allgatherv", "a
 _TEST_WORDS = frozenset(
     (*_PROGRAMS, *_PLACES, *_FILES, *_REPEATS, *_POINT_TO_POINT, *_RATES, *_COLLECTIVES, *_MORE_COLLECTIVES)
 )
-"""Words that name what was run, not how."""
+"""Words that name the test or program, not the configuration."""
 
 
 identity: Callable[[Record], tuple[object, ...]] = attrgetter(*RECORD)
-"""Everything that tells one measured point from another, except which repetition it is."""
+"""All fields that distinguish measured points, except the number of the repetition."""
 
 
 def _words(name: str) -> list[str]:

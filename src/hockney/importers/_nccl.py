@@ -31,7 +31,7 @@ OPERATIONS = {
     "scatter": "scatter",
     "sendrecv": "sendrecv",
 }
-"""By the name of the program or the collective, letters only."""
+"""Keys are names of programs or collectives, letters only."""
 _ELEMENT_B = {
     **dict.fromkeys(("int8", "uint8", "char", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"), 1),
     **dict.fromkeys(("half", "bfloat16"), 2),
@@ -56,7 +56,7 @@ class NcclRun:
     records: list[Record] = field(default_factory=list)
 
     def operation(self) -> str | None:
-        """In the project's words; None for a program that is not imported or unknown."""
+        """The operation in Hockney's words; None for a program that is unknown or not imported."""
         return OPERATIONS.get(letters(self.name))
 
     def place(self, devices: Iterable[tuple[int, str]]) -> None:

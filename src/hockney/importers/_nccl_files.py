@@ -23,7 +23,7 @@ _STATISTICS: dict[str, Statistic | None] = {
     "2": "min_over_ranks",
     "3": "max_over_ranks",
 }
-"""By the value of `-a`; 0 is the time of rank 0 alone."""
+"""Keys are the values of `-a`; 0 is the time of rank 0 alone."""
 
 
 class _Body(BaseModel):
@@ -88,7 +88,7 @@ class _Line(BaseModel):
 
 
 def is_ours(text: str) -> bool:
-    """By the words that only these files have."""
+    """Whether the text has the words that only these files have."""
     start = text.lstrip()[:1]
     if start == "{" and '"nccl_version"' in text:
         return True

@@ -64,7 +64,7 @@ class TableReader(ABC, Generic[Table]):
     comment: ClassVar[tuple[str, ...]] = ("#",)
     """How a line inside a table begins that is no row."""
     fixed_decimals: ClassVar[bool] = True
-    """Whether the last column has a fixed number of decimals, which tells whether a value was cut short."""
+    """Whether the last column has a fixed number of decimals, which shows a value that was cut short."""
     without_rows: ClassVar[str] = "the run did not finish"
 
     def __init__(self, path: Path, given: Given) -> None:
@@ -81,11 +81,11 @@ class TableReader(ABC, Generic[Table]):
         return False
 
     def aside(self, line: TextLine, table: Table | None) -> None:
-        """Take from a line, no title, what it says of the run. `table` is None outside of a table."""
+        """Take the facts about the run from a line that is no title. `table` is None outside of a table."""
 
     @abstractmethod
     def header(self, table: Table, content: str, where: str) -> None:
-        """Take from a line that is no row what it says of its table."""
+        """Take the facts about the table from a line that is no row."""
 
     def cells(self, table: Table, content: str) -> list[str]:  # noqa: ARG002
         """The cells of a row."""
@@ -167,7 +167,7 @@ def has_title(text: str, word: str, title: re.Pattern[str]) -> bool:
 
 
 def family(name: str, families: Sequence[tuple[str, str]]) -> str:
-    """Why a test of that name is not imported: what its family is, or that nobody knows it."""
+    """Why a test of that name is not imported: its family, or "an unknown test"."""
     return next(
         (kind for pattern, kind in families if re.search(pattern, name, re.IGNORECASE)), "an unknown test"
     )

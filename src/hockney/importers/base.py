@@ -23,11 +23,11 @@ _HEAD_B = 8192
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """Byte order marks; a Windows shell redirects text as UTF-16."""
 IDLE = re.compile(r"\b\d+ of \d+ ranks$")
-"""A variant of this ending says that the other ranks of the job waited: `2 of 64 ranks`."""
+"""Ending of a variant in which the other ranks of the job waited: `2 of 64 ranks`."""
 
 
 class Given(BaseModel, frozen=True):
-    """What the user says of files whose text does not; it fills empty fields and overrides nothing."""
+    """Facts from the user, which fill the fields that a file leaves empty and override nothing."""
 
     system: Annotated[str, Option("The machine, where the text does not say.", metavar="NAME")] = ""
     mpi: Annotated[str, Option("The library and its version.", metavar="TEXT")] = ""
@@ -61,7 +61,7 @@ class Imported:
     not_imported: list[str] = field(default_factory=list)
 
     def left_out(self) -> list[str]:
-        """Everything the user has to be told, whole tables first."""
+        """Everything that was left out, whole tables first."""
         return [*self.not_imported, *self.warnings]
 
 

@@ -54,7 +54,7 @@ _TESTS = {
     "reduce_scatter": _ImbTest("reduce_scatter"),
     "reduce_scatter_block": _ImbTest("reduce_scatter", detail="reduce_scatter_block"),
 }
-"""By title, lower case. A new test is a new line here."""
+"""Keys are titles in lower case. A new test is a new line here."""
 
 _POINT_TO_POINT = ("pingpong", "pingping", "sendrecv", "exchange", "bandwidth", "bidirectional")
 

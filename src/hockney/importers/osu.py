@@ -52,7 +52,7 @@ _TESTS = {
     "allreduce latency": _OsuTest("allreduce", collective=True, reduces=True),
     "reduce_scatter latency": _OsuTest("reduce_scatter", collective=True, reduces=True),
 }
-"""By title, without `OSU MPI` and `Test`. A new test is a new line here."""
+"""Keys are titles without `OSU MPI` and `Test`. A new test is a new line here."""
 
 _FAMILIES = (
     (r"non-?blocking", "a non-blocking collective (its columns are overlap, not duration)"),
@@ -94,7 +94,7 @@ _UNITS: dict[str, Unit] = {
     "bandwidth": ("bandwidth_B_per_s", 1e6),
     "message_rate": ("message_rate_per_s", 1.0),
 }
-"""By column; MB is 10^6 bytes."""
+"""Keys are columns; MB is 10^6 bytes."""
 
 
 @dataclass

@@ -46,7 +46,7 @@ _WARM_UP = 0.2
 
 @dataclass(frozen=True)
 class _Columns:
-    """Where a kind of summary keeps things; `quantiles` are column → quantile."""
+    """The columns of a kind of summary; `quantiles` are column → quantile."""
 
     operation: str
     label: str
@@ -98,7 +98,7 @@ class _Job:
 
 
 def recognises(path: Path, text: str) -> bool:
-    """By the header: one of the three tables, or what belongs to them."""
+    """Whether the header is that of one of the three tables, or of a file that belongs to them."""
     names = header(text)
     first = tuple(names[:2])
     return (names[:1] == ["highest"] and path.suffix == ".csv") or first in (
@@ -169,7 +169,7 @@ def _summary(path: Path, text: str, columns: _Columns, given: Given, imported: I
 
 
 def _raw_names(row: dict[str, str]) -> set[str]:
-    """Where PICO writes the per-iteration file of an aggregated row; the type is missing in older names."""
+    """Names of an aggregated row's per-iteration file; older versions of PICO leave out the type."""
     stem = f"{row.get('test_id', '')}/{row['array_dim']}_{row['algo_name']}"
     return {f"{stem}_{row.get('datatype', _PLAIN_TYPE)}.csv", f"{stem}.csv"}
 
@@ -218,7 +218,7 @@ def _raw(path: Path, text: str, imported: Imported) -> None:
 
 
 def _iterations(path: Path, text: str, columns: int, imported: Imported) -> tuple[list[int], bool]:
-    """Times in ns, and whether the program says that it warmed up before."""
+    """Times in ns, and whether the program warmed up before, by its last line."""
     values: list[int] = []
     lines = text.split("\n")
     for number, line in enumerate(lines[1:], 2):
@@ -241,7 +241,7 @@ def _iterations(path: Path, text: str, columns: int, imported: Imported) -> tupl
 
 
 def _metadata(path: Path) -> tuple[str, dict[str, str], str]:
-    """Of the test a per-iteration file belongs to, from `<system>_metadata.csv` above it: place, row, system."""
+    """(file:line, row, system) of a per-iteration file's test, from `<system>_metadata.csv` above it."""
     folder = path.resolve().parent
     test_id, timestamp = folder.name, folder.parent.name
     for above in folder.parents[:4]:
@@ -278,7 +278,7 @@ def _library(row: dict[str, str]) -> str:
 
 
 def _variant(row: dict[str, str], datatype: str) -> str:
-    """What the test says beyond its algorithm: buffers on a device, another type, the user's note."""
+    """The configuration beside the algorithm: buffers on a device, another type, the user's note."""
     device = f"{row.get('gpu_lib', 'GPU')} buffers" if row.get("gpu_awareness") == "yes" else ""
     notes = row.get("notes", "")
     return ", ".join(

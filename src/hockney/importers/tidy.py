@@ -27,7 +27,7 @@ _POINT = (*(name for name in columns.POINT if name != "statistic"), "repetition"
 
 
 def recognises(path: Path, text: str) -> bool:
-    """By name: `.parquet`; or `.csv`, `.csv.gz` whose first line is a comma-separated header."""
+    """Whether the name ends in `.parquet`, or in `.csv` or `.csv.gz` and the first line is a header."""
     if path.name.endswith((".parquet", ".pq")):
         return True
     first = text.lstrip().partition("\n")[0]
@@ -101,7 +101,7 @@ def _derived(frame: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _eager_limits(frame: pd.DataFrame) -> dict[str, float]:
-    """What the library said of itself, by channel, where the table has one value for the channel."""
+    """Eager limits that the library reports, by channel, where the table has a single value for the channel."""
     if "eager_limit_B" not in frame.columns or "locality" not in frame.columns:
         return {}
     known = frame[frame["eager_limit_B"].notna() & (frame["locality"] != "")]

@@ -1,4 +1,4 @@
-"""From a campaign, or a tidy table, to a machine: every configuration measured, fitted with every model."""
+"""The machine of a campaign or a tidy table: every measured configuration, fitted with every model."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machi
 def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None) -> Machine:
     """Fit every model to every operation × locality × variant × cache × mapping of `contents`.
 
-    `progress` hears the name of each entry before it is fitted. A model that cannot be fitted to an entry is left
-    out of it, with the reason in `notes`. RequestError where nothing of point to point was measured.
+    `progress` receives the name of each entry before it is fitted. An entry names in `notes` the models that
+    cannot be fitted to it, and why. RequestError where no point-to-point operation was measured.
     """
     answers, launches = contents.effects, contents.launches
     frame = with_times(contents.frame)
@@ -114,7 +114,7 @@ def fit_all(measured: Series) -> tuple[dict[str, Fit], list[str]]:
 
 
 def _texts(frame: pd.DataFrame, names: Sequence[str]) -> list[Words]:
-    """Per row the values of the named columns as `series` writes them: text, "" for unknown."""
+    """The values of the named columns, row by row, as `series` writes them: text, "" for unknown."""
     return list(zip(*(texts(frame, name) for name in names), strict=True))
 
 
@@ -239,7 +239,7 @@ def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
 
 
 def _oversubscribed(rows: pd.DataFrame) -> bool | None:
-    """True if any row says so, None if no row says anything."""
+    """True if any row was oversubscribed, None if no row has a value."""
     if "oversubscribed" not in rows.columns or rows["oversubscribed"].isna().all():
         return None
     return bool(rows["oversubscribed"].any())

@@ -17,7 +17,7 @@ from hockney.network.traffic.study import study
 from hockney.network.traffic.worst import MOST_SYMMETRIC, worst_of_permutations
 
 FEW_NODES = 512
-"""Without being asked for: seconds. A torus or hypercube takes seconds at most anyway."""
+"""Largest network that is assigned without a request: it takes seconds. A torus or hypercube is always quick."""
 _EVENLY = "every pair evenly over its shortest paths, links by assignment (Towles and Dally, SPAA 2002)"
 _NO_BOUND = "worst by distance, not a bound"
 
@@ -36,7 +36,7 @@ class Congestion:
 
 
 class Congestions:
-    """From the topology that is given, else as the machine file has it: measured or published, else its topology.
+    """The congestion of a given topology, else the machine file's: measured, published, or of its topology.
 
     RequestError where the given topology cannot be built.
     """
@@ -46,7 +46,7 @@ class Congestions:
         self._given = _of_network(parse_spec(topology)) if topology else None
 
     def at(self, entry: Entry | None = None) -> Congestion | None:
-        """Of an entry's MPI and variant; without one, of the default variant and every MPI. None: not known."""
+        """The congestion of an entry's MPI and variant, else of the default variant; None where it is unknown."""
         if self._given is not None:
             return self._given
         effects = [
@@ -72,7 +72,7 @@ class Congestions:
 
 
 def congestion_of(machine: Machine, topology: str = "") -> Congestion | None:
-    """Of the default variant and every MPI; `Congestions` tells that of an entry."""
+    """The congestion of the default variant and every MPI; `Congestions.at` gives that of an entry."""
     return Congestions(machine, topology).at()
 
 

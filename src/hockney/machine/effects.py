@@ -1,4 +1,4 @@
-"""From the answers about effects to their models, for each effect, MPI, variant, mapping and locality."""
+"""Models of effects from the answers, for each effect, MPI, variant, mapping and locality."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Key = tuple[str, ...]
 
 
 def effects_of(records: Sequence[EffectRecord], progress: Callable[[str], None] = lambda _: None) -> list[Effect]:
-    """Every group of records fitted; one whose model cannot be made says why in `notes`.
+    """Models of every group of records; `notes` give the reason where a model cannot be fitted.
 
     An effect that this version does not know (a newer one measured it) is kept with a note, without a model.
     """

@@ -41,7 +41,7 @@ class HostCache(_MachineFilePart):
 
 
 class HostCpu(_MachineFilePart):
-    """Where one CPU that ran a rank sits."""
+    """The position of a CPU that ran a rank."""
 
     cpu: int
     package: int | None = None
@@ -162,7 +162,7 @@ class LaunchProvenance(_MachineFilePart):
 
 
 class Provenance(_MachineFilePart):
-    """Where the measurements came from, and what was wrong with them."""
+    """The origin of the measurements, and warnings about them."""
 
     launches: list[LaunchProvenance] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
@@ -312,7 +312,7 @@ def _looks_like_machine(data: Any) -> bool:
 
 
 def is_machine_file(path: Path) -> bool:
-    """Whether it says of itself that it is one."""
+    """Whether the file declares itself a machine file."""
     try:
         return _looks_like_machine(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):

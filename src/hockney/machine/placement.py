@@ -26,7 +26,7 @@ _MOST = 2**31
 
 @dataclass(frozen=True)
 class Placement:
-    """Where ranks are. Arrays have one global id per rank, shape (ranks,), int32.
+    """The positions of ranks. Arrays have one global id per rank, shape (ranks,), int32.
 
     `network_coordinates` has shape (ranks, dimensions), or is None where the network has none or its shape for
     that number of nodes is not known. `binding` is the level that a rank cannot leave: below it the ids are
@@ -74,7 +74,7 @@ class Placement:
 def placement(
     system: System, mapping: str, ranks: int, nodes: int | None = None, ppn: int | None = None
 ) -> Placement:
-    """Where `mapping` (a word of the system file, "" for its default one) puts `ranks` ranks.
+    """The placement of `ranks` ranks by `mapping` (a word of the system file, "" for its default).
 
     `nodes` is the number of nodes used and `ppn` the largest number of ranks on one, as the tidy table has them;
     where they are not given the mapping's own apply, else nodes are filled. RequestError for an unknown mapping,
@@ -121,7 +121,7 @@ def placement_of_pair(system: System, channel: str, receiver: int) -> Placement:
 def _extent(
     system: System, rule: Mapping, ranks: int, nodes: int | None, ppn: int | None, word: str
 ) -> tuple[int, int]:
-    """Nodes and the most ranks on one, from what is given and what the mapping says."""
+    """Nodes and the most ranks on one, from the arguments and the mapping."""
     cores = system.node.cores
     used = nodes or (rule.nodes if ppn is None else None)
     if used is None and ppn is None and rule.ppn is None and rule.order[-1] != "node":
@@ -148,7 +148,7 @@ def _extent(
 
 
 def _digits(system: System, local: NDArray[np.int64]) -> dict[Level, NDArray[np.int64]]:
-    """Of cores of a node: their number inside each level."""
+    """The numbers of a node's cores inside each level."""
     digits: dict[Level, NDArray[np.int64]] = {}
     rest = local
     for level, radix in system.node.radices.items():
@@ -225,7 +225,7 @@ def _enough(system: System, needed: int, ranks: int, word: str) -> None:
 
 
 def _agrees(placed: Placement, rule: Mapping, nodes: int | None, ppn: int | None, word: str) -> None:
-    """What was said of the nodes is so; `ppn` was a limit, which a mapping that names its cores may not keep."""
+    """RequestError where the placement has other nodes than requested, or more ranks on one than `ppn`."""
     if nodes is not None and placed.nodes != min(nodes, placed.ranks):
         raise RequestError(
             f"{word} puts {placed.ranks} ranks on {placed.nodes} nodes, not {nodes}",

@@ -12,10 +12,10 @@ from hockney.machine.placement import Ids, Placement
 
 
 def placement_of_launch(launch: Mapping[str, Any], ranks: int) -> Placement:
-    """Where a campaign's launch (a line of launches.jsonl) put its first `ranks` ranks, as they reported it.
+    """The placement of the first `ranks` ranks of a launch (a line of launches.jsonl), as they reported it.
 
-    Localities are those of `hockney.runner.topology`. RequestError where the launch tells no places, or has fewer
-    ranks: an import, a damaged line.
+    Localities are those of `hockney.runner.topology`. RequestError where the launch has no places (an import, a
+    damaged line) or fewer ranks.
     """
     reported = launch.get("ranks")
     if not isinstance(reported, list) or not reported or not all("rank" in place for place in reported):

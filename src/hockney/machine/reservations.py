@@ -20,7 +20,7 @@ LEVEL_CHANGE = 1.25
 
 
 def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
-    """Sentences, worst first, then what the launches said of themselves; that ranks shared cores, entries say."""
+    """Sentences about the measurements, worst first, then the launches' warnings but those of shared cores."""
     visits = [record for record in contents.records if record.source == "hockney"]
     quiet = [record for record in contents.quiet if record.source == "hockney"]
     checks = (

@@ -1,4 +1,4 @@
-"""Which entry of a machine file a question is about: filters, and defaults where the question leaves it open."""
+"""Selection of an entry of a machine file by filters, with defaults for those that are not given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hockney.registry import did_you_mean
 
 Selected = TypeVar("Selected", bound=Entry | Effect)
 UNKNOWN = "unknown"
-"""Word for a locality that the source did not tell."""
+"""Word for a locality that the source does not name."""
 
 _DEFAULTS: Mapping[str, tuple[str, ...]] = {
     "locality": (*LOCALITIES, UNKNOWN),
@@ -21,7 +21,7 @@ _DEFAULTS: Mapping[str, tuple[str, ...]] = {
     "cache": ("warm", ""),
     "pairs": ("1", ""),
 }
-"""Preferred words where the question names none, best first."""
+"""Preferred words without a filter, best first."""
 
 
 def words(entry: Entry | Effect) -> dict[str, str]:
@@ -44,11 +44,11 @@ def words(entry: Entry | Effect) -> dict[str, str]:
 
 _ALWAYS = ("locality", "variant", "cache")
 _SILENT = {"locality": UNKNOWN, "variant": "default"}
-"""Words that a title leaves out unless they tell the entry from others."""
+"""Words that a title leaves out unless they distinguish the entry from others."""
 
 
 def title(entry: Entry | Effect, among: Sequence[Entry | Effect] = ()) -> str:
-    """`pingpong, locality package, variant tcp, cache warm`, and what else tells it from `among`."""
+    """`pingpong, locality package, variant tcp, cache warm`, and what else distinguishes it from `among`."""
     differing = differences([entry, *among])
     shown = [
         f"{name} {word}"
@@ -59,13 +59,13 @@ def title(entry: Entry | Effect, among: Sequence[Entry | Effect] = ()) -> str:
 
 
 def differences(entries: Sequence[Entry | Effect]) -> dict[str, list[str]]:
-    """By name the words in which these entries differ; "" where an entry has none."""
+    """Words in which these entries differ, by name; "" where an entry has none."""
     names = dict.fromkeys(name for entry in entries for name in words(entry))
     return {name: there for name in names if len(there := _words(entries, name)) > 1}
 
 
 def matching(machine: Machine, filters: Mapping[str, str | None]) -> list[Entry]:
-    """All entries with the words asked for (None: any); RequestError that lists the words there are."""
+    """All entries that pass the filters (None: any word); RequestError lists the words there are."""
     entries: Sequence[Entry] = machine.point_to_point
     for name, word in filters.items():
         if word is not None:

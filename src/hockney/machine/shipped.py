@@ -8,11 +8,11 @@ from hockney.errors import RequestError
 from hockney.registry import did_you_mean
 
 _FOLDERS = ("_machines", "../../machines")
-"""Below the package: where an installation keeps them, and where a checkout does."""
+"""Folders of an installation and of a checkout, relative to the package."""
 
 
 def shipped_folder() -> Path | None:
-    """Where they are; None where an installation lacks them."""
+    """The folder of the shipped machine files; None where an installation lacks it."""
     package = Path(__file__).resolve().parents[1]
     return next((folder.resolve() for name in _FOLDERS if (folder := package / name).is_dir()), None)
 

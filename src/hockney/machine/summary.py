@@ -13,7 +13,7 @@ OVERSUBSCRIBED = "measured with more ranks than cores: not a latency"
 
 
 def published(source: str) -> str:
-    """What is said of a model that nobody measured here."""
+    """The remark on a model that was not measured here."""
     return f"published, not measured: {source}"
 
 
@@ -25,8 +25,8 @@ def latency(fit: Fit) -> Parameter:
 def bandwidth(entry: Entry, fit: Fit) -> Parameter | None:
     """lim n/T(n), times the messages that pass in T, in B/s; None where T does not grow.
 
-    Of the last regime; of the last one that holds two measured sizes or more where anything was measured, because
-    one size says nothing of a slope.
+    T is that of the last regime with two measured sizes or more, because a single size shows no slope; of
+    the last regime where nothing was measured.
     """
     return inverse(_regimes_with_slope(entry, fit)[-1].beta_s_per_B, "B/s", MESSAGES.get(entry.operation, 1))
 

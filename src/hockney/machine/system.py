@@ -100,7 +100,7 @@ class Library(_SystemFilePart):
 
 
 class Mapping(_SystemFilePart):
-    """Where ranks go. `order` lists all five levels, the one that changes from rank to rank first.
+    """How ranks are placed. `order` lists all five levels, the one that changes from rank to rank first.
 
     Cores are counted from 0 through node 0, then node 1, innermost level fastest.
     """

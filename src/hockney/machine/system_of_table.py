@@ -23,7 +23,7 @@ Procedure = Literal["osu", "imb", "pico", "hockney"]
 
 
 def system_of_table(frame: pd.DataFrame) -> System:
-    """From the columns system, mpi, mapping, nodes, ppn, ranks and source: nodes with one level inside.
+    """A system whose nodes have one level, from the columns system, mpi, mapping, nodes, ppn, ranks and source.
 
     A node has as many cores as a row puts ranks on one. Each mapping word that is a launcher's becomes a mapping
     (`socket` is not told from `core`); others, the channels of an experiment, are left out. Network bandwidth
@@ -60,7 +60,7 @@ def system_of_table(frame: pd.DataFrame) -> System:
 
 
 def _placed(frame: pd.DataFrame) -> pd.DataFrame:
-    """mapping, nodes and ppn of the rows that tell them; one of the last two follows from ranks and the other."""
+    """mapping, nodes and ppn of the rows that have them; nodes or ppn may follow from ranks and the other."""
     known = frame[["mapping", "ranks", "nodes", "ppn"]].astype(
         {"ranks": "float64", "nodes": "float64", "ppn": "float64"}
     )

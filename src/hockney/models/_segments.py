@@ -28,7 +28,7 @@ from hockney.models._linear import PiecewiseLine, SegmentLines, nonnegative_line
 from hockney.models.statistics import Array
 
 MAX_REGIMES = 6
-"""What a person can still read."""
+"""The most regimes that a person can still read."""
 
 NOISE = 0.02
 """A deviation below this is not worth a regime, however quiet the measurement."""
@@ -43,10 +43,10 @@ GAP = 4.0
 """Ratio of neighbouring sizes beyond which a gap counts in full."""
 
 KINK_POINTS = 3
-"""Points on either side that it takes to believe that two lines really meet between points."""
+"""Points on either side without which two lines are not taken to meet between points."""
 
 LONE = 8.0
-"""Further cost of a regime of one point, which says nothing of its slope; n = 0 may well be a case of its own."""
+"""Further cost of a regime of one point, which has no slope; n = 0 may be one without it."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def _break(
     right: tuple[int, int],
     eager_limit_B: float | None,
 ) -> float:
-    """Where one regime ends and the next begins, in bytes."""
+    """The size in bytes at which one regime ends and the next begins."""
     shared = left[1] == right[0]
     low, high = size_B[left[1]], size_B[right[0]]
     if shared:

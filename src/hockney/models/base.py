@@ -78,11 +78,11 @@ FitFunction = Callable[[Series], Fit]
 models: Registry[FitFunction] = Registry("model", "hockney.models", "reference/models.md")
 
 PREFERRED = ("piecewise", "hockney")
-"""Models whose numbers stand for a series where one line must do, the best first."""
+"""Models whose numbers stand for a series, the best first, where a reader needs a single model."""
 
 
 def preferred_model(names: Iterable[str]) -> str | None:
-    """Of several models the one whose numbers stand for a series; None of no model."""
+    """The one of several models whose numbers stand for a series; None where there is no model."""
     known = list(names)
     return next((name for name in (*PREFERRED, *known) if name in known), None)
 

@@ -42,7 +42,7 @@ def _estimate(size_B: Array, time_s: Array, noise: float, eager_limit_B: float |
 
 @models.register("piecewise")
 def fit(series: Series) -> Fit:
-    """At most six lines end to end; RequestError for fewer than two sizes."""
+    """Fit at most six lines end to end; RequestError for fewer than two sizes."""
     if series.size_B.size < 2:
         raise RequestError("piecewise needs at least two message sizes", "measure or import more sizes")
     noise, limit = measured_noise(series), series.eager_limit_B

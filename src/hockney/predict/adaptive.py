@@ -116,8 +116,10 @@ def _contested(sizes_B: Mapping[CollectiveKey, Sequence[int]]) -> set[Collective
 
 
 def _corners(points: Sequence[Point]) -> list[Point]:
-    """Of each algorithm, with its segment and radix: fewest and most ranks, smallest and largest message, but for
-    the dearest of the four."""
+    """Fewest and most ranks with the smallest and largest message of each algorithm, its segment and radix.
+
+    The dearest of these four points, most ranks with the largest message, is left out.
+    """
     surfaces: dict[tuple[object, ...], list[Point]] = {}
     for key, size in points:
         name = (key.operation, key.algorithm, key.segment_B, key.radix, key.root, key.cache)

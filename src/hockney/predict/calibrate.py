@@ -25,14 +25,14 @@ _FLOOR = 0.02
 """Repetitions differ by a few per cent at best: no residual counts as smaller."""
 _DAMPING = 0.02
 _LONGEST = 0.7
-"""ln units that a parameter moves in one step."""
+"""The most that a parameter moves in one step, in ln."""
 _REORDER = (3, 7)
-"""Steps before which messages are put anew in the order in which they pass what is shared."""
+"""Steps before which the order of messages on shared links is simulated anew."""
 _IMPORTANCE = 0.7
-"""A point of P ranks weighs (P / most ranks) to that power: larger runs are what is extrapolated from."""
+"""A point of P ranks weighs (P / most ranks) to that power: predictions extrapolate from the larger runs."""
 
 
-class Played:
+class Replay:
     """A scenario that can be simulated again and again: its trace and how its costs depend on the parameters."""
 
     def __init__(self, scenario: Scenario, statistic: str, layout: ParameterLayout, curves: CostCurves) -> None:
@@ -108,15 +108,15 @@ def _quadratic(rows: sparse.csr_array, matrix: Array) -> Array:
     return np.asarray(rows.multiply(rows @ matrix) @ np.ones(matrix.shape[0]))
 
 
-def play_all(
+def replay_all(
     scenarios: Sequence[Scenario], statistics: Sequence[str], layout: ParameterLayout, theta: Array
-) -> list[Played]:
-    """Traces of all scenarios."""
+) -> list[Replay]:
+    """Recorded traces of all scenarios."""
     curves = _Curves(layout, theta)
     with ThreadPoolExecutor() as pool:
         return list(
             pool.map(
-                lambda pair: Played(pair[0], pair[1], layout, curves(pair[0])),
+                lambda pair: Replay(pair[0], pair[1], layout, curves(pair[0])),
                 zip(scenarios, statistics, strict=True),
             )
         )
@@ -137,18 +137,18 @@ class _Curves:
 
 
 def calibrate(
-    played: Sequence[Played],
+    replays: Sequence[Replay],
     measured_s: Array,
     layout: ParameterLayout,
     begin: Array,
     *,
     steps: int = 10,
 ) -> Calibration:
-    """Parameters from `begin` on that explain `measured_s`, shape (len(played),)."""
+    """Parameters from `begin` on that explain `measured_s`, shape (len(replays),)."""
     theta = begin.copy()
     penalty, target = layout.prior(begin)
     observed = np.log(measured_s)
-    ranks = np.array([replay.scenario.ranks for replay in played], dtype=np.float64)
+    ranks = np.array([replay.scenario.ranks for replay in replays], dtype=np.float64)
     importance = (ranks / ranks.max()) ** _IMPORTANCE
     importance /= importance.mean()
     damping = _DAMPING
@@ -156,9 +156,9 @@ def calibrate(
     for step in range(steps + 1):
         if step in _REORDER:
             curves = _Curves(layout, theta)
-            for replay in played:
+            for replay in replays:
                 replay.order(curves(replay.scenario))
-        slopes = [replay.slope(theta) for replay in played]
+        slopes = [replay.slope(theta) for replay in replays]
         residual = observed - np.array([value for value, _ in slopes])
         scale = max(1.4826 * float(np.median(np.abs(residual))), _FLOOR)
 

@@ -1,4 +1,4 @@
-"""The time of a collective by every algorithm, how each was found, its formula, and whether the best can be told.
+"""The time of a collective by every algorithm: the method, the formula, and whether the best one is certain.
 
 Three ways: all ranks are simulated; one rank stands for all where all do the same and cost the same (`by_class`);
 or, where each further rank adds the same round, two small numbers of ranks give the line (`closed_form`).
@@ -32,23 +32,23 @@ FEW_MESSAGES = 2e5
 MOST_STEPS = 8e6
 """Steps of one rank and their dependencies: a gigabyte."""
 UNCALIBRATED = 1.5
-"""Without a measured collective, times nearer than this ratio are not told apart: the median error of such
-predictions on published clusters is 30 to 50 %."""
+"""Times of smaller ratio cannot be ordered where no collective was measured: the median error of such predictions
+on published clusters is 30 to 50 %."""
 
 PUBLISHED = "library"
-"""Name of a model in the machine file that says no algorithm."""
+"""Name of a model in the machine file that names no algorithm."""
 BOUND = "lower bound"
-"""How a row was found that has no time, only what it takes at least."""
+"""Method of a row that has no time, only a lower bound of it."""
 
 _LINE = (48, 96)
 """Numbers of ranks through which a line goes: both even, and beyond all special cases."""
 _LOG_LINE = 1024
-"""At least that many ranks, and twice as many, where each doubling adds the same rounds."""
+"""The line through two numbers of ranks begins here where each doubling adds the same rounds."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One algorithm: `time_s` is the last rank's finish after a common start, None where `note` says why not.
+    """One algorithm: `time_s` is the last rank's finish after a common start; `note` is why it is None.
 
     `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path.
     """
@@ -103,7 +103,7 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
 
 
 def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
-    """What a machine file's own model of the collective says; no time where it speaks of other ranks or sizes.
+    """The answer of a machine file's own model of the collective; no time outside its ranks and sizes.
 
     Where the model is a lower bound it is `low_s`, and there is no time.
     """
@@ -117,7 +117,7 @@ def published(model: CollectiveModel, ranks: int, size_B: int) -> Row:
 
 
 def _steps_of_one(request: ScheduleRequest) -> float:
-    """About how many steps and dependencies the root has, from how they grow between 64 and 128 ranks."""
+    """The approximate number of the root's steps and dependencies, from their growth between 64 and 128 ranks."""
     name = request.algorithm.collective, request.algorithm.name
     ranks = request.problem.ranks
 
@@ -151,7 +151,7 @@ def _simulated(
 
 
 def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
-    """Through two small numbers of ranks with the same blocks, to the number that is asked for."""
+    """Extrapolate the line through two small numbers of ranks with blocks of the same size."""
     few, more = (_fewer(request, ranks) for ranks in _LINE)
     share = (request.problem.ranks - _LINE[0]) / (_LINE[1] - _LINE[0])
     block_B = few.problem.bytes // _LINE[0]
@@ -161,9 +161,9 @@ def _line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row
 
 
 def _log_line(request: ScheduleRequest, costs: MachineCosts, asymptotic: str) -> Row:
-    """Through two numbers of ranks that are smaller by powers of two, along the logarithm.
+    """Extrapolate, along the logarithm, the line through two numbers of ranks that are smaller by powers of two.
 
-    So many that a vector has fewer elements than ranks in both or in neither.
+    Either both or neither of the two have more ranks than the vector has elements.
     """
     p = request.problem
     enough = max(_LOG_LINE, 2 * p.bytes // p.element_B if p.bytes < p.element_B * p.ranks else _LOG_LINE)
@@ -312,7 +312,7 @@ def _order(once: float, twice: float) -> str:
 
 
 def lower_bound(request: ScheduleRequest, costs: MachineCosts) -> dict[str, float]:
-    """No algorithm is faster than what one rank knows can be told to all, or a rank can move its bytes.
+    """Two bounds of every algorithm: the time to spread one rank's knowledge to all, and to move a rank's bytes.
 
     With d the time of an empty message and s the time between two of a rank, at most x^t ranks know by the time
     t, where x^−s + x^−d = 1 (Karp, Sahay, Santos and Schauser 1993 count them exactly).
@@ -330,7 +330,7 @@ def lower_bound(request: ScheduleRequest, costs: MachineCosts) -> dict[str, floa
 
 
 def _spread_s(ranks: int, told_s: float, between_s: float) -> float:
-    """The least time in which one rank's knowledge reaches all."""
+    """The least time in which one rank's knowledge can reach all."""
     if ranks == 1 or told_s <= 0:
         return 0.0
     if between_s <= 0:
@@ -344,7 +344,7 @@ def _spread_s(ranks: int, told_s: float, between_s: float) -> float:
 
 
 def verdict(rows: Sequence[Row]) -> dict[str, Any]:
-    """The best of the rows, by what it wins over the next, and whether that can be told; None of bounds alone."""
+    """The best row, its margin over the next, and whether that is significant; None where all are bounds."""
     known = sorted((row for row in rows if row.time_s is not None), key=lambda row: row.time_s or 0.0)
     if not known and any(row.method == BOUND for row in rows):
         return {"best": None, "margin": None, "told_apart": None, "not_told_apart_from": []}

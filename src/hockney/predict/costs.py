@@ -1,4 +1,4 @@
-"""What messages cost, in the form that the simulator takes (cpp/simulate/cost.hpp)."""
+"""Costs of messages in the form that the simulator reads (cpp/simulate/cost.hpp)."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ BUFFERED, HELD = -1.0, -2.0
 
 @dataclass(frozen=True)
 class Costs:
-    """A curve for each of `TERMS` for messages of each locality, in the order asked for, and of local work."""
+    """A curve for each of `TERMS` of messages of each requested locality, and curves of local work."""
 
     messages: list[list[Curve]]
     copy: Curve
     reduce: Curve
 
     def curves(self) -> CostCurves:
-        """As the core takes them."""
+        """The curves in the form that the core reads."""
         return CostCurves(self.messages, self.copy, self.reduce)
 
 
 class CostSource(Protocol):
-    """What knows the costs of messages by locality."""
+    """A source of the costs of messages by locality."""
 
     @property
     def copies_cost(self) -> bool:
@@ -45,7 +45,7 @@ class CostSource(Protocol):
         ...
 
     def at(self, localities: Sequence[int]) -> Costs:
-        """Of messages at these localities (index into `scenario.LOCALITIES`)."""
+        """Costs of messages at these localities (index into `scenario.LOCALITIES`)."""
         ...
 
 
@@ -130,5 +130,5 @@ def loggp_costs(*, reduce_s_per_B: float = 0.0, copy_s_per_B: float = 0.0, **mes
 
 
 def loggp(**parameters: Any) -> CostCurves:
-    """`loggp_costs` as the core takes them."""
+    """`loggp_costs` in the form that the core reads."""
     return loggp_costs(**parameters).curves()

@@ -73,7 +73,7 @@ class DatatypePrediction:
 
 @dataclass(frozen=True)
 class DatatypeVerdict:
-    """`answer`: library, by hand, or cannot be told. `factor`: the time of `send` over that of `hand`."""
+    """`answer`: library, by hand, or undecided. `factor`: the time of `send` over that of `hand`."""
 
     answer: str
     why: str
@@ -194,7 +194,7 @@ class _Contiguous:
 
 
 def _contiguous(costs: LayoutCosts, size_B: int) -> _Contiguous:
-    """Above the largest size the line of the last two goes on, not falling; below the smallest it is constant."""
+    """The time of a contiguous message: constant below the smallest size, a rising line above the largest."""
     smallest, (largest, last_s) = costs.contiguous[0][0], costs.contiguous[-1]
     if size_B in dict(costs.contiguous):
         return _Contiguous(costs.contiguous_s(size_B))

@@ -1,4 +1,4 @@
-"""Every estimator on the same split of a collective's points: what it sees, is asked, and how far it is off."""
+"""Every estimator on the same split of a collective's points: training, predictions and their errors."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class MeasurementSet:
 
 @dataclass(frozen=True)
 class ParameterSearch:
-    """Where parameters are looked for, in logarithms: from `begin` (k,) on, with a normal prior about it.
+    """A search for parameters, in logarithms: it starts at `begin` (k,), with a normal prior around it.
 
     `deviation`: that of the prior. `farthest`: bounds either way. `steps`: of L-BFGS-B at most.
     """
@@ -85,7 +85,7 @@ class GaussianProcess:
 
 
 def left_out(covariance: Array, value: Array) -> tuple[Array, Array]:
-    """By how much each measurement misses what all others say of it, and the variance of that: eq. 5.12.
+    """The residual of each measurement against the prediction from all others, and its variance: eq. 5.12.
 
     Shapes (n,). `covariance` (n, n) with noise, `value` (n,).
     """

@@ -1,15 +1,13 @@
-"""What messages cost on a machine, from its machine file or its description: where a prediction begins."""
+"""Costs of messages and local work on a machine, from its machine file or its description."""
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
@@ -18,108 +16,23 @@ from hockney.machine.system import Mapping as Places
 from hockney.machine.system import Node, System, SystemNetwork
 from hockney.models.base import Fit
 from hockney.models.base import predict as predict_fit
-from hockney.predict.costs import NOTHING, TERMS, Costs, Curve, per_byte, protocols
+from hockney.predict.costs import TERMS, Costs, per_byte
+from hockney.predict.message_costs import ASSUMED, COMMAND_LINE, PROCESSOR, SIZES_B, Messages
 from hockney.predict.point_to_point import message_times
-from hockney.predict.scenario import LOCALITIES, Place, place_of
+from hockney.predict.scenario import LOCALITIES, NETWORK, Place, place_of
 
-Array = NDArray[np.float64]
-
-SIZES_B = np.array([0.0, *2.0 ** np.arange(31)])
-"""Curves have a point at each."""
-
-NETWORK = len(LOCALITIES) - 1
 WITHOUT_NETWORK = (
     "give --network-latency and --network-bandwidth, or a --machine that has such messages (orfeo_thin is a "
     "published one), or measure them: `hockney measure --hosts A,B`"
 )
-"""What to do where messages between nodes are needed and nobody measured them."""
+"""The hint where messages between nodes are needed and were not measured."""
 
-OVERHEAD_SHARE = 0.35
-"""Of the time of an empty message, at either processor, where o_s and o_r were not measured (LogP fits)."""
-_OF_LOGGP = ("overhead_s", "receive_overhead_s", "gap_s")
 WORK = ("copy_s_per_B", "reduce_s_per_B")
-COMMAND_LINE = "the command line"
-ASSUMED = "assumed: 35 % of an empty message"
 _WORK_S_PER_B = 1e-10
-"""A reduction or a copy, where it was not measured: 10 GB/s, one core of today."""
+"""Time of a byte that is reduced or copied, where it was not measured: 10 GB/s, a core of today."""
 
 MOST_PLACED = 6_000_000
-"""Ranks that are given a place: a gigabyte."""
-
-
-@dataclass(frozen=True)
-class Messages:
-    """Messages of one locality: time one way by size, the processors' times, time between two, limit of eager.
-
-    `origins` says of LogGOPS parameters where they come from.
-    """
-
-    one_way_s: Array
-    send_s: float
-    receive_s: float
-    between_s: Array
-    rendezvous_above_B: float | None = None
-    overhead_s_per_B: float = 0.0
-    origins: Mapping[str, str] = field(default_factory=dict)
-
-    def curves(self) -> list[Curve]:
-        """By term, as the simulator takes them."""
-        sizes = SIZES_B.tolist()
-        transfer = self.transfer_s
-
-        def overhead(time_s: float) -> Curve:
-            return [0.0, 1.0], [time_s, time_s + self.overhead_s_per_B]
-
-        of_term: dict[str, Curve] = {
-            "send": overhead(self.send_s),
-            "receive": overhead(self.receive_s),
-            "gap": (sizes, self.between_s.tolist()),
-            "drain": (sizes, self.between_s.tolist()),
-            "transfer": (sizes, transfer.tolist()),
-            "handshake": protocols(
-                rendezvous_above_B=math.inf if self.rendezvous_above_B is None else self.rendezvous_above_B,
-                handshake_s=float(transfer[0]),
-            ),
-        }
-        return [of_term.get(term, NOTHING) for term in TERMS]
-
-    @property
-    def transfer_s(self) -> Array:
-        """What a message takes besides the processors, at `SIZES_B`."""
-        return np.maximum(self.one_way_s - self.send_s - self.receive_s, 0.0)
-
-    def parameters(self) -> dict[str, float | None]:
-        """As LogGOPS: those of an empty message, and G of the largest."""
-        transfer = self.transfer_s
-        return {
-            "latency_s": float(transfer[0]),
-            "overhead_s": self.send_s,
-            "receive_overhead_s": self.receive_s,
-            "overhead_s_per_B": self.overhead_s_per_B,
-            "gap_s": float(self.between_s[0]),
-            "gap_s_per_B": float(transfer[-1] - transfer[-2]) / float(SIZES_B[-1] - SIZES_B[-2]),
-            "rendezvous_above_B": self.rendezvous_above_B,
-        }
-
-    def replaced(self, given: Mapping[str, float | None]) -> Messages:
-        """With the LogGOPS parameters that are given. L and g move their curves, G makes them straight lines."""
-        known = {**self.parameters(), **given}
-        send_s, receive_s = float(known["overhead_s"] or 0), float(known["receive_overhead_s"] or 0)
-        transfer, between = self.transfer_s, self.between_s
-        if "gap_s_per_B" in given:
-            further_s = np.maximum(SIZES_B - 1, 0) * float(known["gap_s_per_B"] or 0)
-            transfer, between = transfer[0] + further_s, between[0] + further_s
-        transfer = transfer + float(known["latency_s"] or 0) - transfer[0]
-        between = between + float(known["gap_s"] or 0) - between[0]
-        return Messages(
-            transfer + send_s + receive_s,
-            send_s,
-            receive_s,
-            between,
-            known["rendezvous_above_B"],
-            float(known["overhead_s_per_B"] or 0),
-            {**self.origins, **dict.fromkeys(given, COMMAND_LINE)},
-        )
+"""Most ranks with a place each: they take a gigabyte."""
 
 
 @dataclass(frozen=True)
@@ -130,20 +43,20 @@ class MachineCosts:
     origin: str
     warnings: list[str] = field(default_factory=list)
     node_s_per_B: float = 0.0
-    """Of a node's link into the network, which its ranks share; 0 where it is not known."""
+    """Time of a byte on a node's link into the network, which its ranks share; 0 where it is not known."""
     copy_s_per_B: float = _WORK_S_PER_B
     reduce_s_per_B: float = _WORK_S_PER_B
     largest_B: int | None = None
-    """Of the messages that were measured; None where none were."""
+    """The largest message measured; None where none was."""
     one_node: int | None = None
-    """Ranks that one node is known to hold: up to so many need no network where there is no place. None: any."""
+    """Ranks that fit on one node as far as is known: so many, without a place, need no network. None: any."""
     network: str = ""
-    """What is assumed of messages between nodes, in words; empty where they were measured or are not known."""
+    """What is assumed of messages between nodes, in words; empty where they were measured or are unknown."""
     lacking: str = ""
-    """What is missing to assume something of them, in words."""
+    """What such an assumption lacks, in words."""
 
     def nearest(self, locality: int) -> int:
-        """Itself where it was measured, else the nearest measured one farther out, else farther in."""
+        """The locality itself if measured, else the nearest measured one farther out, else farther in."""
         return min(self.messages, key=lambda known: (known < locality, abs(known - locality)))
 
     def check_network(self, place: Place | None, ranks: int) -> None:
@@ -162,18 +75,18 @@ class MachineCosts:
         )
 
     def on_nodes(self, nodes: int | None) -> MachineCosts:
-        """Those of ranks without a place that are known to be on so many nodes; None: that is not known.
+        """Costs of ranks without a place, known to be on so many nodes; None: that is not known.
 
-        A locality that was asked for stays.
+        Costs that `alike` has reduced to one locality stay as they are.
         """
         if nodes is None or self.one_node is None:
             return self
         return replace(self, one_node=sys.maxsize if nodes == 1 else 1)
 
     def alike(self, ranks: int) -> MachineCosts:
-        """Those of so many ranks without a place: all pairs are as far apart as the farthest locality known.
+        """Costs of so many ranks without a place: all pairs have the farthest known locality.
 
-        Up to `one_node` ranks a network that is only assumed is left out. RequestError as `check_network`.
+        Up to `one_node` ranks do without a network that is only assumed. RequestError as `check_network`.
         """
         self.check_network(None, ranks)
         farthest = self._farthest(ranks)
@@ -185,7 +98,7 @@ class MachineCosts:
         return max(inside) if inside and fits and self.network else max(self.messages)
 
     def assumptions(self, place: Place | None, ranks: int) -> list[str]:
-        """What stands in for localities that these ranks need and nobody measured, in words."""
+        """What replaces localities that these ranks need and that were not measured, in words."""
         if ranks < 2:
             return []
         used = [self._farthest(ranks)] if place is None else place.localities
@@ -210,7 +123,7 @@ class MachineCosts:
         return self.copy_s_per_B > 0
 
     def at(self, localities: Sequence[int]) -> Costs:
-        """Those of the nearest locality that was measured: see `check_network` and `assumptions`."""
+        """Costs at the nearest measured locality of each: see `check_network` and `assumptions`."""
         messages = [self.messages[self.nearest(locality)].curves() for locality in localities]
         if self.node_s_per_B and localities[-1] == NETWORK:
             messages[-1][TERMS.index("node_link")] = per_byte(self.node_s_per_B)
@@ -226,7 +139,7 @@ class MachineCosts:
         ]
 
     def replaced(self, given: Mapping[str, float | None]) -> MachineCosts:
-        """With LogGOPS parameters, and those of local work, in place of the machine's."""
+        """These costs with the given LogGOPS parameters and times of local work."""
         of_message = {name: value for name, value in given.items() if name not in WORK}
         return replace(
             self,
@@ -236,7 +149,7 @@ class MachineCosts:
         )
 
     def described(self, given: Mapping[str, float | None], localities: Sequence[int]) -> dict[str, Any]:
-        """{locality: {parameter: {value, from}}} as LogGOPS, where `given` were replaced; None: all are eager."""
+        """{locality: {parameter: {value, from}}} as LogGOPS; `given` were replaced. Limit None: all are eager."""
         described: dict[str, Any] = {}
         for locality in localities:
             messages = self.messages[self.nearest(locality)]
@@ -259,9 +172,9 @@ def placed(
     nodes: int | None = None,
     ppn: int | None = None,
 ) -> tuple[MachineCosts, Place]:
-    """Where the system's mapping puts ranks, and costs that know the link they share.
+    """Costs with the node's link into the network, and the places that the system's mapping gives the ranks.
 
-    RequestError for what the system does not hold.
+    RequestError for ranks, nodes or a mapping that the system does not have.
     """
     if ranks > MOST_PLACED:
         raise RequestError(
@@ -275,10 +188,10 @@ def placed(
 
 
 def of_machine(machine: Machine, origin: str, *, both_ways: bool = False) -> MachineCosts:
-    """From the ping-pongs of a machine file. RequestError where it has none of a known locality.
+    """Costs from a machine file's ping-pongs. RequestError where it has none of a known locality.
 
-    The time between two messages is that of many in a row, where those were measured; with `both_ways`, of many
-    in either direction.
+    The time between two messages is that of many in a row (bandwidth), if measured; with `both_ways`, of
+    many in both directions (bidirectional).
     """
     messages: dict[int, Messages] = {}
     largest_B: list[int] = []
@@ -299,12 +212,12 @@ def of_machine(machine: Machine, origin: str, *, both_ways: bool = False) -> Mac
 
 
 def ranks_of_one_node(machine: Machine) -> int:
-    """How many ranks any of the machine's nodes is known to hold: its CPUs, or the two of a measured pair."""
+    """How many ranks each of the machine's nodes holds at least: its CPUs, or the two of a measured pair."""
     return max(2, min((host.cpus for host in machine.system.hosts if host.cpus), default=2))
 
 
 def of_system(system: System) -> MachineCosts:
-    """A bound from a description alone: published rates and latencies, else what is usual on such machines."""
+    """Rough costs from a description alone: published rates and latencies, else usual ones."""
     import pandas as pd
 
     nothing = pd.DataFrame(columns=["operation", "statistic", "time_s", "bytes", "mapping", "repetition"])
@@ -312,18 +225,14 @@ def of_system(system: System) -> MachineCosts:
     messages = {}
     for locality in range(len(LOCALITIES)):
         one_way = np.array([times(locality, size_B) for size_B in SIZES_B])
-        overhead_s = OVERHEAD_SHARE * one_way[0]
         origins = dict.fromkeys(("latency_s", "gap_s_per_B"), f"the description of {system.name}")
-        origins |= dict.fromkeys(_OF_LOGGP, ASSUMED)
-        messages[locality] = Messages(
-            one_way, overhead_s, overhead_s, one_way - one_way[0] + overhead_s, origins=origins
-        )
+        messages[locality] = Messages.assumed(one_way, origins)
     warning = f"nothing was measured: the description of {system.name} and usual latencies give a rough bound"
     return MachineCosts(messages, f"the description of {system.name}", [warning])
 
 
 def usual() -> MachineCosts:
-    """Where neither machine nor system is given: what is usual on clusters of today, to compare algorithms."""
+    """Costs that are usual on clusters of today, to compare algorithms without a machine or system."""
     system = System(
         schema_version=1,
         name="a usual cluster",
@@ -356,15 +265,7 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
     if entry.eager_limit_B is not None:
         origins["rendezvous_above_B"] = f"{origin}: eager limit of the library"
     if loggp is None:
-        overhead_s = OVERHEAD_SHARE * float(one_way[0])
-        return Messages(
-            one_way,
-            overhead_s,
-            overhead_s,
-            one_way - one_way[0] + overhead_s,
-            entry.eager_limit_B,
-            origins=origins | dict.fromkeys(_OF_LOGGP, ASSUMED),
-        )
+        return Messages.assumed(one_way, origins, entry.eager_limit_B)
     between = _value(loggp, "g") + np.maximum(SIZES_B - 1, 0) * _value(loggp, "G")
     return Messages(
         one_way,
@@ -372,12 +273,12 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
         _value(loggp, "o_r"),
         between,
         entry.eager_limit_B,
-        origins=origins | dict.fromkeys(_OF_LOGGP, f"{origin}: loggp"),
+        origins=origins | dict.fromkeys(PROCESSOR, f"{origin}: loggp"),
     )
 
 
 def _with_rate(messages: Messages, machine: Machine, locality: str, origin: str, *, both_ways: bool) -> Messages:
-    """With the time between messages that were measured many in a row, which bounds the processors' part too."""
+    """`messages` with the measured time between many in a row, which also bounds the processors' shares."""
     operation = "bidirectional"
     entry = _entry(machine, locality, operation) if both_ways else None
     if entry is None:

@@ -44,8 +44,8 @@ class MessagePrediction:
 
 
 STEP = 4.0
-"""Beyond the largest measured size the interval grows by its own factor again for each such ratio of sizes: what
-a point left out of the measurements taught about one step is all that is known of the next ones."""
+"""The interval grows by its own factor for each such ratio of sizes beyond the largest measured one: all that is
+known of these steps is the error of one step inside the measurements."""
 
 MOST_B = 2**63 - 1
 

@@ -7,15 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hockney.machine.system import System
-from hockney.predict.machine_costs import (
-    ASSUMED,
-    COMMAND_LINE,
-    NETWORK,
-    OVERHEAD_SHARE,
-    SIZES_B,
-    MachineCosts,
-    Messages,
-)
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import ASSUMED, COMMAND_LINE, OVERHEAD_SHARE, SIZES_B, Messages
+from hockney.predict.scenario import NETWORK
 from hockney.units import format_rate, format_time
 
 _NOTHING = Messages(np.zeros_like(SIZES_B), 0.0, 0.0, np.zeros_like(SIZES_B))
@@ -40,7 +34,7 @@ class NetworkFigures:
 
     @property
     def words(self) -> str:
-        """What is assumed, as a warning says it."""
+        """The assumption, as the text of a warning."""
         known = []
         if self.latency_s is not None:
             known.append(f"{format_time(self.latency_s)} ({self.latency_source})")
@@ -49,7 +43,7 @@ class NetworkFigures:
         return f"messages between nodes are assumed, not measured: {' and '.join(known)}"
 
     def completed(self, system: System | None) -> NetworkFigures:
-        """With what is published for the system where nothing is given."""
+        """The figures, with those published for the system where none are given."""
         if system is None:
             return self
         source = f"published for {system.name}, a bound"

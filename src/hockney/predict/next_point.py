@@ -26,7 +26,7 @@ Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 REACH_RANKS, REACH_BYTES = 0.35, 1.5
-"""A point tells about others of its algorithm and placement within about so much in ln ranks and ln bytes."""
+"""Reach of a point in ln ranks and ln bytes: it informs about others of its algorithm and placement this near."""
 MEASURED = 0.01
 """Deviation in ln of a measured time that came without an interval."""
 WIDEST = 2.0

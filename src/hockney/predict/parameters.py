@@ -21,38 +21,37 @@ from scipy import sparse
 
 from hockney._core import CostCurves
 from hockney.predict.costs import BUFFERED, HELD, NOTHING, TERMS, Curve, protocols
-from hockney.predict.scenario import LOCALITIES, Scenario
+from hockney.predict.scenario import LOCALITIES, NETWORK, Scenario
 
 Array = NDArray[np.float64]
 
 PARTS = ("send", "transfer", "receive")
 """Terms of a message that are fitted for each locality."""
-NETWORK = len(LOCALITIES) - 1
 ROW = len(LOCALITIES) * len(TERMS) + 2
 """Columns of a table of costs: terms of each locality, a copy, a reduction."""
 _SENDER = _RECEIVER = 0.35
-"""Of a point-to-point time at the start: half of it is the processors', about as LogP fits find it."""
+"""Shares of a point-to-point time at the start: the processors take most of it, about as in LogP fits."""
 
 _SMOOTH = 0.4
 """How far, in ln, a curve usually bends where a size doubles."""
 _SLOPE = 0.3
-"""Per doubling of the size, of what a curve's level usually deviates."""
+"""Share of a level's usual deviation by which a curve changes where the size doubles."""
 _START = 0.5
 _EMPTY = 0.1
 """An empty message costs what the smallest costs."""
 _ALIKE = 0.15
 """The processor's part of sending is the same inside a node and into the network."""
 _MEMORY_B_PER_S = 3e10
-"""Of a NUMA domain's memory for messages, at the start."""
+"""Start of the bandwidth of a NUMA domain's memory for messages."""
 _HOP_S = 1e-7
-"""Of a switch, at the start."""
+"""Start of a switch's latency."""
 _ALGORITHM, _LOAD, _STEP, _LINK = 0.1, 0.1, 0.5, 1.0
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where the fit begins: seconds of a message by locality (index into LOCALITIES) and size, what it takes of
-    its node's link by size, and a byte that is reduced or copied."""
+    """Start of a fit: seconds of a message by locality (index into LOCALITIES) and size, of its node's link by
+    size, and of a byte that is reduced or copied."""
 
     message_s: Callable[[int, float], float]
     link_s: Callable[[float], float]

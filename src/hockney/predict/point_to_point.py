@@ -15,7 +15,7 @@ from hockney.records.record import Locality
 
 _LATENCY_S = (2e-7, 3e-7, 4e-7, 7e-7, 2e-6)
 _BANDWIDTH_B_PER_S = (1e10, 8e9, 7e9, 5e9, 5e9)
-"""Of today's clusters, by locality, where nothing was measured: data soon overrules them."""
+"""Usual values of today's clusters, by locality, for localities that were not measured."""
 
 
 def message_times(pairs: pd.DataFrame, system: System) -> Callable[[int, float], float]:

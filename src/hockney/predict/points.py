@@ -1,4 +1,4 @@
-"""From the tidy table to points: one row for each (algorithm, placement, ranks, bytes), repetitions pooled."""
+"""Points of the tidy table: one row for each (algorithm, placement, ranks, bytes), repetitions pooled."""
 
 from __future__ import annotations
 
@@ -10,17 +10,27 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
+from hockney.records import columns
 from hockney.records.series import default_statistic
 from hockney.records.table import RATES, operations
 
-TEXT = ("system", "mpi", "operation", "source", "variant", "cache", "algorithm", "mapping")
-NUMBERS = ("nodes", "ppn", "ranks", "bytes", "segment_bytes", "radix", "root", "pairs", "window")
-POINT = (*TEXT, *NUMBERS, "oversubscribed")
-"""What tells one point from another. Text that is unknown is "", a number NA."""
+_IDENTIFYING = [
+    column
+    for column in columns.ALL
+    if column.identifies in ("setting", "scale", "choice", "call", "point", "visit")
+    and column.name != "statistic"
+]
+_SAMPLED = ("system", "mpi", "operation", "source", "variant", "cache", "algorithm", "mapping")
+"""The order in which `sample` of a split hashes the text columns: another order would draw another sample,
+so a new column comes last."""
+TEXT = tuple(sorted((column.name for column in _IDENTIFYING if column.kind == "text"), key=_SAMPLED.index))
+NUMBERS = tuple(column.name for column in _IDENTIFYING if column.kind in ("count", "whole"))
+POINT = (*TEXT, *NUMBERS, *(column.name for column in _IDENTIFYING if column.kind == "truth"))
+"""Columns that identify a point of a collective. Unknown text is "", an unknown number NA."""
 
-GROWING = ("nodes", "ppn", "ranks")
+GROWING = columns.SCALE
 """What changes together when the same run is made larger."""
-CHOICE = ("algorithm", "segment_bytes", "radix")
+CHOICE = columns.CHOICE
 """What a library may choose."""
 DEFAULT = "default"
 """The algorithm of the library's own choice."""
@@ -113,9 +123,9 @@ def _usable(rows: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
 
 def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDArray[np.intp]]:
     """Positions of the points that agree in the columns `names`, by their values there (None: unknown)."""
-    columns = points[list(names)]
+    held = points[list(names)]
     # An unknown number is a value like any other, but NA is not equal to itself.
-    keys = columns.astype(object).where(columns.notna(), None)
+    keys = held.astype(object).where(held.notna(), None)
     groups: dict[Hashable, list[int]] = {}
     for position, key in enumerate(keys.itertuples(index=False, name=None)):
         groups.setdefault(key, []).append(position)
@@ -123,7 +133,7 @@ def positions(points: pd.DataFrame, names: Sequence[str]) -> dict[Hashable, NDAr
 
 
 def limits(train: pd.DataFrame) -> list[str]:
-    """What training points cannot tell, in words: no placement, a single size, a single number of ranks."""
+    """Limits of the training points, in words: no placement, a single size, a single number of ranks."""
     texts = []
     if (train["mapping"] == "").all():
         texts.append(

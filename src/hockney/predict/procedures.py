@@ -8,12 +8,12 @@ from hockney._core import Problem
 from hockney.registry import Registry
 
 Phase = tuple[str, str, Problem]
-"""Collective, algorithm and what is asked of it."""
+"""Collective, algorithm and problem."""
 
 
 @dataclass(frozen=True)
 class ProcedureRun:
-    """Phases that are simulated one after another, each rank going on by itself.
+    """Phases that are simulated one after another; each rank proceeds on its own.
 
     A rank's time is the end of phase `end` minus the end of phase `start`, or minus 0 where `start` is None:
     then all ranks begin together.

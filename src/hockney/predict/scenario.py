@@ -1,4 +1,4 @@
-"""From a point of a table to what is simulated: schedule, procedure, placement."""
+"""Scenarios: the schedule, procedure and placement that are simulated for a point of a table."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ from hockney.records.keys import COLLECTIVES
 Array = NDArray[np.float64]
 
 MOST_STEPS = 4_000_000
-"""Of a point that is simulated, all ranks and phases together: 0.2 GB and a second each time."""
+"""Largest number of steps of a simulated point, over all ranks and phases: 0.2 GB and a second each time."""
 
 LOCALITIES = (*DOMAINS, "network")
-"""In the order of the simulator's: the first level at which two ranks meet."""
+"""The simulator's order: a pair's locality is the first level that both ranks share."""
+NETWORK = len(LOCALITIES) - 1
+"""Index of the locality of ranks on different nodes."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the ranks of a run are: ids of shape (levels, ranks), each rank's node, the most ranks on a node.
+    """The places of a run's ranks: ids of shape (levels, ranks), each rank's node, the most ranks on a node.
 
     Links between nodes: extents of a torus, or nodes and uplinks of a tree's switches. `memory`: the NUMA domain
     whose memory each rank uses; none: it is not shared.
@@ -91,9 +93,9 @@ def memory_of(placed: Placement, node: Node) -> tuple[int, ...]:
 
 
 def place_of(placed: Placement, system: System | None = None) -> Place:
-    """Where ranks are, and what they share where `system` is given.
+    """The places of placed ranks, and the links that they share if `system` is given.
 
-    Levels below the one that a rank is bound to are left out: there it moves, so that nobody is near."""
+    Levels below a rank's binding are left out: the rank moves there, so that no other is reliably near."""
     ids = []
     nobody = -1 - np.arange(placed.ranks, dtype=np.int32)
     for level in DOMAINS:
@@ -244,7 +246,7 @@ def _phase(
 
 
 Weigh = Callable[[Array, ProcedureRun], Array]
-"""From exits of shape (phases, ranks) to weights of that shape: Σ weight · exit is the statistic."""
+"""Maps exits of shape (phases, ranks) to weights of that shape: Σ weight · exit is the statistic."""
 
 
 def _of_ranks(share: Callable[[Array], Array]) -> Weigh:

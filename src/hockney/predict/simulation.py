@@ -15,7 +15,7 @@ from hockney import _core
 from hockney._core import Kind, Network, Problem, Simulated
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, loggp_costs, per_byte, value
-from hockney.predict.scenario import LOCALITIES, Place
+from hockney.predict.scenario import LOCALITIES, NETWORK, Place
 from hockney.schedule.catalogue import ScheduleRequest
 
 RANK_B = 64
@@ -29,8 +29,6 @@ MOST_SEGMENTS = 64
 MOST_TRACED = 1_000_000
 """Steps: a table of more is no longer read by anybody."""
 
-
-FARTHEST = len(LOCALITIES) - 1
 NODE_LINK, NETWORK_LINK = TERMS.index("node_link"), TERMS.index("network_link")
 
 
@@ -82,7 +80,7 @@ class Shared:
         return (np.arange(ranks) // self.node_size).astype(np.int32)
 
     def place(self, ranks: int) -> Place:
-        """Where the ranks are: nobody shares anything smaller than a node. RequestError as `nodes`."""
+        """The places of the ranks, which share nothing smaller than a node. RequestError as `nodes`."""
         nodes = self.nodes(ranks)
         alone = -1 - np.arange(ranks, dtype=np.int32)
         levels = np.stack([*[alone] * (len(LOCALITIES) - 2), nodes])
@@ -91,7 +89,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """What a simulation tells. `method`: `simulated`, or `by_class` where one rank stands for all."""
+    """The result of a simulation. `method`: `simulated`, or `by_class` where one rank stands for all."""
 
     finish_s: NDArray[np.float64]
     """[ranks], by class [classes]."""
@@ -101,7 +99,7 @@ class SimulationResult:
     critical_path: dict[str, Any] | None = None
 
     def summary(self) -> dict[str, Any]:
-        """As `--json` has it."""
+        """The answer of `--json`."""
         answer = {
             "method": self.method,
             "makespan_s": float(self.finish_s.max()),
@@ -159,13 +157,13 @@ def _surroundings(
 ) -> tuple[Costs, NDArray[np.int32], Network]:
     if place is not None:
         costs = source.at(range(len(LOCALITIES)))
-        is_shared = costs.messages[FARTHEST][NODE_LINK] != NOTHING
+        is_shared = costs.messages[NETWORK][NODE_LINK] != NOTHING
         return costs, place.levels, Network(node_of_rank=place.node if is_shared else ())
     if shared is None:
-        return source.at([FARTHEST]), np.zeros((0, 0), np.int32), Network(node_of_rank=[])
+        return source.at([NETWORK]), np.zeros((0, 0), np.int32), Network(node_of_rank=[])
     nodes = shared.nodes(ranks)
     # What stays inside a node takes nothing of its links.
-    costs = source.at([FARTHEST - 1, FARTHEST])
+    costs = source.at([NETWORK - 1, NETWORK])
     costs.messages[1][NODE_LINK] = per_byte(shared.node_gap_s_per_B)
     costs.messages[1][NETWORK_LINK] = per_byte(shared.network_gap_s_per_B)
     network = Network(
@@ -225,11 +223,11 @@ def _critical_path(result: Simulated, costs: Costs) -> dict[str, Any]:
 
 
 def trace(request: ScheduleRequest, source: CostSource) -> Iterator[dict[str, Any]]:
-    """When every rank is busy with which step, in seconds. RequestError for more than a reader could use."""
+    """Start and end of every step of every rank, in seconds. RequestError for more than MOST_TRACED steps."""
     if (steps := 2 * expected_messages(request)) > MOST_TRACED:
         raise RequestError(f"about {steps:.2g} steps are too many for a trace", "trace fewer ranks")
     schedule = request.generate()
-    times = _core.timeline(schedule, source.at([FARTHEST]).curves())
+    times = _core.timeline(schedule, source.at([NETWORK]).curves())
     for rank, program in enumerate(schedule):
         for number, step in enumerate(program.steps):
             moved = step.source if step.kind == Kind.send else step.target
@@ -246,9 +244,9 @@ def trace(request: ScheduleRequest, source: CostSource) -> Iterator[dict[str, An
 
 
 def expected_messages(request: ScheduleRequest) -> float:
-    """About how many messages there are, from how their number grows between 64 and 128 ranks.
+    """The approximate number of messages, from its growth between 64 and 128 ranks.
 
-    An upper estimate: blocks that many ranks would leave empty are counted.
+    It is an upper estimate, because blocks that are empty for many ranks are counted.
     """
     ranks = request.problem.ranks
     if ranks <= 128:

@@ -96,7 +96,7 @@ def split(frame: pd.DataFrame, train: str, test: str, seed: int = 1) -> tuple[Ma
 
 
 def _holdings(frame: pd.DataFrame, text: str) -> str:
-    """What the table holds in the columns that a text speaks of."""
+    """The values in the columns that a text mentions."""
     contents = []
     for name in frame.columns:
         if str(name) not in text:

@@ -10,13 +10,17 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.terminal import group
 from hockney.terminal.loading import later
 from hockney.units import parse_bytes, parse_positive_rate, parse_time
 
 with later():
-    from hockney.predict.network_figures import NetworkFigures
+    from hockney.machine.file import load
+    from hockney.machine.system import System, find_system
+    from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, usual
+    from hockney.predict.network_figures import NetworkFigures, with_network
 
 predict = group(
     "predict",
@@ -52,14 +56,14 @@ class Placing(BaseModel):
     """Where ranks are: on a system, by one of its mappings."""
 
     system: Annotated[str, Option("Description of the system, a known name or a JSON file.")] = ""
-    mapping: Annotated[str, Option("Where the system's mapping puts ranks.")] = ""
+    mapping: Annotated[str, Option("Mapping of the system that places the ranks.")] = ""
     nodes: Annotated[int | None, Option("Nodes that are used.")] = None
     ppn: Annotated[int | None, Option("The most ranks on a node.")] = None
 
-    @property
-    def needs_system(self) -> bool:
-        """Whether something is said that means nothing without a system."""
-        return bool(self.mapping) or self.nodes is not None or self.ppn is not None
+    def refuse_places(self) -> None:
+        """RequestError where something is said that means nothing without a system."""
+        if self.mapping or self.nodes is not None or self.ppn is not None:
+            raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
 
 
 class NetworkOptions(BaseModel):
@@ -68,7 +72,7 @@ class NetworkOptions(BaseModel):
     network_latency_s: Annotated[
         float | None,
         Option(
-            "Of an empty message between nodes, such as 2us: assumed, not measured.",
+            "Latency of an empty message between nodes, such as 2us: assumed, not measured.",
             flags=("--network-latency",),
             read=parse_time,
         ),
@@ -76,7 +80,7 @@ class NetworkOptions(BaseModel):
     network_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            "Of messages between nodes, such as 12.5GB/s or 100Gbit/s.",
+            "Bandwidth of messages between nodes, such as 12.5GB/s or 100Gbit/s.",
             flags=("--network-bandwidth",),
             read=parse_positive_rate,
         ),
@@ -86,3 +90,23 @@ class NetworkOptions(BaseModel):
     def network(self) -> NetworkFigures:
         """What the two options say."""
         return NetworkFigures(self.network_latency_s, self.network_bandwidth_B_per_s)
+
+
+class MessageCosts(NetworkOptions, Placing, MachineFile):
+    """What messages cost between ranks that a system may place."""
+
+    def costs(self, *, both_ways: bool = False) -> tuple[MachineCosts, System | None]:
+        """Costs of the machine file, else of the system, else usual ones; the system with the network's options.
+
+        `both_ways` as of `of_machine`. RequestError for a mapping without a system.
+        """
+        system = find_system(self.system) if self.system else None
+        if self.is_there:
+            costs = of_machine(load(self.machine), str(self.machine), both_ways=both_ways)
+        else:
+            costs = of_system(system) if system else usual()
+        costs = with_network(costs, self.network, system)
+        if system is None:
+            self.refuse_places()
+            return costs, None
+        return costs, self.network.of(system)

@@ -1,9 +1,9 @@
-"""What the C++ runner answers, one model a kind of answer; SI units, `null` where a number is not finite.
+"""What the C++ runner answers, one model for each kind of answer; SI units, `null` where a number is not finite.
 
-`hello` opens a launch; `measurement` is a point between two ranks or of a collective; `record` is an effect's or
-an application's; `refused` and `error` stand in place of an answer. `record` is open: campaigns keep all that was
-said, also by a version of the runner that says more than these models name. An application's own answer is
-typed where the application is; those of effects, which campaigns ask by themselves, are at the end.
+`hello` opens a launch; `measurement` is a point between two ranks or of a collective; `record` is the answer of
+an effect or an application; `refused` and `error` stand in place of an answer. `record` is open: campaigns keep
+all that the runner says, even where a later version says more than these models name. The answers of effects are
+typed in `hockney.records.effect_answers`, those of applications in their folders.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from hockney.records.record import Bracketed
 
 
 def first_problem(error: ValidationError) -> str:
-    """Where and what is wrong first, in one line: `time_s: Field required`."""
+    """The place and the kind of the first problem, in one line: `time_s: Field required`."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 class Kept(BaseModel):
-    """Words of the runner that are stored: as they came, with what these models do not name, without defaults."""
+    """What the runner says, stored unchanged, with fields that no model names, without defaults."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -53,10 +53,10 @@ class ProcessorCache(Kept):
 
 
 class RankPlace(Kept):
-    """Where a rank is. What a system does not tell is absent, -1 or empty; a simulated host tells its name alone.
+    """The place of a rank. Unknown fields are absent, -1 or empty; a simulated host says only its name.
 
-    `machine`: the boot id, which hosts that are namespaces of one machine share. Numbers are the operating
-    system's; `siblings`: processors of the same core.
+    `machine` is the boot id, which all hosts that are namespaces of one machine share. Processors have the
+    operating system's numbers; `siblings` are those of the same core.
     """
 
     rank: int
@@ -82,7 +82,7 @@ class RankPlace(Kept):
 
 
 class Kernel(BaseModel):
-    """A kernel between two ranks: its largest sensible size (0: any) and whether a window of messages matters."""
+    """A kernel between two ranks, its largest sensible size (0: any), and whether it uses a window."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -123,7 +123,7 @@ class Hello(Said):
 
 
 class Refusal(Said):
-    """What was asked is not done: for want of memory (`reason`: `memory`), or as `message` says."""
+    """The runner declines: memory is short (`reason`: `memory`), or `message` says why."""
 
     KIND = "refused"
 
@@ -134,7 +134,7 @@ class Refusal(Said):
 
 
 class Mistake(Said):
-    """The runner does not understand what was asked."""
+    """The runner does not understand the request."""
 
     KIND = "error"
 
@@ -144,8 +144,8 @@ class Mistake(Said):
 class Measurement(Said, Bracketed):
     """A point between two ranks: the time of one message, its 95 % interval and the samples behind it.
 
-    `batch`: messages in a sample. `disturbed_at`: indices of samples set aside. `same_cpu`: samples at whose
-    start both ranks were on processors of the same number.
+    `batch`: messages in a sample. `disturbed_at`: indices of samples set aside. `same_cpu`: how many samples
+    began while both ranks were on processors of the same number.
     """
 
     KIND = "measurement"
@@ -164,9 +164,9 @@ class Measurement(Said, Bracketed):
 
 
 class CollectiveMeasurement(Measurement):
-    """A point of a collective: the completion time, and the same repetitions by other statistics.
+    """A point of a collective: the completion time, and other statistics of the same repetitions.
 
-    `late`: repetitions that missed their start. `proved`: the library was seen to run what was asked for.
+    `late`: repetitions that missed their start. `proved`: the library was seen to run the requested algorithm.
     """
 
     median_s: float
@@ -181,9 +181,9 @@ class CollectiveMeasurement(Measurement):
 
 
 class Answer(Said, Kept):
-    """What an effect or an application answers. Its own model names what else it says.
+    """The answer of an effect or an application, whose own model names the other fields.
 
-    `verified`: whether the data, or the result, were right; None where nothing is checked.
+    `verified`: whether the data or the result were right; None where nothing is checked.
     """
 
     KIND = "record"
@@ -191,7 +191,7 @@ class Answer(Said, Kept):
     verified: bool | None = None
 
     def read_as(self, kind: type[AnswerType]) -> AnswerType:
-        """The same by the names of its own model; ValueError where it does not say what that model needs."""
+        """This answer as `kind`; ValueError where it lacks what `kind` needs."""
         if isinstance(self, kind):
             return self
         try:
@@ -204,7 +204,7 @@ AnswerType = TypeVar("AnswerType", bound=Answer)
 
 
 class Timed(Answer, Bracketed):
-    """An answer with repetitions that were timed: the slowest rank's median and its 95 % interval.
+    """An answer about timed repetitions: the slowest rank's median and its 95 % interval.
 
     `low_s` and `high_s` are None with fewer than six repetitions. `disturbed_at`: indices of samples set aside.
     """
@@ -217,85 +217,15 @@ class Timed(Answer, Bracketed):
 
 
 class StreamsAnswer(Timed):
-    """Pairs that stream at once (injection, congestion): times of a window, `pair_s` the median of each pair.
+    """Pairs that stream at once (injection, congestion): times of a window; `pair_s` holds each pair's median.
 
-    `windows`: in a sample. `preempted`: samples left out because the system took a processor away.
+    `windows`: how many make a sample. `preempted`: samples left out because the system took a processor away.
     """
 
     verified: bool
     pair_s: list[float] = Field(default_factory=list)
     windows: int = 1
     preempted: int = 0
-
-
-class MatchingAnswer(Timed):
-    """Messages whose match lies deep in a queue: the time of each of `targets` in a row."""
-
-    targets: int = 1
-
-
-class DatatypesAnswer(Timed):
-    """A message of scattered data, and what the runner counted in its layout: blocks, and cache lines of 64 B.
-
-    `accesses`: a block and a line that it touches. `rounds`: messages in a sample.
-    """
-
-    bytes: int
-    blocks: int
-    lines: int
-    accesses: int
-    extent_B: int
-    rounds: int = 1
-
-
-class OverlapAnswer(Answer, Bracketed):
-    """A transfer alone and beside a computation of `computation_s`; seconds, one entry a repetition.
-
-    `done_early` of `tries` sends were done before their receive was posted. `tests`: calls of MPI_Test, which
-    took `tests_s` together. `clock_s`: one reading of the clock. `disturbed`: 1 where the system took a processor
-    away.
-    """
-
-    verified: bool
-    done_early: int
-    tries: int
-    computation_s: float
-    clock_s: float
-    alone_s: list[float]
-    total_s: list[float]
-    start_s: list[float]
-    wait_s: list[float]
-    tests_s: list[float]
-    tests: list[int]
-    disturbed: list[int] = Field(default_factory=list)
-
-
-class SynchronisationAnswer(Answer, Bracketed):
-    """Sends with a late receiver: `done` of `valid` tries were done before it came; `spoilt` ones are left out.
-
-    Seconds, one entry a try: of the send, of the late receive, and of transfers with a receiver that waits.
-    """
-
-    verified: bool
-    done: int
-    valid: int
-    spoilt: int = 0
-    patience_s: float | None = None
-    absence_s: float | None = None
-    transfers_s: list[float]
-    sending_s: list[float]
-    receiving_s: list[float]
-
-
-EFFECT_ANSWERS: dict[str, type[Answer]] = {
-    "congestion": StreamsAnswer,
-    "datatypes": DatatypesAnswer,
-    "injection": StreamsAnswer,
-    "matching": MatchingAnswer,
-    "overlap": OverlapAnswer,
-    "synchronisation": SynchronisationAnswer,
-}
-"""By the name of the effect (its file in cpp/runner/effects); any other effect's answer is a mere `Answer`."""
 
 
 SaidType = TypeVar("SaidType", bound=Said)

@@ -10,11 +10,14 @@ from typing import Literal
 
 Kind = Literal["text", "count", "whole", "real", "truth"]
 """`count` may be unknown, `whole` may not."""
-Role = Literal["", "ranks", "series", "point", "repetition", "condition", "visit"]
+Role = Literal["", "setting", "scale", "pair", "choice", "call", "point", "repetition", "condition", "visit"]
 """What a column identifies.
 
-    ranks       where, with what and by whom was measured: operations that agree in these were on the same ranks
-    series      what else is fixed while the message size varies
+    setting     by whom and with what was measured, and how ranks were mapped
+    scale       how many ranks on how many nodes: what grows together when the same run is made larger
+    pair        which two ranks: in operations between two ranks alone
+    choice      what a library may choose: the algorithm and its parameters
+    call        what else a program asks for: the operation, its root, how many messages at once
     point       what tells the points of one series apart
     repetition  which launch, or independent repeat
     condition   tells two records of a point apart, but both belong to one series
@@ -22,19 +25,19 @@ Role = Literal["", "ranks", "series", "point", "repetition", "condition", "visit
     (empty)     nothing: a value
 """
 Presence = Literal["required", "optional", "record"]
-"""Of a file: in each one, where a row knows it, or in none (then it is a field of records alone)."""
+"""Files hold a column always, where a row knows it, or never (then it is a field of records alone)."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """`name` is that in memory and, where a record has the field, there. Times are seconds in memory."""
+    """One column; records that have it call it by the same `name`. Times are seconds in memory."""
 
     name: str
     kind: Kind
     identifies: Role = ""
     presence: Presence = "optional"
     in_file: str = ""
-    """Its name in a file, where that is another; a file holds microseconds then."""
+    """Its name in a file where that differs; a file then holds microseconds."""
 
     @property
     def header(self) -> str:
@@ -43,53 +46,56 @@ class Column:
 
 
 ALL = (
-    Column("source", "text", "ranks"),
-    Column("system", "text", "ranks", "required"),
-    Column("mpi", "text", "ranks", "required"),
-    Column("operation", "text", "series", "required"),
-    Column("algorithm", "text", "series", "required"),
-    Column("mapping", "text", "ranks", "required"),
-    Column("nodes", "count", "ranks", "required"),
-    Column("ppn", "count", "ranks", "required"),
-    Column("ranks", "count", "ranks", "required"),
+    Column("source", "text", "setting"),
+    Column("system", "text", "setting", "required"),
+    Column("mpi", "text", "setting", "required"),
+    Column("operation", "text", "call", "required"),
+    Column("algorithm", "text", "choice", "required"),
+    Column("mapping", "text", "setting", "required"),
+    Column("nodes", "count", "scale", "required"),
+    Column("ppn", "count", "scale", "required"),
+    Column("ranks", "count", "scale", "required"),
     Column("bytes", "whole", "point", "required"),
     Column("statistic", "text", "point", "required"),
     Column("time_s", "real", presence="required", in_file="time_us"),
     Column("repetition", "whole", "repetition", "required"),
-    Column("variant", "text", "ranks"),
-    Column("segment_bytes", "count", "series"),
-    Column("radix", "count", "series"),
-    Column("root", "count", "series"),
-    Column("pairs", "count", "series"),
-    Column("window", "count", "series"),
-    Column("cache", "text", "ranks"),
+    Column("variant", "text", "setting"),
+    Column("segment_bytes", "count", "choice"),
+    Column("radix", "count", "choice"),
+    Column("root", "count", "call"),
+    Column("pairs", "count", "call"),
+    Column("window", "count", "call"),
+    Column("cache", "text", "setting"),
     Column("start", "text", "condition", "record"),
     Column("oversubscribed", "truth", "visit"),
     Column("samples", "count"),
     Column("low_s", "real", in_file="low_us"),
     Column("high_s", "real", in_file="high_us"),
-    Column("locality", "text", "ranks"),
-    Column("pair", "text", "ranks"),
+    Column("locality", "text", "pair"),
+    Column("pair", "text", "pair"),
     Column("eager_limit_B", "real"),
     Column("bandwidth_B_per_s", "real"),
     Column("message_rate_per_s", "real"),
 )
-"""In the order of a file, required ones before the others."""
+"""All columns in the order of a file, required ones first."""
 
 
-def _names(*roles: Role) -> tuple[str, ...]:
-    return tuple(column.name for role in roles for column in ALL if column.identifies == role)
+def names(*roles: Role) -> tuple[str, ...]:
+    """The columns of these roles, in the order of a file."""
+    return tuple(column.name for column in ALL if column.identifies in roles)
 
 
 REQUIRED = tuple(column.name for column in ALL if column.presence == "required")
 OPTIONAL = tuple(column.name for column in ALL if column.presence == "optional")
-SAME_RANKS = _names("ranks")
-"""What measurements of different operations share when they were made on the same ranks."""
-SERIES = _names("ranks", "series", "repetition")
+SCALE = names("scale")
+CHOICE = names("choice")
+SAME_RANKS = names("setting", "scale", "pair")
+"""Measurements of different operations that agree in these were made on the same ranks."""
+SERIES = (*SAME_RANKS, *names("choice", "call"), *names("repetition"))
 """What one series holds fixed."""
-POINT = _names("ranks", "series", "point")
-"""What two records share that measure the same thing."""
-VISITED = _names("ranks", "series", "point", "condition", "repetition")
-"""What the visits of one point share: that one of them shared a core makes it no other point."""
-RECORD = _names("ranks", "series", "point", "condition", "visit")
-"""What two imported records share that are repetitions of one point."""
+POINT = (*SAME_RANKS, *names("choice", "call"), *names("point"))
+"""Two records that agree in these measure the same thing."""
+VISITED = (*POINT, *names("condition", "repetition"))
+"""All visits of one point agree in these: a visit that shared a core is still a visit of that point."""
+RECORD = (*POINT, *names("condition", "visit"))
+"""Imported records that agree in these are repetitions of one point."""

@@ -1,4 +1,4 @@
-"""All that a campaign folder or a tidy table holds, read once; what fits, warns and draws is handed this."""
+"""All that a campaign folder or a tidy table holds, read once for everything that fits, warns and draws."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hockney.records.record import Record
 
 @dataclass(frozen=True)
 class Contents:
-    """`frame` is the tidy table, times in seconds; a table has nothing else.
+    """What a folder holds; of a table, `frame` alone: the tidy table with times in seconds.
 
-    `quiet` are the records that count (`hockney.records.table.quietest`), `warnings` what was damaged.
+    `quiet` holds the records that count (`hockney.records.table.quietest`), `warnings` names what was damaged.
     """
 
     path: Path

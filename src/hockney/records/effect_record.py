@@ -6,16 +6,17 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from hockney.records.answers import EFFECT_ANSWERS, Answer, AnswerType
+from hockney.records.answers import Answer, AnswerType
+from hockney.records.effect_answers.base import answer_type
 from hockney.records.record import Locality
 
 
 class EffectRecord(BaseModel):
     """One question to the runner about an effect (overlap, matching, …) and its answer, SI units.
 
-    Where `not_measurable` says why, nothing was asked and there is no answer; where `refused` does, the runner
-    declined. The keys of `parameters` are those of cpp/runner/effects/<effect>.cpp; `answer` is of the effect's
-    own kind (`EFFECT_ANSWERS`), an open `Answer` where this version does not know the effect.
+    `not_measurable` says why nothing was asked, `refused` why the runner declined; neither has an answer. The
+    keys of `parameters` are those of cpp/runner/effects/<effect>.cpp; `answer` is of the effect's own type
+    (`hockney.records.effect_answers`), or an open `Answer` where this version does not know the effect.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -49,12 +50,12 @@ class EffectRecord(BaseModel):
     @field_validator("answer", mode="before")
     @classmethod
     def _of_its_kind(cls, said: object, record: ValidationInfo) -> object:
-        kind = EFFECT_ANSWERS.get(record.data.get("effect", ""), Answer)
+        kind = answer_type(record.data.get("effect", ""))
         return said if said is None or isinstance(said, Answer) else kind.model_validate(said)
 
 
 def answered(record: EffectRecord, kind: type[AnswerType]) -> AnswerType:
-    """The record's answer by the names of its kind; ValueError where it has none, or one of another kind."""
+    """The record's answer read as `kind`; ValueError where there is none, or where it lacks what `kind` needs."""
     if record.answer is None:
         raise ValueError(f"nothing was answered about {record.effect}")
     return record.answer.read_as(kind)

@@ -1,4 +1,7 @@
-"""What is held fixed while the message size varies: between a pair of ranks, or in a collective."""
+"""Keys of the series that one launch measures: between a pair of ranks, or of a collective.
+
+A key has the columns (`hockney.records.columns`) that vary within a launch; the launch fixes the others.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from hockney import _core
 from hockney.records.record import Cache, Locality, Record, Start
 
 TRANSFERS = ("pingpong", "pingping", "bandwidth", "bidirectional")
-"""Operations between two ranks that time messages, the most telling first: the entries of a machine file."""
+"""Operations between two ranks that time messages, the most informative first: the entries of a machine file."""
 OVERHEADS = ("send_overhead", "receive_overhead")
-"""Operations between two ranks that time the processor's part; a `pingpong` entry holds what they gave."""
+"""Operations between two ranks that time the processor's part; a `pingpong` entry holds their results."""
 POINT_TO_POINT = (*TRANSFERS, *OVERHEADS)
 COLLECTIVES = {collective.name: collective for collective in _core.collectives()}
 """What each collective is, by name, in the usual order; cpp/schedule/collective.cpp declares it."""
@@ -37,22 +40,22 @@ class PairKey:
 
     @property
     def pair(self) -> str:
-        """As in `Record.pair`."""
+        """The pair as `Record.pair` has it: `0-1`."""
         return f"{self.leader}-{self.follower}"
 
     @property
     def where(self) -> str:
-        """For messages."""
+        """The series in words, for messages."""
         return f"{self.operation} {self.locality}"
 
     def sizes(self, given_B: list[int]) -> list[int]:
-        """The sizes that make sense, in bytes."""
+        """The sizes that this operation can be measured at, in bytes."""
         return given_B
 
 
 @dataclass(frozen=True)
 class CollectiveKey:
-    """A collective on the first `ranks` ranks. `root` None: it moves on with each repetition, or is none."""
+    """A collective on the first `ranks` ranks. `root` None: it moves with each repetition, or there is none."""
 
     operation: str
     algorithm: str
@@ -65,12 +68,12 @@ class CollectiveKey:
 
     @property
     def where(self) -> str:
-        """For messages."""
+        """The series in words, for messages."""
         segment = f", segment {self.segment_B} B" if self.segment_B else ""
         return f"{self.operation} {self.algorithm} on {self.ranks} ranks{segment}"
 
     def sizes(self, given_B: list[int]) -> list[int]:
-        """The sizes that make sense: one for a barrier, whole elements for a reduction, none empty."""
+        """The sizes that this operation can be measured at: 0 for a barrier, whole elements for a reduction."""
         collective = COLLECTIVES[self.operation]
         if not collective.has_size:
             return [0]
@@ -82,7 +85,7 @@ Key = PairKey | CollectiveKey
 
 
 def key_of(record: Record) -> Key:
-    """The series a record of ours belongs to."""
+    """The series that a record of Hockney's own belongs to; ValueError for a record from elsewhere."""
     if not record.cache:
         raise ValueError(f"no record of ours: {record.origin or record.operation}")
     if record.locality is not None:
@@ -103,5 +106,5 @@ def key_of(record: Record) -> Key:
 
 
 def stored_key(series: Mapping[str, Any]) -> Key:
-    """From a failure as it was written down."""
+    """The key of a failure that was written down."""
     return CollectiveKey(**series) if "algorithm" in series else PairKey(**series)

@@ -15,11 +15,11 @@ _point = attrgetter(*POINT)
 
 
 def merge(sources: Sequence[Path], target: Path) -> Campaign:
-    """A new campaign with all that the sources hold, which stay as they are.
+    """A new campaign with everything that the sources hold; the sources stay unchanged.
 
     A record that two sources share (one was made from the other) is taken once. Where two sources measured the
-    same point, or the same effect, the later one's repetitions are numbered on from the earlier one's.
-    RequestError for a source that is no campaign or holds nothing, or a target that holds something.
+    same point or the same effect, the later source's repetitions continue the numbering of the earlier one's.
+    RequestError for a source that is no campaign or is empty, and for a target that is not empty.
     """
     opened = [Campaign.open(path) for path in sources]
     if len({path.resolve() for path in sources}) < len(sources):

@@ -58,17 +58,17 @@ class Series:
         )
 
     def name(self) -> str:
-        """What tells this series from others, for messages: the known values of its key."""
+        """The known values of the key, which tell this series from others in messages."""
         return " ".join(value for value in self.key.values() if value)
 
 
 def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> list[Series]:
     """All series of one operation in a tidy table, in the table's order, sizes in bytes, times in seconds.
 
-    A series holds `SERIES` fixed; a value that is unknown is "". Rows of one size are repetitions: the value is
-    their median, the interval the hull of their values and intervals, so the spread between launches is part of
-    it. In a point-to-point table that names no `pair`, `repetition` takes its place: there each repetition is a
-    series of its own. `related` holds the other point-to-point operations measured on the same ranks.
+    A series holds the columns `SERIES` fixed; an unknown value is "". Rows of one size are repetitions: the value
+    is their median, the interval the hull of their values and intervals, so it includes the spread between
+    launches. Where a point-to-point table names no `pair`, each repetition is a series of its own. `related`
+    holds the other point-to-point operations measured on the same ranks.
 
     RequestError where the table has no such operation or statistic (the message lists what there is).
     """
@@ -92,7 +92,7 @@ def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> l
 
 
 def default_statistic(frame: pd.DataFrame, operation: str) -> str:
-    """The time that says most about an operation, of those in the table; RequestError without the operation."""
+    """The statistic in the table that says most about an operation; RequestError without the operation."""
     known = _times(frame, operation)
     return next((name for name in STATISTICS if name in known), STATISTICS[0])
 

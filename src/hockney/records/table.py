@@ -26,10 +26,10 @@ HEADER = tuple(column.header for column in ALL if column.presence == "required")
 """Columns that every file has, in this order."""
 STATISTICS: tuple[str, ...] = get_args(Statistic)
 RATES = ("bandwidth_B_per_s", "message_rate_per_s")
-"""Statistics that are no times: their rows leave the time empty and fill the column of that name."""
+"""Statistics that are not times: their rows leave the time empty and fill the column of that name."""
 
 DIRECTIONS: Mapping[str, int] = {"bandwidth": 1, "bidirectional": 2}
-"""Windowed operations: messages that pass in one window slot."""
+"""Windowed operations, with the messages that pass in one slot of the window."""
 
 _IN_FILE = {column.name: column.in_file for column in ALL if column.in_file}
 """Columns of seconds, which a file holds as microseconds under another name."""
@@ -42,8 +42,8 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False, "": None}
 def from_records(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
     """Tidy rows of `records`, times in seconds.
 
-    Of the visits of one point in one launch the quietest counts, as it did while measuring: what disturbs a whole
-    visit only ever lengthens it. What came out wrong has no time.
+    The quietest of the visits of one point in one launch counts, as it did while measuring: a disturbance only
+    lengthens a visit. A record whose payload came out wrong gets no row.
     """
     return rows_of(quietest(record for record in records if record.verified is not False), launches)
 
@@ -64,9 +64,10 @@ def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = (
 
 
 def quietest(records: Iterable[Record]) -> list[Record]:
-    """Of our visits of one point in one launch the one with the smallest median; everything else as it is.
+    """The records that count: of our visits of one point in one launch, the one with the smallest median.
 
-    The statistics of a collective come from the same samples: they stay with the visit whose completion counts.
+    Records of other programs all count. The statistics of a collective come from the same samples, so they stay
+    with the visit whose completion counts.
     """
     chosen: dict[object, Record] = {}
     followers: dict[str, list[Record]] = {}
@@ -180,7 +181,7 @@ def load(path: Path) -> pd.DataFrame:
 
 
 def read_text(path: Path) -> tuple[pd.DataFrame, int]:
-    """All values as text, and the number a person gives the first row."""
+    """All values as text, and the line number of the first row as a person counts."""
     try:
         if path.name.endswith((".parquet", ".pq")):
             frame = pd.read_parquet(path)

@@ -1,4 +1,4 @@
-"""Sections on applications: the registry, the runs that one is made of, and what their predictions stand on."""
+"""Sections on applications: their registry, their runs, and the machine file that predicts the runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hockney.report.run_tables import plain
 T = TypeVar("T")
 
 WIDE = 0.1
-"""Half the width of an interval over the median, from which a run is told."""
+"""Half the width of an interval over the median, above which the page warns of a run."""
 
 USUAL = ("", "default")
 """The variant of a launch without settings of its own."""
@@ -27,16 +27,16 @@ USUAL = ("", "default")
 
 @dataclass(frozen=True)
 class Basis:
-    """A machine file and how it is called, and the launches of the runs by their id."""
+    """A machine file, the words for it (`origin`), and the launches of the runs by their id."""
 
     machine: Machine
     origin: str
     launches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     kept: dict[object, Any] = field(default_factory=dict, compare=False)
-    """What a section computed from the file and needs again for its next run, by a key of the section's own."""
+    """Results that a section computes from the file once and uses for each run, by keys of its own."""
 
     def refused(self, record: AppRecord) -> str:
-        """Why the file says nothing of this run: it is of another MPI, system or variant; empty where it does."""
+        """The reason why the file cannot predict this run: another MPI, system or variant; empty if it can."""
         libraries = [library.name for library in self.machine.mpi if library.name]
         if libraries and record.mpi and record.mpi not in libraries:
             return f"{self.origin} is of {', '.join(libraries)}, not of {record.mpi}"
@@ -52,11 +52,11 @@ class Basis:
         return [entry for entry in self.machine.point_to_point if entry.variant in same]
 
     def of(self, record: AppRecord) -> Machine:
-        """The file with the messages of this run's variant alone."""
+        """The file with only those messages that are of this run's variant."""
         return self.machine.model_copy(update={"point_to_point": self._entries(record.variant)})
 
     def placement(self, record: AppRecord) -> Placement:
-        """Where the run's ranks were. RequestError where its launch does not tell."""
+        """The places of the run's ranks. RequestError if its launch did not record them."""
         return placement_of_launch(self.launches.get(record.launch, {"id": record.launch}), record.ranks)
 
 
@@ -70,9 +70,9 @@ class Runs:
 
 @dataclass
 class Contribution:
-    """Sections, what must be told before them, and each run as data (SI units) for `--json`.
+    """What an application adds to a report: sections, warnings, and each run as data (SI units) for `--json`.
 
-    `timed`: the runs whose times are shown.
+    `timed` are the runs whose times a section shows.
     """
 
     sections: list[Section] = field(default_factory=list)
@@ -82,17 +82,17 @@ class Contribution:
 
 
 app_sections: Registry[Callable[[Runs], Contribution]] = Registry(
-    "section on an application", "hockney.apps", "reference/report.md", "section"
+    "section on an application", "hockney.apps", "reference/{}.md", "section"
 )
-"""By the name of the application."""
+"""Functions that draw a section, by the name of the application."""
 
 
 def applications(
     records: Sequence[AppRecord], basis: Basis | None, progress: Callable[[str], None]
 ) -> Contribution:
-    """A section for each application in the order of its first run.
+    """A section for each application, in the order of their first runs.
 
-    What a newer version may have run is listed as far as every record tells it.
+    Runs of an application that this version does not know are listed with what every record holds.
     """
     every = Contribution()
     for name in dict.fromkeys(record.operation for record in records):
@@ -108,13 +108,13 @@ def applications(
 
 
 UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError)
-"""What reading an answer of another version may come to."""
+"""Exceptions that reading an answer of another version may raise."""
 
 
 def readable(
     records: Sequence[AppRecord], read: Callable[[AppRecord], T], page: Section, contribution: Contribution
 ) -> list[T]:
-    """What `read` makes of each run; those of which it makes nothing are told, and listed on the page."""
+    """The result of `read` for each run; runs that it cannot read are listed on the page, with a warning."""
     understood: list[T] = []
     other: list[AppRecord] = []
     for record in records:
@@ -125,8 +125,8 @@ def readable(
     if other:
         page.tables.append(plain(other))
         contribution.warnings.append(
-            f"{records[0].operation}: {len(other)} of {len(records)} runs answer otherwise than this version of "
-            "hockney expects; they are only listed."
+            f"{records[0].operation}: {len(other)} of {len(records)} runs have answers that this version of "
+            "hockney cannot read; they are only listed."
         )
         contribution.runs += as_data(other)
         contribution.timed += other
@@ -159,7 +159,7 @@ def spoken(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def errors_in_words(errors: Sequence[float]) -> str:
-    """Of predictions, relative to what was measured; empty without any."""
+    """Number, median and largest of relative errors of predictions; empty if there are none."""
     if not errors:
         return ""
     sizes = [abs(error) for error in errors]
@@ -167,18 +167,18 @@ def errors_in_words(errors: Sequence[float]) -> str:
 
 
 def page_id(name: str) -> str:
-    """Of an application's section and file; an unknown one's name may hold anything."""
+    """The id of an application's section and file; the name of an unknown one may hold any character."""
     return "app-" + "".join(letter if letter.isalnum() else "-" for letter in name)
 
 
 def as_data(records: Sequence[AppRecord]) -> list[dict[str, Any]]:
-    """What every run tells, whatever its program."""
+    """The values that every run has, whatever its program."""
     names = ("operation", "ranks", "mapping", "variant", "mpi", "time_s", "low_s", "high_s")
     return [{name: getattr(record, name) for name in names} for record in records]
 
 
 def _about_runs(records: Sequence[AppRecord]) -> list[str]:
-    """What a reader must know before trusting any run, worst first."""
+    """Warnings of wrong results and shared cores, the worse first."""
     total = len(records)
     warnings = []
     if wrong := [record for record in records if record.answer.verified is False]:
@@ -192,7 +192,7 @@ def _about_runs(records: Sequence[AppRecord]) -> list[str]:
 
 
 def _about_times(records: Sequence[AppRecord]) -> list[str]:
-    """How uncertain times are."""
+    """Warnings of wide and of missing intervals."""
     total = len(records)
     warnings = []
     widths = {

@@ -1,4 +1,4 @@
-"""Axes of the figures: sizes in powers of two with a place for 0 B, times and rates in plain numbers."""
+"""Axes of the figures: sizes in powers of two with a place for 0 B; times, rates and counts in plain numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SizeAxis:
 
     @classmethod
     def of(cls, sizes_B: Sequence[NDArray[np.float64]]) -> SizeAxis:
-        """The axis that holds all these sizes."""
+        """The axis that spans all these sizes."""
         everything = np.concatenate(list(sizes_B))
         positive = everything[everything > 0]
         if positive.size == 0:
@@ -43,7 +43,7 @@ class SizeAxis:
 
     @property
     def zero_at(self) -> float:
-        """Where 0 B stands."""
+        """Abscissa of 0 B."""
         return math.log2(self.smallest_B) - max(1.0, 0.08 * self.span)
 
     def position(self, size_B: NDArray[np.float64] | Sequence[float]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Figures of collectives: time against size for each algorithm, time against ranks for each allocation."""
+"""Figures of collectives: time against size by algorithm, time against ranks by configuration."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from hockney.report.style import QUIET, Style, styles
 from hockney.units import format_bytes
 
 CLEAREST = 2
-"""Jumps drawn for each curve besides those at boundaries; the table has all."""
+"""Jumps drawn for each curve besides those at boundaries; the table lists all of them."""
 MOST_PANELS = 3
 NAMED = 8
-"""Algorithms drawn in colour: those that are fastest somewhere; all others are thin and grey."""
+"""Most algorithms drawn in colour: those that are fastest at some size; all others are thin and grey."""
 DEFAULT_STYLE = Style("#000000", (4, 1.5), "x")
 
 
@@ -35,10 +35,10 @@ def against_size(
     number: int,
     left: int,
 ) -> Drawing:
-    """Time against size of one configuration on one number of ranks, one panel; default and winners stand out.
+    """Time against size of one configuration on one number of ranks; the default and the fastest stand out.
 
-    `names` are the columns of the configuration that are told; `number` counts the pictures from 0, `left` more
-    are not drawn.
+    `names` are the columns that name the configuration; `number` counts the figures from 0; `left` is the number
+    of configurations that are not drawn.
     """
     rows = measured[measured["bytes"] > 0]
     lines = {
@@ -82,7 +82,7 @@ def _left_out(count: int) -> str:
 
 
 def _winners(curves: Mapping[str, pd.Series]) -> list[str]:
-    """The algorithms that are fastest somewhere, most often first."""
+    """The algorithms that are fastest at some size, the most frequent first."""
     table = pd.DataFrame({label: curve for label, curve in curves.items() if label != DEFAULT})
     wins = table.idxmin(axis="columns").value_counts()
     return [str(label) for label in wins.index[:NAMED]]
@@ -99,7 +99,7 @@ def against_ranks(
     panels: dict[Configuration, dict[str, pd.DataFrame]] = {}
     for (configuration, label), curve in curves(measured, size_B).items():
         panels.setdefault(configuration, {})[label] = curve
-    # Those with most points; the order of the tables stays.
+    # The configurations with most points, in the order of the tables.
     by_size = sorted(panels, key=lambda configuration: -sum(map(len, panels[configuration].values())))
     chosen = [configuration for configuration in panels if configuration in by_size[:MOST_PANELS]]
     labels = sorted({label for configuration in chosen for label in panels[configuration]})
@@ -132,8 +132,8 @@ def against_ranks(
         f"{operation}-against-ranks-{size_B}",
         f"{operation} of {format_bytes(size_B)} against the number of ranks.",
         f"{operation} of {format_bytes(size_B)}: time against ranks for {', '.join(labels)}",
-        "In the colour of their curve: dash-dotted, breaks where the named level begins; dotted, the clearest "
-        "others." + _left_out(len(panels) - len(chosen)),
+        "Vertical lines have the colour of their curve. Dash-dotted: a break where the named level begins. "
+        "Dotted: the clearest other breaks." + _left_out(len(panels) - len(chosen)),
         figure,
     )
 
@@ -165,7 +165,7 @@ def _panel(
     near = 0.03 * float(np.ptp(axes.get_xlim()))
     last: dict[str, float] = {}
     for at, level in sorted(named):
-        # Curves with other rank counts have the same boundary a little beside.
+        # Curves with other numbers of ranks have the same boundary at a slightly different place.
         if at - last.get(level, -np.inf) > near:
             words: dict[str, Any] = {"transform": axes.get_xaxis_transform(), "rotation": 90, "fontsize": 7}
             axes.text(at, 0.99, level, va="top", ha="right", **words)

@@ -1,4 +1,4 @@
-"""Breaks of the curves against ranks, as rows of a report."""
+"""Breaks of the curves against ranks, as tables of a report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hockney.report.tables import NONE, Table, headings
 from hockney.units import format_bytes
 
 MOST_JUMPS = 3
-"""The clearest ones of each curve, besides those at a boundary."""
+"""Most jumps of each curve that the table lists, the clearest, besides those at a boundary."""
 LEVEL_WORDS = {
     "cache": "a cache is full",
     "numa": "a NUMA domain is full",
@@ -28,21 +28,21 @@ Key = tuple[Configuration, str]
 
 @dataclass(frozen=True)
 class Breaks:
-    """What was found in one curve."""
+    """The jumps of one curve, and the boundaries that were tested."""
 
     jumps: list[Jump]
     tested: list[Examined]
 
     @property
     def notable(self) -> list[Jump]:
-        """All at boundaries, and the clearest others; the clearest first."""
+        """All jumps at boundaries and the clearest others; the clearest first."""
         ordered = sorted(self.jumps, key=lambda jump: jump.p_value)
         others = [jump for jump in ordered if jump.boundary is None][:MOST_JUMPS]
         return [jump for jump in ordered if jump.boundary is not None or jump in others]
 
 
 def breaks(measured: pd.DataFrame, size_B: int, places: Places) -> dict[Key, Breaks]:
-    """Of every curve at one size."""
+    """The breaks of every curve at one size."""
     by_curve = {}
     for (configuration, label), curve in curves(measured, size_B).items():
         ranks, time_s = curve["ranks"].to_numpy(np.float64), curve["time_s"].to_numpy(np.float64)
@@ -52,7 +52,7 @@ def breaks(measured: pd.DataFrame, size_B: int, places: Places) -> dict[Key, Bre
 
 
 def jump_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]]) -> Table:
-    """Every curve's jumps; `names` are the columns of the configuration that are shown."""
+    """The jumps of every curve; `names` are the columns of the configuration that the table shows."""
     rows = [
         [
             label,
@@ -74,7 +74,7 @@ def jump_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]])
 
 
 def boundary_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Breaks]]) -> Table:
-    """Each boundary of each placement: in how many curves there is a break."""
+    """Each boundary of each placement, with the number of curves that have a break there."""
     counted: dict[tuple[str, ...], list[int]] = {}
     for by_curve in broken.values():
         for (configuration, _), curve_breaks in by_curve.items():
@@ -93,7 +93,7 @@ def boundary_table(names: Sequence[str], broken: Mapping[int, Mapping[Key, Break
                     for jump in curve_breaks.jumps
                 )
     rows = [[*key, *map(str, count)] for key, count in counted.items()]
-    columns = ["between ranks", "boundary", "curves", "break there", "too few points but for the scan"]
+    columns = ["between ranks", "boundary", "curves", "break there", "too few points to test"]
     title = "Boundaries of the placement"
     text = frozenset({*range(len(names)), len(names) + 1})
     return Table(title, [*headings(names), *columns], rows, text)

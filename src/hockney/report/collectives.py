@@ -1,4 +1,4 @@
-"""The part of a report that speaks of collectives: who is fastest where, how times grow with ranks."""
+"""Sections on collectives: the fastest algorithm at each point, and the growth of times with ranks."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ from hockney.units import format_bytes, format_rate, format_time
 STATISTIC_WORDS = {
     "completion": "Times are completion times: last exit minus first entry on a common clock, the median.",
     "max_over_ranks": "Times are those of the slowest rank.",
-    "mean_over_ranks": "Times are means over the ranks, as OSU prints them: not completion times, since ranks "
-    "may leave early.",
+    "mean_over_ranks": "Times are means over the ranks, as OSU prints them: not completion times, since some "
+    "ranks leave early.",
     "min_over_ranks": "Times are those of the fastest rank.",
 }
 MOST_ROWS = 400
-"""Rows of the table of points on the page; the CSV files hold all."""
+"""Most rows of the table of points on the page; the CSV files hold all points."""
 MOST_CHOICES = 60
 MOST_DRAWN = 4
-"""Configurations that are drawn against size."""
+"""Most configurations that are drawn against size."""
 FEWEST_RANK_COUNTS = 4
 DRAWN_ALGORITHMS = 6
-"""Curves against ranks in one picture, besides the default."""
+"""Most curves against ranks in one figure, besides the default."""
 
 
 def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
@@ -93,14 +93,14 @@ def section(frame: pd.DataFrame, operation: str, places: Places) -> Section:
 
 
 def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
-    """One picture for each configuration, on the largest number of ranks that has nearly all algorithms."""
+    """One figure for each configuration, on the largest number of ranks that has nearly all algorithms."""
     names = telling_placed(measured)
     candidates = []
     for _, rows in groups(measured, CONFIGURATION):
         known = rows.assign(ranks=rows["ranks"].fillna(0).astype(int))
         width = known.groupby("ranks")["label"].nunique()
         ranks = max(int(str(count)) for count in width.index[width >= 0.8 * width.max()])
-        # One rank count on several numbers of nodes: the one with the most algorithms and sizes.
+        # If that number of ranks ran on several numbers of nodes: the group with the most algorithms and sizes.
         candidates.append(
             max(groups(known[known["ranks"] == ranks], (*PLACED, "ranks")), key=lambda group: len(group[1]))
         )
@@ -112,7 +112,7 @@ def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
 
 
 def representative_sizes(measured: pd.DataFrame) -> list[int]:
-    """A small, a middle and a large size, of those measured at most rank counts."""
+    """A small, a middle and a large size, of the sizes measured at most numbers of ranks."""
     width = measured.groupby("bytes")["ranks"].nunique()
     common = sorted(int(size) for size in width.index[width >= 0.8 * width.max()])
     small = next((size for size in common if size >= 8), common[0])
@@ -120,7 +120,7 @@ def representative_sizes(measured: pd.DataFrame) -> list[int]:
 
 
 def _drawn(measured: pd.DataFrame, sizes: Sequence[int]) -> list[str]:
-    """The default, and the algorithms fastest on average over what is drawn."""
+    """The default, and the algorithms that are fastest in the median over the drawn points."""
     rows = measured[measured["bytes"].isin(sizes)]
     best = rows.groupby([*PLACED, "ranks", "bytes"], dropna=False)["time_s"].transform("min")
     behind = (rows["time_s"] / best).groupby(rows["label"]).median().sort_values()
@@ -215,7 +215,7 @@ def _choice_tables(measured: pd.DataFrame, operation: str) -> list[Table]:
 
 
 def _penalty(choice: AlgorithmChoice) -> str:
-    """What the default costs here, in a cell."""
+    """The penalty of the default, as a cell."""
     if choice.penalty is None:
         return NONE
     if choice.is_default_slower:
@@ -246,7 +246,7 @@ def _penalty_table(all_choices: Sequence[AlgorithmChoice], names: Sequence[str])
 
 
 def _segment_table(measured: pd.DataFrame) -> list[Table]:
-    """For algorithms measured with several segment sizes: the best one for each message size."""
+    """The best segment size at each point, of algorithms that were measured with several."""
     names = telling_placed(measured)
     rows = []
     segments = measured["segment_bytes"].tolist()
@@ -279,12 +279,12 @@ def _segment(value: Any) -> str:
 
 
 def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
-    """Completion beside OSU's mean, least and largest over ranks, where the same samples gave all."""
+    """OSU's mean, least and largest time over ranks over the completion time, if the same samples gave all."""
     rows = frame[frame["operation"] == operation]
     if not {"completion", "mean_over_ranks"} <= set(rows["statistic"]):
         return []
     keys = [name for name in (*HELD, "repetition") if name in rows.columns]
-    # What is unknown is the same for all statistics of a point, and no reason to leave it out.
+    # A pivot drops rows with unknown keys, which are the same for all statistics of a point.
     rows = rows.assign(**{name: rows[name].astype(object).where(rows[name].notna(), "") for name in keys})
     wide = rows.pivot_table(index=keys, columns="statistic", values="time_s", aggfunc="median")
     wide = wide.dropna(how="any")
@@ -298,7 +298,7 @@ def _statistics_table(frame: pd.DataFrame, operation: str) -> list[Table]:
                 [name, str(len(ratio)), *(f"{ratio.quantile(level):.3f}" for level in (0.05, 0.5, 0.95))]
             )
     columns = ["statistic", "points", "5 %", "median", "95 %"]
-    return [Table("Statistics over ranks, as OSU takes them, over the completion time", columns, lines)]
+    return [Table("Statistics over ranks as OSU defines them, relative to the completion time", columns, lines)]
 
 
 def _rate_table(measured: pd.DataFrame, operation: str) -> list[Table]:

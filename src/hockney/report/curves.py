@@ -26,7 +26,7 @@ LOCALITY_WORDS = {
     "node": "one node, two packages",
     "network": "two nodes",
 }
-"""In the order of the page; others follow by name."""
+"""Localities in the order of the page; others follow by name."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class MessageCurve:
 
     @property
     def directions(self) -> int:
-        """2 where a time is that of a message each way and both count, else 1."""
+        """2 if a time covers one message each way, otherwise 1."""
         return DIRECTIONS.get(self.operation, 1)
 
     @property
@@ -60,7 +60,7 @@ class MessageCurve:
 
     @property
     def streams(self) -> int:
-        """Messages that move in one time per message, over all pairs and directions."""
+        """Messages under way at the same time, over all pairs and directions."""
         return self.directions * self.pairs
 
     @property
@@ -78,12 +78,12 @@ class MessageCurve:
 
     @property
     def high_s(self) -> NDArray[np.float64]:
-        """Upper ends, likewise."""
+        """Upper ends of the intervals; the value itself where there is none."""
         return self.series.high_s
 
     @cached_property
     def series(self) -> Series:
-        """What the models are fitted to, with what was measured on the same ranks beside it."""
+        """The series that the models are fitted to, with related series of the same ranks."""
         measured = self.entry.measurements
         beside = {name: series_of(points) for name, points in measured.overheads.items()}
         for peer in self.peers:
@@ -114,13 +114,13 @@ def curves(machine: Machine) -> list[MessageCurve]:
 
 
 def _ranks_of(entry: Entry) -> tuple[object, ...]:
-    """What entries of different operations share when they were measured on the same ranks."""
+    """A key that entries of different operations share if they were measured on the same ranks."""
     other = {key: word for key, word in entry.other.items() if key in SAME_RANKS}
     return (entry.locality, entry.variant, entry.cache, entry.mapping, entry.pairs, other)
 
 
 def labels(selection: Sequence[MessageCurve]) -> list[str]:
-    """What tells these curves from one another: shorter than their own labels where they have more in common."""
+    """Labels that distinguish these curves, shorter than their own labels where they have more in common."""
     return _labels([curve.entry for curve in selection])
 
 
@@ -133,7 +133,7 @@ def by_operation(all_curves: Sequence[MessageCurve]) -> dict[str, list[MessageCu
 
 
 def by_crowd(selection: Sequence[MessageCurve]) -> dict[str, list[MessageCurve]]:
-    """Curves that belong in one picture, with as many ranks and pairs; the key says how many, if that differs."""
+    """Curves by numbers of ranks and pairs, one figure each; the key names the numbers that differ."""
     varied = [
         key for key in ("ranks", "pairs") if len({curve.entry.other.get(key, "") for curve in selection}) > 1
     ]
@@ -158,7 +158,7 @@ def _natural(text: str) -> list[tuple[int, str]]:
 
 
 def _labels(entries: Sequence[Entry]) -> list[str]:
-    """What tells each entry from the others of its operation; what they all have in common is left out."""
+    """Labels that distinguish each entry from the others of its operation."""
     descriptions = [_describe(entry) for entry in entries]
     texts = []
     for entry, description in zip(entries, descriptions, strict=True):

@@ -1,9 +1,11 @@
-"""A figure in a file of its own, in the format that its name ends in."""
+"""Files of a report; a figure in a file of its own has the format that its name ends in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from hockney.errors import RequestError
 from hockney.report.figures import Drawing
@@ -14,7 +16,7 @@ ENDINGS = (".svg", ".png", ".html")
 
 
 def checked_ending(path: Path) -> None:
-    """RequestError for a name that ends in no format; to be called before anything is measured."""
+    """Check the ending before anything is measured; RequestError for one that is no format."""
     if path.suffix not in ENDINGS:
         raise RequestError(f"cannot draw a figure as {path.name!r}", f"end the name in {', '.join(ENDINGS)}")
 
@@ -24,10 +26,16 @@ def write_drawing(path: Path, draw: Callable[[], Drawing]) -> None:
     checked_ending(path)
     with drawing_style():
         drawing = draw()
-        if path.suffix == ".html":
-            content = html_file(drawing.figure, drawing.alt)
-        else:
-            content = svg_file(drawing.figure) if path.suffix == ".svg" else png_file(drawing.figure)
+        write_figure(path, drawing.figure, drawing.alt)
+
+
+def write_figure(path: Path, figure: Figure, title: str) -> None:
+    """The same for a figure that is drawn already; a page `.html` bears the title."""
+    checked_ending(path)
+    if path.suffix == ".html":
+        content = html_file(figure, title)
+    else:
+        content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
     write_file(path, content)
 
 

@@ -1,4 +1,4 @@
-"""Figures of effects: the points of a model against one of their columns, a series for each value of another."""
+"""Figures of effects: a column of the points against another, with a series for each value of a third."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MOST_SERIES = 8
 
 
 def figures(effect: Effect, name: str, title: str) -> list[Drawing]:
-    """One figure for each plot that has points; `name` is the beginning of their files' names."""
+    """One figure for each plot that has points; the names of their files begin with `name`."""
     drawings = []
     for number, plot in enumerate(effect.plots):
-        rows = [row for row in effect.points if _asked(row, plot) and _drawable(row, plot)]
+        rows = [row for row in effect.points if _selected(row, plot) and _drawable(row, plot)]
         if len(rows) > 1:
             drawings.append(_draw(plot, rows, f"{name}-{number + 1}" if number else name, title))
     return drawings
 
 
 def column(name: str) -> tuple[str, str]:
-    """A column's words and its unit: `block_length_B` → (`block length`, `B`)."""
+    """The words and the unit of a column: `block_length_B` → (`block length`, `B`)."""
     if name == "bytes":
         return "message size", "B"
     for unit in ("B_per_s", "s_per_B", "per_s", "B", "s"):
@@ -37,7 +37,7 @@ def column(name: str) -> tuple[str, str]:
     return name.replace("_", " "), ""
 
 
-def _asked(row: Mapping[str, Cell], plot: Plot) -> bool:
+def _selected(row: Mapping[str, Cell], plot: Plot) -> bool:
     return all(row.get(name) == value for name, value in plot.where.items())
 
 
@@ -74,7 +74,7 @@ def _draw(plot: Plot, rows: Sequence[Mapping[str, Cell]], name: str, title: str)
 
 
 def _y_axis(axes: Axes, plot: Plot, rows: Sequence[Mapping[str, Cell]]) -> float:
-    """Make the axis hold all values; how much of the column's unit one of the axis's is."""
+    """Scale the axis to all values; returns the axis's unit in units of the column."""
     label, unit = column(plot.y)
     values = [float(str(row[plot.y])) for row in rows]
     scale = 1.0

@@ -1,4 +1,4 @@
-"""Sections on effects: what a ping-pong hides, one section for each effect, one part for each locality."""
+"""Sections on effects, which a ping-pong does not show: one for each effect, with a part for each locality."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hockney.report.views.render import cell
 
 
 def sections(effects: Sequence[Effect]) -> list[Section]:
-    """In the order of the file."""
+    """One section for each effect, in the order of the file."""
     result = []
     for name in dict.fromkeys(effect.effect for effect in effects):
         group = [effect for effect in effects if effect.effect == name]
@@ -32,7 +32,7 @@ def sections(effects: Sequence[Effect]) -> list[Section]:
 
 
 def warnings(effects: Sequence[Effect]) -> list[str]:
-    """What a reader must know before trusting any of them."""
+    """A warning if any effect was measured with more ranks than cores."""
     crowded = [effect for effect in effects if effect.oversubscribed and not effect.not_measurable]
     if not crowded:
         return []
@@ -41,7 +41,7 @@ def warnings(effects: Sequence[Effect]) -> list[str]:
 
 
 def parameters_table(effect: Effect) -> Table:
-    """Every parameter with its interval; those that the data cannot tell say what would."""
+    """Each parameter with its interval; one that is not identified, with the measurement that would settle it."""
     rows = [
         [name, quantity(parameter.value, parameter.unit), interval(parameter), ""]
         for name, parameter in effect.parameters.items()

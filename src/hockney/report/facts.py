@@ -1,4 +1,4 @@
-"""What a reader wants first: the headline numbers of each kind of pair, and what to be careful about."""
+"""The headline numbers of each kind of pair, and the warnings that stand before them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hockney.units import format_rate, format_time
 
 @dataclass(frozen=True)
 class Headline:
-    """One curve in numbers. `bandwidth_B_per_s` is for n → ∞, all pairs and both directions together."""
+    """The numbers of one curve. `bandwidth_B_per_s` is for n → ∞, all pairs and both directions together."""
 
     curve: MessageCurve
     model: str
@@ -56,7 +56,7 @@ class Headline:
 
     @property
     def text(self) -> str:
-        """The line a person would say."""
+        """The headline as one line of text."""
         parts = [f"latency {format_time(self.latency_s.value)}"]
         if self.bandwidth_B_per_s is not None:
             parts.append(f"bandwidth {format_rate(self.bandwidth_B_per_s.value)}")
@@ -74,7 +74,7 @@ def _plain(parameter: Parameter | None) -> dict[str, Any] | None:
 
 
 def format_size(size_B: float) -> str:
-    """A size that is a result, to three digits: 2417.3 → `2.36 KiB`."""
+    """A computed size to three digits: 2417.3 → `2.36 KiB`."""
     for scale, unit in ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB")):
         if abs(size_B) >= scale:
             return f"{size_B / scale:.3g} {unit}".replace("-", "−")
@@ -82,7 +82,7 @@ def format_size(size_B: float) -> str:
 
 
 def bandwidth(curve: MessageCurve, fit: Fit) -> Parameter | None:
-    """The asymptotic bandwidth in B/s, all pairs and both directions; None where the time does not grow."""
+    """The asymptotic bandwidth in B/s, all pairs and both directions; None if the time does not grow."""
     rate = summary.bandwidth(curve.entry, fit)
     if rate is None or curve.pairs == 1:
         return rate
@@ -91,7 +91,7 @@ def bandwidth(curve: MessageCurve, fit: Fit) -> Parameter | None:
 
 
 def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
-    """None where no model could be fitted."""
+    """The headline of a curve; None if no model could be fitted."""
     model = preferred_model(curve.fits)
     if model is None:
         return None
@@ -114,7 +114,7 @@ def headline(curve: MessageCurve, peaks: Sequence[Peak]) -> Headline | None:
 def warnings(
     curves: Sequence[MessageCurve], launches: Sequence[Mapping[str, Any]], caveats: Iterable[str]
 ) -> list[str]:
-    """What a reader must know before trusting a number, worst first; `caveats` is what data and fits say."""
+    """Warnings about a page, the worst first; `caveats` are those of the data and the fits."""
     crowded = [curve for curve in curves if curve.entry.oversubscribed]
     first = []
     if crowded or any(launch.get("oversubscribed") for launch in launches):
@@ -122,5 +122,5 @@ def warnings(
             "Oversubscribed: there were more ranks than cores, so times contain waiting for a core "
             f"({len(crowded)} of {len(curves)} configurations)."
         )
-    # A machine file repeats what the campaign says of itself.
+    # A machine file repeats the warnings of its campaign.
     return list(dict.fromkeys([*first, *caveats]))

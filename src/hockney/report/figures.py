@@ -1,4 +1,4 @@
-"""The figures of the report, as matplotlib figures that hold no global state."""
+"""Figures of messages between pairs, as matplotlib figures without global state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDTH_IN = 10.6
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with its file name, title, what it shows in words (alternative text), and a caption."""
+    """A figure with its file name, title, description (alternative text) and caption."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Context:
-    """What all figures of a report share: a style for each model, the sizes and the peaks to mark."""
+    """The style of each model, and the sizes and peaks to mark, for all figures of a report."""
 
     model_styles: Mapping[str, Style]
     size_marks: Sequence[SizeMark] = ()
@@ -42,7 +42,7 @@ class Context:
 
 
 def with_fits(curve: MessageCurve, context: Context) -> Drawing:
-    """Time and throughput of one curve with its intervals and all its fits."""
+    """Time and throughput of one curve, with intervals and all fits."""
     figure, (time_axes, rate_axes), size_axis = _pair([curve], rows=_legend_rows(len(curve.fits) + 1))
     bounds = any(point.low_s is not None for point in curve.entry.measurements.points)
     measured_label = "measured (median, 95 % interval)" if bounds else "measured"
@@ -83,7 +83,7 @@ def with_fits(curve: MessageCurve, context: Context) -> Drawing:
 
 
 def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Context) -> Drawing:
-    """Measured time and throughput of several curves in one picture, one style each."""
+    """Measured time and throughput of several curves in one figure, one style each."""
     names = labels(curves)
     looks = styles(names)
     columns = _legend_columns(names)
@@ -113,7 +113,7 @@ def overview(name: str, title: str, curves: Sequence[MessageCurve], context: Con
 
 
 def residuals(curve: MessageCurve, context: Context) -> Drawing:
-    """How far each model is from each measured point, in per cent of the measured time."""
+    """The error of each model at each measured point, in per cent of the measured time."""
     size_axis = SizeAxis.of([curve.size_B])
     figure = Figure(figsize=(WIDTH_IN, 2.6))
     figure.subplots_adjust(left=0.08, right=0.995, top=0.82, bottom=0.19, wspace=0.08)
@@ -148,7 +148,7 @@ def residuals(curve: MessageCurve, context: Context) -> Drawing:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Points a model has not seen: measured and predicted seconds, and the summary `hockney evaluate` prints."""
+    """Measured and predicted times of points that the fit has not seen, and quantiles of the error."""
 
     measured_s: NDArray[np.float64]
     predicted_s: NDArray[np.float64]
@@ -157,7 +157,7 @@ class HeldOut:
 
 
 def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Context) -> Drawing:
-    """Predicted against measured time on points the fits have not seen, one panel for each model."""
+    """Predicted against measured time on points that the fits have not seen, one panel for each model."""
     figure = Figure(figsize=(WIDTH_IN, 2.75))
     figure.subplots_adjust(left=0.065, right=0.995, top=0.83, bottom=0.18, wspace=0.10)
     panels = figure.subplots(1, max(len(results), 4), sharey=True, squeeze=False)[0]
@@ -193,14 +193,14 @@ def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Con
         f"{name}-held-out",
         "Held-out check.",
         f"{title}: predicted against measured time on points the fits have not seen. Error: {words}.",
-        "Every model fitted again without the points at odd positions, and asked for those: predicted against "
+        "Every model is fitted again without the points at odd positions, and predicts those: predicted against "
         "measured time of all curves of this operation. Open symbols lie beyond the frame.",
         figure,
     )
 
 
 def in_words(curve: MessageCurve) -> str:
-    """The curve's ends for a reader who does not see the figure."""
+    """The ends of the curve and its highest throughput, for a reader who does not see the figure."""
     fastest = int(np.argmax(curve.throughput(curve.size_B, curve.time_s)))
     rate = curve.throughput(curve.size_B, curve.time_s)[fastest]
     first, last = curve.entry.measurements.points[0], curve.entry.measurements.points[-1]
@@ -233,7 +233,7 @@ def _legend_columns(labels: Sequence[str]) -> int:
 def _panels(
     curve: MessageCurve, time_axes: Axes, rate_axes: Axes, fastest_B_per_s: float | None = None
 ) -> list[tuple[Axes, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]]:
-    """Axes, value, lower and upper end, and unit, of the two panels: time in s and throughput in B/s."""
+    """Axes, values, lower and upper ends, and unit of the two panels: time in s and throughput in B/s."""
     unit, _ = rate_unit(fastest_B_per_s or _fastest([curve]))
     rate, low, high = (curve.throughput(curve.size_B, t) for t in (curve.time_s, curve.high_s, curve.low_s))
     return [
@@ -261,7 +261,7 @@ def _finish(
     unit, name = rate_unit(reached)
     directions = max(curve.directions for curve in curves)
     levels = [directions * peak.rate_B_per_s / unit for peak in peaks]
-    # A peak far above everything would press the data flat; its share then stands in the text alone.
+    # A peak far above the data would flatten them; the text then has its share.
     top = max([reached / unit, *(level for level in levels if level <= 5 * reached / unit)])
     rate_axes.set_ylim(0, 1.12 * top if top > 0 else 1.0)
     rate_axes.set_ylabel(f"throughput, both directions ({name})" if both else f"throughput ({name})")
@@ -273,7 +273,7 @@ def _fastest(curves: Sequence[MessageCurve]) -> float:
 
 
 def _segments(fit: Fit, size_axis: SizeAxis) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Positive sizes and times to draw, a piece for each regime: they may jump."""
+    """Positive sizes and times to draw, one piece for each regime, since regimes need not join."""
     pieces = []
     smallest, largest = size_axis.smallest_B, size_axis.largest_B
     for regime in fit.regimes:
@@ -286,12 +286,12 @@ def _segments(fit: Fit, size_axis: SizeAxis) -> list[tuple[NDArray[np.float64], 
 
 
 def _positive(time_s: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A logarithmic axis has no place for times a model makes negative: they are left out."""
+    """Times with NaN for those that are not positive, which have no place on a logarithmic axis."""
     return np.where(time_s > 0, time_s, np.nan)
 
 
 def _marks_note(size_axis: SizeAxis, context: Context) -> str:
-    """The sizes behind the marks, and which of them lie beyond the plot."""
+    """The sizes of the marks, and which of them lie outside the plot."""
     inside = {m for m in context.size_marks if size_axis.smallest_B <= m.size_B <= size_axis.largest_B}
     texts = [
         f"{mark.label} {format_bytes(mark.size_B)}{'' if mark in inside else ' (outside the plot)'}"
@@ -316,7 +316,7 @@ def _relative_errors(fit: Fit, curve: MessageCurve) -> NDArray[np.float64]:
 
 
 def _percent_axis(axes: Axes, low: float, high: float) -> None:
-    """Per cent from `low` to `high`, at least ±10, linear within ±1 %, logarithmic beyond."""
+    """Scale the y axis in per cent from `low` to `high`, at least ±10: linear within ±1, logarithmic beyond."""
     axes.set_yscale("symlog", linthresh=1, linscale=0.6)
     bottom, top = 1.6 * min(low, -10.0), 1.6 * max(high, 10.0)
     axes.set_ylim(bottom, top)

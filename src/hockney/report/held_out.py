@@ -1,4 +1,4 @@
-"""Points a fit has not seen: odd positions of every curve held out, every model fitted to the rest."""
+"""The held-out check: the points at odd positions of every curve are predicted by fits to the others."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from hockney.report.figures import HeldOut
 
 
 def check(curves: Sequence[MessageCurve]) -> dict[str, HeldOut]:
-    """Predictions of each model for the points of all curves that `hockney evaluate` would hold out.
+    """Predictions of each model for the points that `hockney evaluate` would hold out, over all curves.
 
-    A model that cannot be fitted to what is left of a curve has no points from it; one without any is left out.
+    A curve to whose remaining points a model cannot be fitted adds nothing to that model; a model without any
+    point is left out.
     """
     measured: dict[str, list[float]] = {}
     predicted: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""How far predictions of a collective are off on points that were left out: which points, and the picture."""
+"""Predicted against measured times of a collective on points that the models have not seen."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from hockney.report.figures import Drawing
 from hockney.report.predicted import predicted
 
 MODELS = ("simulated", "linear_in_ranks", "textbook_hockney")
-"""Ours beside the usual ones, as many as stand in a row."""
+"""Simulation beside two usual models, as many as fit in a row."""
 FEWEST = 24
-"""Points of a collective, and half as many on either side of the split, below which errors say nothing."""
+"""Fewest points of a collective, and half as many on either side of the split, whose errors mean something."""
 FEWEST_RANK_COUNTS = 4
-"""From so many on, more ranks than were trained are asked for."""
+"""Fewest numbers of ranks with which the models predict more ranks than they were trained on."""
 MOST = 200
-"""Points to learn from, and to predict: of a few hundred ranks, they take ten to twenty seconds."""
+"""Most points on either side: with a few hundred ranks they take ten to twenty seconds."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The picture, or None with the reason in `note`; `result` as `hockney evaluate --json` prints it."""
+    """The figure, or None with the reason in `note`; `result` as `hockney evaluate --json` prints it."""
 
     drawing: Drawing | None
     note: str = ""
@@ -37,10 +37,11 @@ class Judged:
 
 
 def judged(frame: pd.DataFrame, operation: str, system_of: Callable[[str], System | None]) -> Judged:
-    """Predicted against measured times of the points of a collective that were not trained.
+    """Predicted against measured times of the points of a collective that the models were not trained on.
 
-    With several numbers of ranks the lower half is trained, else half of the points at random. Of several systems
-    it is the one with most points; of more points than `MOST`, so many at random.
+    With at least `FEWEST_RANK_COUNTS` numbers of ranks the models are trained on the lower half of them,
+    otherwise on half of the points at random. If there are several systems, the one with most points is judged;
+    if a side has more than `MOST` points, that many are taken at random.
     """
     left_out = "Predicted against measured is left out: "
     try:
@@ -58,8 +59,8 @@ def judged(frame: pd.DataFrame, operation: str, system_of: Callable[[str], Syste
     result = evaluation.result
     chosen = f" of {name}" if len(of_it) < len(known) else ""
     caption = (
-        f"Models learned from {result['n_train']} points{chosen} ({train}) and were asked for {result['n_test']} "
-        f"that they had not seen ({test}); in all there are {len(of_it)}. {drawing.caption}"
+        f"The models were trained on {result['n_train']} points{chosen} ({train}) and predict {result['n_test']} "
+        f"that they have not seen ({test}), of {len(of_it)} in all. {drawing.caption}"
     )
     rows = result["models"].items()
     unable = [f"{model} did not run: {row['skipped']}." for model, row in rows if "skipped" in row]
@@ -73,7 +74,7 @@ def judged(frame: pd.DataFrame, operation: str, system_of: Callable[[str], Syste
 
 
 def split_of(known: pd.DataFrame) -> tuple[str, str]:
-    """Expressions that choose training and test points. RequestError where one of them has too few."""
+    """Expressions that select training and test points. RequestError if one of them selects too few."""
     ranks = sorted(int(count) for count in known["ranks"].unique())
     if len(ranks) >= FEWEST_RANK_COUNTS:
         middle = ranks[(len(ranks) - 1) // 2]
@@ -86,6 +87,6 @@ def split_of(known: pd.DataFrame) -> tuple[str, str]:
         if 2 * held < FEWEST:
             raise RequestError(f"{held} points ({side}) are too few for one side of a split")
         if held > MOST:
-            # Another seed than that of the split, whose half would be all or nothing.
+            # The seed of the split would select all or none of its half.
             sides[i] = f"{side} and sample({MOST / held:.3f}, seed=2)"
     return sides[0], sides[1]

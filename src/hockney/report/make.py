@@ -1,4 +1,4 @@
-"""From a campaign to its report: what goes on the page, and the files beside it."""
+"""The report of a campaign: the page, and the files beside it."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from hockney.report.style import drawing_style, model_styles
 from hockney.report.svg import png_file, svg_file
 
 DETAILED = 8
-"""Up to so many curves of an operation are each drawn with all fits; of more, only what was measured."""
+"""Most curves of an operation that are each drawn with all fits; more are drawn without them."""
 MACHINE = "machine.json"
-"""In the campaign folder: what applications are predicted from."""
+"""The file in the campaign folder from which applications are predicted."""
 CROWD = 8
-"""Curves in one picture at most."""
+"""Most curves in one figure."""
 
 _KINDS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "unknown": ""}
 
 
 @dataclass
 class Report:
-    """A report made: the page, its parts, and what files beside it are made from."""
+    """The page, its sections, and the data of the files beside it."""
 
     html: str
     headlines: list[Headline]
@@ -57,15 +57,15 @@ class Report:
     context: Context
     table: pd.DataFrame
     evaluations: dict[str, dict[str, Any]]
-    """Of each collective, what its models predicted of points left out."""
+    """Predictions of points left out, by collective."""
     applications: list[dict[str, Any]]
-    """Of each run of an application, what its section shows."""
+    """The values that a section shows, for each run of an application."""
     unmeasured: str = ""
-    """Which points have no time, and how to go on; a warning on the page, too."""
+    """A sentence on points without a time and on how to continue; it is also a warning on the page."""
 
     @property
     def verdict(self) -> str:
-        """How far off the headline's model is where it was not fitted; nothing where that could not be tried."""
+        """The error of the headline's model on points it was not fitted to; empty if no point was held out."""
         if not self.headlines:
             return ""
         head = self.headlines[0]
@@ -85,11 +85,12 @@ def make(
     progress: Callable[[str], None] = lambda _: None,
     systems: Sequence[System] = (),
 ) -> Report:
-    """The report of a campaign folder or tidy table; fits are those of `machine`, made anew where it is None.
+    """The report of a campaign folder or tidy table; the fits are those of `machine`, or made here if it is None.
 
-    `systems` tell where ranks were; without one, the launches do. Applications are predicted from `machine`, else
-    from the folder's machine.json, else from what was fitted. RequestError where nothing was measured, `machine`
-    was fitted to other launches, or the table has nothing of a system.
+    `systems` describe the placement of ranks; without them, the launches do. Applications are predicted from
+    `machine`, otherwise from the folder's machine.json, otherwise from the fits made here.
+    RequestError if nothing was measured, if `machine` was fitted to other launches, or if the table has no row of
+    a system.
     """
     progress(f"reading {path.name}")
     contents = _read(path)
@@ -101,7 +102,7 @@ def make(
     marks: list[SizeMark] = []
     given = machine
     if apps and not contents.records and not contents.effects:
-        # Of such a folder the file foretells applications; its own points are of another campaign.
+        # The file then only predicts applications; its points may be those of another campaign.
         machine = None
     if machine is not None or contents.effects or set(frame["operation"].unique()) & set(POINT_TO_POINT):
         if machine is None:
@@ -114,7 +115,7 @@ def make(
                 *contents.warnings,
                 *machine.provenance.warnings,
             ]
-            origin += f"The fits are those of a machine file made {machine.created}."
+            origin += f"The fits are those of a machine file of {machine.created}."
         _belongs(machine, launches, path)
         every, marks = curves(machine), _sizes(machine)
     else:
@@ -171,7 +172,7 @@ def make(
 
 
 def write_html(report: Report, path: Path) -> None:
-    """All or nothing; RequestError where it cannot be written."""
+    """Write the whole page or nothing; RequestError where it cannot be written."""
     try:
         write_atomically(path, report.html)
     except OSError as error:
@@ -179,7 +180,7 @@ def write_html(report: Report, path: Path) -> None:
 
 
 def write_figures(report: Report, folder: Path) -> list[Path]:
-    """Every figure of the page, and those of each curve that the page leaves out, as PNG and SVG."""
+    """Write each figure of the page, and those of curves that the page leaves out, as PNG and SVG."""
     drawings = [drawing for section in report.sections for drawing in section.drawings]
     names = {drawing.name for drawing in drawings}
     paths: list[Path] = []
@@ -188,14 +189,14 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
             paths += _write_figure(drawing, folder)
         for curve in report.curves:
             for draw in (figures.with_fits, figures.residuals) if curve.fits else ():
-                # One at a time: a large import has a hundred of them.
+                # One at a time, since a large import has a hundred of them.
                 if f"{curve.name}-{'fits' if draw is figures.with_fits else 'residuals'}" not in names:
                     paths += _write_figure(draw(curve, report.context), folder)
     return paths
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
-    """One CSV for each curve between pairs of ranks, one for each collective, one for each application."""
+    """Write a CSV file for each curve between pairs of ranks, each collective and each application."""
     paths = []
     for operation in collectives_in(report.table):
         path = folder / f"{operation}.csv"
@@ -225,19 +226,19 @@ def _write_figure(drawing: Drawing, folder: Path) -> list[Path]:
 
 
 def _read(path: Path) -> Contents:
-    """What the folder or table holds; RequestError for a folder without any measurement."""
+    """The contents of the folder or table; RequestError for a folder without any measurement."""
     contents = read(path)
     if path.is_dir() and not contents.records and not contents.apps and not contents.effects:
         raise RequestError(
             f"{path} holds no measurement"
             + (f" ({len(contents.warnings)} damaged lines)" if contents.warnings else ""),
-            f"go on with `hockney measure --resume -o {path}`",
+            f"continue with `hockney measure --resume -o {path}`",
         )
     return contents
 
 
 def _unmeasured(contents: Contents) -> str:
-    """What to say of points that a campaign could not measure; nothing where it measured all, or is a table."""
+    """A sentence on points that the campaign could not measure; empty for a table, or if there are none."""
     points = unmeasured(contents.records, contents.failures)
     if not points:
         return ""
@@ -252,9 +253,9 @@ def _basis(
     launches: Sequence[Mapping[str, Any]],
     page_warnings: list[str],
 ) -> Basis | None:
-    """What applications are predicted from: the file given, the folder's own, or what was fitted to its messages.
+    """The machine that predicts applications: the given file, the folder's own, or the fits of this page.
 
-    A machine.json that cannot be read is told and passed over: it was not asked for.
+    A machine.json of the folder that cannot be read is only a warning, since nobody named it.
     """
     of_id = {str(launch.get("id")): launch for launch in launches}
     if given is not None:
@@ -295,7 +296,7 @@ def _sizes(machine: Machine) -> list[SizeMark]:
 
 
 def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Which MPI, which machine, when."""
+    """MPI libraries, hosts and times of measurement, as lines."""
     lines = []
     names = [f"{_KINDS.get(mpi.kind, mpi.kind)} {mpi.version}".strip() or mpi.name for mpi in machine.mpi]
     known = list(dict.fromkeys(name for name in names if name))
@@ -317,7 +318,7 @@ def _lead(machine: Machine, launches: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _plain_lead(libraries: Collection[str], launches: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Which MPI and when, of a campaign without any fit."""
+    """MPI libraries, hosts and time, of a campaign without any fit."""
     lines = [", ".join(sorted({str(name) for name in libraries if name}))]
     for launch in launches[:1]:
         hosts = [

@@ -1,4 +1,4 @@
-"""Lines a reader compares the curves with: cache sizes, the library's eager limit, given network peaks."""
+"""Lines to compare the curves with: cache sizes, the library's eager limit, and the given peak rates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hockney.units import format_rate, parse_rate
 
 @dataclass(frozen=True)
 class Peak:
-    """A rate in one direction that the hardware is said to reach."""
+    """The nominal rate of the hardware in one direction."""
 
     name: str
     rate_B_per_s: float
@@ -38,12 +38,12 @@ class Peak:
         return cls(name.strip(), value)
 
     def label(self, directions: int) -> str:
-        """Name and rate; twice the rate where both directions are counted, for a link that is full duplex."""
+        """Name and rate; twice the rate if both directions count, for a full-duplex link."""
         rate = format_rate(self.rate_B_per_s)
         return f"{self.name} {rate}" if directions == 1 else f"{self.name} {directions} × {rate}"
 
     def share(self, rate_B_per_s: float, directions: int) -> float:
-        """The part of the peak that a rate reaches."""
+        """The share of the peak that a rate reaches."""
         return rate_B_per_s / (directions * self.rate_B_per_s)
 
 
@@ -56,7 +56,7 @@ class SizeMark:
 
 
 def draw_sizes(axes: Axes, size_axis: SizeAxis, marks: Sequence[SizeMark]) -> None:
-    """Vertical lines with their labels above the plot, in as many rows as it takes to keep them apart."""
+    """Draw vertical lines with labels above the plot, in as many rows as keep the labels apart."""
     inside = [mark for mark in marks if size_axis.smallest_B <= mark.size_B <= size_axis.largest_B]
     merged: dict[float, list[str]] = {}
     for mark in inside:
@@ -77,7 +77,7 @@ def draw_sizes(axes: Axes, size_axis: SizeAxis, marks: Sequence[SizeMark]) -> No
 def draw_peaks(
     axes: Axes, peaks: Sequence[Peak], directions: int, reached_B_per_s: float, unit_B_per_s: float
 ) -> None:
-    """Horizontal lines over the throughput with the share of each peak that was reached."""
+    """Draw horizontal lines with the share of each peak that the throughput reaches."""
     for peak in peaks:
         level = directions * peak.rate_B_per_s / unit_B_per_s
         if level > axes.get_ylim()[1]:

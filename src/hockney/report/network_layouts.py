@@ -1,4 +1,4 @@
-"""Where the vertices of a network are drawn, and which of them are drawn as one."""
+"""Places of the vertices of a network in a figure, and groups of vertices that are drawn as one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import dijkstra
 from hockney.network.topologies.base import Network
 
 MOST_NODES = 200
-"""Drawn one by one; of more, those of a switch or a block are one bar."""
+"""Most nodes drawn one by one; of more, the nodes of a switch or a block are one bar."""
 MOST_LINES = 1500
 MOST_POINTS = 4096
 MOST_CUBES = 256
@@ -23,7 +23,10 @@ _Places = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NetworkLayout:
-    """`group` (vertices,) is the drawn vertex of each, `place` (drawn, 2) its place, `note` what is left out."""
+    """`group` (vertices,) is the drawn vertex of each vertex, `place` (drawn, 2) holds their coordinates.
+
+    `note` says what is left out.
+    """
 
     group: NDArray[np.int64]
     place: _Places
@@ -49,7 +52,7 @@ def lay_out(network: Network) -> NetworkLayout:
 
 
 def _levels(network: Network) -> NetworkLayout:
-    """Nodes below, switches above them by their level, or by how far the next node is."""
+    """Nodes below, switches above them at their level, or at their distance from the next node."""
     group, notes = np.arange(network.vertices), []
     level = network.level
     if (level < 0).any():
@@ -80,7 +83,7 @@ def _levels(network: Network) -> NetworkLayout:
             of = of[np.argsort(x, kind="stable")]
             x = np.sort(x)
             even = np.linspace(0, width, len(of) + 2)[1:-1]
-            # Where several would stand at one place, they share the whole width instead.
+            # Vertices that would touch share the whole width instead.
             place[of, 0] = x if len(of) == 1 or np.diff(x).min() > 0.3 * width / len(of) else even
         else:
             place[of, 0] = np.linspace(0, width, len(of)) if len(of) > 1 else width / 2
@@ -96,7 +99,7 @@ def _first_of_each(values: NDArray[np.int64]) -> NDArray[np.int64]:
 def _above(
     ends: NDArray[np.int64], place: _Places, level: NDArray[np.int64], of: NDArray[np.int64], height: int
 ) -> NDArray[np.float64]:
-    """The middle of what is linked to each from one level below."""
+    """The mean abscissa of the vertices one level below that each vertex is linked to."""
     total, count = np.zeros(len(place)), np.zeros(len(place))
     for lower, upper in (ends.T, ends.T[::-1]):
         fits = (level[upper] == height) & (level[lower] == height - 1)
@@ -106,7 +109,7 @@ def _above(
 
 
 def _torus(network: Network) -> NetworkLayout:
-    """Slices of the two largest extents, one panel for each of the other coordinates."""
+    """Slices of the two largest extents, one panel for each combination of the other coordinates."""
     shape = network.shape
     number = np.arange(network.nodes)
     coordinates = np.stack(np.unravel_index(number, shape), -1)
@@ -134,7 +137,7 @@ def _torus(network: Network) -> NetworkLayout:
 
 
 def _hypercube(network: Network) -> NetworkLayout:
-    """Squares into cubes, cubes into rows, columns and depths of cubes, each larger than what it holds."""
+    """Squares in cubes, cubes in rows, columns and depths of cubes, each at a larger scale."""
     dimension = int(network.attributes["dimension"])
     folded = max(0, dimension - int(math.log2(MOST_CUBES)))
     group = np.arange(network.nodes) >> folded
@@ -143,7 +146,7 @@ def _hypercube(network: Network) -> NetworkLayout:
     for bit in range(dimension - folded):
         turn, axis = divmod(bit, 3)
         x, y = np.array([(1.0, 0.0), (0.0, 1.0), (0.42, 0.31)][axis]) * 2.3**turn
-        # Turned a little, so that no line lies on another one.
+        # Turned a little, so that no line covers another.
         tilt = 0.13 * turn
         step = np.array([x * math.cos(tilt) - y * math.sin(tilt), x * math.sin(tilt) + y * math.cos(tilt)])
         place += (drawn >> bit & 1)[:, None] * step
@@ -161,7 +164,7 @@ def _dragonfly(network: Network) -> NetworkLayout:
     fold_routers = groups * routers > MOST_NODES
     router = np.where(number < network.nodes, number // per_router, number - network.nodes)
     circle = 2 * np.pi * np.arange(groups) / groups + np.pi / 2
-    # As large as neighbours on the circle leave room for.
+    # As large as the neighbours on the circle allow.
     small = 0.0 if fold_routers else 0.62 * np.sin(np.pi / max(groups, 3))
     middle = np.stack([np.cos(circle), np.sin(circle)], -1)
     if fold_routers:
@@ -179,7 +182,7 @@ def _dragonfly(network: Network) -> NetworkLayout:
 
 
 def _stress(network: Network) -> NetworkLayout:
-    """Distances in the picture as in the graph, as far as they go (SMACOF, de Leeuw 1977)."""
+    """Distances in the figure close to those in the graph (SMACOF, de Leeuw 1977)."""
     if network.nodes > MOST_NODES * 2:
         turn = 2 * np.pi * np.arange(network.nodes) / network.nodes
         return NetworkLayout(

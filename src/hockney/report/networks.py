@@ -1,4 +1,4 @@
-"""A network drawn: its levels, grid or groups, the allocation in it, and the links that the bisection cuts."""
+"""The figure of a network: its levels, grid or groups, the allocation, and the links that the bisection cuts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hockney.report.network_layouts import MOST_NODES, NetworkLayout, lay_out
 from hockney.report.style import QUIET
 
 HALVES = (("#0072B2", "o"), ("#E69F00", "s"))
-"""Colour and marker of the allocated nodes on either side."""
+"""Colour and marker of the allocated nodes of either half."""
 OTHER, SWITCH, LINK, CUT = "#cfcfcf", "#444444", "#bdbdbd", "#D55E00"
 
 
 def draw(measured: NetworkMeasures) -> Drawing:
-    """Nodes of the two halves, others, switches, and links; cut ones stand out."""
+    """Draw the nodes of either half, other nodes, switches and links; links that are cut stand out."""
     layout = lay_out(measured.network)
     place = layout.place
     width, height = np.nanmax(place, 0) - np.nanmin(place, 0)
@@ -53,7 +53,7 @@ def _title(measured: NetworkMeasures) -> str:
 
 
 def _lines(axes: Axes, measured: NetworkMeasures, layout: NetworkLayout) -> str:
-    """Links between drawn vertices, one line for each two; how many links are cut, in words."""
+    """Draw the links between drawn vertices, one line for each pair; returns how many are cut, as text."""
     network = measured.network
     a, b = network.ends.T
     is_cut = measured.width.side[a] != measured.width.side[b]
@@ -73,14 +73,14 @@ def _lines(axes: Axes, measured: NetworkMeasures, layout: NetworkLayout) -> str:
             LineCollection(segments, colors=colour, linewidths=(wide[chosen] + more)[of], zorder=order)
         )
     total = int((network.parallel * is_cut).sum())
-    # A bar's nodes may be cut off in part, and links between panels have no line.
+    # Links inside a bar and links between panels have no line.
     return f"{total} links" if int(cut.sum()) == total else f"{int(cut.sum())} of {total} links, others not drawn"
 
 
 def _segments(
     layout: NetworkLayout, pairs: NDArray[np.int64]
 ) -> tuple[list[NDArray[np.float64]], NDArray[np.int64]]:
-    """Straight lines (2, 2), or two stubs where a link goes around a torus; and the pair that each is of."""
+    """Lines (2, 2), two stubs for a link around a torus, and the index of the pair that each belongs to."""
     start, end = layout.place[pairs[:, 0]], layout.place[pairs[:, 1]]
     number = np.arange(len(pairs))
     if layout.period is None:
@@ -93,7 +93,7 @@ def _segments(
 
 
 def _halves(measured: NetworkMeasures) -> list[NDArray[np.int64]]:
-    """The allocated nodes on either side, the one of the first node first; then all other nodes."""
+    """The allocated nodes of either half, that of the first node first; then all other nodes."""
     side = measured.width.side[measured.allocation]
     first = side == side[0]
     others = np.setdiff1d(np.arange(measured.network.nodes), measured.allocation)
@@ -121,7 +121,7 @@ def _nodes(axes: Axes, measured: NetworkMeasures, layout: NetworkLayout, size: f
 
 
 def _bars(axes: Axes, layout: NetworkLayout, bars: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-    """A bar for each drawn vertex that stands for several nodes, divided as they are."""
+    """A bar for each drawn vertex that stands for several nodes, divided as the nodes are."""
     at = layout.place[bars]
     extent = np.ptp(layout.place, 0)
     apart = extent[0] / max(len(bars) - 1, 1) if not layout.is_equal else extent.max() / len(bars) ** 0.5 / 2

@@ -30,17 +30,17 @@ MEANING = {
 }
 
 READING = (
-    "Points are medians with their 95 % interval; a bar too short to be seen is narrower than the dot. "
-    "Sizes are on a logarithm to base 2, and messages of 0 B stand on their own at the left of the "
+    "Points are medians with their 95 % interval; a bar that is not visible is shorter than the dot. "
+    "Sizes are on a logarithmic axis to base 2; messages of 0 B stand at the left of the "
     "break. Dotted vertical lines mark the cache sizes of the ranks' cores and the library's eager "
     "limit; dashed horizontal lines mark the peaks given with --peak, with the share that the highest "
     "measured throughput reaches.",
     "Every model is drawn, good or bad: least_squares is the plain straight line of the literature, "
-    "ruled by the largest messages, and may be negative for small ones; asymptotic takes the latency "
+    "which the largest messages dominate, and may be negative for small ones; asymptotic takes the latency "
     "from the smallest and the bandwidth from the largest messages; hockney is one line that minimises "
     "relative errors; piecewise is a line for each protocol regime; loggp adds dedicated measurements "
     "of the CPU's share.",
-    "An accuracy is only worth something on points that the fit has not seen. “Left out” errors come "
+    "An error means something only at points that the fit has not seen. “Left out” errors come "
     "from leaving out one point at a time; the held-out check fits every model again without the "
     "points at odd positions (first and last stay) and predicts those.",
     "n½ is the message size that reaches half the asymptotic bandwidth. KiB and MiB are powers of "
@@ -49,22 +49,24 @@ READING = (
 
 READING_APPLICATIONS = (
     "Times are medians over repetitions, each as long as its slowest rank, with their 95 % interval where there "
-    "were at least six. A prediction stands beside what was measured with its relative error, "
-    "(predicted − measured) / measured; what it was made from stands below each table.",
+    "were at least six. A prediction stands beside the measured time with its relative error, "
+    "(predicted − measured) / measured; the text below each table says what it is made from.",
 )
 CALM = (
-    "nothing oversubscribed, no disturbed stretch of weight, every interval as narrow as asked, "
-    "no launch far from the others."
+    "nothing is oversubscribed, few samples are disturbed, every interval is as narrow as requested, "
+    "no launch differs from the others."
 )
-CALM_APPLICATIONS = "nothing oversubscribed, no result wrong, every run with a narrow interval and understood."
+CALM_APPLICATIONS = (
+    "nothing is oversubscribed, no result is wrong, every run could be read and has a narrow interval."
+)
 
 _WITH_FORMULAS = 8
-"""More headlines than these go without their formula lines, which stand below."""
+"""Most headlines with formula lines; the lines stand below in any case."""
 
 
 @dataclass
 class SectionPart:
-    """One curve in detail."""
+    """One curve or one model of an effect in detail."""
 
     id: str
     title: str
@@ -77,7 +79,7 @@ class SectionPart:
 
 @dataclass
 class Section:
-    """One operation or application. `folded`: its parts hold tables only, and are closed until asked for."""
+    """One operation, effect or application. `folded`: its parts hold tables only, and are closed at first."""
 
     id: str
     title: str
@@ -87,7 +89,7 @@ class Section:
     parts: list[SectionPart] = field(default_factory=list)
     check: Drawing | None = None
     held_out: Mapping[str, HeldOut] = field(default_factory=dict)
-    """By model; what `check` draws."""
+    """The results that `check` draws, by model."""
     folded: bool = False
     note: str = ""
     is_application: bool = False
@@ -110,9 +112,9 @@ def render(
     origin: str,
     of_messages: bool,
 ) -> str:
-    """The whole page as one HTML document that refers to nothing outside itself.
+    """The page as one HTML document that refers to nothing outside itself.
 
-    `of_messages`: it is about messages or collectives too, not about applications alone.
+    `of_messages` is False for a page about applications alone.
     """
     sections = list(sections)
     with_apps = any(section.is_application for section in sections)
@@ -149,12 +151,12 @@ def template(package: str, name: str) -> tuple[Template, str]:
 def _headline(head: Headline, *, formulas: bool) -> dict[str, Any]:
     entry = head.curve.entry
     limit = entry.eager_limit_B
-    remarks = [f"reached at its highest: {', '.join(f'{share} of {name}' for name, share in head.shares)}"]
+    remarks = [f"highest throughput reaches {', '.join(f'{share} of {name}' for name, share in head.shares)}"]
     return {
         "label": head.curve.label,
         "words": LOCALITY_WORDS.get(entry.locality or "", ""),
         "formulas": head.formulas if formulas else [],
-        "remarks": ([f"eager limit as the library tells it: {format_bytes(limit)}"] if limit else [])
+        "remarks": ([f"eager limit reported by the library: {format_bytes(limit)}"] if limit else [])
         + (remarks if head.peaks else []),
         "numbers": [
             value_and_interval(head.latency_s),

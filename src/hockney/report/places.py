@@ -1,4 +1,4 @@
-"""Where the ranks of a table's rows were: from system files, else from the launches, else only how many nodes."""
+"""Places of ranks: by system files, otherwise by the launches, otherwise only the number of nodes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hockney.models.over_ranks.points import Configuration
 
 
 class Places:
-    """Boundaries of curves against ranks. `notes`: why some placement is not known, each reason once."""
+    """Boundaries of curves against ranks. `notes` say why a placement is not known, each reason once."""
 
     def __init__(
         self, frame: pd.DataFrame, systems: Sequence[System] = (), launches: Sequence[Mapping[str, Any]] = ()
     ) -> None:
-        """`systems` are told apart by name; where table and list have one each, the names may differ.
+        """`systems` are found by name; if the table and the list have one each, the names may differ.
 
-        RequestError for a system that the table has not.
+        RequestError for a system that is not in the table.
         """
         self.notes: list[str] = []
         names = sorted(set(frame["system"].astype(str)))
@@ -31,18 +31,18 @@ class Places:
         self._systems = {system.name: system for system in systems}
         if self._only is None and (other := [name for name in self._systems if name not in names]):
             raise RequestError(
-                f"the table has nothing of system {other[0]!r}",
+                f"the table has no rows of system {other[0]!r}",
                 f"it has {', '.join(filter(None, names)) or 'no named system'}",
             )
-        # A launch does not tell its system: of several it could be any one's.
+        # A launch does not name its system: with several, it could be of any.
         self._launches = [launch for launch in launches if launch.get("ranks")] if len(names) == 1 else []
 
     def system(self, name: str) -> System | None:
-        """Its description, where one was given."""
+        """The description of a system; None if the caller gave none."""
         return self._only or self._systems.get(name)
 
     def boundaries(self, configuration: Configuration, curve: pd.DataFrame) -> list[Boundary]:
-        """Of a curve as `analyse.points.curves` makes them."""
+        """Boundaries of one curve of `models.over_ranks.points.curves`."""
         ranks = [int(value) for value in curve["ranks"]]
         nodes = dict(zip(ranks, map(_count, curve["nodes"]), strict=True))
         ppn = dict(zip(ranks, map(_count, curve["ppn"]), strict=True))
@@ -57,7 +57,7 @@ class Places:
                 elif launch is not None and count <= len(launch["ranks"]):
                     domains_at[count] = domains(placement_of_launch(launch, count))
         except RequestError as error:
-            note = f"boundaries are those of nodes only: {error.message}"
+            note = f"only boundaries of nodes are known: {error.message}"
             self.notes += [note] if note not in self.notes else []
             domains_at = {}
         if domains_at:
@@ -74,7 +74,7 @@ class Places:
 
 
 def domains(placed: Placement) -> Domains:
-    """By level, as `hockney.models.over_ranks.boundaries` takes them."""
+    """The domains of a placement by level, as `hockney.models.over_ranks.boundaries` takes them."""
     return dict(zip(placed.levels, placed.domains(), strict=True))
 
 

@@ -1,5 +1,5 @@
-"""A curve as CSV, as in section 2 of Celoria's report (2021): how it was measured, each estimator's latency and
-bandwidth, then the points with each fit's values."""
+"""A curve as CSV, as in section 2 of Celoria's report (2021): the circumstances of its measurement, latency and
+bandwidth of each model, then the points with the values of each fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def text(curve: MessageCurve, launches: Sequence[Mapping[str, Any]]) -> str:
     """The file's content. Lines that begin with `#` describe; one header line and one line a point follow.
 
     Times are in µs, throughput in MB/s (10⁶ bytes a second, as IMB prints them), all pairs and both directions
-    together; `repetitions` are the timed samples behind a point, empty where the source does not tell.
+    together; `repetitions` are the timed samples of a point, empty if the source does not say.
     """
     own_launches = [launch for launch in launches if launch.get("id") in curve.entry.measurements.launches]
     lines = [f"# configuration: {curve.operation}, {curve.label}"]
@@ -58,7 +58,7 @@ def text(curve: MessageCurve, launches: Sequence[Mapping[str, Any]]) -> str:
 
 
 def command_line(launch: Mapping[str, Any]) -> str:
-    """The command that measured, as a shell would read it; of an import what its file tells."""
+    """The command that measured, as a shell would read it; for an import the command that its file names."""
     argv = launch.get("argv") or []
     if argv:
         return shlex.join(str(word) for word in argv)

@@ -23,10 +23,10 @@ from hockney.report.style import QUIET, Style, styles
 
 COLUMNS = 3
 NAMED = 10
-"""Algorithms with a colour of their own, those with most points; all others are grey."""
+"""Most algorithms with a colour of their own, those with most points; all others are grey."""
 BAND = 0.1
 WITH_INTERVALS = 400
-"""Points of more than these hide each other's bars."""
+"""Most points with bars; more would hide each other's bars."""
 OTHERS = Style(QUIET, (), ".")
 
 
@@ -34,13 +34,15 @@ def predicted(operation: str, test: pd.DataFrame, predictions: Mapping[str, Pred
     """A panel for each estimator: predicted against measured time of the test points that it predicts.
 
     Axes are logarithmic and the same in all panels; the line is equality, the band ±10 %. Open symbols lie
-    beyond the frame. Of few points the 95 % intervals are drawn. RequestError where no estimator predicts
-    anything.
+    beyond the frame. Up to `WITH_INTERVALS` points have their 95 % intervals. RequestError if no estimator
+    predicts anything.
     """
     measured_us = test["time_s"].to_numpy(np.float64) * 1e6
     drawn = {name: prediction for name, prediction in predictions.items() if np.isfinite(prediction.time_s).any()}
     if not drawn:
-        raise RequestError("there is no prediction to draw", "choose other models, or test points they know")
+        raise RequestError(
+            "there is no prediction to draw", "choose other models, or test points that they can predict"
+        )
     algorithm = test["algorithm"].to_numpy(dtype=object)
     looks = styles([str(name) for name in test["algorithm"].value_counts().index[:NAMED]])
     columns = min(COLUMNS, len(drawn))
@@ -109,7 +111,7 @@ def _intervals(
 
 def _points(axes: Axes, measured_us: NDArray[np.float64], time_us: NDArray[np.float64], style: Style) -> None:
     bottom, top = axes.get_ylim()
-    # A prediction that is not positive has no place on this axis: it stands at the lower edge.
+    # A prediction that is not positive has no place on a logarithmic axis: it stands at the lower edge.
     inside = np.clip(time_us, bottom * 1.05, top / 1.05)
     outside = inside != time_us
     for mask, face in ((~outside, style.colour), (outside, "white")):

@@ -1,4 +1,4 @@
-"""Where the numbers come from: launches, placement of their ranks, hosts, libraries, settings, imported files."""
+"""Provenance of a report: launches, placement of their ranks, hosts, libraries, settings, imported files."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _launches(launches: Sequence[Launch]) -> Table:
 
 
 def _placements(launches: Sequence[Launch]) -> list[Table]:
-    """Placement of every rank; launches that placed their ranks alike share a table."""
+    """Placement of every rank; launches with the same placement share a table."""
     same: dict[tuple[tuple[str, ...], ...], list[Launch]] = {}
     for launch in launches:
         rows = tuple(_rank(rank) for rank in launch.get("ranks") or ())
@@ -126,7 +126,7 @@ def cpu_ranges(cpus: Sequence[int]) -> str:
 
 
 def _settings(launches: Sequence[Launch]) -> list[Table]:
-    """Settings of the library, read back from it; launches with the same settings share a table."""
+    """Settings as the library reports them; launches with the same settings share a table."""
     same: dict[tuple[tuple[str, str], ...], list[Launch]] = {}
     for launch in launches:
         values = {str(k): _text(v) for k, v in (launch.get("settings") or {}).items()}

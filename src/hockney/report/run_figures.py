@@ -16,17 +16,17 @@ from hockney.report.style import QUIET, Style, styles
 from hockney.units import format_time
 
 MOST_SERIES = 8
-"""In one figure; of more, those with the most runs."""
+"""Most series in one figure, those with the most runs."""
 MOST_GRIDS = 24
-"""In one figure, the fastest ones."""
+"""Most process grids in one figure, the fastest."""
 LETTERS = 150
-"""Of a legend's line."""
+"""Characters of a line of the legend."""
 
 
 def figures(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> list[Drawing]:
-    """Against ranks where there are several, against grids where one number of ranks has several.
+    """A figure against ranks if runs differ in them, and against grids if one number of ranks has several.
 
-    Runs that took no time at all (a simulation without any cost) are not drawn.
+    Runs without any time (simulations without costs) are not drawn.
     """
     timed = [run for run in runs if run.time_s > 0]
     drawings = []
@@ -42,7 +42,7 @@ def figures(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> li
 
 
 def _against_ranks(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> Drawing:
-    """Dots with intervals measured, dotted lines predicted; at the right how far off, where anything is."""
+    """Measured times as dots with intervals, predicted times as dotted lines, and errors at the right."""
     by_series: dict[str, list[ReportedRun]] = {}
     for run in runs:
         by_series.setdefault(run.series, []).append(run)
@@ -70,14 +70,14 @@ def _against_ranks(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
     columns = max(1, min(len(labels), LETTERS // (max(map(len, labels)) + 8)))
     figure.legend(handles, labels, loc="outside lower center", ncols=columns)
     caption = "Dots are medians with 95 % intervals; lines join the fastest run of each number of ranks."
-    caption += " Dotted: predicted, where the machine file speaks of the run." if is_predicted else ""
+    caption += " Dotted lines are predictions, for runs that the machine file covers." if is_predicted else ""
     caption += f" {total - MOST_SERIES} further series are in the table only." if total > MOST_SERIES else ""
     alt = f"{title}: time of {unit} against the number of ranks. {_in_words(every)}"
     return Drawing(f"app-{name}-ranks", f"{title}: against ranks.", alt, caption, figure)
 
 
 def _against_grids(name: str, title: str, unit: str, runs: Sequence[ReportedRun]) -> Drawing:
-    """One number of ranks: the fastest grid at the top, dots measured, crosses predicted."""
+    """Runs on one number of ranks, the fastest grid at the top: dots are measured, crosses predicted."""
     ordered = sorted(runs, key=lambda run: run.time_s)
     drawn = ordered[:MOST_GRIDS]
     is_predicted = any(run.predicted_s is not None for run in drawn)
@@ -109,7 +109,7 @@ def _against_grids(name: str, title: str, unit: str, runs: Sequence[ReportedRun]
 
 
 def _seconds_axis(axes: Axes, runs: Sequence[ReportedRun]) -> tuple[float, str]:
-    """Make the y axis hold all times; seconds of its unit, and the unit."""
+    """Scale the y axis to all times; returns the seconds of its unit, and the unit."""
     seconds = [value for run in runs for value in (run.low_s, run.high_s, run.time_s, run.predicted_s) if value]
     scale, unit_name = time_unit(max(seconds))
     log_axis(axes, min(seconds) / scale, max(seconds) / scale)
@@ -129,7 +129,7 @@ def _measured(axes: Axes, series: str, group: Sequence[ReportedRun], look: Style
 
 
 def _predicted(times: Axes, errors: Axes, group: Sequence[ReportedRun], look: Style, scale: float) -> None:
-    """At the left the runs whose times are joined, at the right all."""
+    """Draw predicted times of the runs that a line joins, and the errors of all runs."""
     fastest = [run for run in _fastest(group) if run.predicted_s is not None]
     times.plot(
         [run.record.ranks for run in fastest], [(run.predicted_s or 0.0) / scale for run in fastest],
@@ -143,7 +143,7 @@ def _predicted(times: Axes, errors: Axes, group: Sequence[ReportedRun], look: St
 
 
 def _fastest(group: Sequence[ReportedRun]) -> list[ReportedRun]:
-    """Of each number of ranks, in ascending order."""
+    """The fastest run on each number of ranks, in ascending order of ranks."""
     best: dict[int, ReportedRun] = {}
     for run in group:
         if run.record.ranks not in best or run.time_s < best[run.record.ranks].time_s:
@@ -152,14 +152,14 @@ def _fastest(group: Sequence[ReportedRun]) -> list[ReportedRun]:
 
 
 def _spread(group: Sequence[ReportedRun]) -> NDArray[np.float64]:
-    """Seconds below and above the medians, shape (2, runs); 0 where no bound is known."""
+    """Seconds below and above the medians, shape (2, runs); 0 if the bound is not known."""
     low = [run.time_s - run.low_s if run.low_s is not None else 0.0 for run in group]
     high = [run.high_s - run.time_s if run.high_s is not None else 0.0 for run in group]
     return np.maximum(np.array([low, high], dtype=np.float64), 0.0)
 
 
 def _in_words(runs: Sequence[ReportedRun]) -> str:
-    """The ends of what is drawn, for who cannot see it."""
+    """The fastest and the slowest run, for a reader who does not see the figure."""
     fastest, slowest = min(runs, key=lambda run: run.time_s), max(runs, key=lambda run: run.time_s)
     return (
         f"From {format_time(fastest.time_s)} on {fastest.record.ranks} ranks to {format_time(slowest.time_s)} "

@@ -1,4 +1,4 @@
-"""Runs of an application as a report shows them: what every program tells, as rows of a table."""
+"""Runs of an application in a report: the values common to all programs, as rows of a table."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ UNBROKEN = "\N{NO-BREAK SPACE}"
 
 @dataclass
 class ReportedRun:
-    """One run. Its times are of one of the `count` things that a repetition does (sweeps, cycles), in seconds.
+    """One run. Its times, in seconds, are of one of the `count` units (sweeps, cycles) of a repetition.
 
-    `problem` is the whole, `of_rank` one rank's share where all have equal ones; `way` how it was done. `rate` is
-    in the unit of the section. `bound_share`: of the rate that hardware allows; `communication`: of the time of
-    all ranks. None: the run does not tell, or nothing predicts it. ValueError where the numbers cannot be.
+    `problem` is the whole, `of_rank` one rank's share if all shares are equal, `way` the method. `rate` is in the
+    unit of the section, `bound_share` a share of the rate that hardware allows, `communication` a share of the
+    time of all ranks. A value is None if it is not known. ValueError for impossible numbers.
     """
 
     record: AppRecord
@@ -39,7 +39,7 @@ class ReportedRun:
     def __post_init__(self) -> None:
         numbers = (self.rate, self.bound_share, self.communication)
         if self.count < 1 or not all(math.isfinite(number) for number in numbers if number is not None):
-            raise ValueError("a run of no sweeps, or with numbers that are none")
+            raise ValueError("a run has no sweeps, or a value that is not a finite number")
 
     @property
     def time_s(self) -> float:
@@ -58,14 +58,14 @@ class ReportedRun:
 
     @property
     def error(self) -> float | None:
-        """Of the prediction, relative to what was measured."""
+        """Error of the prediction, relative to the measured time."""
         return self.predicted_s / self.time_s - 1 if self.predicted_s is not None and self.time_s else None
 
 
 def name_series(runs: Sequence[ReportedRun]) -> None:
-    """Give each run the words in which it differs from the others, other than ranks and grid.
+    """Name the series of each run by the words, other than ranks and grid, in which it differs from the others.
 
-    The problem is named by one rank's share where that many numbers of ranks share it, more than share the whole.
+    The name has one rank's share in place of the whole problem if more numbers of ranks have the same share.
     """
 
     def spread(word: str, run: ReportedRun) -> int:
@@ -91,8 +91,10 @@ def name_series(runs: Sequence[ReportedRun]) -> None:
 
 
 def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:
-    """A row for each run; `unit` is what the times are of, `rate` heads the rates. What all did alike is
-    in the caption, empty columns are left out."""
+    """A row for each run; times are those of one `unit`, and `rate` heads the rates.
+
+    A method common to all runs is in the caption; empty columns are left out.
+    """
     records = [run.record for run in runs]
     is_one_way = len({run.way for run in runs}) == 1
     columns = {
@@ -117,7 +119,7 @@ def runs_table(runs: Sequence[ReportedRun], unit: str, rate: str) -> Table:
 
 
 def plain(records: Sequence[AppRecord]) -> Table:
-    """What every record tells, whatever its program."""
+    """The values that every record has, whatever its program."""
     columns = {
         "application": [record.operation for record in records],
         "ranks": [str(record.ranks) for record in records],
@@ -133,7 +135,7 @@ def plain(records: Sequence[AppRecord]) -> Table:
 
 
 def table(caption: str, columns: dict[str, list[str]], text: set[str]) -> Table:
-    """Cells by column, those of `text` set left; columns without any cell are left out."""
+    """A table from its columns, those in `text` set left; empty columns are left out."""
     kept = {name: cells for name, cells in columns.items() if any(cells)}
     rows = [[cell or NONE for cell in row] for row in zip(*kept.values(), strict=True)]
     return Table(caption, list(kept), rows, frozenset(i for i, name in enumerate(kept) if name in text))
@@ -145,7 +147,7 @@ def signed_percent(share: float) -> str:
 
 
 def _telling(words: list[str], usual: str = "") -> list[str]:
-    """Nothing where all are alike, or the usual one."""
+    """The words, or empty ones if all are equal or usual."""
     return words if len(set(words)) > 1 or (usual and set(words) - {usual, ""}) else [""] * len(words)
 
 

@@ -1,4 +1,4 @@
-"""The section on an application that repeats something: its figures, its table, and how it was predicted."""
+"""The section on an application that repeats a unit of work: its figures, its table and its predictions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from hockney.report.run_tables import ReportedRun, name_series, runs_table
 class Program(ABC):
     """An application whose times are those of one `unit`: a sweep, an iteration. `rate` heads the rates.
 
-    `about` says what the numbers mean, `about_bound` what bounds the rate, `about_prediction` what is predicted
-    and from what.
+    `about` explains the numbers, `about_bound` the bound of the rate, `about_prediction` the predictions.
     """
 
     name: ClassVar[str]
@@ -33,18 +32,18 @@ class Program(ABC):
 
     @abstractmethod
     def reported(self, record: AppRecord) -> ReportedRun:
-        """A run without its prediction; one of UNREADABLE where the answer lacks something."""
+        """A run without its prediction; an exception of UNREADABLE if the answer lacks a value."""
 
     @abstractmethod
     def predicted_s(self, record: AppRecord, basis: Basis) -> tuple[float | None, list[str]]:
-        """Seconds of one unit, None where nothing is to be predicted, and what is assumed instead of measured.
+        """Seconds of one unit (None if there is nothing to predict), and the assumptions of the prediction.
 
-        RequestError where it cannot be predicted.
+        RequestError if the run cannot be predicted.
         """
 
 
 def section(program: Program, runs: Runs) -> Contribution:
-    """Of all runs of a program. One that another version wrote is listed as far as every record tells it."""
+    """The section on all runs of a program; a run of another version is listed with what every record has."""
     page = Section(page_id(program.name), program.title, program.meaning, is_application=True)
     contribution = Contribution([page])
     reported = readable(runs.records, program.reported, page, contribution)
@@ -82,7 +81,7 @@ def _about_predictions(
 
 
 def _data(run: ReportedRun) -> dict[str, Any]:
-    """In seconds of one of the program's units."""
+    """A run as data; times are seconds of one unit of the program."""
     names = ("problem", "grid", "way", "time_s", "low_s", "high_s", "bound_share", "communication")
     return {
         **as_data([run.record])[0],
@@ -95,7 +94,7 @@ def _data(run: ReportedRun) -> dict[str, Any]:
 def _predict(
     program: Program, reported: list[ReportedRun], basis: Basis
 ) -> tuple[list[tuple[str, int]], list[str]]:
-    """Fill the predictions in; reasons why some are missing and how often, and what is assumed for the others."""
+    """Fill in the predictions; returns the reasons for missing ones with their counts, and the assumptions."""
     reasons: dict[str, int] = {}
     assumptions: dict[str, None] = {}
     for run in reported:

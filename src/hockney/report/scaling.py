@@ -1,4 +1,4 @@
-"""Speed-up and efficiency of measured times with the laws fitted to them and the ideal."""
+"""Speed-up and efficiency of measured times, with the fitted laws and the ideal."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from hockney.units import format_time
 
 
 def scaling(study: Study) -> Drawing:
-    """Two panels over the processes: the speed-up (both axes logarithmic) and the efficiency.
+    """Two panels over the number of processes: the speed-up (both axes logarithmic) and the efficiency.
 
-    Small dots are the times, large ones their medians, lines the laws, the grey line the ideal.
+    Small dots are times, large dots their medians, lines the laws; the grey line is the ideal.
     """
     times = study.times
     counts, medians_s = times.counts, times.medians_s()

@@ -1,4 +1,4 @@
-"""Pictures of a schedule: its tree, its rounds, its space-time diagram."""
+"""Figures of a schedule: its tree, its rounds, its space-time diagram."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from hockney.errors import RequestError
 from hockney.predict.costs import TERMS, Costs, value
 from hockney.records.keys import COLLECTIVES
 from hockney.report.axes import time_unit
-from hockney.report.drawn import checked_ending
+from hockney.report.drawn import write_figure
 from hockney.report.style import QUIET, drawing_style
-from hockney.report.svg import html_file, png_file, svg_file
 from hockney.schedule.catalogue import ScheduleRequest
 from hockney.units import format_bytes, format_time
 
 MOST_RANKS = 128
 MOST_MESSAGES = 20000
-"""Beyond these a picture is a black area."""
+"""A figure with more is a black area."""
 
 KIND_COLOURS = {Kind.send: "#0072B2", Kind.receive: "#D55E00", Kind.reduce: "#009E73", Kind.copy: "#CC79A7"}
 KIND_WORDS = {
@@ -38,19 +37,19 @@ KIND_WORDS = {
 
 
 def draw(request: ScheduleRequest, style: str, costs: Costs | None = None) -> Figure:
-    """`style`: tree, steps or space-time. RequestError for what cannot be drawn.
+    """Draw a schedule in one `style`: tree, steps or space-time. RequestError if it cannot be drawn.
 
-    `costs`: those of messages between any two ranks (space-time only).
+    `costs` are those of messages between any two ranks; only space-time needs them.
     """
     if request.problem.ranks > MOST_RANKS:
         raise RequestError(
-            f"{request.problem.ranks} ranks are too many for a picture", f"draw at most {MOST_RANKS} ranks"
+            f"{request.problem.ranks} ranks are too many for a figure", f"draw at most {MOST_RANKS} ranks"
         )
     schedule = request.generate()
     messages = sum(step.kind == Kind.send for rank_schedule in schedule for step in rank_schedule.steps)
     if messages > MOST_MESSAGES:
         raise RequestError(
-            f"{messages} messages are too many for a picture", "draw fewer ranks or larger segments"
+            f"{messages} messages are too many for a figure", "draw fewer ranks or larger segments"
         )
     with drawing_style():
         if style == "tree":
@@ -65,17 +64,9 @@ def draw(request: ScheduleRequest, style: str, costs: Costs | None = None) -> Fi
         return _space_time(request, schedule, costs)
 
 
-def write(path: Path, figure: Figure, asked: ScheduleRequest) -> None:
-    """Into `.svg`, `.png` or a self-contained page `.html`; RequestError for another ending or place."""
-    checked_ending(path)
-    if path.suffix == ".html":
-        content = html_file(figure, _title(asked))
-    else:
-        content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
+def write(path: Path, figure: Figure, request: ScheduleRequest) -> None:
+    """Write a picture as its ending says, with what it is of as the title; RequestError as `write_figure`."""
+    write_figure(path, figure, _title(request))
 
 
 def _title(request: ScheduleRequest) -> str:
@@ -91,7 +82,7 @@ def _title(request: ScheduleRequest) -> str:
 
 
 def _tree(request: ScheduleRequest, schedule: Schedule) -> Figure:
-    """Who gets the data from whom first (bcast, scatter), or hands it to whom last (gather, reduce)."""
+    """The first sender to each rank (bcast, scatter), or the last receiver from each rank (gather, reduce)."""
     name = request.algorithm.collective
     direction = COLLECTIVES[name].direction
     if direction == Direction.between_all:
@@ -139,8 +130,8 @@ def _tree(request: ScheduleRequest, schedule: Schedule) -> Figure:
 def _lay_out(
     root: int, first: int, children: Mapping[int, list[int]], place: dict[int, tuple[float, int]], level: int
 ) -> int:
-    """Leaves side by side, parents above the middle of their children. Returns the number of leaves."""
-    # Without recursion: a pipeline over many ranks is as deep as it has ranks.
+    """Place leaves side by side and parents above the middle of their children; returns the number of leaves."""
+    # Without recursion, since a pipeline is as deep as it has ranks.
     order, levels = [root], {root: level}
     for rank in order:
         for child in children.get(rank, ()):
@@ -211,7 +202,7 @@ def _steps(request: ScheduleRequest, schedule: Schedule) -> Figure:
 
 
 def _space_time(request: ScheduleRequest, schedule: Schedule, costs: Costs) -> Figure:
-    """Per rank what its processor does, and the messages between."""
+    """The activity of the processor of each rank over time, and the messages between ranks."""
     line = _core.timeline(schedule, costs.curves())
     end_s = max(line.finish_s, default=0.0)
     unit_s, unit = time_unit(end_s)
@@ -225,7 +216,7 @@ def _space_time(request: ScheduleRequest, schedule: Schedule, costs: Costs) -> F
     transfer = costs.messages[0][TERMS.index("transfer")]
 
     def under_way_s(size_B: int) -> float:
-        """From the sender's network interface to the receiver's: L + (m − 1)G."""
+        """Time from the sender's network interface to the receiver's: L + (m − 1)G."""
         return float(value(transfer, np.array([size_B], dtype=np.float64))[0])
 
     lines = [
@@ -246,7 +237,7 @@ def _space_time(request: ScheduleRequest, schedule: Schedule, costs: Costs) -> F
         axes.plot([finish_s / unit_s], [rank], marker="|", markersize=9, color="black", zorder=3)
     _ranks_axis(figure, request)
     axes.set_xlim(0, end_s / unit_s * 1.02 if end_s else 1)
-    axes.set_xlabel(f"time in {unit} (LogGP); all is done after {format_time(end_s)}")
+    axes.set_xlabel(f"time in {unit} (LogGP); the last rank is done after {format_time(end_s)}")
     handles: list[Patch | Line2D] = [
         Patch(color=KIND_COLOURS[kind], label=KIND_WORDS[kind]) for kind in KIND_WORDS if kind in boxes
     ]

@@ -1,4 +1,4 @@
-"""How figures look: colours that survive colour blindness and grey paper, one line style and marker each."""
+"""Style of the figures: colours for colour-blind readers and grey print, with a line style and marker each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _RC: Any = {
     # Identifiers in the SVG follow from this and the content, so that the same campaign gives the same bytes.
     "svg.hashsalt": "hockney",
     "path.simplify": True,
-    # Labels are names that people chose: a dollar in one begins no formula.
+    # Labels are names that users choose: a dollar sign in one begins no formula.
     "text.parse_math": False,
 }
 
@@ -71,7 +71,7 @@ class Style:
 
 
 def styles(names: Sequence[str]) -> dict[str, Style]:
-    """One style for each name, in their order; colour, dashes and marker repeat with different periods."""
+    """One style for each name, in order; colours, dashes and markers repeat with different periods."""
     return {
         name: Style(_COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)], _MARKERS[i % len(_MARKERS)])
         for i, name in enumerate(names)
@@ -79,7 +79,7 @@ def styles(names: Sequence[str]) -> dict[str, Style]:
 
 
 def model_styles(names: Sequence[str]) -> dict[str, Style]:
-    """A style for each model; the one whose numbers stand for a series gets the solid line."""
+    """A style for each model; the preferred model gets the solid line."""
     first = preferred_model(names)
     others = [name for name in reversed(names) if name != first]
     return styles(others if first is None else [first, *others])
@@ -87,6 +87,6 @@ def model_styles(names: Sequence[str]) -> dict[str, Style]:
 
 @contextmanager
 def drawing_style() -> Iterator[None]:
-    """Within it matplotlib draws in the report's style; its global settings are as before afterwards."""
+    """A context in which matplotlib draws in the report's style; it restores the global settings."""
     with mpl.rc_context(_RC):
         yield

@@ -42,13 +42,13 @@ class Inliner:
         self._classes: dict[str, str] = {}
 
     def inline(self, figure: Figure, alt: str) -> str:
-        """The element; `alt` is its title, which a screen reader speaks in place of the figure."""
+        """A figure as an element; `alt` is its title, which a screen reader speaks in place of the figure."""
         self._figures += 1
         name = f"f{self._figures}"
         text = svg_file(figure).decode()
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", text, flags=re.DOTALL)
-        # Ids that nothing refers to are dropped: several figures share one document.
+        # Several figures share one document: ids that nothing refers to are dropped, the others made unique.
         used = {reference: f"{name}{i}" for i, reference in enumerate(_referred(text))}
         text = _ID.sub(lambda m: f'id="{used[m[1]]}"' if m[1] in used else "", text)
         text = _REFERENCE.sub(lambda m: f'href="#{used[m[1]]}"' if m[1] else f"url(#{used[m[2]]})", text)
@@ -63,7 +63,7 @@ class Inliner:
         return start + escape(alt) + "</title>" + text[text.index(">") + 1 :].strip()
 
     def css(self) -> str:
-        """The classes that the elements made so far use."""
+        """The style sheet of the elements made so far."""
         rules = [f".{name}{{{style}}}" for style, name in self._classes.items()]
         return "\n".join(["svg *{stroke-linejoin:round;stroke-linecap:butt}", *rules])
 

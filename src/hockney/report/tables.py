@@ -17,7 +17,7 @@ from hockney.units import format_bytes, format_rate
 
 NONE = "—"
 _IN_REGIMES = ("latency_s", "bandwidth_B_per_s")
-"""Named parameters that repeat the first α and the last 1/β."""
+"""Named parameters that repeat the first α and the last 1/β, and are left out."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Table:
 
 
 def headings(names: Sequence[str]) -> list[str]:
-    """Columns of the tidy table as a report calls them."""
+    """The headings of columns of the tidy table."""
     return [HEADINGS.get(name, name) for name in names]
 
 
@@ -40,7 +40,7 @@ def regimes(curve: MessageCurve) -> Table:
     rows = []
     for model, fit in curve.fits.items():
         for index, (regime, line) in enumerate(zip(fit.regimes, formulas(fit), strict=True)):
-            # The formula leaves out a slope too small to be seen: its inverse would be a number without meaning.
+            # The formula leaves out a slope that is too small: its inverse would be meaningless.
             rate = _inverse(regime.beta_s_per_B) if "n /" in line else None
             rows.append(
                 [
@@ -61,7 +61,7 @@ def regimes(curve: MessageCurve) -> Table:
 
 
 def quality(curve: MessageCurve) -> Table:
-    """How well each model describes the points, and its other parameters."""
+    """The errors of each model at the points, and its n½."""
     rows = []
     for model, fit in curve.fits.items():
         q = fit.quality
@@ -86,7 +86,7 @@ def quality(curve: MessageCurve) -> Table:
 
 
 def named(curve: MessageCurve) -> Table | None:
-    """The quantities that models give names of their own (L, o_s, g, …); None where there are none."""
+    """Parameters that models name (L, o_s, g, …); None if there are none."""
     rows = [
         [model, name, quantity(parameter.value, parameter.unit), interval(parameter)]
         for model, fit in curve.fits.items()
@@ -98,7 +98,7 @@ def named(curve: MessageCurve) -> Table | None:
 
 
 def summary(curves: Sequence[MessageCurve], model: str) -> Table:
-    """One row for each curve, by one model: for operations with many configurations."""
+    """One row for each curve, by one model, for operations with many configurations."""
     rows = []
     for curve in curves:
         fit = curve.fits.get(model)
@@ -133,7 +133,7 @@ def summary(curves: Sequence[MessageCurve], model: str) -> Table:
 
 
 def points(curve: MessageCurve) -> Table:
-    """Everything measured of one curve."""
+    """All measured points of one curve."""
     return Table(
         "Measured points",
         [
@@ -151,7 +151,7 @@ def points(curve: MessageCurve) -> Table:
 
 
 def overheads(curve: MessageCurve) -> list[Table]:
-    """CPU time of one send and of one receive, where they were measured."""
+    """CPU time of one send and of one receive, if they were measured."""
     columns = ["size", "median (µs)", "95 % interval (µs)", "measurements", "samples", "disturbed", "ended by"]
     result = []
     for name, measured in curve.entry.measurements.overheads.items():
@@ -186,7 +186,7 @@ def value_and_interval(parameter: Parameter | None, size: bool = False) -> tuple
 
 
 def _inverse(beta: Parameter) -> Parameter | None:
-    """1/β in B/s; None where β is zero, without an interval where that of β reaches zero."""
+    """1/β in B/s; None if β is zero, and without an interval if that of β includes zero."""
     if beta.value == 0:
         return None
     if beta.low is None or beta.high is None or beta.low * beta.high <= 0:
@@ -207,7 +207,7 @@ def _percent(value: float | None) -> str:
 
 
 def _r2(value: float) -> str:
-    """R² close to one differs in its distance from one: all nines are shown, up to six."""
+    """R² to four digits, close to 1 to six: there its distance from 1 matters."""
     return f"{value:.6f}" if value > 0.9999 else f"{value:.4f}".replace("-", "−")
 
 

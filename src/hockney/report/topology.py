@@ -1,4 +1,4 @@
-"""The section on the network between nodes: drawn, with its hops, ports and bisection."""
+"""The section on the network between nodes: its figure, hops, ports and bisection."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hockney.report.page import Section
 from hockney.report.tables import Table
 
 TIME_LIMIT_S = 5.0
-"""For proving a bisection; without a proof two bounds are shown."""
+"""Time limit for the proof of a bisection; without a proof the table shows two bounds."""
 
 
 def section(spec: str, warnings: list[str]) -> Section | None:
-    """None without a topology; what is wrong with one (its file is gone) is told."""
+    """The section on a topology; None without one. A topology that cannot be read adds a warning."""
     if not spec:
         return None
     try:
@@ -30,7 +30,7 @@ def section(spec: str, warnings: list[str]) -> Section | None:
     return Section(
         "topology",
         "Network",
-        f"The network between the nodes as it was described: {spec}. Nothing of it was measured.",
+        f"The network between the nodes as described by {spec}; nothing of it was measured.",
         figures=[draw(measured)],
         tables=[_measures(measured), *([_ports(measured)] if ports(network) else [])],
     )

@@ -52,7 +52,7 @@ class Family:
     paths: tuple[str, ...]
     """Files and folders below the sources. A file belongs to the family that names it most closely."""
     flags: tuple[str, ...] = ()
-    """After those of all families."""
+    """Flags after those of all families."""
     is_shared: bool = False
     """Whether they know nothing of MPI, so that one object serves every MPI of the same compiler."""
 
@@ -85,7 +85,7 @@ FAMILIES = (
     ),
     Family("pairs", ("runner/kernels", "runner/effects", "runner/pair.cpp")),
 )
-"""In the order in which they are compiled: what takes longest first, which keeps all cores busy to the end."""
+"""The order of compilation: the slowest first, which keeps all cores busy to the end."""
 LOG = "build.log"
 SUMS = "SHA256SUMS"
 """What each file of a finished build holds, as `sha256sum` writes and checks it."""
@@ -100,7 +100,7 @@ _SIBLINGS = {
 }
 _COMPILER_VARIABLES = {"openmpi": "OMPI_CXX", "mpich": "MPICH_CXX", "intel": "I_MPI_CXX"}
 _OPTION = re.compile(r"-(?:f|m|O|std=|-coverage)[^/]*$")
-"""Without those that name a folder."""
+"""Options of a compiler, except those that name a folder."""
 _IS_CXX = re.compile(r"mpicxx|mpic\+\+|mpiCC|mpiicpc|mpiicpx|mpigxx|^CC$")
 
 
@@ -129,7 +129,7 @@ def cxx_wrapper(wrapper: Path) -> Path:
 
 
 def compiler_version(mpi: Mpi) -> str:
-    """First line of the C++ compiler's `--version`, asked through the wrapper; EnvironmentLack without one."""
+    """First line that the wrapper's C++ compiler prints for `--version`; EnvironmentLack without a compiler."""
     wrapper = cxx_wrapper(mpi.wrapper)
     done = capture([str(wrapper), "--version"], mpi.full_environment(), VERSION_LIMIT_S)
     lines = done.stdout.strip().splitlines()
@@ -176,7 +176,7 @@ def runner_binary(mpi: Mpi) -> Path:
 
 
 def _library(mpi: Mpi) -> list[str]:
-    """What tells a library from the same version built anew: the wrapper's command, header and libraries."""
+    """Marks of a library's build, beyond its version: the wrapper's command, header and libraries."""
     environment = mpi.full_environment()
     shown = capture([str(cxx_wrapper(mpi.wrapper)), "-show"], environment, VERSION_LIMIT_S)
     if shown.returncode == 0:
@@ -248,7 +248,7 @@ def _kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> P
             if target.exists():
                 logging.getLogger(__name__).warning("note: %s is not as a build leaves it: built again", target)
             with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
-                scratch = Path(name, "made")
+                scratch = Path(name, "build")
                 scratch.mkdir(mode=0o700)
                 make(scratch)
                 sums = "".join(f"{digest}  {name}\n" for name, digest in _sums(scratch, whole).items())
@@ -341,7 +341,7 @@ def _objects(
     scratch: Path,
     target: Path,
 ) -> tuple[str, list[list[str]]]:
-    """Compile each unit to an object in `made`: what was said, and the commands."""
+    """Compile each unit to an object in `scratch`; returns what the compiler printed, and the commands."""
     for family, files in units.items():
         text = "".join(f'#include "{file}"\n' for file in files)
         (scratch / f"{family.name}.cpp").write_text(text, encoding="utf-8")
@@ -357,7 +357,7 @@ def _objects(
 def _run(
     commands: Sequence[list[str]], mpi: Mpi, environment: Mapping[str, str], scratch: Path, target: Path
 ) -> str:
-    """What these print in the folder `made`; EnvironmentLack, with a log beside `target`, where one fails."""
+    """What the commands print in `scratch`; EnvironmentLack, with a log beside `target`, where one fails."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S, scratch), commands))
     text = "".join(

@@ -1,4 +1,4 @@
-"""Where compiled runners and other things that can be made again are kept."""
+"""The cache: compiled runners and other files that can be made again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of this machine works for Hockney, what is missing, and the one thing to do about it."""
+"""What works for Hockney on this machine, what is missing, and how to get it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MpiFinding:
     compiler: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     trial: str = ""
-    """What a launch of two ranks gave; empty where none was asked for."""
+    """The result of a launch of two ranks; empty where none was made."""
     message: str = ""
     hint: str = ""
 

@@ -140,7 +140,7 @@ def _launcher(wrapper: Path, identity: Identity, environment: dict[str, str]) ->
     suffix = "".join(wrapper.suffixes)
     folders = dict.fromkeys([wrapper.parent, wrapper.resolve().parent])
     programs = dict.fromkeys(p for _, unit in launchers if identity.kind in unit.kinds for p in unit.programs)
-    strangers: list[str] = []
+    foreign: list[str] = []
     tried: set[Path] = set()
     places = [folder / f"{p}{s}" for s in dict.fromkeys([suffix, ""]) for folder in folders for p in programs]
     places += [Path(program) for p in programs if (program := shutil.which(p))]
@@ -151,11 +151,11 @@ def _launcher(wrapper: Path, identity: Identity, environment: dict[str, str]) ->
         name = _launcher_of(place, environment)
         if name is not None and identity.kind in launchers.get(name).kinds:
             return place, name
-        strangers.append(f"{place} ({name or 'unknown'})")
+        foreign.append(f"{place} ({name or 'unknown'})")
     title = TITLES.get(identity.kind, identity.kind)
-    if strangers:
+    if foreign:
         raise EnvironmentLack(
-            f"no launcher of {title} for {wrapper}: {', '.join(strangers)} belongs to another library",
+            f"no launcher of {title} for {wrapper}: {', '.join(foreign)} belongs to another library",
             "two MPIs in one folder overwrite each other's programs: keep each in an environment of its own",
         )
     names = ", ".join(programs) or "a launcher hockney knows"
@@ -175,7 +175,7 @@ def inspect(wrapper: Path, where: str) -> Mpi:
 
 
 def _simgrid_version(launcher: Path) -> str:
-    """Its header does not tell."""
+    """The version of SimGrid, which its header does not contain."""
     done = capture([str(launcher), "-version"], dict(os.environ), BANNER_LIMIT_S)
     match = re.search(r"SimGrid version ([\d.]+)", done.stdout + done.stderr)
     return match[1] if match else ""
@@ -255,7 +255,7 @@ def _find(request: str) -> Mpi:
 
 
 def is_in_search(request: str) -> bool:
-    """Whether `find` would take an MPI that the search comes upon by itself; nothing is run to know that."""
+    """Whether `find` would return an MPI of the search order; runs nothing."""
     if request in ("auto", "smpi", *KINDS):
         return True
     path = Path(request).expanduser()

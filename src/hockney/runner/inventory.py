@@ -1,4 +1,4 @@
-"""What this machine is made of, read from /proc and /sys: cores, caches, NUMA domains, memory, governor."""
+"""The parts of this machine, read from /proc and /sys: cores, caches, NUMA domains, memory, governor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CacheKind:
 
 @dataclass(frozen=True)
 class Inventory:
-    """Counts are of what this process may use (its affinity); None or empty where the system does not tell."""
+    """Counts of what this process may use (its affinity); None or empty where the system does not report it."""
 
     host: str
     kernel: str

@@ -115,7 +115,7 @@ def launch_variants(mpi: Mpi, operations: Sequence[str]) -> list[LaunchVariant]:
 
 
 def _presets(mpi: Mpi, operation: str) -> int:
-    """How many presets this version has: it says so itself, and takes a number beyond for the default, silently.
+    """How many presets this version reports; it silently takes a larger number for the default.
 
     Without its `impi_info`: as many as are documented.
     """

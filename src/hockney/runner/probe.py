@@ -38,7 +38,7 @@ COMPILER_HINT = "install a C and C++ compiler (apt-get install g++, dnf install 
 
 @dataclass(frozen=True)
 class Identity:
-    """What the header says of itself."""
+    """Kind, version and standard of an MPI, from its header."""
 
     kind: str
     version: str

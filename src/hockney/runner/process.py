@@ -106,7 +106,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Of the supervisor, which is the leader of the launch's session."""
+        """Process id of the supervisor, which leads the launch's session."""
         return self._supervisor.pid
 
     @property
@@ -227,7 +227,7 @@ class Process:
         self.kill()
 
     def _release(self, deadline: float) -> None:
-        """Read on so that nobody blocks on a full pipe, wait for the supervisor, close everything."""
+        """Read on so that no process blocks on a full pipe, wait for the supervisor, close everything."""
         with contextlib.suppress(TimeoutError):
             while self._reading():
                 self._pump(deadline)

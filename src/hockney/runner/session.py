@@ -9,7 +9,6 @@ from typing import Self
 
 from hockney.errors import HockneyError, RequestError
 from hockney.records.answers import (
-    EFFECT_ANSWERS,
     Answer,
     AnswerType,
     CollectiveMeasurement,
@@ -21,6 +20,7 @@ from hockney.records.answers import (
     SaidType,
     parse,
 )
+from hockney.records.effect_answers.base import answer_type
 from hockney.runner.process import Ended, Process
 
 MARK = "@hockney "
@@ -44,7 +44,7 @@ class Refused(HockneyError):
 
 
 class Limitation(HockneyError):
-    """An algorithm does not do what was asked, by its own rules or the library's; no fault of anybody."""
+    """An algorithm refuses a request by its own rules or the library's; this is no failure."""
 
     kind = "limitation"
     exit_code = 3
@@ -95,7 +95,7 @@ class Session:
         """Measure an effect among `members`; keys as in cpp/runner/effects/<operation>.cpp, failures as above."""
         what = f"{operation} among {len(members)} ranks"
         words = {"operation": operation, **request, "members": ",".join(map(str, members))}
-        kind = EFFECT_ANSWERS.get(operation, Answer)
+        kind = answer_type(operation)
         return self._ask("effect", words, what, time_limit_s, "choose a smaller --largest", kind)
 
     def _ask_point(
@@ -186,7 +186,7 @@ def operations(hello: Hello, names: Sequence[str]) -> dict[str, Kernel]:
 
 
 def _telling_line(stderr: str) -> str:
-    """The line of a launcher's messages that says most: the first that speaks of an error, else the last."""
+    """The most informative line of a launcher's messages: the first that names an error, else the last."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip(" \t-=*|")]
     for line in lines:
         if any(

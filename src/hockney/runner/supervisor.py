@@ -1,4 +1,4 @@
-"""Run a launcher and leave nothing behind: its own process, so that it outlives whoever asked for the launch.
+"""Run a launcher and leave nothing behind, as a process that outlives the one that starts the launch.
 
     python -I -S supervisor.py CONTROL_FD STATUS_FD PROGRAM ARGUMENT…
 
@@ -33,7 +33,7 @@ SHARED_MEMORY = "/dev/shm/"
 
 
 def descendants(ancestor: int) -> set[int]:
-    """Process ids below `ancestor`, from /proc; ended ones that nobody has waited for are left out."""
+    """Process ids below `ancestor`, from /proc, without zombies."""
     children: dict[int, list[int]] = {}
     dead: set[int] = set()
     for entry in os.listdir("/proc"):  # noqa: PTH208 - no pathlib: this file starts fast on purpose
@@ -106,7 +106,7 @@ def stop(launcher: subprocess.Popen[bytes], grace_s: float, present: set[str]) -
 
 
 def wait(launcher: subprocess.Popen[bytes], control: int, child_signal: int) -> float | None:
-    """None when the launcher ended by itself, else the grace in seconds that was asked for."""
+    """None when the launcher ended by itself, else the requested grace in seconds."""
     while launcher.poll() is None:
         ready, _, _ = select.select([control, child_signal], [], [])
         if control in ready:

@@ -1,7 +1,4 @@
-"""Where ranks are to each other: the locality of a pair, and ranks that share what they should have alone.
-
-Works on the places of ranks that the runner reports.
-"""
+"""The locality of a pair of ranks, and ranks that share processors, from the places that the runner reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The algorithms of the compiled core by name, with errors in words for the user."""
+"""The algorithms of the compiled core by name, with errors that a user understands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.registry import did_you_mean
 
 MOST_TRAFFIC_B = 2**57
-"""Whole vector times ranks. An algorithm moves at most log₂ of the ranks (30) as much, and sums have 63 bits."""
+"""The largest vector times ranks: algorithms move at most log₂ P (30) times that, and sums have 63 bits."""
 MOST_SHOWN_STEPS = 2**20
 """Steps of all ranks together that are worth printing."""
 PROBED = range(2, 33)
@@ -47,7 +47,7 @@ def _known(name: str, known: list[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class ScheduleRequest:
-    """An algorithm and what it is asked for, which it does not refuse. `size_B`, `segment_B`: before rounding."""
+    """An algorithm and a problem that it does not refuse; `size_B` and `segment_B` are not rounded."""
 
     algorithm: Algorithm
     problem: Problem
@@ -60,7 +60,7 @@ class ScheduleRequest:
         return self.problem.bytes > self.size_B or self.problem.segment_B > self.segment_B
 
     def as_data(self) -> dict[str, Any]:
-        """What was asked for beside what is done, sizes in bytes; None: no segments, no radix."""
+        """The request beside the rounded problem, sizes in bytes; None: no segments, no radix."""
         return {
             "asked": {"bytes": self.size_B, "segment_bytes": self.segment_B or None},
             "bytes": self.problem.bytes,
@@ -75,7 +75,7 @@ class ScheduleRequest:
         return _core.generate(self.algorithm.collective, self.algorithm.name, self.problem)
 
     def printable_ranks(self) -> Sequence[int]:
-        """All ranks; RequestError where together they have more steps than anybody reads."""
+        """All ranks; RequestError where together they have more than `MOST_SHOWN_STEPS` steps."""
         steps = _core.count_steps(self.algorithm.collective, self.algorithm.name, self.problem, MOST_SHOWN_STEPS)
         if steps > MOST_SHOWN_STEPS:
             raise RequestError(
@@ -95,7 +95,7 @@ def ask(
     segment_B: int = 0,
     radix: int = 0,
 ) -> ScheduleRequest:
-    """Check a request; RequestError with the core's reason where the algorithm does not do it.
+    """A checked request; RequestError with the core's reason where the algorithm refuses it.
 
     Reductions have elements of 4 bytes, so `size_B` and `segment_B` are rounded up to whole ones; a barrier has
     no size.
@@ -135,7 +135,7 @@ def ask(
 
 
 def rank_counts(algorithm: Algorithm) -> str:
-    """For which numbers of ranks an algorithm is defined, in words."""
+    """The numbers of ranks for which an algorithm is defined, in words."""
     counts = [
         ranks
         for ranks in PROBED

@@ -1,4 +1,4 @@
-"""Formats that schedules are exported to: lines of text, rank by rank: memory holds one rank at a time."""
+"""Formats of exported schedules: lines of text, rank by rank, so that memory holds one rank at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hockney.registry import Registry
 from hockney.schedule.catalogue import ScheduleRequest
 
 Format = Callable[[ScheduleRequest, float], Iterator[str]]
-"""(what is asked, nanoseconds to reduce one byte) → lines without their ends."""
+"""(request, nanoseconds to reduce one byte) → lines without their ends."""
 
 formats: Registry[Format] = Registry("format", "hockney.schedule.formats", "how-to/schedules.md")
 

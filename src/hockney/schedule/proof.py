@@ -1,4 +1,4 @@
-"""The proof over many rank counts, roots and segments: what `hockney schedule verify` does."""
+"""The proof of `hockney schedule verify`, over many rank counts, roots and segments."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ROOTS_UP_TO = 17
 
 @dataclass
 class ProofResult:
-    """What came of one algorithm."""
+    """The result of one algorithm: how many cases were proved, how many it refused, and what is wrong."""
 
     algorithm: Algorithm
     proved: int = 0
     refused: int = 0
     reason: str = ""
-    """Why the last of the refused cases was."""
+    """Why the last refused case was refused."""
     complaints: list[str] = field(default_factory=list)
 
 
@@ -64,7 +64,7 @@ def _where(problem: Problem) -> str:
 
 
 def complaints(algorithm: Algorithm, problem: Problem) -> list[str]:
-    """What is wrong with one case: nothing, if it is proved."""
+    """What is wrong with one case; empty where it is proved."""
     schedule = _core.generate(algorithm.collective, algorithm.name, problem)
     wrong = _core.verify(algorithm.collective, problem, schedule)
     if wrong:
@@ -78,12 +78,12 @@ def complaints(algorithm: Algorithm, problem: Problem) -> list[str]:
 def cases(
     algorithm: Algorithm, ranks: int, roots: Sequence[int] | None = None, segments_B: Sequence[int] | None = None
 ) -> Iterator[Problem]:
-    """What an algorithm is tried with on `ranks` ranks, what it refuses included.
+    """The problems on `ranks` ranks that an algorithm is tried with, including those that it refuses.
 
-    Elements of one byte and of four (a cut through one shows), lengths that leave blocks unequal or empty, no
-    data at all, segments of one and of three elements or none, the default radix, the least and a large one,
-    operators that commute or not, in place or not; every root up to `ROOTS_UP_TO` ranks, then the first and the
-    last. Roots and segments that are given replace these; a segment is rounded up to whole elements.
+    They vary elements of one byte and of four (a cut through an element shows), lengths that leave blocks unequal
+    or empty, no data at all, segments of one and of three elements or none, the default radix, the least and a
+    large one, operators that commute or not, in place or not; every root up to `ROOTS_UP_TO` ranks, beyond that
+    the first and the last. `roots` and `segments_B` replace these; a segment is rounded up to whole elements.
     """
     collective = COLLECTIVES[algorithm.collective]
     if not collective.rooted:

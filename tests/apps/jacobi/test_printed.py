@@ -8,9 +8,9 @@ import pytest
 
 from hockney.apps.jacobi.printed import (
     RENAMED,
-    Case,
     Halo,
     HaloModel,
+    WeakScalingCase,
     exceeds,
     jacobi_models,
     predict,
@@ -20,7 +20,7 @@ from hockney.apps.jacobi.printed import (
 from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
 from hockney.errors import RequestError
 
-CASE = Case(subdomain=10, serial_time_s=1.0, latency_s=0.0, bandwidth_B_per_s=1.0)
+CASE = WeakScalingCase(subdomain=10, serial_time_s=1.0, latency_s=0.0, bandwidth_B_per_s=1.0)
 TENTH = HaloModel(
     "a tenth of T_s per direction", lambda _case, grid: Halo(grid.directions, 0, 0.1 * grid.directions)
 )
@@ -99,8 +99,9 @@ def test_where_communication_starts_to_matter(
     ],
 )
 def test_a_case_that_cannot_be_is_refused(wrong: dict[str, float]) -> None:
+    case = {"subdomain": 10, "serial_time_s": 1.0, "latency_s": 1e-6, "bandwidth_B_per_s": 1e9}
     with pytest.raises(RequestError):
-        Case(**({"subdomain": 10, "serial_time_s": 1.0, "latency_s": 1e-6, "bandwidth_B_per_s": 1e9} | wrong))  # type: ignore[arg-type]
+        WeakScalingCase(**(case | wrong))  # type: ignore[arg-type]
 
 
 def test_times_out_of_range_are_refused() -> None:
@@ -210,7 +211,7 @@ TABLES: dict[str, Table] = {
 
 def printed(serial_time_s: float, latency_us: float, bandwidth_MB_per_s: float, grid: str) -> Row:
     """A row as the report prints it."""
-    case = Case(1200, serial_time_s, latency_us * 1e-6, bandwidth_MB_per_s * 1e6)
+    case = WeakScalingCase(1200, serial_time_s, latency_us * 1e-6, bandwidth_MB_per_s * 1e6)
     one = predict(PER_FACE, case, parse_grid(grid))
     return grid, one.k, f"{one.halo_B / 1e6:.2f}", f"{one.mlups:.3f}", f"{1 / one.efficiency:.3f}"
 
@@ -238,7 +239,7 @@ def test_table_vi_follows_from_5902_not_from_its_header(row: Row) -> None:
 
 @pytest.mark.parametrize(("serial_time_s", "mlups"), [(THIN_S, "112.74"), (GPU_S, "78.29")])
 def test_tables_iv_and_v_one_process_exchanges_nothing(serial_time_s: float, mlups: str) -> None:
-    case = Case(1200, serial_time_s, 1e-6, 1e9)
+    case = WeakScalingCase(1200, serial_time_s, 1e-6, 1e9)
     one = predict(PER_FACE, case, parse_grid("1x1x1"))
     assert (one.k, one.halo_B, one.communication_s, one.efficiency) == (0, 0, 0, 1)
     assert f"{one.mlups:.2f}" == mlups
@@ -250,7 +251,7 @@ GRIDS = [Grid(1, 1, 1), Grid(1, 4, 1), Grid(2, 1, 2), Grid(4, 3, 2)]
 @pytest.mark.parametrize(("grid", "k"), list(zip(GRIDS, [0, 1, 2, 3], strict=True)))
 def test_the_equations_by_hand(grid: Grid, k: int) -> None:
     # L = 100: C = 32 k · 10⁴ B; at 1 GB/s 0.32 ms for each direction, and four latencies of 10 µs.
-    one = predict(PER_MESSAGE, Case(100, 0.01, 10e-6, 1e9), grid)
+    one = predict(PER_MESSAGE, WeakScalingCase(100, 0.01, 10e-6, 1e9), grid)
     assert (one.k, one.halo_B) == (k, 320_000 * k)
     assert one.communication_s == pytest.approx(k * (0.32e-3 + 40e-6))
     assert one.mlups == pytest.approx(grid.ranks / (0.01 + k * 0.36e-3))
@@ -258,7 +259,7 @@ def test_the_equations_by_hand(grid: Grid, k: int) -> None:
 
 @pytest.mark.parametrize("grid", GRIDS[1:])
 def test_a_latency_of_each_message_is_two_more_for_each_direction(grid: Grid) -> None:
-    case = Case(1200, 15.3276, 1e-3, 12185e6)
+    case = WeakScalingCase(1200, 15.3276, 1e-3, 12185e6)
     per_face, per_message = predict(PER_FACE, case, grid), predict(PER_MESSAGE, case, grid)
     assert per_message.halo_B == per_face.halo_B
     assert per_message.communication_s - per_face.communication_s == pytest.approx(2e-3 * grid.directions)

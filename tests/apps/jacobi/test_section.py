@@ -114,5 +114,5 @@ def test_a_record_of_another_version_is_listed(jacobi_run: Callable[..., AppReco
     other = jacobi_run(2, **wrong)
     made = jacobi(Runs([jacobi_run(1), other]))
     assert [table.caption for table in made.sections[0].tables] == ["Runs (1): nonblocking, datatype", "Runs"]
-    assert "1 of 2 runs answer otherwise" in made.warnings[0]
+    assert "1 of 2 runs have answers" in made.warnings[0]
     assert len(made.runs) == 2

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from hockney.apps.jacobi.options import JacobiStudy, smallest_surface
+from hockney.apps.jacobi.options import JacobiStudy
 from hockney.apps.jacobi.study import fastest_grid
-from hockney.apps.stencil.grids import Grid, factorisations
+from hockney.apps.stencil.grids import Grid, factorisations, smallest_surface
 from hockney.apps.stencil.options import parse_cells, parse_ranks
 from hockney.errors import RequestError
 from hockney.options import checked
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.units import Extents
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
+from collections.abc import Mapping
 
 import pytest
 
-from hockney.apps.pinning.plan import Plan, plan, wish
+from hockney.apps.pinning.plan import PinningPlan, plan, wish
 from hockney.apps.pinning.recipes import is_listed, request, target_of
 from hockney.apps.pinning.topology import parse
 from hockney.runner.launchers.base import command
 from hockney.runner.mpi import Mpi
+from hockney.runner.process import Process
 
 CASES = [
     # node, ranks, threads, spread
@@ -36,7 +39,7 @@ CASES = [
 LIMIT_S = 60.0
 
 
-def _mapped(mpi: Mpi, made: Plan, node: str) -> dict[int, set[int]]:
+def _mapped(mpi: Mpi, made: PinningPlan, node: str, ranks: int) -> dict[int, set[int]]:
     """The CPUs of each rank, as the launcher has them."""
     argv, added = command(mpi, request(made, target_of(mpi)))
     environment = {
@@ -52,13 +55,12 @@ def _mapped(mpi: Mpi, made: Plan, node: str) -> dict[int, set[int]]:
     if mpi.kind == "openmpi":
         argv += ["--display", "map"] if five else ["--display-devel-map", "-H", "localhost:64"]
         argv.append("--do-not-launch")
+    else:
+        return _bound_by_hydra(argv, environment, ranks)
     done = subprocess.run(
         [*argv, "true"], env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
     text = done.stdout + done.stderr
-    if mpi.kind == "mpich":
-        found = re.findall(r"process (\d+) binding: ([01]+)", text)
-        return {int(rank): {cpu for cpu, bit in enumerate(bits) if bit == "1"} for rank, bits in found}
     pattern = r"App.rank: (\d+).*?Binding: *([^\n]*)"
     return {
         int(rank): _of_five(where, made)
@@ -68,7 +70,19 @@ def _mapped(mpi: Mpi, made: Plan, node: str) -> dict[int, set[int]]:
     }
 
 
-def _of_five(where: str, made: Plan) -> set[int]:
+def _bound_by_hydra(argv: list[str], environment: Mapping[str, str], ranks: int) -> dict[int, set[int]]:
+    """What Hydra says of each rank while rank 0 waits for input: what a job says at its end can be lost."""
+    bound: dict[int, set[int]] = {}
+    with Process([*argv, "cat"], environment) as job:
+        deadline_s = time.monotonic() + LIMIT_S
+        while len(bound) < ranks:
+            if said := re.search(r"process (\d+) binding: ([01]+)", job.lines(deadline_s)):
+                bound[int(said[1])] = {cpu for cpu, bit in enumerate(said[2]) if bit == "1"}
+        job.kill()
+    return bound
+
+
+def _of_five(where: str, made: PinningPlan) -> set[int]:
     """`package[0][core:L0-1]`, or `hwt`: numbers of cores or hardware threads, in the order of hwloc."""
     cpus: set[int] = set()
     for kind, numbers in re.findall(r"\[(core|hwt):L([\d,-]+)\]", where):
@@ -86,5 +100,5 @@ def test_the_launcher_maps_as_planned(mpi: Mpi, node: str, ranks: int, threads: 
     made = plan(parse(node), wish(ranks, threads, spread))
     if target_of(mpi) == "openmpi4" and is_listed(made, "openmpi4"):
         pytest.skip("Open MPI 4 reads no rank file for a synthetic node")
-    mapped = _mapped(mpi, made, node)
+    mapped = _mapped(mpi, made, node, ranks)
     assert mapped == {rank: set(made.cpus(rank)) for rank in range(ranks)}, str(request(made, target_of(mpi)))

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from hockney.apps.pinning.plan import SPREADS, Plan, plan, wish
+from hockney.apps.pinning.plan import SPREADS, PinningPlan, plan, wish
 from hockney.apps.pinning.recipes import recipes
 from hockney.apps.pinning.topology import NodeTopology, parse, regular
 from hockney.errors import RequestError
@@ -22,7 +22,7 @@ NODES = [
 WISHES = list(product(SPREADS, (1, 2, 3, 4, 6, 8), (1, 2, 3, 4)))
 
 
-def _made() -> list[tuple[NodeTopology, Plan]]:
+def _made() -> list[tuple[NodeTopology, PinningPlan]]:
     found = []
     for node, (spread, ranks, threads) in product(NODES, WISHES):
         try:

@@ -14,7 +14,7 @@ from hockney.apps.ring.model import (
     WITHIN,
     Link,
     MachineLinks,
-    Predicted,
+    RingPrediction,
     around,
     around_domains,
     link,
@@ -35,7 +35,7 @@ CORE_S, SOCKET_S = 0.34e-6 + 4 / 6372.991e6, 0.57e-6 + 4 / 5530.801e6
 LINKS = {WITHIN: link(0.34e-6, 6372.991e6), ACROSS: link(0.57e-6, 5530.801e6)}
 
 
-def of_socket(ranks: int, model: str, exchange: str = "nonblocking") -> Predicted:
+def of_socket(ranks: int, model: str, exchange: str = "nonblocking") -> RingPrediction:
     made = predict(around_domains(ranks, CORES), LINKS.__getitem__, exchange, model)
     assert made is not None
     assert made.ranks == ranks

@@ -16,8 +16,8 @@ from hockney.apps.ring.model import OURS, TWO_LINKS, link
 from hockney.apps.ring.predicted import compared, latency_s, segment_data
 from hockney.apps.ring.study import (
     STATISTICS,
-    Curve,
     RingRun,
+    RingSeries,
     Sweep,
     checked_iterations,
     chosen,
@@ -130,8 +130,8 @@ def test_one_cycle_has_no_sample_variance() -> None:
     assert (row["var"], row["s2"], row["s"]) == (0, None, None)
 
 
-def curve(times_s: dict[int, float], **name: str) -> Curve:
-    return Curve(NAME | name, [run(ranks, [time_s] * ranks) for ranks, time_s in times_s.items()])
+def curve(times_s: dict[int, float], **name: str) -> RingSeries:
+    return RingSeries(NAME | name, [run(ranks, [time_s] * ranks) for ranks, time_s in times_s.items()])
 
 
 def test_the_csv_has_a_line_for_each_process_of_each_ring() -> None:
@@ -147,7 +147,7 @@ def test_the_csv_has_a_line_for_each_process_of_each_ring() -> None:
 
 
 def test_the_csv_leaves_a_field_empty_where_there_is_no_value() -> None:
-    one = Curve(NAME, [run(1, [1e-6], cycles=1)])
+    one = RingSeries(NAME, [run(1, [1e-6], cycles=1)])
     (row,) = csv.DictReader(io.StringIO(statistics_csv([one])))
     assert (row["s2"], row["s"], row["var"]) == ("", "", "0")
 

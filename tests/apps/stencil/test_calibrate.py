@@ -6,13 +6,21 @@ import numpy as np
 import pytest
 
 from hockney.apps.stencil.calibrate import LEAST_RUNS, StencilRun, calibrate
-from hockney.apps.stencil.choice import Source, exceeds, growth, not_told_apart, predict_step, rank_grids
+from hockney.apps.stencil.choice import (
+    PredictionSource,
+    exceeds,
+    growth,
+    not_told_apart,
+    predict_step,
+    rank_grids,
+)
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.stencil import Stencil
-from hockney.apps.stencil.steps import Step, iteration
+from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import Surroundings, Tuned
 from hockney.errors import RequestError
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import LOCALITIES, Place
 
 TREE_B_PER_S = 10e9
@@ -29,8 +37,8 @@ def tree(ranks: int) -> Place:
     return Place(np.stack([nobody] * 4), tuple(range(ranks)), 1, below=(8,), uplinks=(2,))
 
 
-def step(grid: Grid, cells: int = 128) -> Step:
-    return Step(Stencil((cells, cells, cells), grid), 1e-9)
+def step(grid: Grid, cells: int = 128) -> StencilStep:
+    return StencilStep(Stencil((cells, cells, cells), grid), 1e-9)
 
 
 def test_links_that_were_planted_are_found_from_few_ranks() -> None:
@@ -75,7 +83,7 @@ def test_too_few_runs_are_refused() -> None:
 
 
 def test_grids_are_ranked_and_symmetric_ones_not_told_apart() -> None:
-    source = Source(Surroundings(costs(), lambda _: None))
+    source = PredictionSource(Surroundings(costs(), lambda _: None))
     # So many cells that bytes count more than messages.
     ordered, refused = rank_grids(lambda grid: step(grid, 512), factorisations(64), source, 10)
     assert refused == {}
@@ -95,26 +103,29 @@ def test_grids_with_too_few_cells_are_left_out_with_the_reason() -> None:
     ordered, refused = rank_grids(
         lambda grid: step(grid, 16),
         [Grid(32, 1, 1), Grid(4, 4, 2)],
-        Source(Surroundings(costs(), lambda _: None)),
+        PredictionSource(Surroundings(costs(), lambda _: None)),
         1,
     )
     assert [one.grid for one in ordered] == [Grid(4, 4, 2)]
     assert "only 16 cells" in refused["32x1x1"]
     with pytest.raises(RequestError, match="only 16 cells"):
         rank_grids(
-            lambda grid: step(grid, 16), [Grid(32, 1, 1)], Source(Surroundings(costs(), lambda _: None)), 1
+            lambda grid: step(grid, 16),
+            [Grid(32, 1, 1)],
+            PredictionSource(Surroundings(costs(), lambda _: None)),
+            1,
         )
 
 
 def test_a_calibrated_interval_is_as_wide_as_the_calibration_says() -> None:
     plain = Surroundings(costs(), lambda _: None)
-    made = predict_step(step(Grid(2, 2, 2)), Source(plain, relative_error=0.03), 1)
+    made = predict_step(step(Grid(2, 2, 2)), PredictionSource(plain, relative_error=0.03), 1)
     assert made.interval is not None
     assert np.log(np.array(made.interval) / made.time_s) == pytest.approx([-0.03, 0.03])
 
 
 def test_communication_matters_from_where_it_exceeds_its_share() -> None:
-    source = Source(Surroundings(costs(), lambda _: None))
+    source = PredictionSource(Surroundings(costs(), lambda _: None))
     steps = growth(step, source, 10, most=512)
     assert [one.ranks for one in steps] == [2**k for k in range(10)]
     shares = [one.communication_share for one in steps]

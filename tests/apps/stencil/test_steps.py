@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.stencil import Exchange, Stencil
-from hockney.apps.stencil.steps import Step, Variant, iteration
+from hockney.apps.stencil.stencil import Exchange, Stencil, Variant
+from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import Surroundings, Tuned
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import LOCALITIES
 
 L, O, G = 4e-6, 1e-6, 1e-9  # noqa: E741 - the model's letters
@@ -22,8 +23,10 @@ def surroundings(tuned: Tuned = Tuned()) -> Surroundings:  # noqa: B008 - frozen
     return Surroundings(costs, lambda _: None, tuned)
 
 
-def step(grid: Grid, how: Exchange = "nonblocking", sums: str | None = None, variant: Variant = "fused") -> Step:
-    return Step(Stencil((64, 64, 64), grid, how), CELL_S, sums=sums, variant=variant)
+def step(
+    grid: Grid, how: Exchange = "nonblocking", sums: str | None = None, variant: Variant = "fused"
+) -> StencilStep:
+    return StencilStep(Stencil((64, 64, 64), grid, how), CELL_S, sums=sums, variant=variant)
 
 
 def test_alone_there_is_only_computation() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.sum3d.model import predict_sum3d
-from hockney.apps.sum3d.study import Problem, run_statistics, shares, summary
+from hockney.apps.sum3d.study import Sum3dProblem, run_statistics, shares, summary
 from hockney.errors import RequestError
 from hockney.predict.machine_costs import usual
 from hockney.records.answers import Answer
@@ -74,7 +74,7 @@ def record() -> AppRecord:
     )
 
 
-PROBLEM = Problem(Extents(12, 1, 1), Grid(2, 1, 1), "balanced", packed=False)
+PROBLEM = Sum3dProblem(Extents(12, 1, 1), Grid(2, 1, 1), "balanced", packed=False)
 
 
 def test_a_summary_without_a_machine_predicts_nothing() -> None:
@@ -103,12 +103,12 @@ def test_predictions_stand_beside_what_was_measured() -> None:
 )
 def test_wrong_problems(grid: str, split: str, packed: bool, what: str) -> None:
     with pytest.raises(RequestError, match=what):
-        Problem.asked(Extents(5, 5, 1), 4, parse_grid(grid), split, packed=packed)
+        Sum3dProblem.checked(Extents(5, 5, 1), 4, parse_grid(grid), split, packed=packed)
 
 
 def test_the_grid_is_chosen_where_none_is_asked_for() -> None:
-    made = Problem.asked(Extents(5, 5, 1), 4, None, "blocks", packed=True)
-    assert made == Problem(Extents(5, 5, 1), Grid(2, 2, 1), "blocks", packed=True)
+    made = Sum3dProblem.checked(Extents(5, 5, 1), 4, None, "blocks", packed=True)
+    assert made == Sum3dProblem(Extents(5, 5, 1), Grid(2, 2, 1), "blocks", packed=True)
     wanted = made.parameters(seed=7, cycles=3, repetitions=2, bandwidth_B_per_s=1e9)
     assert (wanted["nx"], wanted["ny"], wanted["nz"]) == (5, 5, 1)
     assert (wanted["px"], wanted["py"], wanted["pz"]) == (2, 2, 1)

@@ -147,7 +147,7 @@ def test_the_runner_s_own_thread_stays_off_processors_that_are_kept_from_us() ->
     confined = asked(ranks=ranks, usable_cpus={"a": frozenset({0, 1})})
     assert not ways(confined)
     assert why(confined) == [
-        "processors for a progress thread beside rank 0 are kept from us (taskset, a batch system)"
+        "processors for a progress thread beside rank 0 are not Hockney's to use (taskset, a batch system)"
     ]
 
 

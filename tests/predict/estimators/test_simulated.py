@@ -11,7 +11,7 @@ import pytest
 
 from hockney.errors import RequestError
 from hockney.machine.system import System
-from hockney.predict.calibrate import Played, play_all
+from hockney.predict.calibrate import Replay, replay_all
 from hockney.predict.estimators import simulated as module
 from hockney.predict.estimators.base import Prediction, Training
 from hockney.predict.estimators.simulated import procedure_of, simulated
@@ -187,12 +187,12 @@ def test_batches_change_nothing(simulated_table: Table, system: System, monkeypa
     whole = fitted.predict(asked(seen))
     most: list[int] = []
 
-    def counted(some: list[Scenario], *rest: Any) -> list[Played]:
+    def counted(some: list[Scenario], *rest: Any) -> list[Replay]:
         most.append(len(some))
-        return play_all(some, *rest)
+        return replay_all(some, *rest)
 
     monkeypatch.setattr(module, "_BATCH", 5)
-    monkeypatch.setattr(module, "play_all", counted)
+    monkeypatch.setattr(module, "replay_all", counted)
     parts = fitted.predict(asked(seen))
     assert max(most) == 5
     assert (parts.time_s == whole.time_s).all()

@@ -17,7 +17,8 @@ from hockney.models.base import Fit, Parameter, Regime, predict
 from hockney.models.collectives.base import collective_models
 from hockney.models.views import VIEWS, Statement, Views
 from hockney.predict.collective import predict_one
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.report.views.collective_costs import CollectiveCosts, costs_of
 from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.message_shares import Shares, by_size, shares_of

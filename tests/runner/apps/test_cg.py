@@ -115,6 +115,7 @@ def plain_cg(matrix: Any, b: NDArray[np.float64], eps: float, most: int = 500) -
     return norms
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("cells", [(19, 14), (11, 9, 7)], ids=["2d", "3d"])
 def test_any_formulation_on_any_grid_is_the_same_iteration(session: Session, cells: tuple[int, ...]) -> None:
     matrix, b, u = problem(cells)

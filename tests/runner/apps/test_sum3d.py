@@ -93,7 +93,9 @@ def check(session: Session, grid: Grid, split: str, packed: int) -> None:
     assert set(answer["pack_s"][1:]) <= {0}
 
 
-@pytest.mark.parametrize("ranks", sorted(GRIDS))
+@pytest.mark.parametrize(
+    "ranks", [pytest.param(n, marks=pytest.mark.one_mpi) if n > 4 else n for n in sorted(GRIDS)]
+)
 def test_every_element_arrives_whatever_the_grid(session: Session, ranks: int) -> None:
     for grid in GRIDS[ranks]:
         for split, packed in WAYS:

@@ -6,19 +6,28 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hockney.apps.stencil.verb import Asked, predict_stencil
+from hockney.apps.stencil.options import parse_unknowns
+from hockney.apps.stencil.verb import StencilCase, predict_stencil
 from hockney.options import Option
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, verb
+from hockney.units import Extents
 
 
-class CgCase(Asked):
+class CgCase(StencilCase):
     """Which iterations are predicted."""
 
     operation: str = "cg"
-    cells: Annotated[str, Option("Unknowns of the whole: 1000x1000 or 200x200x100.", flags=("--size",))] = ""
+    cells: Annotated[
+        Extents | None,
+        Option(
+            "Unknowns of the whole: 1000x1000 or 200x200x100.",
+            flags=("--size",),
+            read=lambda text: parse_unknowns(text)[1],
+        ),
+    ] = None
     formulation: Annotated[str, Option("reference, fused, joint, single_sweep or pipelined.")] = "single_sweep"
-    iterations: Annotated[int, Option("In a row, of which the mean is given."), Field(ge=1)] = 100
+    iterations: Annotated[int, Option("Consecutive iterations, whose mean is given."), Field(ge=1)] = 100
 
 
 @verb(

@@ -94,11 +94,11 @@ def cg(
 
 def _explain(records: list[AppRecord], hosts: set[str]) -> None:
     """What the caches of this host make of several ranks; silent for other hosts and without such a study."""
-    caches = [one for one in inventory().caches if one.level >= 2 and one.type != "Instruction"]
+    caches = [cache for cache in inventory().caches if cache.level >= 2 and cache.type != "Instruction"]
     is_here = hosts == {gethostname()}
     if not caches or not is_here or len({record.ranks for record in records}) < 2:
         return
-    last = max(caches, key=lambda one: one.level)
+    last = max(caches, key=lambda cache: cache.level)
     for line in dict.fromkeys(cache_line(record, last.size_B, last.cpus_per_cache) for record in records):
         say.line(line)
 

@@ -30,7 +30,7 @@ class Cg(Program):
 
     def reported(self, record: AppRecord) -> ReportedRun:
         """An iteration."""
-        asked, answer = record.parameters, record.answer.read_as(CgAnswer)
+        parameters, answer = record.parameters, record.answer.read_as(CgAnswer)
         iterations, fractions = answer.iterations, answer.fractions_of_bound
         parts_s = [sum(of_ranks_s) for of_ranks_s in (answer.compute_s, answer.halo_s, answer.allreduce_s)]
         return ReportedRun(
@@ -39,7 +39,7 @@ class Cg(Program):
             count=iterations,
             of_rank=of_rank(record),
             grid=sides(record, "p"),
-            way=f"{asked['variant']}, {asked['halo']}, {asked['faces']}",
+            way=f"{parameters['variant']}, {parameters['halo']}, {parameters['faces']}",
             rate=iterations / record.time_s if record.time_s else None,
             bound_share=median(fractions) if fractions else None,
             communication=sum(parts_s[1:]) / sum(parts_s) if sum(parts_s) else None,

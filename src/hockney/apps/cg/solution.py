@@ -69,10 +69,10 @@ def read(path: Path) -> NDArray[np.float64]:
     """
     hint = "write one with `hockney run cg --solution FILE`"
     try:
-        told = json.loads(description(path).read_text(encoding="utf-8"))
-        shape = tuple(int(count) for count in told["shape"])
-        order = {"little": "<", "big": ">"}[told["byte_order"]]
-        schema = told["schema"]
+        described = json.loads(description(path).read_text(encoding="utf-8"))
+        shape = tuple(int(count) for count in described["shape"])
+        order = {"little": "<", "big": ">"}[described["byte_order"]]
+        schema = described["schema"]
     except OSError as error:
         raise RequestError(f"cannot read {description(path)}: {error.strerror or error}", hint) from error
     except (ValueError, KeyError, TypeError) as error:

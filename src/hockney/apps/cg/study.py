@@ -62,22 +62,22 @@ def speedups(records: Sequence[AppRecord]) -> list[tuple[float, float] | None]:
     ranks, the fastest of them is the base. It counts as fully efficient: with r ranks instead of b the
     efficiency is speed-up · b / r. Times are of an iteration.
     """
-    found: list[tuple[float, float] | None] = []
+    ratios: list[tuple[float, float] | None] = []
     for record in records:
         alike = [
-            one
-            for one in records
-            if (size_of(one), one.parameters["variant"], one.variant)
+            other
+            for other in records
+            if (size_of(other), other.parameters["variant"], other.variant)
             == (size_of(record), record.parameters["variant"], record.variant)
         ]
-        base = min(alike, key=lambda one: (one.ranks, one.answer.read_as(CgAnswer).iteration_s))
+        base = min(alike, key=lambda other: (other.ranks, other.answer.read_as(CgAnswer).iteration_s))
         iteration_s = record.answer.read_as(CgAnswer).iteration_s
-        if base.ranks == max(one.ranks for one in alike) or not iteration_s:
-            found.append(None)
+        if base.ranks == max(other.ranks for other in alike) or not iteration_s:
+            ratios.append(None)
             continue
         speedup = base.answer.read_as(CgAnswer).iteration_s / iteration_s
-        found.append((speedup, speedup * base.ranks / record.ranks))
-    return found
+        ratios.append((speedup, speedup * base.ranks / record.ranks))
+    return ratios
 
 
 def cache_line(record: AppRecord, last_cache_B: float, ranks_of_cache: int) -> str:
@@ -101,18 +101,18 @@ LEFT = {"launch", "size", "grid", "formulation"}
 
 def table(records: Sequence[AppRecord]) -> Table:
     """A row for each run: iterations, residual, times and where they go, share of the bound, speed-up."""
-    made = Table(box=None, pad_edge=False)
+    shown = Table(box=None, pad_edge=False)
     answers = [record.answer.read_as(CgAnswer) for record in records]
     with_bound = any(answer.fractions_of_bound for answer in answers)
     ratios = speedups(records)
-    with_launch = any(one.variant not in UNNAMED for one in records)
+    with_launch = any(record.variant not in UNNAMED for record in records)
     names = ["launch"] if with_launch else []
     names += ["size", "ranks", "grid", "formulation", "iterations", "residuum", "time", "iteration"]
     names += ["compute + halo + sums", "traffic"]
     names += ["bound", "of bound"] if with_bound else []
     names += ["speed-up", "efficiency"] if any(ratios) else []
     for name in names:
-        made.add_column(name, justify="left" if name in LEFT else "right")
+        shown.add_column(name, justify="left" if name in LEFT else "right")
     for record, answer, ratio in zip(records, answers, ratios, strict=True):
         norm, iteration_s = last_norm(answer), answer.iteration_s
         traffic_B = answer.counted_bytes_per_unknown * answer.unknowns
@@ -138,8 +138,8 @@ def table(records: Sequence[AppRecord]) -> Table:
             ]
         if any(ratios):
             cells += [f"{ratio[0]:.3g}", f"{ratio[1]:.3g}"] if ratio else ["", ""]
-        made.add_row(*cells)
-    return made
+        shown.add_row(*cells)
+    return shown
 
 
 def _shares(answer: CgAnswer) -> str:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from hockney.apps.launched import Launched, Repetitions, repetitions
-from hockney.apps.stencil.grids import Grid, factorisations, parse_grid
-from hockney.apps.stencil.options import MOST_CELLS, Faces, parse_cells, parse_ranks
-from hockney.apps.stencil.stencil import Exchange
+from hockney.apps.launched import Launched
+from hockney.apps.stencil.grids import Grid, parse_grid, smallest_surface
+from hockney.apps.stencil.options import MOST_CELLS, StencilStudy, parse_cells
 from hockney.campaign.loop import Asking
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.app_record import AppRecord
-from hockney.runner.inventory import inventory
-from hockney.units import Extents, parse_time
+from hockney.units import Extents
 
 Stores = Literal["auto", "regular", "non_temporal"]
 Instructions = Literal["auto", "avx512", "avx2", "portable"]
@@ -24,44 +22,17 @@ Instructions = Literal["auto", "avx512", "avx2", "portable"]
 USUAL_CELLS = "200"
 
 
-def smallest_surface(ranks: int, cells: Extents | None) -> Grid:
-    """The grid that cuts through the fewest cells; of a cube for each rank (None) the whole nearest to a cube.
-
-    Ties cut z, then y, then x. RequestError where no grid has a cell for each of its processes.
-    """
-
-    def surface(grid: Grid) -> int:
-        if cells is None:
-            return grid.x * grid.y + grid.y * grid.z + grid.x * grid.z
-        x, y, z = cells
-        return (grid.x - 1) * y * z + (grid.y - 1) * x * z + (grid.z - 1) * x * y
-
-    fitting = [
-        grid
-        for grid in factorisations(ranks)
-        if cells is None or all(p <= n for p, n in zip(grid, cells, strict=True))
-    ]
-    if not fitting:
-        raise RequestError(
-            f"no grid of {ranks} processes has a cell of {cells} for each of them along every direction",
-            "take more cells or fewer ranks",
-        )
-    return min(fitting, key=lambda grid: (surface(grid), grid.x, grid.y))
-
-
-class JacobiStudy(BaseModel):
+class JacobiStudy(StencilStudy):
     """A study: the same box on several numbers of ranks (`cells`), or the same cube on each rank (`subdomain`).
 
-    `block_rows` None lets the caches decide; `cell_s` are seconds that a simulated host takes for an update.
-    Without a `grid`, that of a number of ranks is in `grids`, or cuts through the fewest cells.
+    `block_rows` None lets the caches decide. Without a `grid`, that of a number of ranks is in `grids`, or cuts
+    through the fewest cells.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     cells: Annotated[
         Extents | None,
         Option(
-            "Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks. "
+            "Cells of the whole box: 400 for a cube, or 2000x2000x64; the same on any number of ranks. "
             f"[default: {USUAL_CELLS}]",
             read=parse_cells,
         ),
@@ -69,18 +40,10 @@ class JacobiStudy(BaseModel):
     subdomain: Annotated[
         int | None, Option("Side of the cube that each rank has: weak scaling."), Field(ge=1)
     ] = None
-    ranks: Annotated[
-        tuple[int, ...],
-        Option("4, or 1,2,4 in one launch. [default: the cores of this host]", read=parse_ranks),
-    ] = ()
     grid: Annotated[
         Grid | None,
         Option("PXxPYxPZ. [default: the one that cuts through the fewest cells]", read=parse_grid),
     ] = None
-    halo: Annotated[Exchange, Option("sendrecv, nonblocking, overlap, persistent or neighborhood.")] = (
-        "nonblocking"
-    )
-    faces: Annotated[Faces, Option("datatype or packed.")] = "packed"
     iterations: Annotated[int, Option("Sweeps of a repetition."), Field(ge=1)] = 10
     threads: Annotated[int, Option("OpenMP threads of each rank."), Field(ge=1, le=4096)] = 1
     block_rows: Annotated[
@@ -91,31 +54,14 @@ class JacobiStudy(BaseModel):
     stores: Annotated[Stores, Option("auto, regular or non_temporal.")] = "auto"
     instructions: Annotated[Instructions, Option("auto, avx512, avx2 or portable.")] = "auto"
     bound: Annotated[bool, Option("Measure, in turns with the sweeps, the bandwidth that bounds them.")] = True
-    compute: Annotated[
-        bool, Option("On a simulated cluster --no-compute leaves out the arithmetic, not its time.")
-    ] = True
-    cell_s: Annotated[
-        float,
-        Option(
-            "What an update takes on a host of a simulated cluster: 1ns.",
-            flags=("--cell-time",),
-            read=parse_time,
-            show=None,
-        ),
-        Field(ge=0, allow_inf_nan=False),
-    ] = 0.0
-    repetitions: Repetitions = None
     grids: Mapping[int, Grid] = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
-    def _completed(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """What is not asked for follows from what is, or from this host."""
-        grid = given.get("grid")
-        ranks = given.get("ranks") or ((grid.ranks,) if grid else (inventory().cores,))
+    def _with_cells(cls, given: dict[str, Any]) -> dict[str, Any]:
         if given.get("cells") is None and given.get("subdomain") is None:
-            given = {**given, "cells": parse_cells(USUAL_CELLS)}
-        return {**given, "ranks": ranks}
+            return {**given, "cells": parse_cells(USUAL_CELLS)}
+        return given
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:
@@ -124,11 +70,6 @@ class JacobiStudy(BaseModel):
             raise RequestError(
                 "give the size either as --cells or as --subdomain",
                 "--cells 400 for the same box on any number of ranks, --subdomain 200 for a cube on each rank",
-            )
-        if self.grid is not None and {self.grid.ranks} != set(self.ranks):
-            raise RequestError(
-                f"grid {self.grid} has {self.grid.ranks} processes, not {', '.join(map(str, self.ranks))}",
-                f"--ranks {self.grid.ranks}, or leave out --grid",
             )
         if not self.compute and self.faces != "packed":
             raise RequestError("without computing there are no fields to send from", "--faces packed")
@@ -159,19 +100,13 @@ class JacobiStudy(BaseModel):
         """The keys of the program's request. On simulated hosts nothing can bound the bandwidth."""
         cells, grid = self.problem(ranks)
         return {
-            **dict(zip(("nx", "ny", "nz"), cells, strict=True)),
-            **dict(zip(("px", "py", "pz"), grid, strict=True)),
-            "halo": self.halo,
-            "faces": self.faces,
+            **self.parameters_on(cells, grid),
             "iterations": self.iterations,
             "threads": self.threads,
             "instructions": self.instructions,
             "stores": self.stores,
             "block_rows": self.block_rows or 0,
             "bound": int(self.bound and self.compute and not is_simulated),
-            "compute": int(self.compute),
-            "cell_s": self.cell_s,
-            **repetitions(self.repetitions),
         }
 
     def asking(self, launched: Launched) -> Asking[AppRecord]:

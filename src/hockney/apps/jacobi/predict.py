@@ -8,20 +8,22 @@ from typing import Annotated, Any
 from pydantic import BaseModel
 from rich.table import Table
 
-from hockney.apps.stencil.verb import Asked, grids_of, predict_stencil
+from hockney.apps.stencil.grids import parse_grids
+from hockney.apps.stencil.options import parse_cells
+from hockney.apps.stencil.verb import StencilCase, predict_stencil
 from hockney.errors import RequestError
 from hockney.options import Option, flag, options
 from hockney.predict.verb import predict
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
-from hockney.units import format_time, parse_rate, parse_time
+from hockney.units import Extents, format_time, parse_rate, parse_time
 
 with later():
     from hockney.apps.jacobi.printed import (
         RENAMED,
-        Case,
-        Growth,
         PrintedPrediction,
+        WeakScalingCase,
+        WeakScalingStep,
         exceeds,
         jacobi_models,
         rank,
@@ -39,16 +41,20 @@ SHOWN = 3
 """Grids of one place that a line of text names."""
 
 
-class JacobiCase(Asked):
+class JacobiCase(StencilCase):
     """Which sweeps are predicted."""
 
     operation: str = "jacobi"
     cells: Annotated[
-        str, Option("Of the whole box: 400 for a cube, 2000x2000x64. The same on any number of ranks.")
-    ] = ""
+        Extents | None,
+        Option(
+            "Cells of the whole box: 400 for a cube, or 2000x2000x64; the same on any number of ranks.",
+            read=parse_cells,
+        ),
+    ] = None
 
 
-class Formula(BaseModel):
+class FormulaOptions(BaseModel):
     """A formula, and what it takes."""
 
     model: Annotated[str | None, Option("Formula: weak_scaling_jacobi or weak_scaling_jacobi_per_message.")] = (
@@ -62,11 +68,11 @@ class Formula(BaseModel):
     ] = None
     latency_s: Annotated[
         float | None,
-        Option("Formulas: of a message, such as 0.98us.", flags=("--latency",), read=parse_time),
+        Option("Formulas: latency of a message, such as 0.98us.", flags=("--latency",), read=parse_time),
     ] = None
     bandwidth_B_per_s: Annotated[
         float | None,
-        Option("Formulas: of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
+        Option("Formulas: bandwidth of messages, such as 12185MB/s.", flags=("--bandwidth",), read=parse_rate),
     ] = None
 
 
@@ -80,7 +86,7 @@ hockney predict jacobi --serial-time 15.3276s --latency 0.98us --bandwidth 12185
 """,  # noqa: E501 - an example is one line of a shell
     of=predict,
 )
-def jacobi(case: JacobiCase, formula: Formula, as_json: JsonOption = False) -> None:
+def jacobi(case: JacobiCase, formula: FormulaOptions, as_json: JsonOption = False) -> None:
     """The time of a sweep on process grids, ranked, with intervals, and where communication matters.
 
     Each grid's exchange is simulated, message by message, with the machine's costs; a cell takes what runs of
@@ -98,7 +104,7 @@ def jacobi(case: JacobiCase, formula: Formula, as_json: JsonOption = False) -> N
     _predict(case, formula, as_json=as_json)
 
 
-def _predict(case: JacobiCase, formula: Formula, *, as_json: bool) -> None:
+def _predict(case: JacobiCase, formula: FormulaOptions, *, as_json: bool) -> None:
     """Print the fastest of the grids asked for, the others after it, and how communication grows."""
     known = ", ".join(jacobi_models.names())
     if formula.model is None:
@@ -106,7 +112,7 @@ def _predict(case: JacobiCase, formula: Formula, *, as_json: bool) -> None:
     name = say.current(formula.model, "--model", RENAMED)
     model = jacobi_models.get(name)
     cube = _cube(case, formula)
-    ranked = rank(model, cube, grids_of(case.grids, case.ranks))
+    ranked = rank(model, cube, parse_grids(case.grids, case.ranks))
     steps = weak_scaling(model, cube)
     matters = {share: exceeds(steps, share) for share in SHARES}
     if as_json:
@@ -119,8 +125,10 @@ def _predict(case: JacobiCase, formula: Formula, *, as_json: bool) -> None:
                 **vars(cube),
                 "ranks": best.grid.ranks,
                 **_data(best),
-                "tied": [str(one.grid) for place, one in ranked if place == 1 and one is not best],
-                "grids": [{"place": place, **_data(one)} for place, one in ranked],
+                "tied": [
+                    str(prediction.grid) for place, prediction in ranked if place == 1 and prediction is not best
+                ],
+                "grids": [{"place": place, **_data(prediction)} for place, prediction in ranked],
                 "weak_scaling": [vars(step) for step in steps],
                 "communication_exceeds": [
                     {"share": share, "ranks": step and step.ranks, "directions": step and step.directions}
@@ -135,7 +143,7 @@ def _predict(case: JacobiCase, formula: Formula, *, as_json: bool) -> None:
     say.line(_growth(steps, matters))
 
 
-def _cube(case: JacobiCase, formula: Formula) -> Case:
+def _cube(case: JacobiCase, formula: FormulaOptions) -> WeakScalingCase:
     needed = {
         "--serial-time": formula.serial_time_s,
         "--latency": formula.latency_s,
@@ -145,7 +153,7 @@ def _cube(case: JacobiCase, formula: Formula) -> Case:
     }
     if missing := [name for name, value in needed.items() if value is None]:
         raise RequestError(f"jacobi by {formula.model} needs {', '.join(missing)}", f"for example {EXAMPLE}")
-    return Case(
+    return WeakScalingCase(
         case.subdomain or 0,
         formula.serial_time_s or 0.0,
         formula.latency_s or 0.0,
@@ -153,27 +161,27 @@ def _cube(case: JacobiCase, formula: Formula) -> Case:
     )
 
 
-def _data(one: PrintedPrediction) -> dict[str, Any]:
-    return {**vars(one), "grid": str(one.grid)}
+def _data(prediction: PrintedPrediction) -> dict[str, Any]:
+    return {**vars(prediction), "grid": str(prediction.grid)}
 
 
 def _show(ranked: Sequence[tuple[int, PrintedPrediction]]) -> None:
     """A line for each place, then who is fastest."""
     places: dict[int, list[PrintedPrediction]] = {}
-    for place, one in ranked:
-        places.setdefault(place, []).append(one)
+    for place, prediction in ranked:
+        places.setdefault(place, []).append(prediction)
     shown = Table(box=None)
     for heading in ("grid", "k", "MLUP/s", "time", "communication", "efficiency"):
         shown.add_column(heading, justify="left" if heading == "grid" else "right", no_wrap=heading != "grid")
     for tied in places.values():
-        one = tied[0]
+        prediction = tied[0]
         shown.add_row(
             _names(tied),
-            str(one.k),
-            f"{one.mlups:.3f}",
-            f"{one.time_s:.6g} s",
-            format_time(one.communication_s),
-            _percent(one.efficiency),
+            str(prediction.k),
+            f"{prediction.mlups:.3f}",
+            f"{prediction.time_s:.6g} s",
+            format_time(prediction.communication_s),
+            _percent(prediction.efficiency),
         )
     say.table(shown)
     first, *others = places.values()
@@ -187,7 +195,7 @@ def _show(ranked: Sequence[tuple[int, PrintedPrediction]]) -> None:
 
 def _names(tied: Sequence[PrintedPrediction]) -> str:
     """`24x1x1, 1x24x1, 1x1x24`, or the first of them and how many more."""
-    names = ", ".join(str(one.grid) for one in tied[:SHOWN])
+    names = ", ".join(str(prediction.grid) for prediction in tied[:SHOWN])
     return names if len(tied) <= SHOWN else f"{names} and {len(tied) - SHOWN} more"
 
 
@@ -195,7 +203,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.5g} %"
 
 
-def _growth(steps: Sequence[Growth], matters: dict[float, Growth | None]) -> str:
+def _growth(steps: Sequence[WeakScalingStep], matters: dict[float, WeakScalingStep | None]) -> str:
     along = ", ".join(
         f"{_percent(step.communication_share)} along {step.directions} (from {step.ranks} ranks)"
         for step in steps

@@ -21,7 +21,7 @@ LARGEST_SUBDOMAIN = 10**6
 
 
 @dataclass(frozen=True)
-class Case:
+class WeakScalingCase:
     """What a prediction starts from.
 
     `subdomain`: L, cells along each side of a rank's cube. `serial_time_s`: T_s, what one rank takes for its cube
@@ -60,7 +60,7 @@ class HaloModel:
     """`formula` in words for people; `halo` the exchange of the rank with the most neighbours."""
 
     formula: str
-    halo: Callable[[Case, Grid], Halo]
+    halo: Callable[[WeakScalingCase, Grid], Halo]
 
 
 jacobi_models: Registry[HaloModel] = Registry(
@@ -87,7 +87,7 @@ class PrintedPrediction:
     communication_share: float
 
 
-def predict(model: HaloModel, case: Case, grid: Grid) -> PrintedPrediction:
+def predict(model: HaloModel, case: WeakScalingCase, grid: Grid) -> PrintedPrediction:
     """The sweep of `case` on `grid`; RequestError where the numbers leave the range of doubles."""
     halo = model.halo(case, grid)
     time_s = case.serial_time_s + halo.time_s
@@ -109,7 +109,7 @@ def predict(model: HaloModel, case: Case, grid: Grid) -> PrintedPrediction:
     )
 
 
-def rank(model: HaloModel, case: Case, grids: Sequence[Grid]) -> list[tuple[int, PrintedPrediction]]:
+def rank(model: HaloModel, case: WeakScalingCase, grids: Sequence[Grid]) -> list[tuple[int, PrintedPrediction]]:
     """Places and predictions of grids of the same number of ranks, fastest first.
 
     Grids with exactly the same time share a place and keep their order; the next place counts them all: 1, 1, 3.
@@ -121,13 +121,13 @@ def rank(model: HaloModel, case: Case, grids: Sequence[Grid]) -> list[tuple[int,
             f"grids of {ranks[0]} and {ranks[1]} ranks are not ranked together",
             "ask for each number of ranks alone",
         )
-    ordered = sorted((predict(model, case, grid) for grid in grids), key=lambda one: one.time_s)
-    times = [one.time_s for one in ordered]
-    return [(bisect_left(times, one.time_s) + 1, one) for one in ordered]
+    ordered = sorted((predict(model, case, grid) for grid in grids), key=lambda prediction: prediction.time_s)
+    times = [prediction.time_s for prediction in ordered]
+    return [(bisect_left(times, prediction.time_s) + 1, prediction) for prediction in ordered]
 
 
 @dataclass(frozen=True)
-class Growth:
+class WeakScalingStep:
     """Weak scaling into one more direction.
 
     From `ranks` on, 2 to the power of `directions`, halos can be exchanged in so many directions;
@@ -139,28 +139,28 @@ class Growth:
     communication_share: float
 
 
-def weak_scaling(model: HaloModel, case: Case) -> list[Growth]:
+def weak_scaling(model: HaloModel, case: WeakScalingCase) -> list[WeakScalingStep]:
     """The three steps in which communication grows: of cubes only directions count, not ranks."""
     steps = []
     for grid in (Grid(2, 1, 1), Grid(2, 2, 1), Grid(2, 2, 2)):
         share = predict(model, case, grid).communication_share
-        steps.append(Growth(grid.directions, grid.ranks, share))
+        steps.append(WeakScalingStep(grid.directions, grid.ranks, share))
     return steps
 
 
-def exceeds(steps: Sequence[Growth], share: float) -> Growth | None:
+def exceeds(steps: Sequence[WeakScalingStep], share: float) -> WeakScalingStep | None:
     """The first step with more than this share of the time in communication; None where there is none."""
     return next((step for step in steps if step.communication_share > share), None)
 
 
-def _latency_of_each_face(case: Case, grid: Grid) -> Halo:
+def _latency_of_each_face(case: WeakScalingCase, grid: Grid) -> Halo:
     # k latencies, as the published tables VI to XI print and use k: both sides of each direction.
     k = 2 * grid.directions
     size_B = case.subdomain**2 * k * 2 * 8
     return Halo(k, size_B, size_B / case.bandwidth_B_per_s + k * case.latency_s)
 
 
-def _latency_of_each_message(case: Case, grid: Grid) -> Halo:
+def _latency_of_each_message(case: WeakScalingCase, grid: Grid) -> Halo:
     # In each direction four messages of L² doubles, in and out on both sides.
     k = grid.directions
     size_B = case.subdomain**2 * k * 2 * 2 * 8

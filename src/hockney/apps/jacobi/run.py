@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from pydantic import BaseModel
 
 from hockney.apps.jacobi.options import JacobiStudy
 from hockney.apps.run import run, run_app
 from hockney.campaign.plan import AppLaunching
 from hockney.errors import RequestError
+from hockney.options import Option
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import Without
@@ -19,6 +20,14 @@ with later():
     from hockney.apps.jacobi.study import explained, fastest_grid, table, wrong
     from hockney.machine.file import load
     from hockney.predict.machine_costs import of_machine
+
+
+class GridChoice(BaseModel):
+    """What the process grid is chosen by, where none is named."""
+
+    machine: Annotated[
+        Path | None, Option("Machine file: without --grid, take the one that is predicted fastest.")
+    ] = None
 
 
 @verb(
@@ -33,13 +42,11 @@ with later():
 def jacobi(
     study: JacobiStudy,
     launching: Annotated[AppLaunching, Without("ranks")],
-    machine: Annotated[
-        Path | None, typer.Option(help="Machine file: without --grid, take the one that is predicted fastest.")
-    ] = None,
+    choice: GridChoice,
     json: JsonOption = False,
 ) -> None:
     """A 7-point Jacobi solver: halo exchange, lattice updates per second, and the bandwidth that bounds them."""
-    if machine:
+    if machine := choice.machine:
         if study.grid:
             raise RequestError("--grid and --machine both say which grid", "give one of them")
         costs = of_machine(load(machine), str(machine), both_ways=True)

@@ -27,15 +27,15 @@ class Jacobi(Program):
 
     def reported(self, record: AppRecord) -> ReportedRun:
         """A sweep."""
-        asked, answer = record.parameters, record.answer.read_as(JacobiAnswer)
+        parameters, answer = record.parameters, record.answer.read_as(JacobiAnswer)
         parts_s = [sum(of_ranks_s) for of_ranks_s in (answer.compute_s, answer.pack_s, answer.wait_s)]
         return ReportedRun(
             record,
             problem=sides(record, "n"),
-            count=int(asked["iterations"]),
+            count=int(parameters["iterations"]),
             of_rank=of_rank(record),
             grid=sides(record, "p"),
-            way=f"{asked['halo']}, {asked['faces']}",
+            way=f"{parameters['halo']}, {parameters['faces']}",
             rate=answer.mlups,
             bound_share=answer.fraction_of_bound,
             communication=sum(parts_s[1:]) / sum(parts_s) if sum(parts_s) else None,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hockney.apps.jacobi.answer import JacobiAnswer
-from hockney.apps.stencil.choice import USUAL_CELL_S, Source, rank_grids
+from hockney.apps.stencil.choice import USUAL_CELL_S, PredictionSource, rank_grids
 from hockney.apps.stencil.grids import Grid, factorisations
 from hockney.apps.stencil.stencil import Exchange, Stencil
-from hockney.apps.stencil.steps import Step
+from hockney.apps.stencil.steps import StencilStep
 from hockney.apps.stencil.surroundings import Surroundings
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
@@ -18,11 +18,11 @@ from hockney.units import Extents, format_time
 def fastest_grid(ranks: int, cells: Extents | None, side: int, halo: Exchange, costs: MachineCosts) -> Grid:
     """The grid with the shortest predicted sweep, all ranks being as far apart as was measured."""
 
-    def on(grid: Grid) -> Step:
+    def on(grid: Grid) -> StencilStep:
         whole = cells or Extents(side * grid.x, side * grid.y, side * grid.z)
-        return Step(Stencil(whole, grid, halo), USUAL_CELL_S)
+        return StencilStep(Stencil(whole, grid, halo), USUAL_CELL_S)
 
-    source = Source(Surroundings(costs, lambda _: None))
+    source = PredictionSource(Surroundings(costs, lambda _: None))
     return rank_grids(on, factorisations(ranks), source, 1)[0][0].grid
 
 
@@ -39,15 +39,15 @@ def table(records: Sequence[AppRecord]) -> list[str]:
     """A line for each run below a heading: time of a sweep, rate, bound and share, parts of the slowest rank."""
     rows: list[tuple[str, ...]] = [HEADINGS]
     for record in records:
-        asked, answer = record.parameters, record.answer.read_as(JacobiAnswer)
-        sweeps = asked["iterations"]
+        parameters, answer = record.parameters, record.answer.read_as(JacobiAnswer)
+        sweeps = parameters["iterations"]
         bound, share = answer.bound_mlups, answer.fraction_of_bound
         rows.append(
             (
                 record.variant or record.mpi,
                 str(record.ranks),
-                "x".join(str(asked[key]) for key in ("px", "py", "pz")),
-                "x".join(str(asked[key]) for key in ("nx", "ny", "nz")),
+                "x".join(str(parameters[key]) for key in ("px", "py", "pz")),
+                "x".join(str(parameters[key]) for key in ("nx", "ny", "nz")),
                 format_time(record.time_s / sweeps),
                 f"{answer.mlups:.5g}",
                 f"{bound:.5g}" if bound else "",

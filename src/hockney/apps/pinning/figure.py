@@ -41,32 +41,32 @@ class _Box:
 def _unit(node: NodeTopology, level: Level, number: int) -> _Box:
     inner = LEVELS[LEVELS.index(level) + 1 :]
     if not inner:
-        cpus = sorted(one.cpu for one in node.cpus)
+        cpus = sorted(node.by_number)
         box = _Box(CPU_WIDTH, CPU_HEIGHT * len(cpus))
         box.inner = [
             (0.0, CPU_HEIGHT * row, _Box(CPU_WIDTH, CPU_HEIGHT, cpu=cpu)) for row, cpu in enumerate(cpus[::-1])
         ]
         return box
     name = number if level == "cache" else getattr(node.cpus[0], level)
-    made = _grid([_unit(node.within(unit), inner[0], n) for n, unit in enumerate(node.units(inner[0]))], inner[0])
-    made.title = f"{_TITLES[level]} {name}"
-    return made
+    box = _grid([_unit(node.within(unit), inner[0], n) for n, unit in enumerate(node.units(inner[0]))], inner[0])
+    box.title = f"{_TITLES[level]} {name}"
+    return box
 
 
 def _grid(boxes: Sequence[_Box], level: Level) -> _Box:
     rows = [boxes[at : at + ROW[level]] for at in range(0, len(boxes), ROW[level])]
     width = max(sum(box.width for box in row) + GAP * (len(row) + 1) for row in rows)
     height = sum(max(box.height for box in row) for row in rows) + GAP * (len(rows) + 1) + TITLE
-    made = _Box(width, height)
+    whole = _Box(width, height)
     top = height - TITLE
     for row in rows:
         tallest = max(box.height for box in row)
         left = GAP
         for box in row:
-            made.inner.append((left, top - GAP - tallest, box))
+            whole.inner.append((left, top - GAP - tallest, box))
             left += box.width + GAP
         top -= tallest + GAP
-    return made
+    return whole
 
 
 def drawing(nodes: Mapping[str, tuple[NodeTopology, Occupants]]) -> Figure:

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Literal
 
 from hockney.apps.pinning.answer import PinningAnswer, SeenRank, SeenThread
-from hockney.apps.pinning.plan import Plan
+from hockney.apps.pinning.plan import PinningPlan
 from hockney.apps.pinning.topology import NodeTopology, of_report
 from hockney.report.provenance import cpu_ranges
 
@@ -41,7 +41,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Finding:
+class PinningFinding:
     """One sentence about threads that are not as they should be."""
 
     kind: Kind
@@ -86,12 +86,12 @@ def _seen(rank: SeenRank, thread: SeenThread) -> Seen:
     )
 
 
-def line(one: Seen) -> str:
+def line(thread: Seen) -> str:
     """What is printed of one thread."""
-    return f"rank={one.rank}; thread={one.thread}; cpu id={'none' if one.cpu is None else one.cpu}"
+    return f"rank={thread.rank}; thread={thread.thread}; cpu id={'none' if thread.cpu is None else thread.cpu}"
 
 
-def findings(seen: Sight, plan: Plan | None = None) -> list[Finding]:
+def findings(seen: Sight, plan: PinningPlan | None = None) -> list[PinningFinding]:
     """What is wrong, the worst first; empty where every thread has a core of its own and stays there.
 
     Hardware threads of one core count as shared, unless the plan uses them.
@@ -100,96 +100,99 @@ def findings(seen: Sight, plan: Plan | None = None) -> list[Finding]:
     return [*_against(seen, plan), *found] if plan else found
 
 
-def _oversubscribed(seen: Sight) -> list[Finding]:
-    found = []
+def _oversubscribed(seen: Sight) -> list[PinningFinding]:
+    findings = []
     for host, members in _by_host(seen.threads).items():
-        allowed = {cpu for one in members for cpu in one.allowed}
+        allowed = {cpu for thread in members for cpu in thread.allowed}
         have, what = (len(allowed), "CPUs that they may use") if allowed else (seen.cores[host], "cores")
         if len(members) > have > 0:
             text = f"{host} is oversubscribed: {len(members)} threads on {have} {what}"
-            found.append(Finding("oversubscribed", text))
-    return found
+            findings.append(PinningFinding("oversubscribed", text))
+    return findings
 
 
 def _by_host(threads: Sequence[Seen]) -> dict[str, list[Seen]]:
     groups: dict[str, list[Seen]] = defaultdict(list)
-    for one in threads:
-        groups[one.host].append(one)
+    for thread in threads:
+        groups[thread.host].append(thread)
     return dict(groups)
 
 
-def _shared(seen: Sight, plan: Plan | None) -> list[Finding]:
-    found = []
+def _shared(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
+    findings = []
     with_siblings = plan is None or plan.wish.bind_to == "core"
     # Hosts that are namespaces of one machine have its CPUs in common.
     machines: dict[str, list[Seen]] = defaultdict(list)
-    for one in seen.threads:
-        machines[one.machine].append(one)
+    for thread in seen.threads:
+        machines[thread.machine].append(thread)
     for members in machines.values():
         node = seen.nodes[members[0].host]
         on_cpu: dict[int, list[Seen]] = defaultdict(list)
         on_core: dict[int, list[Seen]] = defaultdict(list)
-        for one in members:
-            if one.cpu is not None:
-                on_cpu[one.cpu].append(one)
-                on_core[node.by_number[one.cpu].core if one.cpu in node.by_number else one.cpu].append(one)
+        for thread in members:
+            if thread.cpu is not None:
+                on_cpu[thread.cpu].append(thread)
+                on_core[node.by_number[thread.cpu].core if thread.cpu in node.by_number else thread.cpu].append(
+                    thread
+                )
         for cpu, sharing in sorted(on_cpu.items()):
             if len(sharing) > 1:
                 text = f"threads {_names(sharing)} share CPU {cpu} of {sharing[0].host}"
-                found.append(Finding("shared_cpu", text))
+                findings.append(PinningFinding("shared_cpu", text))
         for sharing in on_core.values():
-            cpus = sorted({one.cpu for one in sharing if one.cpu is not None})
+            cpus = sorted({thread.cpu for thread in sharing if thread.cpu is not None})
             if with_siblings and len(cpus) > 1:
                 text = f"threads {_names(sharing)} share one core of {sharing[0].host}, CPUs {cpu_ranges(cpus)}"
-                found.append(Finding("shared_core", text))
-    return found
+                findings.append(PinningFinding("shared_core", text))
+    return findings
 
 
-def _loose(seen: Sight, plan: Plan | None) -> list[Finding]:
+def _loose(seen: Sight, plan: PinningPlan | None) -> list[PinningFinding]:
     floating: dict[tuple[str, tuple[int, ...]], list[Seen]] = defaultdict(list)
-    found = []
-    for one in seen.threads:
-        node = seen.nodes[one.host]
-        cores = {node.by_number[cpu].core for cpu in one.allowed if cpu in node.by_number}
+    findings = []
+    for thread in seen.threads:
+        node = seen.nodes[thread.host]
+        cores = {node.by_number[cpu].core for cpu in thread.allowed if cpu in node.by_number}
         if len(cores) > 1:
-            floating[one.host, one.allowed].append(one)
-        elif one.migrations and (plan is None or plan.wish.bind_to == "hwthread"):
-            text = (
-                f"thread {one.name} moved {one.migrations} times between CPUs {cpu_ranges(one.cpus)} of its core"
-            )
-            found.append(Finding("moved", text))
+            floating[thread.host, thread.allowed].append(thread)
+        elif thread.migrations and (plan is None or plan.wish.bind_to == "hwthread"):
+            where = f"CPUs {cpu_ranges(thread.cpus)} of its core"
+            text = f"thread {thread.name} moved {thread.migrations} times between {where}"
+            findings.append(PinningFinding("moved", text))
     for (host, allowed), members in floating.items():
-        moves = sum(one.migrations for one in members)
+        moves = sum(thread.migrations for thread in members)
         moved = f", and moved {moves} times while seen" if moves else ""
         text = f"threads {_names(members)} may float over CPUs {cpu_ranges(allowed)} of {host}{moved}"
-        found.append(Finding("floating", text))
-    return found
+        findings.append(PinningFinding("floating", text))
+    return findings
 
 
-def _against(seen: Sight, plan: Plan) -> list[Finding]:
-    found = []
+def _against(seen: Sight, plan: PinningPlan) -> list[PinningFinding]:
+    findings = []
     hosts: dict[int, str] = {}
-    for rank, group in groupby(seen.threads, key=lambda one: one.rank):
+    for rank, group in groupby(seen.threads, key=lambda thread: thread.rank):
         members = list(group)
         if len(members) != plan.wish.threads:
             text = f"rank {rank} has {len(members)} threads, wished for {plan.wish.threads}"
-            found.append(Finding("threads", text + ("" if seen.openmp else "; the runner is without OpenMP")))
+            findings.append(
+                PinningFinding("threads", text + ("" if seen.openmp else "; the runner is without OpenMP"))
+            )
         planned = plan.cpus(rank)
-        wrong = [one for one in members if not set(one.cpus) <= set(planned)]
+        wrong = [thread for thread in members if not set(thread.cpus) <= set(planned)]
         if wrong:
-            on = cpu_ranges(sorted({cpu for one in wrong for cpu in one.cpus}))
+            on = cpu_ranges(sorted({cpu for thread in wrong for cpu in thread.cpus}))
             text = f"threads {_names(wrong)} ran on CPUs {on}, planned for rank {rank}: {cpu_ranges(planned)}"
-            found.append(Finding("misplaced", text))
+            findings.append(PinningFinding("misplaced", text))
         if hosts.setdefault(plan.nodes[rank], members[0].host) != members[0].host:
             text = f"rank {rank} is on {members[0].host}, planned on {hosts[plan.nodes[rank]]} with others"
-            found.append(Finding("misplaced", text))
+            findings.append(PinningFinding("misplaced", text))
     if len(set(hosts.values())) < len(hosts):
         text = f"ranks planned on {len(hosts)} nodes are on {len(set(hosts.values()))}"
-        found.append(Finding("misplaced", text))
-    return found
+        findings.append(PinningFinding("misplaced", text))
+    return findings
 
 
 def _names(threads: Sequence[Seen]) -> str:
-    names = [one.name for one in threads]
+    names = [thread.name for thread in threads]
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -25,8 +25,8 @@ def _units(node: NodeTopology, levels: Sequence[Level], cells: Mapping[int, str]
     level, inner = levels[0], levels[1:]
     units = node.units(level)
     if not inner:
-        return _wrapped([[" ".join(cells[one.cpu] for one in unit)] for unit in units], width, "│")
-    if level == "cache" and all(len({one.core for one in unit}) == 1 for unit in units):
+        return _wrapped([[" ".join(cells[cpu.cpu] for cpu in unit)] for unit in units], width, "│")
+    if level == "cache" and all(len({cpu.core for cpu in unit}) == 1 for unit in units):
         # Each core has a last-level cache of its own: a box around each says nothing.
         return _units(node, inner, cells, width)
     blocks = []

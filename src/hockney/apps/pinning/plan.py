@@ -30,7 +30,7 @@ _UNIT = {"package": "package", "numa": "NUMA domain", "cache": "last-level cache
 
 
 @dataclass(frozen=True)
-class Wish:
+class PinningWish:
     """`ranks` of `threads` each. `socket`, `numa` and `cache` deal ranks round-robin to the units of that level.
 
     `core` puts them on consecutive cores, `compact` on consecutive hardware threads, `node` on the nodes in turn
@@ -55,14 +55,14 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PinningPlan:
     """Where each rank is to be. `nodes` and `places` are by rank.
 
     `in_words` says whether launchers come to the same places by `map_by`: where all units are alike, and no
     rank would cross the end of one. Else the CPUs have to be listed.
     """
 
-    wish: Wish
+    wish: PinningWish
     topology: NodeTopology
     nodes: tuple[int, ...]
     places: tuple[Block, ...]
@@ -83,17 +83,17 @@ class Plan:
         return max(self.nodes.count(node) for node in set(self.nodes))
 
 
-def wish(ranks: int, threads: int, spread: str, nodes: int = 1) -> Wish:
+def wish(ranks: int, threads: int, spread: str, nodes: int = 1) -> PinningWish:
     """A checked wish; RequestError for numbers below one and unknown words."""
     for number, what in ((ranks, "ranks"), (threads, "threads"), (nodes, "nodes")):
         if number < 1:
             raise RequestError(f"{number} {what} cannot be placed", "ask for at least one")
     if spread not in SPREADS:
         raise RequestError(f"unknown spread {spread!r}", f"known: {', '.join(SPREADS)}")
-    return Wish(ranks, threads, spread, nodes)
+    return PinningWish(ranks, threads, spread, nodes)
 
 
-def plan(topology: NodeTopology, wanted: Wish) -> Plan:
+def plan(topology: NodeTopology, wanted: PinningWish) -> PinningPlan:
     """The places of each rank; RequestError where some thread would have none of its own."""
     if wanted.nodes > wanted.ranks:
         raise RequestError(
@@ -109,20 +109,20 @@ def plan(topology: NodeTopology, wanted: Wish) -> Plan:
     for node in nodes:
         places.append(blocks[seen.get(node, 0)])
         seen[node] = seen.get(node, 0) + 1
-    return Plan(wanted, topology, nodes, tuple(places), _is_in_words(topology, wanted))
+    return PinningPlan(wanted, topology, nodes, tuple(places), _is_in_words(topology, wanted))
 
 
-def _nodes(wanted: Wish) -> tuple[int, ...]:
+def _nodes(wish: PinningWish) -> tuple[int, ...]:
     """The node of each rank: in turn for `node`, else equal parts in order, the first of them the larger ones."""
-    if wanted.spread == "node":
-        return tuple(rank % wanted.nodes for rank in range(wanted.ranks))
-    least, more = divmod(wanted.ranks, wanted.nodes)
-    return tuple(n for n in range(wanted.nodes) for _ in range(least + (n < more)))
+    if wish.spread == "node":
+        return tuple(rank % wish.nodes for rank in range(wish.ranks))
+    least, more = divmod(wish.ranks, wish.nodes)
+    return tuple(n for n in range(wish.nodes) for _ in range(least + (n < more)))
 
 
-def _slots(topology: NodeTopology, wanted: Wish) -> list[tuple[int, ...]]:
+def _slots(topology: NodeTopology, wish: PinningWish) -> list[tuple[int, ...]]:
     """What one thread needs, in the order of nearness."""
-    return [(cpu,) for core in topology.cores for cpu in core] if wanted.spread == "compact" else topology.cores
+    return [(cpu,) for core in topology.cores for cpu in core] if wish.spread == "compact" else topology.cores
 
 
 def _cut(slots: Sequence[tuple[int, ...]], threads: int) -> list[Block]:
@@ -130,22 +130,22 @@ def _cut(slots: Sequence[tuple[int, ...]], threads: int) -> list[Block]:
     return [tuple(slots[at : at + threads]) for at in range(0, len(slots) - threads + 1, threads)]
 
 
-def _blocks(topology: NodeTopology, wanted: Wish, ranks: int) -> list[Block]:
+def _blocks(topology: NodeTopology, wish: PinningWish, ranks: int) -> list[Block]:
     """Places for ranks of one node, in the order of the ranks; possibly fewer than asked for."""
-    threads = wanted.threads
-    if level := _DEALT.get(wanted.spread):
-        units = [_slots(topology.within(unit), wanted) for unit in topology.units(level)]
+    threads = wish.threads
+    if level := _DEALT.get(wish.spread):
+        units = [_slots(topology.within(unit), wish) for unit in topology.units(level)]
         return list(_dealt([_cut(unit, threads) for unit in units]))[:ranks]
-    if wanted.spread == "scatter":
+    if wish.spread == "scatter":
         for depth in range(len(LEVELS), -1, -1):
-            blocks = _scattered(topology, wanted, LEVELS[:depth])
+            blocks = _scattered(topology, wish, LEVELS[:depth])
             if len(blocks) >= ranks:
                 break
         return blocks[:ranks]
-    packages = [_slots(topology.within(unit), wanted) for unit in topology.units("package")]
+    packages = [_slots(topology.within(unit), wish) for unit in topology.units("package")]
     inside = [block for package in packages for block in _cut(package, threads)]
     # A rank in two packages is better than none.
-    return (inside if len(inside) >= ranks else _cut(_slots(topology, wanted), threads))[:ranks]
+    return (inside if len(inside) >= ranks else _cut(_slots(topology, wish), threads))[:ranks]
 
 
 def _dealt(hands: Sequence[Sequence[Block]]) -> Iterator[Block]:
@@ -154,41 +154,41 @@ def _dealt(hands: Sequence[Sequence[Block]]) -> Iterator[Block]:
         yield from (block for block in round_ if block is not None)
 
 
-def _scattered(topology: NodeTopology, wanted: Wish, levels: Sequence[Level]) -> list[Block]:
+def _scattered(topology: NodeTopology, wish: PinningWish, levels: Sequence[Level]) -> list[Block]:
     """Dealt to the units of the outermost level, inside of each in the same way; no rank lies in two of them."""
     if not levels:
-        return _cut(_slots(topology, wanted), wanted.threads)
+        return _cut(_slots(topology, wish), wish.threads)
     parts = [topology.within(unit) for unit in topology.units(levels[0])]
-    if all(len(part.cores) < wanted.threads for part in parts):
-        return _cut(_slots(topology, wanted), wanted.threads)
-    return list(_dealt([_scattered(part, wanted, levels[1:]) for part in parts]))
+    if all(len(part.cores) < wish.threads for part in parts):
+        return _cut(_slots(topology, wish), wish.threads)
+    return list(_dealt([_scattered(part, wish, levels[1:]) for part in parts]))
 
 
-def _is_in_words(topology: NodeTopology, wanted: Wish) -> bool:
-    if wanted.spread == "scatter":
+def _is_in_words(topology: NodeTopology, wish: PinningWish) -> bool:
+    if wish.spread == "scatter":
         return False
-    level = _DEALT.get(wanted.spread, "package")
-    sizes = {len(_slots(topology.within(unit), wanted)) for unit in topology.units(level)}
+    level = _DEALT.get(wish.spread, "package")
+    sizes = {len(_slots(topology.within(unit), wish)) for unit in topology.units(level)}
     # Where ranks are laid side by side, most launchers let them cross the end of a package.
-    return len(sizes) == 1 and (wanted.spread in _DEALT or sizes.pop() % wanted.threads == 0)
+    return len(sizes) == 1 and (wish.spread in _DEALT or sizes.pop() % wish.threads == 0)
 
 
-def _refusal(topology: NodeTopology, wanted: Wish, ranks: int, fit: int) -> str:
-    what = "hardware thread" if wanted.spread == "compact" else "core"
-    have = len(_slots(topology, wanted))
-    need = ranks * wanted.threads
-    where = f" on each of {wanted.nodes} nodes" if wanted.nodes > 1 else ""
-    who = f"{ranks} ranks x {wanted.threads} threads{where}"
+def _refusal(topology: NodeTopology, wish: PinningWish, ranks: int, fit: int) -> str:
+    what = "hardware thread" if wish.spread == "compact" else "core"
+    have = len(_slots(topology, wish))
+    need = ranks * wish.threads
+    where = f" on each of {wish.nodes} nodes" if wish.nodes > 1 else ""
+    who = f"{ranks} ranks x {wish.threads} threads{where}"
     if need > have:
         return f"{who} need {need} {what}s of their own, and there are {have}"
-    unit = _UNIT[_DEALT.get(wanted.spread, "package")]
+    unit = _UNIT[_DEALT.get(wish.spread, "package")]
     return f"{who} do not fit: whole ranks inside of a {unit} leave room for {fit} only"
 
 
-def _advice(topology: NodeTopology, wanted: Wish, ranks: int) -> str:
-    need, threads = ranks * wanted.threads, len(topology.cpus)
+def _advice(topology: NodeTopology, wish: PinningWish, ranks: int) -> str:
+    need, threads = ranks * wish.threads, len(topology.cpus)
     if need <= len(topology.cores):
         return "choose --spread core, which may put a rank across, or other numbers of ranks and threads"
-    if wanted.spread != "compact" and need <= threads:
+    if wish.spread != "compact" and need <= threads:
         return "choose --spread compact, which uses the hardware threads of each core"
     return "ask for fewer ranks or threads, or name more --hosts"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hockney.apps.pinning.plan import Plan, Spread
+from hockney.apps.pinning.plan import PinningPlan, Spread
 from hockney.errors import RequestError
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
@@ -75,12 +75,12 @@ def target_of(mpi: Mpi) -> str:
     return "intel" if mpi.kind == "intel" else "mpich"
 
 
-def is_listed(plan: Plan, target: str) -> bool:
+def is_listed(plan: PinningPlan, target: str) -> bool:
     """Whether the CPUs of each rank have to be listed for this launcher."""
     return not plan.in_words or plan.wish.spread not in TARGETS[target].in_words
 
 
-def request(plan: Plan, target: str, hosts: Sequence[str] = ()) -> LaunchRequest:
+def request(plan: PinningPlan, target: str, hosts: Sequence[str] = ()) -> LaunchRequest:
     """The launch of a plan; RequestError where CPUs would have to be listed on several nodes."""
     listed = is_listed(plan, target)
     ranks = range(plan.wish.ranks)
@@ -102,7 +102,7 @@ def request(plan: Plan, target: str, hosts: Sequence[str] = ()) -> LaunchRequest
     )
 
 
-def recipe(plan: Plan, target: str, hosts: Sequence[str] = ()) -> Recipe:
+def recipe(plan: PinningPlan, target: str, hosts: Sequence[str] = ()) -> Recipe:
     """What a user types; `refused` says why there is none for this launcher."""
     which = TARGETS[target]
     names = hosts or [f"node{n}" for n in range(plan.wish.nodes)]
@@ -126,6 +126,6 @@ def _with_file(target: str, title: str, argv: list[str], environment: dict[str, 
     return Recipe(target, title, named, environment, file=text)
 
 
-def recipes(plan: Plan, hosts: Sequence[str] = ()) -> list[Recipe]:
+def recipes(plan: PinningPlan, hosts: Sequence[str] = ()) -> list[Recipe]:
     """One for each launcher."""
     return [recipe(plan, target, hosts) for target in TARGETS]

@@ -21,7 +21,7 @@ with later():
     from hockney.apps.pinning.answer import PinningAnswer
     from hockney.apps.pinning.figure import write_figure
     from hockney.apps.pinning.judge import findings, sight
-    from hockney.apps.pinning.plan import Plan, plan
+    from hockney.apps.pinning.plan import PinningPlan, plan
     from hockney.apps.pinning.plan import wish as checked_wish
     from hockney.apps.pinning.recipes import recipe, recipes, request, target_of
     from hockney.apps.pinning.show import (
@@ -46,7 +46,7 @@ LOOKS = 20
 REPETITIONS = 5
 
 
-class Wish(BaseModel):
+class WishOptions(BaseModel):
     """Where ranks and threads are wished, and what is made of it."""
 
     spread: Annotated[
@@ -56,7 +56,9 @@ class Wish(BaseModel):
     plan: Annotated[bool, Option("Only print the plan and each launcher's options.", flags=("--plan",))] = False
     topology: Annotated[
         str,
-        Option("For --plan, instead of this machine: '2 packages x 2 numa x 4 cores x 2 threads', or a file."),
+        Option(
+            "With --plan: a machine other than this one, '2 packages x 2 numa x 4 cores x 2 threads' or a file."
+        ),
     ] = ""
     figure: Annotated[Path | None, Option("Draw the node (.svg, .png, .html).")] = None
     repetitions: Repetitions = None
@@ -82,30 +84,30 @@ class PinningLaunching(AppLaunching):
     ),
     of=run,
 )
-def pinning(wish: Wish, launching: PinningLaunching, json: JsonOption = False) -> None:
+def pinning(wish: WishOptions, launching: PinningLaunching, json: JsonOption = False) -> None:
     """Where every rank and OpenMP thread may run and does; with a wish, how to get there and whether it came so.
 
     Exit code 1 where the result is not what was wished.
     """
     _check(wish, launching)
-    made = _plan(wish, launching) if wish.spread else None
+    plan = _plan(wish, launching) if wish.spread else None
     if wish.plan:
-        assert made is not None
-        _show_plan(made, launching.hosts, wish.figure, json)
+        assert plan is not None
+        _show_plan(plan, launching.hosts, wish.figure, json)
         return
     target, placed = "", launching
-    if made:
+    if plan:
         target = target_of(find(launching.mpi, launching.launcher or None))
-        asked = request(made, target, launching.hosts)
+        placing = request(plan, target, launching.hosts)
         placed = launching.model_copy(
             update={
-                "ranks": made.wish.ranks,
-                "threads": made.wish.threads,
-                "map_by": asked.map_by,
-                "bind_to": asked.bind_to,
-                "cpus": [list(cpus) for cpus in asked.cpus],
-                "slots": [list(slots) for slots in asked.slots],
-                "hosts": list(asked.hosts) or launching.hosts,
+                "ranks": plan.wish.ranks,
+                "threads": plan.wish.threads,
+                "map_by": placing.map_by,
+                "bind_to": placing.bind_to,
+                "cpus": [list(cpus) for cpus in placing.cpus],
+                "slots": [list(slots) for slots in placing.slots],
+                "hosts": list(placing.hosts) or launching.hosts,
             }
         )
 
@@ -115,31 +117,31 @@ def pinning(wish: Wish, launching: PinningLaunching, json: JsonOption = False) -
 
     records = run_app(do, placed)
     seen = [sight(record.answer.read_as(PinningAnswer)) for record in records]
-    found = [findings(one, made) for one in seen]
+    differences = [findings(sight_of_run, plan) for sight_of_run in seen]
     if wish.figure and (nodes := seen_nodes(seen[0])):
         write_figure(wish.figure, nodes)
     if json:
         say.json(
             {
-                "plan": plan_data(made) if made else None,
-                "recipe": recipe_data(recipe(made, target, launching.hosts)) if made else None,
-                "as_wished": not any(found) if made else None,
+                "plan": plan_data(plan) if plan else None,
+                "recipe": recipe_data(recipe(plan, target, launching.hosts)) if plan else None,
+                "as_wished": not any(differences) if plan else None,
                 "runs": [
-                    {**record.model_dump(exclude={"answer"}), **sight_data(one, wrong)}
-                    for record, one, wrong in zip(records, seen, found, strict=True)
+                    {**record.model_dump(exclude={"answer"}), **sight_data(sight_of_run, wrong)}
+                    for record, sight_of_run, wrong in zip(records, seen, differences, strict=True)
                 ],
             }
         )
     else:
-        if made:
-            say.line(recipe_text([recipe(made, target, launching.hosts)]))
-        for one, wrong in zip(seen, found, strict=True):
-            say.line(sight_text(one, wrong))
-    if made and any(found):
+        if plan:
+            say.line(recipe_text([recipe(plan, target, launching.hosts)]))
+        for sight_of_run, wrong in zip(seen, differences, strict=True):
+            say.line(sight_text(sight_of_run, wrong))
+    if plan and any(differences):
         answer_no()
 
 
-def _check(wish: Wish, launching: PinningLaunching) -> None:
+def _check(wish: WishOptions, launching: PinningLaunching) -> None:
     """RequestError for options that mean nothing together, before anything is launched."""
     if wish.plan and not wish.spread:
         raise RequestError(
@@ -153,7 +155,7 @@ def _check(wish: Wish, launching: PinningLaunching) -> None:
         checked_ending(wish.figure)
 
 
-def _plan(wish: Wish, launching: PinningLaunching) -> Plan:
+def _plan(wish: WishOptions, launching: PinningLaunching) -> PinningPlan:
     node = read(wish.topology) if wish.topology else here()
     nodes, threads = max(1, len(launching.hosts)), launching.threads or 1
     ranks = launching.ranks
@@ -163,12 +165,12 @@ def _plan(wish: Wish, launching: PinningLaunching) -> Plan:
     return plan(node, checked_wish(ranks, threads, wish.spread, nodes))
 
 
-def _show_plan(made: Plan, hosts: list[str], figure: Path | None, json: bool) -> None:
-    nodes, all_ = planned_nodes(made, hosts), recipes(made, hosts)
+def _show_plan(plan: PinningPlan, hosts: list[str], figure: Path | None, json: bool) -> None:
+    nodes, launches = planned_nodes(plan, hosts), recipes(plan, hosts)
     if figure:
         write_figure(figure, nodes)
     if json:
-        say.json({"plan": plan_data(made), "recipes": [recipe_data(one) for one in all_]})
+        say.json({"plan": plan_data(plan), "recipes": [recipe_data(launch) for launch in launches]})
         return
     say.line(pictures(nodes))
-    say.line(recipe_text(all_))
+    say.line(recipe_text(launches))

@@ -27,7 +27,7 @@ def pinning(runs: Runs) -> Contribution:
 
 def _row(record: AppRecord) -> tuple[AppRecord, list[str]]:
     seen = sight(record.answer.read_as(PinningAnswer))
-    wrong = " ".join(f"{one.text}." for one in findings(seen)) or "nothing"
+    wrong = " ".join(f"{finding.text}." for finding in findings(seen)) or "nothing"
     return record, [
         str(record.ranks), str(len(seen.threads)), record.mapping, record.variant, record.mpi, wrong
     ]  # fmt: skip

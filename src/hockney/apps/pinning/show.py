@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hockney.apps.pinning.judge import Finding, Seen, Sight, line
+from hockney.apps.pinning.judge import PinningFinding, Seen, Sight, line
 from hockney.apps.pinning.picture import picture
-from hockney.apps.pinning.plan import Plan
+from hockney.apps.pinning.plan import PinningPlan
 from hockney.apps.pinning.recipes import Recipe
 from hockney.apps.pinning.topology import NodeTopology
 from hockney.report.provenance import cpu_ranges
@@ -17,26 +17,26 @@ Nodes = dict[str, tuple[NodeTopology, dict[int, list[str]]]]
 """By name, each with the threads on its CPUs."""
 
 
-def planned_nodes(plan: Plan, hosts: Sequence[str] = ()) -> Nodes:
+def planned_nodes(plan: PinningPlan, hosts: Sequence[str] = ()) -> Nodes:
     """The nodes of a plan."""
-    found: Nodes = {}
+    nodes: Nodes = {}
     for node in sorted(set(plan.nodes)):
         on: dict[int, list[str]] = defaultdict(list)
         for rank in (r for r, n in enumerate(plan.nodes) if n == node):
             for thread, place in enumerate(plan.places[rank]):
                 for cpu in place:
                     on[cpu].append(f"{rank}.{thread}")
-        found[hosts[node] if hosts else f"node {node}"] = (plan.topology, dict(on))
-    return found
+        nodes[hosts[node] if hosts else f"node {node}"] = (plan.topology, dict(on))
+    return nodes
 
 
 def seen_nodes(seen: Sight) -> Nodes:
     """The hosts whose CPUs are known, as they were seen."""
-    found: Nodes = {name: (node, {}) for name, node in seen.nodes.items() if node.cpus}
-    for one in seen.threads:
-        if one.host in found and one.cpu is not None:
-            found[one.host][1].setdefault(one.cpu, []).append(one.name)
-    return found
+    nodes: Nodes = {name: (node, {}) for name, node in seen.nodes.items() if node.cpus}
+    for thread in seen.threads:
+        if thread.host in nodes and thread.cpu is not None:
+            nodes[thread.host][1].setdefault(thread.cpu, []).append(thread.name)
+    return nodes
 
 
 def pictures(nodes: Mapping[str, tuple[NodeTopology, Mapping[int, Sequence[str]]]]) -> str:
@@ -44,7 +44,7 @@ def pictures(nodes: Mapping[str, tuple[NodeTopology, Mapping[int, Sequence[str]]
     return "\n".join(picture(name, node, on) for name, (node, on) in nodes.items())
 
 
-def plan_data(plan: Plan) -> dict[str, Any]:
+def plan_data(plan: PinningPlan) -> dict[str, Any]:
     """Of a plan."""
     wish = plan.wish
     return {
@@ -57,60 +57,60 @@ def plan_data(plan: Plan) -> dict[str, Any]:
     }
 
 
-def recipe_data(one: Recipe) -> dict[str, Any]:
+def recipe_data(recipe: Recipe) -> dict[str, Any]:
     """Of a recipe."""
     return {
-        "launcher": one.target,
-        "title": one.title,
-        "argv": list(one.argv),
-        "environment": one.environment,
-        "file": one.file,
-        "refused": one.refused,
+        "launcher": recipe.target,
+        "title": recipe.title,
+        "argv": list(recipe.argv),
+        "environment": recipe.environment,
+        "file": recipe.file,
+        "refused": recipe.refused,
     }
 
 
 def recipe_text(recipes: Sequence[Recipe]) -> str:
     """One paragraph for each launcher."""
     parts = []
-    for one in recipes:
-        text = f"  cannot: {one.refused}" if one.refused else f"  {one.line}"
-        if one.file:
-            text += "\n  with the file ranks.txt:\n" + "\n".join(f"    {row}" for row in one.file.splitlines())
-        parts.append(f"{one.title}:\n{text}")
+    for recipe in recipes:
+        text = f"  cannot: {recipe.refused}" if recipe.refused else f"  {recipe.line}"
+        if recipe.file:
+            text += "\n  with the file ranks.txt:\n" + "\n".join(f"    {row}" for row in recipe.file.splitlines())
+        parts.append(f"{recipe.title}:\n{text}")
     return "\n".join(parts)
 
 
-def sight_data(seen: Sight, found: Sequence[Finding]) -> dict[str, Any]:
+def sight_data(seen: Sight, differences: Sequence[PinningFinding]) -> dict[str, Any]:
     """Of what was seen and what is wrong with it."""
     return {
         "openmp": seen.openmp,
         "environment": seen.environment,
-        "lines": [line(one) for one in seen.threads],
-        "threads": [_thread_data(one) for one in seen.threads],
-        "findings": [{"kind": one.kind, "text": one.text} for one in found],
+        "lines": [line(thread) for thread in seen.threads],
+        "threads": [_thread_data(thread) for thread in seen.threads],
+        "findings": [{"kind": finding.kind, "text": finding.text} for finding in differences],
     }
 
 
-def _thread_data(one: Seen) -> dict[str, Any]:
+def _thread_data(thread: Seen) -> dict[str, Any]:
     return {
-        "rank": one.rank,
-        "thread": one.thread,
-        "host": one.host,
-        "launched": list(one.launched),
-        "allowed": list(one.allowed),
-        "cpu": one.cpu,
-        "cpus": list(one.cpus),
-        "migrations": one.migrations,
-        "share": one.share,
+        "rank": thread.rank,
+        "thread": thread.thread,
+        "host": thread.host,
+        "launched": list(thread.launched),
+        "allowed": list(thread.allowed),
+        "cpu": thread.cpu,
+        "cpus": list(thread.cpus),
+        "migrations": thread.migrations,
+        "share": thread.share,
     }
 
 
-def sight_text(seen: Sight, found: Sequence[Finding]) -> str:
+def sight_text(seen: Sight, differences: Sequence[PinningFinding]) -> str:
     """A line for each thread, what was requested, the picture, and what is wrong."""
-    rows = [line(one) for one in seen.threads]
-    asked = ", ".join(f"{name}={value}" for name, value in seen.environment.items())
-    rows.append(f"requested: {asked or 'nothing of OpenMP'}")
-    for rank, cpus in {one.rank: one.launched for one in seen.threads}.items():
+    rows = [line(thread) for thread in seen.threads]
+    environment = ", ".join(f"{name}={value}" for name, value in seen.environment.items())
+    rows.append(f"requested: {environment or 'nothing of OpenMP'}")
+    for rank, cpus in {thread.rank: thread.launched for thread in seen.threads}.items():
         rows.append(f"rank {rank} launched with CPUs {cpu_ranges(cpus) or 'unknown'}")
     if not seen.openmp:
         rows.append("the runner was built without OpenMP: one thread in each rank")
@@ -119,5 +119,5 @@ def sight_text(seen: Sight, found: Sequence[Finding]) -> str:
         rows.append(pictures(nodes))
     else:
         fine = "the hosts are simulated, and none has more ranks than cores"
-    rows += [f"! {one.text}" for one in found] or [fine]
+    rows += [f"! {finding.text}" for finding in differences] or [fine]
     return "\n".join(rows)

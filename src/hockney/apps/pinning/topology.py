@@ -36,7 +36,7 @@ _HINT = "write for example '2 packages x 2 numa x 4 cores x 2 threads', or give 
 
 
 @dataclass(frozen=True)
-class Cpu:
+class NodeCpu:
     """A hardware thread by the operating system's number; `core` and the others tell whether two share one."""
 
     cpu: int
@@ -50,31 +50,31 @@ class Cpu:
 class NodeTopology:
     """The CPUs of one node that may be used."""
 
-    cpus: tuple[Cpu, ...]
+    cpus: tuple[NodeCpu, ...]
 
     @cached_property
-    def by_number(self) -> dict[int, Cpu]:
+    def by_number(self) -> dict[int, NodeCpu]:
         """Each CPU by its number."""
-        return {one.cpu: one for one in self.cpus}
+        return {cpu.cpu: cpu for cpu in self.cpus}
 
     @cached_property
     def cores(self) -> list[tuple[int, ...]]:
         """CPUs of each core; cores that share more are nearer to each other in this order."""
-        return [tuple(sorted(one.cpu for one in members)) for members in self.units("core")]
+        return [tuple(sorted(cpu.cpu for cpu in members)) for members in self.units("core")]
 
-    def units(self, level: Level) -> list[list[Cpu]]:
+    def units(self, level: Level) -> list[list[NodeCpu]]:
         """The CPUs of each unit of a level, in the order of packages, then NUMA domains, caches, cores."""
         depth = LEVELS.index(level) + 1
-        found: dict[tuple[int, ...], list[Cpu]] = {}
+        members: dict[tuple[int, ...], list[NodeCpu]] = {}
         first: dict[tuple[int, ...], int] = {}
-        for one in self.cpus:
-            key = tuple(getattr(one, name) for name in LEVELS[:depth])
-            found.setdefault(key, []).append(one)
+        for cpu in self.cpus:
+            key = tuple(getattr(cpu, name) for name in LEVELS[:depth])
+            members.setdefault(key, []).append(cpu)
             for length in range(1, depth + 1):
-                first[key[:length]] = min(one.cpu, first.get(key[:length], one.cpu))
-        return [found[k] for k in sorted(found, key=lambda k: [first[k[: n + 1]] for n in range(depth)])]
+                first[key[:length]] = min(cpu.cpu, first.get(key[:length], cpu.cpu))
+        return [members[k] for k in sorted(members, key=lambda k: [first[k[: n + 1]] for n in range(depth)])]
 
-    def within(self, members: Iterable[Cpu]) -> NodeTopology:
+    def within(self, members: Iterable[NodeCpu]) -> NodeTopology:
         """Of these CPUs only."""
         return NodeTopology(tuple(members))
 
@@ -100,7 +100,7 @@ def of_placements(places: Iterable[RankPlace]) -> NodeTopology:
     """From what `hockney.runner.inventory` reads of a machine."""
     return NodeTopology(
         tuple(
-            Cpu(place.cpu, min(place.siblings), _last_cache(place), place.numa, place.package)
+            NodeCpu(place.cpu, min(place.siblings), _last_cache(place), place.numa, place.package)
             for place in places
             if place.cpu is not None
         )
@@ -114,7 +114,7 @@ def _last_cache(place: RankPlace) -> int:
 
 def of_report(host: SeenHost) -> NodeTopology:
     """From the CPUs of a host as the program `pinning` reports them; empty on a simulated host."""
-    return NodeTopology(tuple(Cpu(one.cpu, one.core, one.cache, one.numa, one.package) for one in host.cpus))
+    return NodeTopology(tuple(NodeCpu(cpu.cpu, cpu.core, cpu.cache, cpu.numa, cpu.package) for cpu in host.cpus))
 
 
 def parse(text: str) -> NodeTopology:
@@ -126,17 +126,17 @@ def parse(text: str) -> NodeTopology:
     rest = text.lower().strip()
     order = [*LEVELS, "thread"]
     while rest:
-        found = _PART.match(rest)
-        if not found:
+        match = _PART.match(rest)
+        if not match:
             raise RequestError(f"topology {text!r} is not understood at {rest!r}", _HINT)
-        number, word = (found[1], found[2]) if found[1] else (found[4], found[3])
+        number, word = (match[1], match[2]) if match[1] else (match[4], match[3])
         level = _LEVEL_OF_WORD.get(word) or _LEVEL_OF_WORD.get(word.removesuffix("s"))
         if level is None or int(number) < 1:
-            raise RequestError(f"topology {text!r}: {found[0]!r} is no number of known parts", _HINT)
-        if any(order.index(one) >= order.index(level) for one in counts):
+            raise RequestError(f"topology {text!r}: {match[0]!r} is no number of known parts", _HINT)
+        if any(order.index(other) >= order.index(level) for other in counts):
             raise RequestError(f"topology {text!r}: {word} stands inside of what it holds", _HINT)
         counts[level] = int(number)
-        rest = re.sub(r"^\s*([x×]\s*)?", "", rest[found.end() :])
+        rest = re.sub(r"^\s*([x×]\s*)?", "", rest[match.end() :])
     if "core" not in counts:
         raise RequestError(f"topology {text!r} has no cores", _HINT)
     return regular(*(counts.get(level, 1) for level in order))
@@ -147,13 +147,13 @@ def regular(packages: int, numa: int, caches: int, cores: int, threads: int = 1)
     total = packages * numa * caches * cores * threads
     if not 0 < total <= MOST_CPUS:
         raise RequestError(f"a node of {total} CPUs is none that is known", f"at most {MOST_CPUS}")
-    made = []
+    cpus = []
     for cpu in range(total):
         core = cpu // threads
         cache = core // cores
         domain = cache // caches
-        made.append(Cpu(cpu, core, cache, domain, domain // numa))
-    return NodeTopology(tuple(made))
+        cpus.append(NodeCpu(cpu, core, cache, domain, domain // numa))
+    return NodeTopology(tuple(cpus))
 
 
 def read(given: str) -> NodeTopology:
@@ -180,7 +180,7 @@ def read(given: str) -> NodeTopology:
 def _lscpu(text: str, name: str) -> NodeTopology:
     """`lscpu -p`: CPU, core, socket, node, then caches (lscpu(1)); the header says which columns there are."""
     columns = ["cpu", "core", "socket", "node"]
-    rows: list[Cpu] = []
+    rows: list[NodeCpu] = []
     for line in text.splitlines():
         if line.lower().startswith("# cpu,"):
             columns = re.split("[,:]", line.removeprefix("# ").lower())
@@ -192,7 +192,7 @@ def _lscpu(text: str, name: str) -> NodeTopology:
             raise RequestError(f"{name}: {line!r} is no line of `lscpu -p`", "make it with `lscpu -p`")
         numa = numbers.get("node", 0)
         cache = numbers.get("l3", numbers.get("l2", numa))
-        rows.append(Cpu(numbers["cpu"], numbers["core"], cache, numa, numbers.get("socket", 0)))
-    if not rows or len({one.cpu for one in rows}) < len(rows):
+        rows.append(NodeCpu(numbers["cpu"], numbers["core"], cache, numa, numbers.get("socket", 0)))
+    if not rows or len({row.cpu for row in rows}) < len(rows):
         raise RequestError(f"{name} has no CPUs, or one of them twice", "make it with `lscpu -p`")
     return NodeTopology(tuple(rows))

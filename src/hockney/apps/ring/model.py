@@ -14,9 +14,10 @@ from hockney.machine.file import Machine
 from hockney.machine.placement import Placement
 from hockney.machine.select import select_entry
 from hockney.machine.system import System
-from hockney.predict.machine_costs import OVERHEAD_SHARE, WITHOUT_NETWORK, ranks_of_one_node
+from hockney.predict.machine_costs import WITHOUT_NETWORK, ranks_of_one_node
 from hockney.predict.machine_costs import of_machine as costs_of_machine
 from hockney.predict.message import predict_message
+from hockney.predict.message_costs import OVERHEAD_SHARE
 from hockney.predict.network_figures import NetworkFigures
 from hockney.predict.scenario import LOCALITIES as OF_COSTS
 from hockney.records.record import LOCALITIES, Locality
@@ -52,7 +53,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Predicted:
+class RingPrediction:
     """`time_s` of a cycle with its 95 % interval, and how far apart the slowest neighbours are."""
 
     ranks: int
@@ -117,7 +118,7 @@ def model_of(name: str) -> RingModel:
 
 def predict(
     localities: Sequence[Where], link_of: Callable[[Where], Link], exchange: str, model: str = OURS
-) -> Predicted | None:
+) -> RingPrediction | None:
     """A ring of as many processes as `localities`, of each rank and its right neighbour.
 
     None for one process: its messages go to itself. RequestError for an unknown exchange or model.
@@ -131,7 +132,7 @@ def predict(
     by_locality = {locality: link_of(locality) for locality in dict.fromkeys(localities)}
     hop = _scaled(used.hop([by_locality[locality] for locality in localities], exchange), float(ranks))
     slowest = max(by_locality, key=lambda locality: by_locality[locality].time_s)
-    return Predicted(ranks, hop.time_s, hop.low_s, hop.high_s, slowest)
+    return RingPrediction(ranks, hop.time_s, hop.low_s, hop.high_s, slowest)
 
 
 def around(placement: Placement, order: Sequence[int] | None = None) -> list[Locality]:
@@ -226,9 +227,9 @@ class MachineLinks:
             operation = "pingpong"
         if operation == "pingpong":
             self._note(f"{locality}: PingPing was not measured, PingPong is taken")
-        wanted = LOCALITIES.index(locality)
+        index = LOCALITIES.index(locality)
         at = {name: LOCALITIES.index(name) for name in LOCALITIES if name in self._known[operation]}
-        taken = min(at, key=lambda name: (at[name] < wanted, abs(at[name] - wanted)))
+        taken = min(at, key=lambda name: (at[name] < index, abs(at[name] - index)))
         if taken != locality:
             self._note(f"{locality}: not measured, {operation} of {taken} is taken")
         entry = select_entry(self._machine, {**self._where, "operation": operation, "locality": taken})
@@ -260,10 +261,10 @@ def link(latency_s: float, bandwidth_B_per_s: float | None) -> Link:
 
 def locality_of(word: str) -> Locality:
     """RequestError for what is no locality."""
-    found: Locality | None = next((known for known in get_args(Locality) if known == word), None)
-    if found is None:
+    locality: Locality | None = next((known for known in get_args(Locality) if known == word), None)
+    if locality is None:
         raise RequestError(f"unknown locality {word!r}", f"known: {', '.join(LOCALITIES)}")
-    return found
+    return locality
 
 
 def _scaled(link: Link, factor: float) -> Link:

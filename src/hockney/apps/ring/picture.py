@@ -73,11 +73,15 @@ def ring(curves: Mapping[str, RingCurve], model: str) -> Drawing:
 
 def _told(curves: Mapping[str, RingCurve]) -> dict[tuple[int, int], Locality]:
     """The boundaries that are drawn: of more than `MOST_NAMED` those at which a line begins."""
-    found = {(one.before, one.after): one.level for curve in curves.values() for one in curve.boundaries}
-    if len(found) <= MOST_NAMED:
-        return found
+    levels = {
+        (boundary.before, boundary.after): boundary.level
+        for curve in curves.values()
+        for boundary in curve.boundaries
+    }
+    if len(levels) <= MOST_NAMED:
+        return levels
     begins = {segment.first for curve in curves.values() if curve.fitted for segment in curve.fitted.segments[1:]}
-    return {ends: level for ends, level in found.items() if ends[1] in begins}
+    return {ends: level for ends, level in levels.items() if ends[1] in begins}
 
 
 def _draw(axes: Axes, name: str, curve: RingCurve, look: Style, model: str) -> None:

@@ -26,7 +26,7 @@ with later():
         WITHIN,
         Link,
         MachineLinks,
-        Predicted,
+        RingPrediction,
         Where,
         around,
         around_domains,
@@ -60,7 +60,9 @@ class RingCase(NetworkOptions, Placing, MachineFile):
     where: Annotated[
         list[str], Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, variant.")
     ] = Field(default_factory=list)
-    locality: Annotated[str, Option("Of all neighbours, without --system. [default: the nearest measured]")] = ""
+    locality: Annotated[
+        str, Option("Locality of all neighbours, without --system. [default: the nearest measured]")
+    ] = ""
 
 
 class Numbers(BaseModel):
@@ -68,24 +70,32 @@ class Numbers(BaseModel):
 
     latency_s: Annotated[
         float | None,
-        Option("Instead of a machine file: of a message, such as 0.34us.", flags=("--latency",), read=parse_time),
+        Option(
+            "Latency of a message, such as 0.34us, instead of a machine file.",
+            flags=("--latency",),
+            read=parse_time,
+        ),
     ] = None
     bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            "With --latency: such as 6372.991MB/s. [default: any]",
+            "With --latency: bandwidth of messages, such as 6372.991MB/s. [default: any]",
             flags=("--bandwidth",),
             read=parse_positive_rate,
         ),
     ] = None
     latency_across_s: Annotated[
         float | None,
-        Option("With --latency: of a message between domains.", flags=("--latency-across",), read=parse_time),
+        Option(
+            "With --latency: latency of a message between domains.", flags=("--latency-across",), read=parse_time
+        ),
     ] = None
     bandwidth_across_B_per_s: Annotated[
         float | None,
         Option(
-            "With --latency-across: of messages there.", flags=("--bandwidth-across",), read=parse_positive_rate
+            "With --latency-across: bandwidth of messages between domains.",
+            flags=("--bandwidth-across",),
+            read=parse_positive_rate,
         ),
     ] = None
     domain: Annotated[
@@ -94,11 +104,11 @@ class Numbers(BaseModel):
 
 
 @dataclass(frozen=True)
-class Answer:
+class RingPredictions:
     """`points`: one for each number of processes, None for one. `links`: by how far neighbours are apart."""
 
     counts: Sequence[int]
-    points: Sequence[Predicted | None]
+    points: Sequence[RingPrediction | None]
     links: dict[str, Link]
     notes: Sequence[str]
 
@@ -149,8 +159,8 @@ def ring(case: RingCase, numbers: Numbers, json: JsonOption = False) -> None:
                 "machine": None if numbers.latency_s is not None else str(case.machine),
                 "links": {name: vars(link) for name, link in answer.links.items()},
                 "points": [
-                    {"ranks": count, **({"time_s": None} if one is None else vars(one))}
-                    for count, one in zip(answer.counts, answer.points, strict=True)
+                    {"ranks": count, **({"time_s": None} if prediction is None else vars(prediction))}
+                    for count, prediction in zip(answer.counts, answer.points, strict=True)
                 ],
                 "notes": list(answer.notes),
             }
@@ -162,7 +172,7 @@ def ring(case: RingCase, numbers: Numbers, json: JsonOption = False) -> None:
         say.line(note)
 
 
-def _of_numbers(numbers: Numbers, counts: Sequence[int], exchange: str, model: str) -> Answer:
+def _of_numbers(numbers: Numbers, counts: Sequence[int], exchange: str, model: str) -> RingPredictions:
     if numbers.latency_s is None:
         raise RequestError("--bandwidth, --latency-across and --domain need --latency", "for example 0.34us")
     if (numbers.latency_across_s is None) != (numbers.domain is None):
@@ -180,17 +190,17 @@ def _of_numbers(numbers: Numbers, counts: Sequence[int], exchange: str, model: s
 
 
 def _link(latency_s: float, bandwidth_B_per_s: float | None) -> Link:
-    made = link(latency_s, bandwidth_B_per_s)
-    if made.time_s > LONGEST_S:
+    message = link(latency_s, bandwidth_B_per_s)
+    if message.time_s > LONGEST_S:
         raise RequestError(
             f"a bandwidth of {bandwidth_B_per_s:g} B/s moves nothing", "write for example 6372.991MB/s"
         )
-    return made
+    return message
 
 
 def _of_machine(
     links: MachineLinks, case: RingCase, system: System | None, counts: Sequence[int], exchange: str, model: str
-) -> Answer:
+) -> RingPredictions:
     if system is not None:
         if case.locality:
             raise RequestError("--locality means nothing with --system", "the system says where neighbours are")
@@ -199,8 +209,7 @@ def _of_machine(
             return around(placement(system, case.mapping, count, case.nodes, case.ppn))
 
         return _answer(counts, neighbours, links, exchange, model, links.notes)
-    if case.needs_system:
-        raise RequestError("--mapping, --nodes and --ppn need --system", "say which system the ranks are on")
+    case.refuse_places()
     named = locality_of(case.locality) if case.locality else None
 
     def alike(count: int) -> list[Locality]:
@@ -216,7 +225,7 @@ def _answer(
     exchange: str,
     model: str,
     notes: Sequence[str],
-) -> Answer:
+) -> RingPredictions:
     """`notes` may still grow while links are looked up."""
     used: dict[str, Link] = {}
     points = []
@@ -224,20 +233,28 @@ def _answer(
         around = neighbours(count)
         used |= {where: link_of(where) for where in dict.fromkeys(around)}
         points.append(predict_ring(around, link_of, exchange, model))
-    return Answer(counts, points, used, notes)
+    return RingPredictions(counts, points, used, notes)
 
 
-def _show(answer: Answer) -> None:
+def _show(answer: RingPredictions) -> None:
     for name, link in answer.links.items():
         say.line(f"  {name}: λ + n/b = {_time(link)}")
     shown = Table("processes", "cycle", "95 % interval", "a hop", "slowest neighbours", box=None)
-    for count, one in zip(answer.counts, answer.points, strict=True):
-        if one is None:
+    for count, prediction in zip(answer.counts, answer.points, strict=True):
+        if prediction is None:
             shown.add_row(str(count), *["–"] * 4)
             continue
-        known = one.low_s is not None and one.high_s is not None
-        interval = f"{format_time(one.low_s or 0)} to {format_time(one.high_s or 0)}" if known else "–"
-        shown.add_row(str(count), format_time(one.time_s), interval, format_time(one.time_s / count), one.slowest)
+        known = prediction.low_s is not None and prediction.high_s is not None
+        interval = (
+            f"{format_time(prediction.low_s or 0)} to {format_time(prediction.high_s or 0)}" if known else "–"
+        )
+        shown.add_row(
+            str(count),
+            format_time(prediction.time_s),
+            interval,
+            format_time(prediction.time_s / count),
+            prediction.slowest,
+        )
     say.table(shown)
 
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from hockney.apps.ring.model import Link, Predicted, predict
+from hockney.apps.ring.model import Link, RingPrediction, predict
 from hockney.apps.ring.picture import RingCurve
-from hockney.apps.ring.study import Curve, RingRun
+from hockney.apps.ring.study import RingRun, RingSeries
 from hockney.errors import RequestError
 from hockney.models.over_ranks.segments import Segment, Segments
 from hockney.records.record import Locality
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RingComparison:
     """`predicted`: one for each run of the curve, None where nothing is predicted. `fitted`: its lines."""
 
-    curve: Curve
-    predicted: list[Predicted | None]
+    curve: RingSeries
+    predicted: list[RingPrediction | None]
     fitted: Segments | None
 
     def as_data(self) -> dict[str, Any]:
@@ -35,15 +35,19 @@ class Comparison:
                     "low_s": run.record.low_s,
                     "high_s": run.record.high_s,
                     "localities": sorted(set(run.localities)),
-                    "predicted": None if one is None else vars(one),
-                    "predicted_over_measured": None if one is None else one.time_s / run.record.time_s,
+                    "predicted": None if prediction is None else vars(prediction),
+                    "predicted_over_measured": None
+                    if prediction is None
+                    else prediction.time_s / run.record.time_s,
                 }
-                for run, one in zip(self.curve.runs, self.predicted, strict=True)
+                for run, prediction in zip(self.curve.runs, self.predicted, strict=True)
             ],
-            "segments": [] if self.fitted is None else [segment_data(one) for one in self.fitted.segments],
+            "segments": []
+            if self.fitted is None
+            else [segment_data(segment) for segment in self.fitted.segments],
             "boundaries": [
-                {**vars(one.boundary), "breaks": (one.jump is not None) if one.possible else None}
-                for one in ([] if self.fitted is None else self.fitted.examined)
+                {**vars(tested.boundary), "breaks": (tested.jump is not None) if tested.possible else None}
+                for tested in ([] if self.fitted is None else self.fitted.examined)
             ],
         }
 
@@ -55,28 +59,28 @@ class Comparison:
             return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
         return RingCurve(
-            array([one.ranks for one in records]),
-            array([one.time_s for one in records]),
-            array([one.low_s for one in records]),
-            array([one.high_s for one in records]),
-            array([None if one is None else one.time_s for one in self.predicted]),
+            array([entry.ranks for entry in records]),
+            array([entry.time_s for entry in records]),
+            array([entry.low_s for entry in records]),
+            array([entry.high_s for entry in records]),
+            array([None if entry is None else entry.time_s for entry in self.predicted]),
             self.fitted,
             self.curve.boundaries,
         )
 
 
 def compared(
-    curves: Sequence[Curve],
+    curves: Sequence[RingSeries],
     link_of: Callable[[Locality], Link] | None,
     model: str,
     notes: list[str],
-) -> list[Comparison]:
+) -> list[RingComparison]:
     """Each curve with its lines and, where there are links, its predictions for the neighbours that it had.
 
     Why a run is not predicted is added to `notes`, once.
     """
 
-    def predicted(run: RingRun, exchange: str) -> Predicted | None:
+    def predicted(run: RingRun, exchange: str) -> RingPrediction | None:
         if link_of is None:
             return None
         try:
@@ -87,7 +91,7 @@ def compared(
             return None
 
     return [
-        Comparison(curve, [predicted(run, curve.name["exchange"]) for run in curve.runs], curve.fitted())
+        RingComparison(curve, [predicted(run, curve.name["exchange"]) for run in curve.runs], curve.fitted())
         for curve in curves
     ]
 

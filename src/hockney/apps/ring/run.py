@@ -27,11 +27,11 @@ from hockney.words import LARGEST, names, wholes
 with later():
     from hockney.apps.ring.model import RENAMED, MachineLinks, model_of
     from hockney.apps.ring.picture import write
-    from hockney.apps.ring.predicted import Comparison, compared, latency_s
+    from hockney.apps.ring.predicted import RingComparison, compared, latency_s
     from hockney.apps.ring.study import (
         FORMATS,
         RENAMED_FORMATS,
-        Curve,
+        RingSeries,
         Sweep,
         chosen,
         process_lines,
@@ -103,25 +103,25 @@ def ring(
     for mapping in study.map_by:
         run_app(sweep.asking, launching.model_copy(update={"ranks": max(study.ranks), "map_by": mapping}))
     notes: list[str] = []
-    made = compared(sweep.curves, links, model, notes)
+    comparisons = compared(sweep.curves, links, model, notes)
     notes += links.notes if links else []
     if study.csv is not None:
         _write_csv(study.csv, sweep.curves)
     if study.figure is not None:
-        write(study.figure, {one.curve.title: one.drawn() for one in made}, model)
+        write(study.figure, {comparison.curve.title: comparison.drawn() for comparison in comparisons}, model)
     if json:
         say.json(
             {
                 "runs": [run.record.model_dump() for curve in sweep.curves for run in curve.runs],
                 "model": model if links else None,
-                "curves": [one.as_data() for one in made],
+                "curves": [comparison.as_data() for comparison in comparisons],
                 "notes": notes,
                 "csv": str(study.csv) if study.csv else None,
                 "figure": str(study.figure) if study.figure else None,
             }
         )
         return
-    _show(made, form, model if links else "")
+    _show(comparisons, form, model if links else "")
     for note in notes:
         say.line(note)
     for path in filter(None, (study.csv, study.figure)):
@@ -144,30 +144,30 @@ def _check_files(csv: Path | None, figure: Path | None) -> None:
             ) from error
 
 
-def _write_csv(path: Path, curves: Sequence[Curve]) -> None:
+def _write_csv(path: Path, curves: Sequence[RingSeries]) -> None:
     try:
         write_atomically(path, statistics_csv(curves))
     except OSError as error:
         raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
 
 
-def _show(made: Sequence[Comparison], form: str, model: str) -> None:
-    for one in made:
+def _show(comparisons: Sequence[RingComparison], form: str, model: str) -> None:
+    for comparison in comparisons:
         if form != "table":
-            for run in one.curve.runs:
+            for run in comparison.curve.runs:
                 for line in process_lines(run, form):
                     say.line(line)
             continue
-        say.line(one.curve.title)
-        say.table(_table(one, model))
-        for line in _fit_lines(one):
+        say.line(comparison.curve.title)
+        say.table(_table(comparison, model))
+        for line in _fit_lines(comparison):
             say.line(line)
 
 
-def _table(one: Comparison, model: str) -> Table:
+def _table(comparison: RingComparison, model: str) -> Table:
     headings = ("processes", "cycle", "95 % interval", "cycles", "a hop")
     shown = Table(*headings, *([model, "predicted / measured"] if model else []), box=None)
-    for ran, predicted in zip(one.curve.runs, one.predicted, strict=True):
+    for ran, predicted in zip(comparison.curve.runs, comparison.predicted, strict=True):
         record = ran.record
         known = record.low_s is not None and record.high_s is not None
         row = [
@@ -184,12 +184,12 @@ def _table(one: Comparison, model: str) -> Table:
     return shown
 
 
-def _fit_lines(one: Comparison) -> list[str]:
-    if one.fitted is None or len(one.curve.runs) < 2:
+def _fit_lines(comparison: RingComparison) -> list[str]:
+    if comparison.fitted is None or len(comparison.curve.runs) < 2:
         return []
-    lines = [_segment(segment) for segment in one.fitted.segments]
-    untold = [tested for tested in one.fitted.examined if not tested.possible]
-    for tested in one.fitted.examined:
+    lines = [_segment(segment) for segment in comparison.fitted.segments]
+    untold = [tested for tested in comparison.fitted.examined if not tested.possible]
+    for tested in comparison.fitted.examined:
         if tested.possible and tested.jump is None:
             lines.append(f"{_begins(tested.boundary)}: no break")
     if len(untold) == 1:
@@ -207,10 +207,10 @@ def _begins(boundary: Boundary) -> str:
 def _segment(segment: Segment) -> str:
     begins = f" (another {segment.begins} begins)" if segment.begins else ""
     where = f"  {segment.first} to {segment.last} processes{begins}: "
-    found = latency_s(segment)
-    if found is None:
+    latency = latency_s(segment)
+    if latency is None:
         return f"{where}{segment.points} numbers of processes: too few for a line"
-    value_s, low_s, high_s = found
+    value_s, low_s, high_s = latency
     interval = f"95 %: {_signed(low_s)} to {_signed(high_s)}"
     return f"{where}latency of a message = slope/2 = {_signed(value_s)} ({interval})"
 

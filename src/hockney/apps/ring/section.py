@@ -28,12 +28,12 @@ class Ring(Program):
 
     def reported(self, record: AppRecord) -> ReportedRun:
         """A cycle."""
-        asked = record.parameters
-        topology = "" if asked["topology"] == "world" else f", {asked['topology']}"
+        parameters = record.parameters
+        topology = "" if parameters["topology"] == "world" else f", {parameters['topology']}"
         return ReportedRun(
             record,
             problem="",
-            way=f"{asked['exchange']}{topology}",
+            way=f"{parameters['exchange']}{topology}",
             rate=record.ranks / record.time_s if record.time_s else None,
         )
 
@@ -42,8 +42,8 @@ class Ring(Program):
         positions = record.answer.read_as(RingAnswer).positions
         order = sorted(range(record.ranks), key=lambda rank: positions[rank])
         links = MachineLinks(basis.of(record))
-        made = predict(around(basis.placement(record), order), links, record.parameters["exchange"])
-        return None if made is None else made.time_s, links.notes
+        prediction = predict(around(basis.placement(record), order), links, record.parameters["exchange"])
+        return None if prediction is None else prediction.time_s, links.notes
 
 
 @app_sections.register("ring")

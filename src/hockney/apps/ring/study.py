@@ -55,7 +55,7 @@ class RingRun:
 
 
 @dataclass
-class Curve:
+class RingSeries:
     """Rings of one mapping, variant, topology and exchange, by number of processes."""
 
     name: dict[str, str]
@@ -113,10 +113,10 @@ class Sweep:
             "iterations": checked_iterations(iterations),
             **repetitions(1 if iterations is not None and repeated is None else repeated),
         }
-        self._curves: dict[tuple[str, ...], Curve] = {}
+        self._curves: dict[tuple[str, ...], RingSeries] = {}
 
     @property
-    def curves(self) -> list[Curve]:
+    def curves(self) -> list[RingSeries]:
         """What was run, in the order of the first run of each."""
         return list(self._curves.values())
 
@@ -131,8 +131,8 @@ class Sweep:
         for count in self._counts:
             for topology in self._topologies:
                 for exchange in self._exchanges:
-                    asked = {"exchange": exchange, "topology": topology, **self._common}
-                    (record,) = yield launched.request("ring", asked, count)
+                    parameters = {"exchange": exchange, "topology": topology, **self._common}
+                    (record,) = yield launched.request("ring", parameters, count)
                     if not record.answer.verified:
                         raise Refused(
                             f"a ring of {count} processes ({exchange}, {topology}) has wrong values or tags",
@@ -147,7 +147,7 @@ class Sweep:
             "topology": str(record.parameters["topology"]),
             "exchange": str(record.parameters["exchange"]),
         }
-        curve = self._curves.setdefault((*name.values(), record.launch), Curve(name, boundaries=between))
+        curve = self._curves.setdefault((*name.values(), record.launch), RingSeries(name, boundaries=between))
         positions = record.answer.read_as(RingAnswer).positions
         order = sorted(range(record.ranks), key=lambda rank: positions[rank])
         curve.runs.append(RingRun(record, order, around(place, order)))
@@ -174,7 +174,7 @@ def statistics(run: RingRun) -> list[dict[str, float | int | None]]:
     return rows
 
 
-def statistics_csv(curves: Sequence[Curve]) -> str:
+def statistics_csv(curves: Sequence[RingSeries]) -> str:
     """Of every ring, with its curve's words in further columns; an empty field where there is no value."""
     lines = [",".join((*STATISTICS, "mapping", "variant", "topology", "exchange"))]
     for curve in curves:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from hockney.apps.stencil.steps import Step, iteration
+from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import FARTHEST, Surroundings, Tuned
 from hockney.errors import RequestError
 from hockney.models.statistics import t_reach
@@ -40,7 +40,7 @@ Array = NDArray[np.float64]
 class StencilRun:
     """A measured run: `time_s` of one iteration in the mean over `iterations`."""
 
-    step: Step
+    step: StencilStep
     iterations: int
     time_s: float
 
@@ -92,8 +92,8 @@ def calibrate(runs: Sequence[StencilRun], surroundings: Surroundings, progress: 
     def weighted(theta: Array) -> Array:
         return np.concatenate([misses(theta) / _NOISE, theta / deviations])
 
-    found = least_squares(weighted, np.zeros(deviations.size), diff_step=[0.02], max_nfev=_MOST_STEPS)
-    left = misses(found.x)
+    fitted = least_squares(weighted, np.zeros(deviations.size), diff_step=[0.02], max_nfev=_MOST_STEPS)
+    left = misses(fitted.x)
     degrees = max(1, len(used) - deviations.size)
     error = t_reach(float(np.sqrt(np.sum(left**2) / degrees)), degrees)
-    return Calibrated(tuned(found.x), max(error, _LEAST_ERROR), len(used))
+    return Calibrated(tuned(fitted.x), max(error, _LEAST_ERROR), len(used))

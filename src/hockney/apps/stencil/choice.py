@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hockney.apps.stencil.calibrate import Calibrated
 from hockney.apps.stencil.grids import Grid, factorisations
-from hockney.apps.stencil.steps import Step, iteration
+from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import Surroundings
 from hockney.errors import RequestError
 
@@ -23,20 +23,20 @@ SHARES = (0.1, 0.5)
 
 
 @dataclass(frozen=True)
-class Source:
+class PredictionSource:
     """Where predictions come from: simulated costs, and how well they are known (None: not calibrated)."""
 
     surroundings: Surroundings
     relative_error: float | None = None
 
     @classmethod
-    def of(cls, calibrated: Calibrated) -> Source:
+    def of(cls, calibrated: Calibrated) -> PredictionSource:
         """That of a calibration."""
         return cls(calibrated.surroundings, calibrated.relative_error)
 
 
 @dataclass(frozen=True)
-class Predicted:
+class GridPrediction:
     """One iteration on one grid, in seconds: `time_s` with its 95 % interval, computing and the rest of it.
 
     No bounds where the network's costs were given, not measured.
@@ -67,11 +67,11 @@ class Predicted:
         return self.communication_s / self.time_s
 
 
-def predict_step(step: Step, source: Source, iterations: int) -> Predicted:
+def predict_step(step: StencilStep, source: PredictionSource, iterations: int) -> GridPrediction:
     """The mean of so many iterations in a row."""
-    made = iteration(step, source.surroundings)
-    time_s = made.mean_s(iterations)
-    compute_s = made.mean_compute_s(iterations)
+    simulated = iteration(step, source.surroundings)
+    time_s = simulated.mean_s(iterations)
+    compute_s = simulated.mean_compute_s(iterations)
     communication_s = max(time_s - compute_s, 0.0)
     low_s: float | None
     high_s: float | None
@@ -85,47 +85,49 @@ def predict_step(step: Step, source: Source, iterations: int) -> Predicted:
     else:
         # Of whole times, as the fit's residuals are.
         low_s, high_s = (time_s * math.exp(sign * source.relative_error) for sign in (-1, 1))
-    return Predicted(step.stencil.grid, time_s, low_s, high_s, compute_s, math.prod(step.stencil.cells) / time_s)
+    return GridPrediction(
+        step.stencil.grid, time_s, low_s, high_s, compute_s, math.prod(step.stencil.cells) / time_s
+    )
 
 
 def rank_grids(
-    step_on: Callable[[Grid], Step], grids: Sequence[Grid], source: Source, iterations: int
-) -> tuple[list[Predicted], dict[str, str]]:
+    step_on: Callable[[Grid], StencilStep], grids: Sequence[Grid], source: PredictionSource, iterations: int
+) -> tuple[list[GridPrediction], dict[str, str]]:
     """Predictions, the fastest first, and why other grids are left out. RequestError where none is possible."""
-    made, refused = [], {}
+    predictions, refused = [], {}
     for grid in grids:
         try:
-            made.append(predict_step(step_on(grid), source, iterations))
+            predictions.append(predict_step(step_on(grid), source, iterations))
         except RequestError as error:
             refused[str(grid)] = error.message
             last = error
-    if not made:
+    if not predictions:
         raise last
-    return sorted(made, key=lambda one: one.time_s), refused
+    return sorted(predictions, key=lambda prediction: prediction.time_s), refused
 
 
-def not_told_apart(ordered: Sequence[Predicted], source: Source) -> list[Predicted]:
+def not_told_apart(ordered: Sequence[GridPrediction], source: PredictionSource) -> list[GridPrediction]:
     """Those whose distance to the first is less than what both leave open.
 
     Computation is common to all grids but for uneven parts, so that only the errors of communication count.
     """
     best = ordered[0]
     return [
-        one
-        for one in ordered[1:]
-        if one.time_s - best.time_s <= math.hypot(_open_s(best, source), _open_s(one, source))
+        prediction
+        for prediction in ordered[1:]
+        if prediction.time_s - best.time_s <= math.hypot(_open_s(best, source), _open_s(prediction, source))
     ]
 
 
-def _open_s(one: Predicted, source: Source) -> float:
+def _open_s(prediction: GridPrediction, source: PredictionSource) -> float:
     """Half the width of the interval of communication, in seconds."""
     if source.relative_error is None:
-        return one.communication_s * (UNCALIBRATED - 1)
-    return min(one.communication_s, one.time_s * source.relative_error)
+        return prediction.communication_s * (UNCALIBRATED - 1)
+    return min(prediction.communication_s, prediction.time_s * source.relative_error)
 
 
 @dataclass(frozen=True)
-class Growth:
+class CommunicationGrowth:
     """On `ranks` ranks, with the grid that cuts through the fewest cells."""
 
     ranks: int
@@ -134,25 +136,25 @@ class Growth:
 
 
 def growth(
-    step_on: Callable[[Grid], Step], source: Source, iterations: int, most: int = MOST_SCANNED
-) -> list[Growth]:
+    step_on: Callable[[Grid], StencilStep], source: PredictionSource, iterations: int, most: int = MOST_SCANNED
+) -> list[CommunicationGrowth]:
     """How communication grows with the ranks, by powers of two, as far as the cells and the system go."""
-    found = []
+    steps = []
     ranks = 1
     while ranks <= most:
         grid = compact(ranks, step_on)
         if grid is None:
             break
         try:
-            one = predict_step(step_on(grid), source, iterations)
+            prediction = predict_step(step_on(grid), source, iterations)
         except RequestError:
             break
-        found.append(Growth(ranks, grid, one.communication_share))
+        steps.append(CommunicationGrowth(ranks, grid, prediction.communication_share))
         ranks *= 2
-    return found
+    return steps
 
 
-def compact(ranks: int, step_on: Callable[[Grid], Step]) -> Grid | None:
+def compact(ranks: int, step_on: Callable[[Grid], StencilStep]) -> Grid | None:
     """The grid whose largest box has the fewest cells on faces that neighbours need; None where none has room."""
     best: tuple[int, Grid] | None = None
     for grid in factorisations(ranks):
@@ -167,6 +169,6 @@ def compact(ranks: int, step_on: Callable[[Grid], Step]) -> Grid | None:
     return best[1] if best else None
 
 
-def exceeds(steps: Sequence[Growth], share: float) -> Growth | None:
+def exceeds(steps: Sequence[CommunicationGrowth], share: float) -> CommunicationGrowth | None:
     """The first number of ranks with more than this share of the time in communication."""
     return next((step for step in steps if step.communication_share > share), None)

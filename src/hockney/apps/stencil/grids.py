@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hockney.errors import RequestError
 from hockney.units import Extents, parse_extents
 
@@ -28,10 +30,40 @@ class Grid(Extents):
 def parse_grid(text: str) -> Grid:
     """`4x3x2` → Grid(4, 3, 2). RequestError for anything else, and for a direction without processes."""
     example = "4x3x2: processes along x, y and z"
-    found = parse_extents(
+    counts = parse_extents(
         text, "a process grid", "processes", dimensions=(3,), at_most=MOST_ALONG, example=example
     )
-    return Grid(*found)
+    return Grid(*counts)
+
+
+def parse_grids(texts: Sequence[str], ranks: int | None) -> list[Grid]:
+    """The grids of `--grid`, each once; `all`, or none with `ranks`, are those of so many ranks.
+
+    RequestError for grids of several numbers of ranks, or of another than `ranks`.
+    """
+    if ranks is not None and ranks < 1:
+        raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 48")
+    if not texts and ranks is None:
+        raise RequestError("no grid is given", "give --grid 4x3x2, or --ranks 24 --grid all")
+    if "all" in texts or not texts:
+        if len(texts) > 1:
+            raise RequestError("--grid all holds every other grid", "leave the others out")
+        if ranks is None:
+            raise RequestError("--grid all needs --ranks", "for example --ranks 48")
+        return factorisations(ranks)
+    grids = list(dict.fromkeys(parse_grid(text) for text in texts))
+    for grid in grids:
+        if ranks is not None and grid.ranks != ranks:
+            raise RequestError(
+                f"grid {grid} has {grid.ranks} processes, not {ranks}",
+                "leave out --ranks, or --grid all for every grid that fits",
+            )
+    if len(numbers := sorted({grid.ranks for grid in grids})) > 1:
+        raise RequestError(
+            f"grids of {numbers[0]} and {numbers[1]} ranks are not ranked together",
+            "ask for each number of ranks alone",
+        )
+    return grids
 
 
 def factorisations(ranks: int) -> list[Grid]:
@@ -48,7 +80,32 @@ def factorisations(ranks: int) -> list[Grid]:
     ]
 
 
+def smallest_surface(ranks: int, cells: Extents | None) -> Grid:
+    """The grid that cuts through the fewest cells; of a cube for each rank (None) the whole nearest to a cube.
+
+    Ties cut z, then y, then x. RequestError where no grid has a cell for each of its processes.
+    """
+
+    def surface(grid: Grid) -> int:
+        if cells is None:
+            return grid.x * grid.y + grid.y * grid.z + grid.x * grid.z
+        x, y, z = cells
+        return (grid.x - 1) * y * z + (grid.y - 1) * x * z + (grid.z - 1) * x * y
+
+    fitting = [
+        grid
+        for grid in factorisations(ranks)
+        if cells is None or all(p <= n for p, n in zip(grid, cells, strict=True))
+    ]
+    if not fitting:
+        raise RequestError(
+            f"no grid of {ranks} processes has a cell of {cells} for each of them along every direction",
+            "take more cells or fewer ranks",
+        )
+    return min(fitting, key=lambda grid: (surface(grid), grid.x, grid.y))
+
+
 def _divisors(number: int) -> list[int]:
     """In ascending order."""
-    small = [one for one in range(1, int(number**0.5) + 1) if number % one == 0]
-    return small + [number // one for one in reversed(small) if one * one != number]
+    small = [divisor for divisor in range(1, int(number**0.5) + 1) if number % divisor == 0]
+    return small + [number // divisor for divisor in reversed(small) if divisor * divisor != number]

@@ -5,18 +5,29 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from hockney.apps.stencil.answer import StencilAnswer
 from hockney.apps.stencil.calibrate import StencilRun
 from hockney.apps.stencil.grids import Grid
-from hockney.apps.stencil.stencil import CELL_B, EXCHANGES, Stencil
-from hockney.apps.stencil.steps import AROUND, SUMS, Step, Variant
+from hockney.apps.stencil.stencil import CELL_B, EXCHANGES, Stencil, Variant
+from hockney.apps.stencil.steps import AROUND, SUMS, StencilStep
 from hockney.errors import RequestError
 from hockney.records.app_record import AppRecord
+from hockney.records.folder import Campaign
 
 PROGRAMS = ("jacobi", "cg")
 SATURATED = 1.05
 """Cells that take this much longer where more ranks share a memory: it is what limits them."""
+
+
+@dataclass(frozen=True)
+class MeasuredRuns:
+    """Runs in a folder that predictions can start from; `warnings` say which others are left out, and why."""
+
+    folder: Path
+    records: list[AppRecord]
+    warnings: list[str]
 
 
 @dataclass(frozen=True)
@@ -42,8 +53,8 @@ class Computation:
         known = sorted(self.cell_s)
         if busy in self.cell_s:
             return self.cell_s[busy]
-        below = [one for one in known if one < busy]
-        above = [one for one in known if one > busy]
+        below = [ranks for ranks in known if ranks < busy]
+        above = [ranks for ranks in known if ranks > busy]
         if not below:
             return self.cell_s[above[0]]
         if above:
@@ -51,6 +62,36 @@ class Computation:
             return self.cell_s[below[-1]] * (1 - share) + self.cell_s[above[0]] * share
         most = self.cell_s[below[-1]]
         return most * busy / below[-1] if most > SATURATED * self.cell_s[known[0]] else most
+
+    def doubt(self, stencil: Stencil) -> list[str]:
+        """A warning where ranks work on much more or less than in the runs: caches may hold only one of both."""
+        rank_B = largest_box_B(stencil)
+        if self.smallest_rank_B / 2 <= rank_B <= self.largest_rank_B * 2:
+            return []
+        least_MiB, most_MiB = self.smallest_rank_B / 2**20, self.largest_rank_B / 2**20
+        return [
+            f"a rank's box has {rank_B / 2**20:.3g} MiB, those of the runs {least_MiB:.3g} to {most_MiB:.3g} "
+            "MiB: what a cell takes may differ, as caches hold one or not"
+        ]
+
+
+def measured_runs(folder: Path) -> MeasuredRuns:
+    """The runs of Jacobi and CG in a folder of `hockney run`. RequestError for a folder that is none."""
+    campaign = Campaign.open(folder)
+    records, warnings = [], []
+    for number, record in enumerate(campaign.apps(), 1):
+        if record.operation not in PROGRAMS:
+            continue
+        if why := unusable(record):
+            warnings.append(f"run {number} of {folder} is left out: {why}")
+        else:
+            records.append(record)
+    return MeasuredRuns(folder, records, warnings + campaign.warnings)
+
+
+def largest_box_B(stencil: Stencil) -> float:
+    """Bytes of the rank with the most cells."""
+    return CELL_B * float(stencil.boxes().prod(axis=1).max())
 
 
 def stencil_of(record: AppRecord) -> Stencil:
@@ -88,8 +129,9 @@ def cell_s_of(record: AppRecord) -> float:
     iterations, answer = _iterations(record), record.answer.read_as(StencilAnswer)
     if variant:
         # Replaced residuals and the first are in what was counted.
-        counted, of_one = answer.counted_bytes_per_unknown, answer.bytes_per_unknown
-        iterations = iterations * counted / of_one if counted and of_one else iterations + AROUND[variant]
+        counted_B, iteration_B = answer.counted_bytes_per_unknown, answer.bytes_per_unknown
+        whole = iterations + AROUND[variant]
+        iterations = iterations * counted_B / iteration_B if counted_B and iteration_B else whole
     return float(max(answer.compute_s / cells) / iterations)
 
 
@@ -108,7 +150,7 @@ def computation(records: Sequence[AppRecord]) -> Computation:
         halo_B = sum(answer.halo_B)
         if record.parameters["faces"] == "packed" and halo_B and answer.pack_s is not None:
             packing.append(sum(answer.pack_s) / (2 * halo_B * _iterations(record)))
-        rank_B.append(CELL_B * float(stencil_of(record).boxes().prod(axis=1).max()))
+        rank_B.append(largest_box_B(stencil_of(record)))
     return Computation(
         {busy: statistics.median(times) for busy, times in by_busy.items()},
         statistics.median(packing) if packing else None,
@@ -119,14 +161,14 @@ def computation(records: Sequence[AppRecord]) -> Computation:
 
 def runs_of(records: Sequence[AppRecord]) -> list[StencilRun]:
     """What calibration takes, of any of the programs: each run with the time that its own cells took."""
-    made = []
+    runs = []
     for record in records:
         iterations = round(_iterations(record))
-        step = Step(
+        step = StencilStep(
             stencil_of(record),
             cell_s_of(record),
             sums=SUMS if record.operation == "cg" else None,
             variant=record.parameters.get("variant", "single_sweep"),
         )
-        made.append(StencilRun(step, iterations, record.time_s / iterations))
-    return made
+        runs.append(StencilRun(step, iterations, record.time_s / iterations))
+    return runs

@@ -20,6 +20,9 @@ from hockney.errors import RequestError
 
 Exchange = Literal["sendrecv", "nonblocking", "overlap", "persistent", "neighborhood"]
 EXCHANGES: tuple[Exchange, ...] = get_args(Exchange)
+Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
+"""Formulations of conjugate gradients (docs/reference/cg.md)."""
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
 CELL_B = 8
 """A double."""
 
@@ -64,13 +67,13 @@ class Stencil:
     def neighbours(self) -> Ints:
         """Ranks below and above along x, y and z, shape (ranks, 6); −1 at the edge."""
         at = self.coordinates()
-        found = np.full((self.ranks, 6), -1, dtype=np.int64)
+        ranks = np.full((self.ranks, 6), -1, dtype=np.int64)
         for slot in range(6):
             there = at.copy()
             there[:, slot // 2] += 2 * (slot % 2) - 1
             inside = (there >= 0).all(axis=1) & (there < np.array(self.grid)).all(axis=1)
-            found[inside, slot] = np.ravel_multi_index(tuple(there[inside].T), tuple(self.grid))
-        return found
+            ranks[inside, slot] = np.ravel_multi_index(tuple(there[inside].T), tuple(self.grid))
+        return ranks
 
     def faces(self) -> Ints:
         """Cells of a face towards each neighbour, shape (ranks, 6)."""
@@ -128,7 +131,7 @@ class Script:
 
     def schedule(self) -> Schedule:
         """Of all ranks."""
-        rank, stage, kind, peer, length = (np.concatenate(one) for one in zip(*self._columns, strict=True))
+        rank, stage, kind, peer, length = (np.concatenate(column) for column in zip(*self._columns, strict=True))
         order = np.lexsort((stage, rank))
 
         def ordered(column: Ints) -> NDArray[np.int32]:

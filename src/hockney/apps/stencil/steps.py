@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hockney._core import Problem, Schedule
-from hockney.apps.stencil.stencil import Script, Stencil, exchange
+from hockney.apps.stencil.stencil import Script, Stencil, Variant, exchange
 from hockney.apps.stencil.surroundings import Phase, Surroundings
 
-Variant = Literal["reference", "fused", "joint", "single_sweep", "pipelined"]
-VARIANTS: tuple[Variant, ...] = get_args(Variant)
 SUMS = "recursive_doubling"
 """The schedule that a sum over all ranks is taken for."""
 SUM_B = 8
@@ -51,7 +48,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Step:
+class StencilStep:
     """A stencil program. `cell_s` is what a rank computes for one of its cells in an iteration, in seconds.
 
     `sums` names the schedule of MPI_Allreduce, where the program is CG of this `variant`; None: Jacobi.
@@ -90,7 +87,7 @@ class Iteration:
         return (self.first_s + (iterations - 1) * self.further_s) / iterations
 
 
-def iteration(step: Step, surroundings: Surroundings) -> Iteration:
+def iteration(step: StencilStep, surroundings: Surroundings) -> Iteration:
     """Simulated with these costs."""
     factor = surroundings.tuned.compute
     if step.stencil.ranks == 1:
@@ -107,7 +104,7 @@ def iteration(step: Step, surroundings: Surroundings) -> Iteration:
     )
 
 
-def _computed(step: Step, surroundings: Surroundings, share: float = 1.0) -> list[Array]:
+def _computed(step: StencilStep, surroundings: Surroundings, share: float = 1.0) -> list[Array]:
     """Seconds of each rank for the cells that need no neighbour, and for the others."""
     inner = step.stencil.inner().astype(float)
     every = step.stencil.boxes().prod(axis=1).astype(float)
@@ -115,14 +112,14 @@ def _computed(step: Step, surroundings: Surroundings, share: float = 1.0) -> lis
     return [inner * cell_s, (every - inner) * cell_s]
 
 
-def _before_sum(step: Step, surroundings: Surroundings) -> list[Array]:
+def _before_sum(step: StencilStep, surroundings: Surroundings) -> list[Array]:
     """Of CG's computation before the first sum, what may overlap with the exchange and what follows it."""
     inner = _computed(step, surroundings, OVERLAPPED[step.variant])[0]
     every = sum(_computed(step, surroundings, BEFORE_SUM[step.variant]), np.zeros(step.stencil.ranks))
     return [inner, every - inner]
 
 
-def _exchanged(step: Step, computed: Sequence[Array], iterations: int = 1) -> Schedule:
+def _exchanged(step: StencilStep, computed: Sequence[Array], iterations: int = 1) -> Schedule:
     script = Script(step.stencil.ranks)
     for _ in range(iterations):
         exchange(script, step.stencil, computed, packed=step.packed)
@@ -135,12 +132,12 @@ def _worked(ranks: int, seconds: Array) -> Schedule:
     return script.schedule()
 
 
-def _jacobi(step: Step, surroundings: Surroundings, iterations: int) -> float:
+def _jacobi(step: StencilStep, surroundings: Surroundings, iterations: int) -> float:
     schedule = _exchanged(step, _computed(step, surroundings), iterations)
     return surroundings.finish_s([schedule], step.stencil.ranks)[-1]
 
 
-def _cg(step: Step, surroundings: Surroundings, iterations: int) -> float:
+def _cg(step: StencilStep, surroundings: Surroundings, iterations: int) -> float:
     """Exchange, operator, sum, updates, sum: in whichever sweeps they are done."""
     ranks = step.stencil.ranks
     before = _exchanged(step, _before_sum(step, surroundings))
@@ -149,21 +146,21 @@ def _cg(step: Step, surroundings: Surroundings, iterations: int) -> float:
     return surroundings.finish_s([before, total, after, total] * iterations, ranks)[-1]
 
 
-def _pipelined(step: Step, surroundings: Surroundings, iterations: int) -> float:
+def _pipelined(step: StencilStep, surroundings: Surroundings, iterations: int) -> float:
     """The sum travels while halos are exchanged and the operator is applied (Ghysels and Vanroose 2014)."""
     ranks = step.stencil.ranks
     before = _exchanged(step, _before_sum(step, surroundings))
     after = (1 - BEFORE_SUM[step.variant]) * step.compute_s * surroundings.tuned.compute
-    beside_s = max(surroundings.finish_s([one], ranks)[-1] for one in (before, _sum(step, ranks)))
+    beside_s = max(surroundings.finish_s([phase], ranks)[-1] for phase in (before, _sum(step, ranks)))
     return iterations * (beside_s + after)
 
 
-def _around(step: Step, surroundings: Surroundings) -> float:
+def _around(step: StencilStep, surroundings: Surroundings) -> float:
     """The first residual with its exchange and sum, and what the last iteration leaves out."""
     schedule = _exchanged(step, _computed(step, surroundings, AROUND[step.variant]))
     return surroundings.finish_s([schedule, _sum(step, step.stencil.ranks)], step.stencil.ranks)[-1]
 
 
-def _sum(step: Step, ranks: int) -> Phase:
+def _sum(step: StencilStep, ranks: int) -> Phase:
     size_B = 2 * SUM_B if step.variant == "pipelined" else SUM_B
     return ("allreduce", step.sums or SUMS, Problem(ranks=ranks, bytes=size_B, element_B=8))

@@ -11,7 +11,8 @@ from hockney import _core
 from hockney._core import Network, Problem, Schedule
 from hockney.apps.stencil.stencil import WORK
 from hockney.predict.costs import NOTHING, TERMS, Costs, Curve, per_byte
-from hockney.predict.machine_costs import SIZES_B, MachineCosts, Messages
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import LOCALITIES, Place
 
 FARTHEST = len(LOCALITIES) - 1
@@ -52,8 +53,10 @@ class Surroundings:
         place = self.place(ranks)
         self.costs.check_network(place, ranks)
         costs = self.costs.alike(ranks) if place is None else self.costs
-        found = costs.at([FARTHEST] if place is None else range(len(LOCALITIES)))
-        messages = [[self._stretched(name, curve) for name, curve in _named(one)] for one in found.messages]
+        curves = costs.at([FARTHEST] if place is None else range(len(LOCALITIES)))
+        messages = [
+            [self._stretched(name, curve) for name, curve in _named(of_level)] for of_level in curves.messages
+        ]
         network = Network(node_of_rank=())
         if place is not None and place.is_spread:
             self._share(messages[FARTHEST], self.costs.messages[self.costs.nearest(FARTHEST)])
@@ -62,11 +65,11 @@ class Surroundings:
             )
         result = _core.simulate(
             phases,
-            Costs(messages, found.copy, WORK).curves(),
+            Costs(messages, curves.copy, WORK).curves(),
             levels=np.zeros((0, 0), np.int32) if place is None else place.levels,
             network=network,
         )
-        return [float(one) for one in result.finish_s.reshape(len(phases), -1).max(axis=1)]
+        return [float(of_level) for of_level in result.finish_s.reshape(len(phases), -1).max(axis=1)]
 
     def assumes_network(self, ranks: int) -> bool:
         """Whether so many ranks send messages between nodes whose costs were given, not measured."""
@@ -77,7 +80,7 @@ class Surroundings:
         if name not in SCALED or not sizes or min(seconds) < 0:
             return curve
         at_zero_s = seconds[0] * self.tuned.latency
-        return sizes, [at_zero_s + (one - seconds[0]) * self.tuned.per_byte for one in seconds]
+        return sizes, [at_zero_s + (second - seconds[0]) * self.tuned.per_byte for second in seconds]
 
     def _share(self, messages: list[Curve], measured: Messages) -> None:
         """Let messages between nodes take their time of the links, and longer over more of them."""

@@ -68,7 +68,8 @@ def predict_sum3d(
     summing_B_per_s = bandwidth_B_per_s if sum_bandwidth_B_per_s is None else sum_bandwidth_B_per_s
     if not min(bandwidth_B_per_s, summing_B_per_s) > 0:
         raise RequestError("a memory without bandwidth holds nothing", "for example 10GB/s")
-    known = [one.name for one in algorithms("scatter") if one.name in {of.name for of in algorithms("gather")}]
+    gathering = {schedule.name for schedule in algorithms("gather")}
+    known = [schedule.name for schedule in algorithms("scatter") if schedule.name in gathering]
     if algorithm not in known:
         raise RequestError(f"scatter and gather have no algorithm {algorithm!r}", f"known: {', '.join(known)}")
     block_B = ELEMENT_B * max(of_ranks)
@@ -123,7 +124,7 @@ def costs_of(
     costs = with_network(costs, network or NetworkFigures(), None)
     if not locality:
         return costs
-    there = {LOCALITIES[one]: of_it for one, of_it in costs.messages.items()}
+    there = {LOCALITIES[level]: of_it for level, of_it in costs.messages.items()}
     if locality not in there:
         raise RequestError(f"{origin} has no messages of locality {locality!r}", f"measured: {', '.join(there)}")
     # Whoever names it says how far apart the ranks are, however many.

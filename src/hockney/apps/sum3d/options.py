@@ -14,8 +14,8 @@ class Size(BaseModel):
     """Elements of the matrices."""
 
     nx: Annotated[int, Argument("Elements along x.", metavar="nx")]
-    ny: Annotated[int, Argument("Along y.", metavar="ny")]
-    nz: Annotated[int, Argument("Along z.", metavar="nz")]
+    ny: Annotated[int, Argument("Elements along y.", metavar="ny")]
+    nz: Annotated[int, Argument("Elements along z.", metavar="nz")]
 
     @property
     def size(self) -> Extents:
@@ -27,7 +27,7 @@ class Sum3dCosts(BaseModel):
     """Which messages of a machine file cost what, and what a sum moves."""
 
     locality: Annotated[
-        str, Option("Of rank 0 and the others: core, cache … network. [default: the farthest measured]")
+        str, Option("Locality of rank 0 and the others: core, cache … network. [default: the farthest measured]")
     ] = ""
     cache: Annotated[
         str,
@@ -39,4 +39,4 @@ class Sum3dCosts(BaseModel):
         bool,
         Option("The cache reads what is written: 32 B for each sum, not 24 B.", flags=("--write-allocate",)),
     ] = False
-    algorithm: Annotated[str, Option("Of scatter and gather: linear or binomial.")] = "linear"
+    algorithm: Annotated[str, Option("Algorithm of scatter and gather: linear or binomial.")] = "linear"

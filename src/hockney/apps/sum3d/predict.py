@@ -32,7 +32,7 @@ class Sum3dCase(Size):
     memory_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            "Of a rank while all compute, such as 10GB/s: `hockney run sum3d` measures it.",
+            "Memory bandwidth of a rank while all compute, such as 10GB/s: `hockney run sum3d` measures it.",
             flags=("--memory-bandwidth",),
             read=parse_rate,
         ),
@@ -40,7 +40,7 @@ class Sum3dCase(Size):
     sum_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            "Of the sum, where other ranks' caches hold what it writes. [default: the memory's]",
+            "Memory bandwidth of the sum, where other ranks' caches hold what it writes. [default: the memory's]",
             flags=("--sum-bandwidth",),
             read=parse_rate,
         ),

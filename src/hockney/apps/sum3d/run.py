@@ -26,7 +26,7 @@ with later():
     from hockney.apps.stencil.loads import as_lines, loads
     from hockney.apps.sum3d.answer import Sum3dAnswer
     from hockney.apps.sum3d.model import costs_of
-    from hockney.apps.sum3d.study import Problem, summary
+    from hockney.apps.sum3d.study import Sum3dProblem, summary
     from hockney.campaign.loop import Asking
     from hockney.machine.file import load
     from hockney.predict.machine_costs import MachineCosts
@@ -58,8 +58,8 @@ class Sum3dStudy(Size):
     ] = False
     ranks: Annotated[int | None, Option("Ranks to launch. [default: the cores of this host]"), Field(ge=1)] = None
     repetitions: Repetitions = None
-    cycles: Annotated[int, Option("Of a repetition, whose time is their mean.")] = 1
-    seed: Annotated[int, Option("Of the random elements.")] = 1
+    cycles: Annotated[int, Option("Cycles of a repetition, whose time is their mean.")] = 1
+    seed: Annotated[int, Option("Seed of the random elements.")] = 1
     loads_only: Annotated[
         bool,
         Option("Only say how many elements each rank gets; nothing is launched.", flags=("--loads-only",)),
@@ -67,7 +67,7 @@ class Sum3dStudy(Size):
     memory_bandwidth_B_per_s: Annotated[
         float | None,
         Option(
-            f"Of a simulated host's memory; a real one's is measured. [default: {SIMULATED_MEMORY}]",
+            f"Bandwidth of a simulated host's memory; a real host's is measured. [default: {SIMULATED_MEMORY}]",
             flags=("--memory-bandwidth",),
             read=parse_rate,
         ),
@@ -104,7 +104,7 @@ def sum3d(
     if study.memory_bandwidth_B_per_s is not None and not launching.platform:
         raise RequestError("--memory-bandwidth is that of a simulated host", "leave it out: it is measured")
     ranks = study.ranks or (study.grid.ranks if study.grid else inventory().cores)
-    problem = Problem.asked(study.size, ranks, study.grid, study.split, packed=study.pack)
+    problem = Sum3dProblem.checked(study.size, ranks, study.grid, study.split, packed=study.pack)
     if study.loads_only:
         _show_loads(problem, as_json=json)
         return
@@ -122,7 +122,7 @@ def sum3d(
 
     records = run_app(do, launching.model_copy(update={"ranks": ranks}))
     allocates, algorithm = predicting.write_allocate, predicting.algorithm
-    made = [
+    summaries = [
         summary(
             problem,
             record,
@@ -133,9 +133,15 @@ def sum3d(
         for record in records
     ]
     if json:
-        say.json({"runs": [{**record.model_dump(), **one} for record, one in zip(records, made, strict=True)]})
+        say.json(
+            {
+                "runs": [
+                    {**record.model_dump(), **of_run} for record, of_run in zip(records, summaries, strict=True)
+                ]
+            }
+        )
     else:
-        _show(problem, records, made)
+        _show(problem, records, summaries)
     if wrong := [record for record in records if not record.answer.verified]:
         answer_no(
             f"{wrong[0].answer.read_as(Sum3dAnswer).wrong_elements} elements are wrong with {wrong[0].mpi}",
@@ -154,15 +160,17 @@ def _reaches(costs: MachineCosts, record: AppRecord) -> bool:
     return True
 
 
-def _costs(problem: Problem, asked: Predicting) -> MachineCosts | None:
-    if asked.machine is None:
-        if asked.locality or asked.cache:
+def _costs(problem: Sum3dProblem, predicting: Predicting) -> MachineCosts | None:
+    if predicting.machine is None:
+        if predicting.locality or predicting.cache:
             raise RequestError("--locality and --cache are of predictions", "name a --machine")
         return None
-    return costs_of(load(asked.machine), str(asked.machine), problem.size, asked.locality, asked.cache)
+    return costs_of(
+        load(predicting.machine), str(predicting.machine), problem.size, predicting.locality, predicting.cache
+    )
 
 
-def _show_loads(problem: Problem, *, as_json: bool) -> None:
+def _show_loads(problem: Sum3dProblem, *, as_json: bool) -> None:
     of_ranks = loads(problem.size, problem.grid, problem.split)
     if as_json:
         say.json(
@@ -180,30 +188,31 @@ def _show_loads(problem: Problem, *, as_json: bool) -> None:
         say.line(line)
 
 
-def _show(problem: Problem, records: list[AppRecord], made: list[dict[str, Any]]) -> None:
-    for record, one in zip(records, made, strict=True):
+def _show(problem: Sum3dProblem, records: list[AppRecord], summaries: list[dict[str, Any]]) -> None:
+    for record, of_run in zip(records, summaries, strict=True):
         title = f"{problem.size} on {record.ranks} ranks, grid {problem.grid}, {problem.split}, {record.mpi}"
         say.line(f"{title}{f', {record.variant}' if record.variant else ''}")
-        for line in one["loads"]:
+        for line in of_run["loads"]:
             say.line(line)
-        _show_statistics(record, one["statistics"])
-        _show_parts(record, one)
-        if one["predicted"]:
-            _show_predicted(one["predicted"])
+        _show_statistics(record, of_run["statistics"])
+        _show_parts(record, of_run)
+        if of_run["predicted"]:
+            _show_predicted(of_run["predicted"])
 
 
-def _show_statistics(record: AppRecord, made: dict[str, Any]) -> None:
+def _show_statistics(record: AppRecord, statistics: dict[str, Any]) -> None:
     cycles = record.parameters["cycles"]
-    text = f"{made['runs']} repetitions of {cycles} cycle{'s' * (cycles > 1)}: mean {made['mean_s']:.6g} s"
-    if made["standard_deviation_s"] is not None:
-        text += f", S {made['standard_deviation_s']:.3g} s, 95 % interval "
-        text += f"[{made['student_low_s']:.6g}, {made['student_high_s']:.6g}] s by Student's t, "
-        text += f"[{made['normal_low_s']:.6g}, {made['normal_high_s']:.6g}] s with c = 1.96"
+    text = f"{statistics['runs']} repetitions of {cycles} cycle{'s' * (cycles > 1)}: "
+    text += f"mean {statistics['mean_s']:.6g} s"
+    if statistics["standard_deviation_s"] is not None:
+        text += f", S {statistics['standard_deviation_s']:.3g} s, 95 % interval "
+        text += f"[{statistics['student_low_s']:.6g}, {statistics['student_high_s']:.6g}] s by Student's t, "
+        text += f"[{statistics['normal_low_s']:.6g}, {statistics['normal_high_s']:.6g}] s with c = 1.96"
     say.line(text + f"; median {record.time_s:.6g} s")
 
 
-def _show_parts(record: AppRecord, made: dict[str, Any]) -> None:
-    shares, answer = made["shares"], record.answer.read_as(Sum3dAnswer)
+def _show_parts(record: AppRecord, of_run: dict[str, Any]) -> None:
+    shares, answer = of_run["shares"], record.answer.read_as(Sum3dAnswer)
     slowest = shares["slowest"]
     names = list(shares["by_rank"][0])
     shown = Table(box=None)
@@ -225,10 +234,10 @@ def _show_predicted(predicted: dict[str, Any]) -> None:
     shown = Table(box=None)
     for heading in ("part", "predicted", "measured", "error"):
         shown.add_column(heading, justify="left" if heading == "part" else "right")
-    for name, one in predicted["parts"].items():
-        error = "–" if one["error"] is None else f"{one['error']:+.1%}"
+    for name, part in predicted["parts"].items():
+        error = "–" if part["error"] is None else f"{part['error']:+.1%}"
         shown.add_row(
-            name.removesuffix("_s"), format_time(one["predicted_s"]), format_time(one["measured_s"]), error
+            name.removesuffix("_s"), format_time(part["predicted_s"]), format_time(part["measured_s"]), error
         )
     say.line(f"predicted by {predicted['algorithm']}, {predicted['origin']}")
     say.table(shown)

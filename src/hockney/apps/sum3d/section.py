@@ -5,7 +5,7 @@ from __future__ import annotations
 from hockney.apps.stencil.grids import Grid
 from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.model import costs_of
-from hockney.apps.sum3d.study import Problem, summary
+from hockney.apps.sum3d.study import Sum3dProblem, summary
 from hockney.records.app_record import AppRecord
 from hockney.report.app_sections import Basis, Contribution, Runs, app_sections
 from hockney.report.run_tables import ReportedRun
@@ -45,15 +45,15 @@ class Sum3d(Program):
         """With linear scatter and gather, as `hockney run sum3d --machine` does."""
         problem = _problem(record)
         costs = costs_of(basis.of(record), basis.origin, problem.size)
-        made = summary(problem, record, costs)
+        of_run = summary(problem, record, costs)
         assumptions = costs.on_nodes(record.nodes).assumptions(None, record.ranks)
-        return float(made["predicted"]["parts"]["time_s"]["predicted_s"]), assumptions
+        return float(of_run["predicted"]["parts"]["time_s"]["predicted_s"]), assumptions
 
 
-def _problem(record: AppRecord) -> Problem:
-    asked = record.parameters
-    size, grid = (tuple(int(asked[f"{letter}{axis}"]) for axis in "xyz") for letter in "np")
-    return Problem(Extents(*size), Grid(*grid), str(asked["split"]), bool(asked["packed"]))
+def _problem(record: AppRecord) -> Sum3dProblem:
+    parameters = record.parameters
+    size, grid = (tuple(int(parameters[f"{letter}{axis}"]) for axis in "xyz") for letter in "np")
+    return Sum3dProblem(Extents(*size), Grid(*grid), str(parameters["split"]), bool(parameters["packed"]))
 
 
 @app_sections.register("sum3d")

@@ -24,7 +24,7 @@ LARGEST_SEED = 2**62
 
 
 @dataclass(frozen=True)
-class Problem:
+class Sum3dProblem:
     """What is summed, on which grid, and how it is split."""
 
     size: Extents
@@ -33,14 +33,14 @@ class Problem:
     packed: bool
 
     @classmethod
-    def asked(cls, size: Extents, ranks: int, grid: Grid | None, split: str, *, packed: bool) -> Problem:
+    def checked(cls, size: Extents, ranks: int, grid: Grid | None, split: str, *, packed: bool) -> Sum3dProblem:
         """RequestError for a grid of another number of ranks, or one on which a process would get nothing."""
         if packed and split != "blocks":
             raise RequestError(f"--pack means nothing for --split {split}", "pieces are contiguous there")
-        made = grid or usual_grid(size, ranks, split)
-        check_ranks(made, ranks)
-        check(size, made, split)
-        return cls(size, made, split, packed)
+        processes = grid or usual_grid(size, ranks, split)
+        check_ranks(processes, ranks)
+        check(size, processes, split)
+        return cls(size, processes, split, packed)
 
     def parameters(
         self, *, seed: int, cycles: int, repetitions: int | None, bandwidth_B_per_s: float
@@ -73,15 +73,15 @@ def run_statistics(samples_s: Sequence[float]) -> dict[str, float | int | None]:
     of freedom, right for few runs too. None with a single run.
     """
     runs, mean_s = len(samples_s), statistics.fmean(samples_s)
-    made: dict[str, float | int | None] = {"runs": runs, "mean_s": mean_s}
+    known: dict[str, float | int | None] = {"runs": runs, "mean_s": mean_s}
     names = [f"{kind}_{end}_s" for kind in ("normal", "student") for end in ("low", "high")]
     if runs < 2:
-        return {**made, "standard_deviation_s": None, **dict.fromkeys(names)}
+        return {**known, "standard_deviation_s": None, **dict.fromkeys(names)}
     deviation_s = statistics.stdev(samples_s, mean_s)
     each_s = deviation_s / math.sqrt(runs)
     reaches_s = (NORMAL * each_s, t_reach(each_s, runs - 1))
     bounds = [mean_s + sign * reach_s for reach_s in reaches_s for sign in (-1, 1)]
-    return {**made, "standard_deviation_s": deviation_s, **dict(zip(names, bounds, strict=True))}
+    return {**known, "standard_deviation_s": deviation_s, **dict(zip(names, bounds, strict=True))}
 
 
 def shares(parts_s: Mapping[str, Sequence[float]]) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def shares(parts_s: Mapping[str, Sequence[float]]) -> dict[str, Any]:
 
 
 def summary(
-    problem: Problem,
+    problem: Sum3dProblem,
     record: AppRecord,
     costs: MachineCosts | None,
     *,
@@ -112,7 +112,7 @@ def summary(
     """
     predicted, answer = None, record.answer.read_as(Sum3dAnswer)
     if costs is not None:
-        made = predict_sum3d(
+        prediction = predict_sum3d(
             problem.size,
             problem.grid,
             problem.split,
@@ -128,12 +128,12 @@ def summary(
         # Rank 0 waits in its gather for the slowest sum.
         gather_s = max(measured_s["gather_s"] - (max(sums_s) - sums_s[0]), 0.0)
         measured_s |= {"compute_s": max(sums_s), "gather_s": gather_s, "time_s": record.time_s}
-        parts = {name: _beside(getattr(made, name), value_s) for name, value_s in measured_s.items()}
+        parts = {name: _beside(getattr(prediction, name), value_s) for name, value_s in measured_s.items()}
         predicted = {
             "algorithm": algorithm,
-            "origin": made.origin,
+            "origin": prediction.origin,
             "parts": parts,
-            "warnings": list(made.warnings),
+            "warnings": list(prediction.warnings),
         }
     return {
         "grid": str(problem.grid),

@@ -1,1 +1,1 @@
-"""What is asked of the runner about each effect: one file each, registered in itself."""
+"""What the runner is asked about each effect: one file for each effect, which registers itself."""

@@ -1,4 +1,4 @@
-"""Threads that do the library's work while a rank computes: whose they are, and the cores that they need."""
+"""Progress threads, which do the library's work while a rank computes: who starts them, which cores they need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OWN = "HOCKNEY_PROGRESS_THREAD"
 
 
 def is_threaded(here: Here, rank: int) -> bool:
-    """Whether this rank found a switch of a progress thread on, wherever that was set: the runner says so."""
+    """Whether the runner reports that a progress thread is switched on for this rank."""
     return bool(_place(here, rank).progress_threads)
 
 
@@ -22,10 +22,9 @@ def wants_own_thread(here: Here, rank: int) -> bool:
 
 
 def library_threads(here: Here) -> str:
-    """Why the library's progress threads have no cores to themselves; empty where there are none, or they have.
+    """Why the library's progress threads lack cores; empty where there are no threads, or enough cores.
 
-    Each runs on the processors of its own rank, so those must be two cores at least, and of all ranks of a host
-    one for each rank and each thread.
+    A thread runs on its rank's processors, so a rank needs two cores, and a host one for each rank and thread.
     """
     threaded = [place for place in here.ranks if set(place.progress_threads) - {OWN}]
     for host in sorted({place.host for place in threaded}):
@@ -47,10 +46,10 @@ def library_threads(here: Here) -> str:
 
 
 def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
-    """Processors for a thread of the runner beside this rank, or why there are none.
+    """Processors for a thread of the runner beside this rank, or the reason why there are none.
 
-    Of a rank that is bound to one core: others that share a cache with it, belong to no rank and are not
-    known to be kept from us. Of one that may use several: these, where the ranks of its host leave one of them.
+    If the rank is bound to one core, they share a cache with it, belong to no rank, and Hockney may use them. If
+    it     may use several cores, they are its own, provided that its host's ranks leave one free.
     """
     place = _place(here, rank)
     host = place.host
@@ -65,10 +64,8 @@ def own_thread(here: Here, rank: int) -> tuple[list[int], str]:
     if usable:
         return sorted(usable), ""
     if free:
-        return (
-            [],
-            f"processors for a progress thread beside rank {rank} are kept from us (taskset, a batch system)",
-        )
+        why = f"processors for a progress thread beside rank {rank} are not Hockney's to use"
+        return [], f"{why} (taskset, a batch system)"
     return [], f"no core that shares a cache with rank {rank} is free for a progress thread; measure fewer ranks"
 
 

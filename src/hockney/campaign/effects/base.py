@@ -32,14 +32,14 @@ class NotMeasurable:
 
 @dataclass(frozen=True)
 class Here:
-    """What a launch offers to an effect.
+    """What a launch offers for the measurement of an effect.
 
     `pairs`: (locality, a, b) of one pair for each locality that the placement has, nearest first. `localities`:
     of every pair of ranks, lower rank first. `ranks`: the placement that the runner reports, by rank.
     `eager_limit_B`: what the library says of itself, by channel (`shared_memory`, `network`). `oversubscribed`:
     why ranks share cores, empty where they do not. `simulated`: no computation takes time of its own.
-    `usable_cpus`: by host, the processors that Hockney was confined to, which a process could leave; where known.
-    `topology`: of the hosts in their order, as `hockney network` takes it; empty where nobody said.
+    `usable_cpus`: by host, the processors that Hockney may use, where known.
+    `topology`: of the hosts in their order, as `hockney network` reads it; empty where none was given.
     """
 
     pairs: Sequence[tuple[Locality, int, int]]
@@ -69,7 +69,7 @@ class Here:
         }
 
     def eager_B(self, locality: Locality) -> int | None:
-        """The library's own eager limit between two ranks of that locality; None where it says nothing."""
+        """The library's own eager limit between two ranks of that locality; None where it reports none."""
         return self.eager_limit_B.get("network" if locality == "network" else "shared_memory")
 
     def farthest(self) -> Locality:
@@ -78,12 +78,12 @@ class Here:
 
 
 Questions = Generator[Question | NotMeasurable, Answer | None, None]
-"""Yields questions and is sent their answers; None for one that was refused, and after NotMeasurable.
+"""Yields questions and receives their answers; None where the runner refused, and after NotMeasurable.
 
-It must depend on nothing but `Here` and the answers: a campaign that is resumed feeds it the answers on disk.
+It must depend on `Here` and the answers alone: a resumed campaign feeds it the answers on disk.
 """
 
 effects: Registry[Callable[[Here], Questions]] = Registry(
     "effect", "hockney.campaign.effects", "reference/effects.md"
 )
-"""By the name of the effect, which is that of its file in cpp/runner/effects."""
+"""Keys are the effects' names, those of their files in cpp/runner/effects."""

@@ -23,7 +23,7 @@ REFERENCES = 4
 DRAWS_BUDGET = 10.0
 """Points' budgets that all draws together may take."""
 WINDOW_SHARE = 0.02
-"""Of a point's budget, what a window takes alone; slower links get fewer messages in flight."""
+"""Share of a point's budget that a window takes alone; slower links get fewer messages in flight."""
 ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
 """A simulation repeats itself."""
 AGAIN, MOST_AGAIN = 12, 4
@@ -42,7 +42,7 @@ def ask(here: Here) -> Questions:
         yield NotMeasurable(f"ranks share cores ({here.oversubscribed})", locality)
         return
     half = len(members) // 2
-    lot = np.random.default_rng(here.seed)
+    random = np.random.default_rng(here.seed)
     size_B = max(here.sizes_B, default=min(SIZE_B, here.largest_B))
     if not size_B:
         yield NotMeasurable(NO_BYTES, locality)
@@ -53,7 +53,7 @@ def ask(here: Here) -> Questions:
         return Question(ranks, parameters, locality)
 
     timing = ONCE if here.simulated else here.timing(0.2)
-    alone = [int(rank) for rank in lot.permutation(len(members))]
+    alone = [int(rank) for rank in random.permutation(len(members))]
     chosen = [[members[a], members[b]] for a, b in zip(alone[:half], alone[half : 2 * half], strict=True)][
         :REFERENCES
     ]
@@ -92,7 +92,7 @@ def ask(here: Here) -> Questions:
     means: list[float] = []
     spent_s = 0.0
     for draw in range(_draws(here, half)):
-        order = [int(rank) for rank in lot.permutation(len(members))]
+        order = [int(rank) for rank in random.permutation(len(members))]
         pairs = [end for pair in zip(order[:half], order[half : 2 * half], strict=True) for end in pair]
         label = {"pattern": "random", "seed": here.seed, "draw": draw, "window": window}
         pairing = question(members, pairs, **label, **repeated)
@@ -110,10 +110,10 @@ def ask(here: Here) -> Questions:
 
 
 def _again(slowest: Sequence[tuple[float, Question]]) -> Questions:
-    """The slowest pairing on visits of their own, because the greatest of many times is so by chance as well.
+    """Measure the slowest pairing again: the greatest of many times is partly chance.
 
-    Where the median of its slowest pair then falls behind the next one's only time, that one's as well. (The
-    median is each pair's: of many pairs one or another is disturbed on every visit.)
+    If the median of its slowest pair then lies below the single time of the next pairing, measure that one again
+    too. (Medians are taken pair by pair, because every visit disturbs some pair of many.)
     """
     surely_s = 0.0
     for once_s, pairing in sorted(slowest, key=lambda entry: entry[0], reverse=True)[:MOST_AGAIN]:

@@ -10,18 +10,18 @@ SIZE_B = 16 * 2**10
 """The message of Hoefler et al. 2010, figure 1b."""
 SIZES_B = (2**10, SIZE_B, 2**18)
 SWITCHING_B = (2**12, 2**13)
-"""Between the sizes above, where libraries go over to another protocol: their blocks may cost otherwise too."""
+"""Sizes between those above at which libraries change their protocol; blocks may cost otherwise there."""
 CONTIGUOUS_B = (2**11, *SWITCHING_B, 2**16)
 """Measured contiguous beside the sizes above: the line between two must not run far past a jump."""
 STRIDES_B = tuple(2**power for power in range(13))
-"""From blocks that touch to one block a page: at 16 KiB the last spans 64 MiB."""
+"""The first makes blocks touch, the last puts one block on a page: at 16 KiB it spans 64 MiB."""
 BLOCKS_B = (8, 64, 256, 1024, 4096)
 COPIED_B = (16, 32)
 """Blocks that are copied by a call, not by a load and a store, so short that the call is what they cost."""
 SIDE = 64
 """Elements of 8 B along each edge of the block whose faces are sent: 2 MiB, faces of 32 KiB."""
 TIME_SHARE = 0.05
-"""About 200 questions; each has this share of a point's time."""
+"""Share of a point's time for each of about 200 questions."""
 
 Layout = dict[str, int | str]
 
@@ -103,7 +103,7 @@ def _strided(kind: str, size_B: int, block_B: int, stride_B: int) -> Layout:
 
 
 def _by_block(size_B: int, blocks_B: Sequence[int]) -> Iterator[Layout]:
-    """Half of what is spanned belongs to the message, in blocks of these lengths; four of them at least."""
+    """Layouts of at least four blocks of these lengths, of which every second belongs to the message."""
     for block_B in blocks_B:
         if 4 * block_B <= size_B:
             yield _strided("vector", size_B, block_B, 2 * block_B)

@@ -30,14 +30,14 @@ LEAST_LONGEST_B = 2**18
 ONCE = {"repetitions": 1, "least_samples": 1, "budget_s": 1.0, "tolerance": 1.0}
 """A simulation repeats itself."""
 FACING: tuple[Locality, ...] = ("numa", "package", "node", "network")
-"""Where all pairs can lie between the same two domains, and share what joins them."""
+"""Localities at which all pairs can lie between the same two domains and share what joins them."""
 
 
 @effects.register("injection")
 def ask(here: Here) -> Questions:
-    """For each locality 1, 2, … pairs as far as there are ranks; all points are visited twice, far apart.
+    """Measure 1, 2, … pairs of each locality, up to all that there are; each point is visited twice, far apart.
 
-    Sizes grow until a window takes too long; what takes long is visited once, and a simulation repeats itself.
+    Sizes grow until a window takes too long. Slow points and simulated ones are visited once.
     """
     sizes_B = here.sizes_B or [size_B for size_B in SIZES_B if size_B <= here.largest_B] or [here.largest_B]
     if not max(sizes_B):
@@ -102,7 +102,7 @@ def pairs_at(here: Here, locality: Locality) -> tuple[list[tuple[int, int]], str
 
 
 def _across(groups: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-    """As many pairs of different groups as there are: always from the two that have most left."""
+    """The most disjoint pairs of different groups, each from the two groups with most ranks left."""
     left = [list(group) for group in groups]
     pairs = []
     while len(left) > 1:

@@ -16,7 +16,7 @@ FACTOR = 2.0
 """Computation lasts this many times the transfer: whatever can proceed has done so."""
 TESTS = 8
 SHARE = 0.25
-"""Of a point's time for each of the four ways to measure a size."""
+"""Share of a point's time for each of the four ways to measure a size."""
 REPETITIONS = 101
 NOTHING_PLANTED = {"planted_call_s": 0, "planted_byte_s": 0, "planted_transfer_s": 0, "planted_share": 0}
 
@@ -50,7 +50,7 @@ def ask(here: Here) -> Questions:
                     }
                     yield Question((a, b), parameters, locality)
         if here.simulated:
-            why = "MPI_Test in a simulation takes the time that the simulator is told to charge"
+            why = "a simulator charges for MPI_Test what its options say"
             yield NotMeasurable(why, locality)
         elif not is_threaded(here, a):
             why = own_thread(here, a)[1] or f"ask for it in a launch of its own, --variant 'thread: {OWN}=1'"

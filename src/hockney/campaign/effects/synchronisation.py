@@ -1,4 +1,4 @@
-"""From which size on a send waits for its receiver: doubling, then bisection, with the receiver away."""
+"""The size above which a send waits for its receiver, by doubling and bisection while the receiver is busy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Generator
 from typing import Literal
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
-from hockney.records.answers import Answer, SynchronisationAnswer
+from hockney.records.answers import Answer
+from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
 from hockney.records.record import Locality
 
 Receiver = Literal["present", "absent"]
@@ -16,7 +17,7 @@ PATIENCE_S = 2e-4
 SIMULATED_PATIENCE_S = 1.0
 """Simulated time costs nothing; it is longer than any transfer that a platform is likely to have."""
 TRIES = 9
-"""All or nothing of nine is certain to 0.4 %; a mixed majority says itself that it is one."""
+"""All or none of nine by chance has a probability of 0.4 %; a mixed majority shows in the answer."""
 FEW_TRIES = 6
 """All of six differs from chance (p = 0.03 of two sides); all of five would not (0.06)."""
 FULL_BUDGET_S = 0.5
@@ -59,7 +60,7 @@ def _limit(
     verdict: Verdict,
     goes_on: Verdict,
 ) -> Generator[Question | NotMeasurable, Answer | None, None]:
-    """Sizes double while `goes_on` or the verdict says yes; the gap above the last yes is halved to one byte."""
+    """Double sizes while `goes_on` or the verdict holds, then bisect the gap above the last size that holds."""
 
     def question(size_B: int) -> Question:
         tries = 1 if here.simulated else TRIES if here.budget_s >= FULL_BUDGET_S else FEW_TRIES

@@ -16,7 +16,7 @@ def side(ranks: int) -> int | None:
 
 
 def congestion(k: int) -> float:
-    """Exactly: Σ distances / links = k²(k²−1)/8 for odd k and k⁴/8 for even k.
+    """The exact Σ distances / links = k²(k²−1)/8 for odd k and k⁴/8 for even k.
 
     The distances along one axis add up to (k² − 1)/4 for odd k and k²/4 for even k; three axes, k² lines each,
     k³ senders, over 6 k³ links.
@@ -25,7 +25,7 @@ def congestion(k: int) -> float:
 
 
 def congestion_as_printed(ranks: int) -> float:
-    """As Hoefler et al. 2010 print it: ∛P(∛P/2 + 1)³, an upper bound on C that they put in a lower one on T."""
+    """∛P(∛P/2 + 1)³, as Hoefler et al. 2010 print it: an upper bound on C, put in a lower bound on T."""
     k = math.cbrt(ranks)
     return k * (k / 2 + 1) ** 3
 

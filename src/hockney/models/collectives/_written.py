@@ -35,7 +35,7 @@ _LATEX = (
 
 
 class WrittenTerm(NamedTuple):
-    """How often one of α, β, γ counts, and what stands behind: ` α`, ` · 0.21 µs` or ` / 10.9 GB/s`."""
+    """How often one of α, β, γ counts, and the text that follows: ` α`, ` · 0.21 µs` or ` / 10.9 GB/s`."""
 
     times: Expression
     symbol: str
@@ -43,7 +43,7 @@ class WrittenTerm(NamedTuple):
 
 
 def latex(text: str) -> str:
-    """A formula without numbers in mathematics."""
+    """A formula without numbers as LaTeX."""
     for plain, mathematics in _LATEX:
         text = text.replace(plain, mathematics)
     return re.sub(r" +", " ", text).strip()
@@ -68,7 +68,7 @@ def symbols(counted: CostFormula) -> list[WrittenTerm]:
 
 
 def parts(terms: list[WrittenTerm]) -> list[tuple[str, str]]:
-    """Each term that counts anything, as text and as LaTeX; a count of one is not written: `α`, `0.21 µs`."""
+    """Each term whose count is not zero, as text and as LaTeX; a count of one is left out: `α`, `0.21 µs`."""
     return [
         (term.symbol.removeprefix(" · ").strip(), term.latex.removeprefix(r" \cdot ").strip())
         if term.times is ONE

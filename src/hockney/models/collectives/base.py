@@ -28,7 +28,7 @@ class Collective:
 collective_models: Registry[Collective] = Registry(
     "model of a collective", "hockney.models.collectives.forms", "reference/collective-models.md"
 )
-"""By the name of the operation."""
+"""Operations by name."""
 
 _ALIASES = {
     "basic_linear": "linear",
@@ -40,7 +40,7 @@ _ALIASES = {
     "nonoverlapping": "reduce_bcast",
     "linear_nb": "linear_nonblocking",
 }
-"""As Open MPI spells them."""
+"""Open MPI's names of algorithms, with those of their closed forms."""
 
 
 def closed_form(operation: str, algorithm: str) -> ClosedForm | None:
@@ -77,7 +77,10 @@ class Term(_ModelPart):
 
 
 class CollectiveRegime(_ModelPart):
-    """Where the terms add up to the time: both ends belong to it; None: no end. `bytes` as in the tidy table."""
+    """Ranks and bytes for which the terms add up to the time, both ends included; None: no end.
+
+    Bytes count as in the tidy table.
+    """
 
     terms: list[Term]
     min_ranks: int = Field(default=1, ge=1)
@@ -88,7 +91,7 @@ class CollectiveRegime(_ModelPart):
 
 
 class CollectiveModel(_ModelPart):
-    """A model of a collective that was published or fitted, beside the closed forms that are always known."""
+    """A published or fitted model of a collective; closed forms are known besides."""
 
     operation: str
     algorithm: str = Field(default="", description="empty: the library's own choice")
@@ -114,11 +117,11 @@ class CollectiveModel(_ModelPart):
         return self
 
     def regime(self, ranks: int, size_B: float) -> CollectiveRegime | None:
-        """The regime that speaks of so many ranks and bytes; None where none does."""
+        """The first regime that holds for these ranks and bytes; None where none does."""
         return next((regime for regime in self.regimes if _holds(regime, ranks, size_B)), None)
 
     def time_s(self, ranks: int, size_B: float) -> float | None:
-        """Seconds, or the least, by the regime; None where no regime speaks of so many ranks and bytes."""
+        """Seconds by the regime (a lower bound where it is one); None where no regime holds."""
         regime = self.regime(ranks, size_B)
         if regime is None:
             return None

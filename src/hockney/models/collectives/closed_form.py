@@ -60,24 +60,24 @@ P = Expression("P", lambda case: case.ranks, grows(P=1))
 n = Expression("n", lambda case: case.m, grows(n=1))
 q = Expression("q", _log, grows(log=1), "⌈log₂P⌉")
 d = Expression("d", _floor, grows(log=1), "⌊log₂P⌋")
-"""Also the edges from the root to the deepest leaf of a complete binary tree: ⌈log₂(P + 1)⌉ − 1."""
+"""⌊log₂P⌋ is also the depth of a complete binary tree, ⌈log₂(P + 1)⌉ − 1 edges."""
 r = Expression("r", lambda case: _log(case) - _floor(case))
 N = Expression("N", lambda case: 2.0 ** _floor(case), grows(P=1))
 S = segments_of(n)
 k = Expression("k", _radix)
 chains = Expression("k", lambda case: np.minimum(_radix(case), case.ranks - 1))
-"""No more chains than ranks that hang on them."""
+"""The radix, but at most one chain for each rank beside the root."""
 levels = Expression("⌈log P/log k⌉", _levels, grows(log=1))
 alpha, beta, gamma = symbol("α"), symbol("β"), symbol("γ")
 
 
 class Condition(NamedTuple):
-    """For which numbers of ranks a form equals the schedule's counts: as a docs table and as a view say it."""
+    """The ranks for which a form equals the schedule's counts, in the words of a docs table and of a view."""
 
     column: str
     where: str
     holds: Callable[[int, int], bool]
-    """Of ranks and radix."""
+    """A function of ranks and radix."""
 
 
 EVERY_P = Condition("every P", "", lambda _ranks, _radix: True)
@@ -133,9 +133,9 @@ class CostFormula:
 
 @dataclass(frozen=True)
 class Optimum(CostFormula):
-    """What no algorithm beats: T is no less than any of the terms of `time`, each by itself.
+    """A bound that no algorithm beats: T is no less than any single term of `time`.
 
-    Chan et al. (2007), table 1; of alltoall Bruck et al. (1997).
+    Chan et al. (2007), table 1; for alltoall Bruck et al. (1997).
     """
 
     source: str
@@ -143,18 +143,18 @@ class Optimum(CostFormula):
 
 @dataclass(frozen=True)
 class ClosedForm(CostFormula):
-    """T of an algorithm. Where it is not `exact`, it is at most or near what the schedule counts.
+    """T of an algorithm, which equals the schedule's counts where `exact` holds.
 
-    `otherwise` is empty for an algorithm that other numbers of ranks cannot run.
+    `otherwise` says whether it is an upper bound or near them elsewhere; empty: no other number of ranks can run.
     """
 
     source: str
     exact: Condition = EVERY_P
     otherwise: Literal["at most", "near it", ""] = "at most"
     serves_all: bool = False
-    """One rank sends to, or receives from, each other one, several messages under way at once.
+    """Whether one rank exchanges messages with each other rank, several of them under way at once.
 
-    Its messages overlap: what processors and latency take of one hides behind the next, and the form is at most.
+    These messages overlap: overhead and latency of one hide behind the next, so the form is an upper bound.
     """
 
     def is_exact(self, ranks: int, radix: int = 0) -> bool:
@@ -168,5 +168,5 @@ class ClosedForm(CostFormula):
 
     @property
     def order(self) -> str:
-        """What stands in Θ(…) of T."""
+        """The argument of Θ(…) for T."""
         return " + ".join(order for order in self.orders if order != "1") or "1"

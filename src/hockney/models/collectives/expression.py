@@ -16,7 +16,7 @@ Number = float | NDArray[np.float64]
 
 
 class Call(NamedTuple):
-    """One call or arrays of calls: `m` in bytes is the vector or block; `segment` 0: none, `radix` 0: 4."""
+    """One call, or arrays of calls: `m` is the vector or block in bytes; `segment` 0: none, `radix` 0: 4."""
 
     ranks: Number
     m: Number
@@ -43,7 +43,7 @@ class Powers(NamedTuple):
 
 
 Order = frozenset[Powers]
-"""What adds up in Θ(…)."""
+"""The products that add up in Θ(…)."""
 CONSTANT: Order = frozenset({Powers()})
 
 
@@ -68,9 +68,9 @@ _APPLY = {"+": operator.add, "−": operator.sub, "·": operator.mul, "/": opera
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """A formula; `+`, `-`, `*` and `/` of Python join two.
+    """A formula; Python's `+`, `-`, `*` and `/` join two.
 
-    `value` is the number in a case, or the array for arrays of cases; `short` the text with q for ⌈log₂P⌉,
+    `value` is the number for a call, or the array for arrays of calls; `short` the text with q for ⌈log₂P⌉,
     `spelled` the text without it; `coefficients` the factors of the symbols in which the formula is linear.
     """
 
@@ -82,7 +82,7 @@ class Expression:
     coefficients: Mapping[str, Expression] = field(default_factory=dict)
 
     def text(self, spelled: bool = True, precedence: int = 2) -> str:
-        """As it stands before a unit or in a product: a sum has parentheses."""
+        """The text in front of a unit or in a product: a sum gets parentheses."""
         text = (spelled and self.spelled) or self.short
         return f"({text})" if self.precedence < precedence else text
 
@@ -129,7 +129,7 @@ def ceiling(inner: Expression) -> Expression:
 
 
 def _join(sign: Sign, left: Expression, right: Expression) -> Expression:
-    """Both with the parentheses they need: `a − (b − c)`, `a/(b·c)`, but `a·b/c`; neither `1·` nor `+ 0`."""
+    """Both formulas with the parentheses they need: `a − (b − c)`, `a/(b·c)`, but `a·b/c`; no `1·`, no `+ 0`."""
     if sign == "·" and ZERO in (left, right):
         return ZERO
     if neutral := {"+": ZERO, "·": ONE}.get(sign):
@@ -154,7 +154,7 @@ def _join(sign: Sign, left: Expression, right: Expression) -> Expression:
 
 
 def _joined_order(sign: Sign, left: Order, right: Order) -> Order:
-    """A difference grows as a sum; ValueError for division by a sum."""
+    """The order of the result; a difference grows as a sum. ValueError for division by a sum."""
     if sign in "+−":
         return _leading(left | right)
     if sign == "/" and len(right) > 1:
@@ -166,7 +166,7 @@ def _joined_order(sign: Sign, left: Order, right: Order) -> Order:
 
 
 def _joined_coefficients(sign: Sign, left: Expression, right: Expression) -> dict[str, Expression]:
-    """By the rules of derivatives; ValueError where the formula is not linear."""
+    """The derivatives by each symbol; ValueError where the formula is not linear."""
     match sign:
         case "+":
             names = {**left.coefficients, **right.coefficients}

@@ -1,9 +1,10 @@
 """Cost of a layout of memory: T_contiguous(n) and what set-up, elements, blocks, lines and pages cost beyond it.
 
-For each way of sending. `blocks` are what a loop visits, `lines` the cache lines of 64 B that they touch, `pages`
-the pages of 4 KiB, all beyond those of a contiguous message, whose cost is in T_contiguous. What a line costs
-depends on the cache level that has room for all of them (`Shape.claimed_B`) and for the message. Beyond a core's
-caches the first line of a page costs more: prefetching ends with a page, and the next has an address to be found.
+Each way of sending has costs of its own. `blocks` are what a loop visits, `lines` the cache lines of 64 B that
+they touch, `pages` the pages of 4 KiB, all beyond those of a contiguous message, whose cost is in T_contiguous.
+What a line costs depends on the cache level that has room for all of them (`Shape.claimed_B`) and for the
+message. Beyond a core's caches the first line of a page costs more: prefetching ends with a page, and the next
+has an address to be found.
 
 Blocks with a stride, blocks that are listed although they have one, and irregular ones have a cost of their own:
 some libraries find the stride in a list. From a size on, a library may hand the list of blocks to the kernel or
@@ -40,13 +41,14 @@ NEAR = ("L1", "L2")
 """Caches of one core, so near that it does not matter whether a line was prefetched from there."""
 RESAMPLES = 200
 LEAST_LAYOUTS = 2
-"""With a term from which it is told."""
+"""Layouts that must have a term for it to be determined."""
 LEAST_REST = 0.03
-"""Of a term's column, what the other columns must leave: its error is 1/LEAST_REST (33) times that which it would
-have alone, so that 5 % of scatter become more than the whole time."""
+"""The other columns must leave this share of a term's column: its error is then 1/LEAST_REST (33) times what it
+would be alone, and 5 % of scatter become more than the whole time."""
 SWITCH_SHARE = 0.5
-"""Of the squared residuals, what a switch must not leave. In 21 campaigns with two libraries the best size
-left 0.62 or more of them in all 85 fits without a switch of the library's, 0.41 or less in 19 of 20 with one."""
+"""A switch counts where it leaves less than this share of the squared residuals. In 21 campaigns with two
+libraries the best size left 0.62 or more in all 85 fits of a library without a switch, 0.41 or less in 19 of 20
+with one."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ LEAST_SQUARE = 1e-6
 """The square of a residual, in units of its error, that counts at least."""
 ROUNDS = 8
 LEAST_SHARE = 1e-3
-"""Of a time, that a model is taken to be at least while its weights are found."""
+"""The least share of a time that a model is taken to predict while its weights are sought."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def times_s(records: Sequence[EffectRecord]) -> Array:
 def relative_errors(records: Sequence[EffectRecord]) -> Array:
     """One standard error of each median, relative: from its 95 % interval, and at least SCATTER.
 
-    From the logarithm of the interval's ends: a median that was disturbed has one that spans decades.
+    The logarithms of the interval's ends count, because the interval of a disturbed median spans decades.
     """
     timed = [answered(record, Timed) for record in records]
     return np.array([relative_error(answer.low_s, answer.high_s) for answer in timed])
@@ -65,8 +65,8 @@ def solve(
 ) -> tuple[Array, Array]:
     """(coefficients, weights) of design · x = time by the solver of a weighted problem.
 
-    Residuals relative to the time alone let a model that is far too low go at the price of one; relative to the
-    mean of time and model, m − t over √(m t) = 2 sinh(½ ln m/t), a factor counts the same up and down.
+    Residuals relative to the time alone charge a model that is far too low at most 1. Relative to the mean of
+    time and model, (m − t)/√(m t) = 2 sinh(½ ln m/t), a factor counts the same up and down.
     """
     model_s = time_s
     for _ in range(ROUNDS):

@@ -9,14 +9,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from hockney.records.answers import DatatypesAnswer
+from hockney.records.effect_answers.datatypes import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord, answered
 
 MEMORY = "memory"
 LINE_B = 64
 PAGE_B = 4096
 PLACES = PAGE_B // LINE_B
-"""Of a line in its page."""
+"""The places that a line can have in its page."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Shape:
 
     @classmethod
     def of(cls, record: EffectRecord) -> Shape:
-        """As the runner has counted it."""
+        """The shape as the runner has counted it."""
         answer = answered(record, DatatypesAnswer)
         layout = str(record.parameters["layout"])
         return cls(
@@ -48,7 +48,7 @@ class Shape:
 
     @property
     def is_contiguous(self) -> bool:
-        """Blocks that touch are one."""
+        """Whether all blocks touch."""
         return self.extent_B == self.bytes
 
     @property

@@ -23,7 +23,7 @@ def undisturbed_s(record: EffectRecord) -> Array:
 
 
 def quietest(records: Sequence[EffectRecord]) -> list[EffectRecord]:
-    """Of the visits of one question, for each launch, the one with the least median."""
+    """The visit with the least median of each launch; the records are visits of one question."""
     best: dict[int, EffectRecord] = {}
     for record in sorted(records, key=lambda record: answered(record, StreamsAnswer).time_s):
         best.setdefault(record.repetition, record)

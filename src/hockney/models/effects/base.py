@@ -67,10 +67,10 @@ class Effect(BaseModel):
 
 
 EffectModel = Callable[[Sequence[EffectRecord]], Effect]
-"""From the records of one effect, MPI, variant, mapping and locality (all with an answer) to its model.
+"""A function from the records of one effect, MPI, variant, mapping and locality (all answered) to their model.
 
-It fills parameters, views, points, plots, not_identified and notes; the caller fills the words that identify it.
-RequestError where the records cannot support a model.
+It fills parameters, views, points, plots, not_identified and notes; the caller fills in which MPI, variant,
+mapping and locality the model is of. RequestError where the records cannot support a model.
 """
 
 

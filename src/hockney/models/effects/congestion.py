@@ -37,12 +37,12 @@ TOGETHER = ("random", "halves", "neighbours", "topology")
 """Patterns of all ranks; the others are of one pair."""
 QUANTILES = (0.05, 0.5, 0.95)
 MOST_PAIRS = 0.95
-"""Of the pairs, whose congestion is stated beside the worst: one disturbed pair does not make it."""
+"""The quantile of the pairs' congestion that stands beside the worst: one disturbed pair does not move it."""
 LEAST_DRAWS = 6
 NO_CONGESTION = 1.0
-"""What the slowest pair has at least; one that is quicker than a pair alone was so by chance."""
+"""The least congestion of the slowest pair: a pair is quicker than a pair alone only by chance."""
 LEAST_VISITS = 6
-"""For an interval, beside as many that choose the pair."""
+"""Visits that an interval needs, besides as many that choose the pair."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _bytes_s(time_s: Array, alpha_s: float) -> Array:
 
 
 def _congestion(record: EffectRecord, alone: _Alone) -> Array:
-    """Of each pair, shape (pairs,)."""
+    """The congestion of each pair, shape (pairs,)."""
     pair_s = np.asarray(answered(record, StreamsAnswer).pair_s, dtype=np.float64)
     return np.asarray(_bytes_s(pair_s, alone.alpha_s) / (alone.beta_s_per_B * _volume_B(record)))
 
@@ -276,7 +276,7 @@ def _worst(together: Sequence[_Pairing], least: float) -> Parameter:
 
 
 def _slowest(together: Sequence[_Pairing]) -> list[_Pairing]:
-    """Of each launch, the pairing of the slowest pair."""
+    """The pairing of the slowest pair of each launch."""
     launches: dict[int, list[_Pairing]] = {}
     for pairing in together:
         launches.setdefault(pairing.record.repetition, []).append(pairing)
@@ -331,7 +331,7 @@ def _point(record: EffectRecord, alone: _Alone) -> dict[str, Cell]:
 
 
 def _views(parameters: dict[str, Parameter], ranks: int, together: Sequence[_Pairing], size: str) -> Views:
-    """`size`: of the messages, in words; the line is that of an empty one and of these."""
+    """The four views; `size` is that of the messages, in words: α comes from empty ones, β from these."""
     alpha, beta = (
         format_time(parameters["alpha_s"].value),
         per_byte(parameters["beta_s_per_B"].value),

@@ -35,7 +35,7 @@ from hockney.models.effects._shapes import MEMORY, Shape, level_of, levels_of
 from hockney.models.effects._wording import time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Views
-from hockney.records.answers import DatatypesAnswer
+from hockney.records.effect_answers.datatypes import DatatypesAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
 

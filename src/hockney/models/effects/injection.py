@@ -31,13 +31,13 @@ from hockney.units import format_bytes, format_rate, format_time
 
 SOURCE = "Gropp, Olson, Samfass, EuroMPI 2016, max-rate model"
 REACHED = 0.9
-"""A limit counts as reached where the most pairs get less than this share of what each has alone, together: a
-smaller loss may be a lower clock of busy cores, and the limit would be drawn far beyond the data."""
+"""A limit counts as reached where the most pairs together get less than this share of as many pairs alone. A
+smaller loss may come from the lower clock of busy cores, and the limit would lie far beyond the data."""
 SHORT_B, RATE_B = 2**15, 64
 """Longest short message where the library states no eager limit, and longest that shows a message rate."""
 
 Cells = Mapping[tuple[int, int], float]
-"""By (pairs, bytes): seconds for each message of a window, its share of the answer included."""
+"""Seconds for each message of a window, its share of the answer included, by (pairs, bytes)."""
 
 
 @dataclass(frozen=True)
@@ -344,7 +344,7 @@ class _Effect:
         return Views(asymptotic=asymptotic, dominant=dominant, bounded=[bounded], exact=exact)
 
     def _bounded(self, alphas_s: Sequence[float]) -> Statement:
-        """By the quickest start-up and a process alone, by the slowest and all at once; they hold all points."""
+        """Bounds on all points: the quickest start-up with a process alone, the slowest with all at once."""
         p, shared = self.parameters, self.parameters.get("R_N_B_per_s")
 
         def side(

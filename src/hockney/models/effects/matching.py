@@ -19,7 +19,7 @@ from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
-from hockney.records.answers import MatchingAnswer
+from hockney.records.effect_answers.matching import MatchingAnswer
 from hockney.records.effect_record import EffectRecord, answered
 
 STENCIL = 26
@@ -44,7 +44,7 @@ class QueueSearch:
     bound_s: float | None
     depth: int
     limit_s: float | None = None
-    """Of a constant: seconds per entry that the data do not exclude (95 %); None where they tell none."""
+    """The most seconds per entry that the data of a constant do not exclude (95 %); None: unknown."""
 
     @property
     def base_s(self) -> float:
@@ -53,10 +53,11 @@ class QueueSearch:
 
 
 def mean_search(neighbours: int, *, drained: bool) -> float:
-    """Entries before the match on average, when messages come in any order.
+    """The mean number of entries before the match, when messages come in any order.
 
-    Half of a queue that stays full, as Hoefler et al. 2010 count. `drained`: a receive that has matched leaves,
-    so that with m left (m − 1)/2 lie before the match: (neighbours − 1)/4 on average.
+    A queue that stays full is searched to its half, as Hoefler et al. 2010 count. In a `drained` queue a receive
+    that has matched leaves, so that of m entries left (m − 1)/2 lie before the match: (neighbours − 1)/4 on
+    average.
     """
     return (neighbours - 1) / 4 if drained else neighbours / 2
 

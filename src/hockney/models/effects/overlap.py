@@ -15,14 +15,14 @@ from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.statistics import TAILS
 from hockney.models.views import Statement, Views
-from hockney.records.answers import OverlapAnswer
+from hockney.records.effect_answers.overlap import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes, format_time
 
 RESAMPLES = 400
 SEED = 0
 LEAST_CALM = 6
-"""With fewer undisturbed repetitions than this all are used: no interval of a median has fewer."""
+"""The fewest undisturbed repetitions; below that all are used, because no interval of a median has fewer."""
 RESOLVED_CLOCKS = 20
 """A transfer of fewer readings of the clock than this has an overlap that says more about the clock."""
 DISTURBED = -0.05
@@ -30,9 +30,9 @@ DISTURBED = -0.05
 WIDEST = 1.0
 """An interval as wide as all that is possible tells nothing of an overlap."""
 LEAST_S = 1e-12
-"""Of a weight, where a simulation's clock takes no time."""
+"""The least error of a weight, where a simulation's clock takes no time."""
 PROGRESSED = 0.5
-"""Where the last call takes longer than this share of a transfer, the transfer has not proceeded without it."""
+"""A transfer has not proceeded by itself where the last call takes longer than this share of it."""
 SIDES = {"sender": "send", "receiver": "recv"}
 OVERHEAD = "Martínez et al., IPDPS 2009; Hoefler et al. 2010, section 3"
 FORMULA = "Overlap = (T_comm + T_comp − T_total)/min(T_comm, T_comp)"
@@ -58,14 +58,14 @@ class _Point:
 
     @property
     def overlap(self) -> float | None:
-        """Of the medians as measured, not cut off at 0 or 1; None where the clock does not resolve it."""
+        """The ratio of the medians, not cut off at 0 or 1; None where the clock does not resolve it."""
         if np.median(self.alone_s) < RESOLVED_CLOCKS * self.clock_s:
             return None
         return float(_overlaps(*(np.atleast_2d(samples) for samples in self._transfer))[0])
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """Of the overlap, 95 %, by bootstrap of the repetitions; None where there is none."""
+        """The 95 % interval of the overlap, by bootstrap of the repetitions; None where there is no overlap."""
         if self.overlap is None:
             return None
         count = len(self.total_s)
@@ -78,7 +78,7 @@ class _Point:
 
     @property
     def host_s(self) -> Samples:
-        """In the two calls; each of their times has one reading of the clock in it."""
+        """The host's time in the two calls, each without its one reading of the clock."""
         return np.maximum(self.start_s - self.clock_s, 0.0) + np.maximum(self.wait_s - self.clock_s, 0.0)
 
     @property
@@ -101,12 +101,11 @@ class _Point:
     "overlap", "How much of a transfer proceeds while the host computes, and what messages cost the host."
 )
 def fit(records: Sequence[EffectRecord]) -> Effect:
-    """For each side and protocol: overlap ratio, o and O; the intervals are bootstraps over the repetitions.
+    """The overlap ratio, o and O of each side and protocol; intervals are bootstraps over the repetitions.
 
-    That of an overlap ratio spans the intervals of all its sizes.
-
-    The protocol of a size is what most sends of it did: a send that is done before its receive is posted is
-    eager. RequestError where a payload was damaged, or some were measured beside a progress thread and some not.
+    The interval of an overlap ratio spans those of all its sizes. A size is eager where most of its sends were
+    done before their receive was posted. RequestError where a payload was damaged, or where only some transfers
+    were measured beside a progress thread.
     """
     answers = [answered(record, OverlapAnswer) for record in records]
     if not all(answer.verified for answer in answers):
@@ -176,7 +175,7 @@ def _points(records: Sequence[EffectRecord]) -> list[_Point]:
 
 
 def _samples(answers: Sequence[OverlapAnswer]) -> dict[str, Samples]:
-    """By name, the undisturbed repetitions of all answers in a row; all of them where too few are undisturbed."""
+    """The undisturbed repetitions of all answers in a row, by name; all where too few are undisturbed."""
     disturbed = [answer.disturbed or [0] * len(answer.total_s) for answer in answers]
     calm = ~np.concatenate(disturbed).astype(bool)
     if calm.sum() < LEAST_CALM:
@@ -352,7 +351,7 @@ def _views(effect: Effect, exact: Sequence[Statement]) -> None:
 
 
 def _where(name: str, ratio: Parameter) -> str:
-    """What an overlap is of, and from what to what its sizes have it: a middle may be that of none."""
+    """The side and protocol of an overlap, and its range over the sizes: no single size need have the median."""
     return f"{name.removeprefix('overlap_').replace('_', ', ')}, by size {ratio.low:.3g} to {ratio.high:.3g}"
 
 

@@ -11,7 +11,7 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
-from hockney.records.answers import SynchronisationAnswer
+from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.units import format_bytes
 
@@ -162,7 +162,7 @@ def _arrived(effect: Effect, sizes: Sizes, is_far: bool) -> None:
 
 
 def _compare(effect: Effect, records: Sequence[EffectRecord]) -> None:
-    """Beside the library's own limit: all of the interval is it or less by a header, none is, or not told."""
+    """Compare S_B with the library's own limit: it agrees, less a header; it disagrees; or it cannot be told."""
     channel = "network" if records[0].locality == "network" else "shared_memory"
     limits = {record.about.get("eager_limit_B", {}).get(channel) for record in records} - {None}
     if len(limits) != 1:

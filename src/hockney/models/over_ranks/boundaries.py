@@ -22,7 +22,7 @@ boundary: from there on, messages cross it anyway."""
 
 @dataclass(frozen=True)
 class Boundary:
-    """Up to `before` ranks everything fits; with `after`, the next count measured, another `level` begins."""
+    """A full level: `before` ranks fit into it, and with `after`, the next count measured, another one begins."""
 
     before: int
     after: int
@@ -30,7 +30,7 @@ class Boundary:
 
 
 def boundaries(rank_counts: Iterable[int], domains_of: Callable[[int], Domains | None]) -> list[Boundary]:
-    """Between neighbouring `rank_counts`, the outermost level that begins; none where domains are unknown."""
+    """The outermost level that begins between neighbouring `rank_counts`; none where domains are unknown."""
     outermost = []
     counts = sorted(set(rank_counts))
     used = {ranks: None if (domains := domains_of(ranks)) is None else _used(domains) for ranks in counts}
@@ -46,7 +46,7 @@ def boundaries(rank_counts: Iterable[int], domains_of: Callable[[int], Domains |
 
 
 def node_boundaries(nodes_of: dict[int, int]) -> list[Boundary]:
-    """Where the number of nodes alone is known: {ranks: nodes}."""
+    """The boundaries of nodes, where only the number of nodes is known: {ranks: nodes}."""
     counts = sorted(nodes_of)
     return [
         Boundary(before, after, "node")
@@ -56,7 +56,7 @@ def node_boundaries(nodes_of: dict[int, int]) -> list[Boundary]:
 
 
 def _used(ids: Domains) -> dict[Locality, int]:
-    """By level: how many are used; of caches and NUMA domains 1, or 2 where any next level holds more of them."""
+    """The domains used of each level; of caches and NUMA domains 1, or 2 where some next level has several."""
     used: dict[Locality, int] = {}
     for level, outer in zip(ids, [*list(ids)[1:], None], strict=True):
         if level in EACH or outer is None:

@@ -11,14 +11,14 @@ from hockney.models.over_ranks.points import PLACED, Configuration, positions
 
 DEFAULT = "default"
 TIE = 0.02
-"""Times that are nearer to each other than this share are not told apart, however narrow their intervals."""
+"""Times closer than this share count as equal, however narrow their intervals."""
 UNKNOWN = 0.1
 """Half the width, as a share, that the interval of a time gets where the table has none for it."""
 CRITERION = (
     "An algorithm, the default among them, is called faster than another only where their 95 % intervals do not "
     "overlap and their times differ by more than 2 %. A time without an interval is taken as ±10 %."
 )
-"""For people: `TIE` and `UNKNOWN`."""
+"""`TIE` and `UNKNOWN` in words."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Penalty:
 
 
 def penalty(chosen: list[AlgorithmChoice]) -> Penalty | None:
-    """None where no default was measured."""
+    """The penalty of the default over all choices; None where no default was measured."""
     ratios = np.array([choice.penalty for choice in chosen if choice.penalty is not None])
     if ratios.size == 0:
         return None

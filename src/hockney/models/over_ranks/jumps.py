@@ -1,4 +1,4 @@
-"""Where time against ranks breaks: a cache, a socket or a node is full."""
+"""Breaks of time against ranks, where a cache, a socket or a node is full."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ LEAST_EXPLAINED = 0.01
 
 @dataclass(frozen=True)
 class Jump:
-    """Between `before` and `after` ranks: the level rises by `level_ratio`, the cost of one more rank by
-    `slope_ratio` (None where it was not positive before). `boundary`: what begins there, None where nothing does.
+    """A break between `before` and `after` ranks.
+
+    The level rises by `level_ratio`, the cost of a further rank by `slope_ratio` (None where it was not positive
+    before). `boundary`: the level that begins there, None where none does.
     """
 
     before: int
@@ -105,7 +107,7 @@ def at_boundaries(ranks: Array, time_s: Array, expected: Sequence[Boundary]) -> 
 
 
 _MOST_PARAMETERS = 8
-"""Of a smooth curve (1, P, P², log P) with two steps and two changes of slope."""
+"""The parameters of a smooth curve (1, P, P², log P) with two steps and two changes of slope."""
 
 
 def _expected(at: Array, time: Array, split: int, significance: float) -> Jump | None:

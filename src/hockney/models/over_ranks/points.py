@@ -10,15 +10,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hockney.records import columns
 from hockney.records.keys import COLLECTIVES
 from hockney.records.series import default_statistic
 
-CONFIGURATION = ("system", "mpi", "variant", "cache", "root", "mapping")
-"""What two times must share to be compared or joined by a line."""
-PLACED = (*CONFIGURATION, "nodes", "ppn")
-"""What two times at one rank count must share besides."""
-HELD = (*PLACED, "algorithm", "segment_bytes", "radix", "ranks", "bytes")
-"""What tells one point from another; what is unknown is empty."""
+_ALIKE = ("source", "operation", "pairs", "window")
+"""Columns in which points of one collective do not differ; the measuring programs count alike."""
+CONFIGURATION = tuple(
+    sorted(
+        (name for name in (*columns.names("setting"), *columns.names("call")) if name not in _ALIKE),
+        key="mapping".__eq__,
+    )
+)
+"""Times that agree in these may be compared, or joined by a line; people name the mapping last."""
+PLACED = (*CONFIGURATION, *(name for name in columns.SCALE if name != "ranks"))
+"""Times at one rank count agree in these."""
+HELD = (*PLACED, *columns.CHOICE, "ranks", "bytes")
+"""These tell one point from another; what is unknown is empty."""
 
 
 def collectives_in(frame: pd.DataFrame) -> list[str]:
@@ -80,8 +88,8 @@ def positions(measured: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Co
     order = np.argsort(number, kind="stable")
     starts = np.flatnonzero(np.diff(number[order], prepend=-1))
     first = measured.iloc[order[starts]]
-    columns = [["" if pd.isna(value) else str(value) for value in first[name].tolist()] for name in names]
-    for values, rows in zip(zip(*columns, strict=True), np.split(order, starts[1:]), strict=False):
+    held = [["" if pd.isna(value) else str(value) for value in first[name].tolist()] for name in names]
+    for values, rows in zip(zip(*held, strict=True), np.split(order, starts[1:]), strict=False):
         yield Configuration(tuple(zip(names, values, strict=True))), rows
 
 
@@ -98,7 +106,7 @@ def telling(measured: pd.DataFrame) -> list[str]:
 
 
 def telling_placed(measured: pd.DataFrame) -> list[str]:
-    """As `telling`, with nodes and ranks per node where the number of ranks and the mapping do not tell them."""
+    """The columns of `telling`, with nodes and ranks per node where ranks and mapping do not determine them."""
     by_ranks = measured.groupby([*CONFIGURATION, "ranks"], dropna=False)
     several = [name for name in ("nodes", "ppn") if by_ranks[name].nunique(dropna=False).max() > 1]
     return [*telling(measured), *several]
@@ -120,8 +128,7 @@ def curves(measured: pd.DataFrame, size_B: int) -> dict[tuple[Configuration, str
                 names.append(name)
         for configuration, rows in groups(alike, names):
             for label, curve in rows.groupby("label", sort=True):
-                columns = curve[["ranks", "time_s", "nodes", "ppn"]]
-                by_label[configuration, str(label)] = columns.sort_values("ranks")
+                by_label[configuration, str(label)] = curve[[*columns.SCALE, "time_s"]].sort_values("ranks")
     return by_label
 
 

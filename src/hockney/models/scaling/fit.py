@@ -16,7 +16,7 @@ from hockney.models.scaling.times import Times
 from hockney.models.statistics import Array, aicc, covariance, t_reach
 
 STARTS = (1e-6, 1e-4, 1e-2, 0.5)
-"""Of each parameter: they span what programs have, and the residuals are smooth between."""
+"""Start values of each parameter: they span what programs have, and the residuals are smooth between them."""
 RESOLUTION = 1e-9
 """Relative scatter below which times are exact: they were calculated, not measured."""
 TELLING = 2.0

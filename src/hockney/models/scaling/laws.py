@@ -139,7 +139,7 @@ class UniversalScalability(Law):
         return 1 + 2 * float(loss) / (middle + math.sqrt(middle**2 + 4 * float(coherency * loss)))
 
     def limits(self, theta: Sequence[float]) -> dict[str, float | None]:
-        """With κ > 0 a peak at p* = √((1 − σ)/κ), at least 1, not rounded; without, S < 1/σ."""
+        """A peak at p* = √((1 − σ)/κ) where κ > 0, at least 1, not rounded; S < 1/σ where κ = 0."""
         contention, coherency = theta
         if not coherency:
             return {

@@ -36,7 +36,7 @@ class Study:
         return self.baseline_s / time_s * (processes if self.is_weak else 1.0)
 
     def law_speedups(self, law: str, processes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What `speedups` would be of the times that a fitted law says; same shape. Its T(1) need not be ours."""
+        """The speed-up by a fitted law, against the study's baseline, not the law's own T(1); same shape."""
         fit = self.fits[law]
         return self.baseline_s / fit.serial_time_s.value * fit.speedup(processes)
 

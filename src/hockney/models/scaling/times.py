@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hockney.errors import RequestError
+from hockney.records.columns import POINT, SCALE
 from hockney.records.table import RATES, read_text
 from hockney.units import LONGEST_S
 
@@ -19,10 +20,7 @@ PROCESSES = ("ranks", "processes")
 UNITS_S = {"time_s": 1.0, "time_ms": 1e-3, "time_us": 1e-6, "time_ns": 1e-9}
 MOST_PROCESSES = 2**31 - 1
 SHORTEST_S = 1e-12
-SAME = (
-    *("system", "mpi", "operation", "algorithm", "mapping", "bytes", "statistic", "source", "variant"),
-    *("segment_bytes", "radix", "root", "pairs", "window", "cache", "locality"),
-)
+SAME = tuple(name for name in POINT if name not in (*SCALE, "pair"))
 """Columns of the tidy table that say what was timed: one curve has one value in each."""
 HINT = f"a column {' or '.join(PROCESSES)} and one of {', '.join(UNITS_S)}, a row for each measured time"
 

@@ -18,17 +18,17 @@ from hockney.network.bisection.tree import is_tree, split_tree
 from hockney.network.topologies.base import Network
 
 STARTS = 8
-"""Local searches from random places, as far as the time goes."""
+"""Local searches from random places, as long as time is left."""
 MOST_VERTICES = 2**15
-"""Of a graph that is neither a tree nor known: even one search takes minutes in larger ones."""
+"""The largest graph to search where it is no tree and no theorem knows it: larger ones take minutes."""
 
 
 @dataclass(frozen=True)
 class Bisection:
     """The least sum of weights that a balanced split cuts lies in [low, high]; `side` cuts `high`.
 
-    A split is balanced if ⌊n/2⌋ of the n allocated nodes are on one side; all other vertices are where they cost
-    least. Links of nodes can be among those cut.
+    A split is balanced if ⌊n/2⌋ of the n allocated nodes are on one side; every other vertex stands where it
+    costs least. The links of nodes may be cut too.
     """
 
     low: float
@@ -36,7 +36,7 @@ class Bisection:
     side: NDArray[np.bool_]
     """(vertices,)"""
     method: str
-    """What proves it: `tree`, `closed form`, `integer programme`, `bounds meet`; `bounds` where nothing does."""
+    """The proof: `tree`, `closed form`, `integer programme` or `bounds meet`; `bounds` where there is none."""
 
     @property
     def is_exact(self) -> bool:
@@ -60,10 +60,10 @@ def bisection(
 ) -> Bisection:
     """The least cut of `allocation` by `weight` (links,): parallel links for the width, rates for bandwidth.
 
-    Exact for trees (also fat trees: their equal switches act as one), whole tori and hypercubes; else an integer
-    programme proves the best of several local searches. Both have `time_limit_s`, and where that is too short,
-    `low` and `high` are what is proven and what was found.
-    RequestError where the graph is too large even for that.
+    The cut is exact for trees (also fat trees: their equal switches act as one), whole tori and hypercubes.
+    Elsewhere an integer programme proves the best of several local searches. Each has `time_limit_s`; where that
+    is too short, `low` is proven and `high` is the best cut found. RequestError where the graph is too large to
+    search.
     """
     if len(allocation) < 2:
         return Bisection(0.0, 0.0, np.zeros(network.vertices, bool), "tree")

@@ -13,12 +13,12 @@ from hockney.errors import RequestError
 from hockney.network.topologies.base import Network
 
 _BLOCK = 2**24
-"""Distances held at once."""
+"""How many distances are in memory at once."""
 
 
 @dataclass(frozen=True)
 class Hops:
-    """Of all unordered pairs of different nodes, by the links between the two on a shortest path."""
+    """All unordered pairs of different nodes, by the number of links on a shortest path."""
 
     pairs: dict[int, int]
     """Hops → how many pairs have them."""
@@ -30,24 +30,25 @@ class Hops:
 
     @property
     def average(self) -> float | None:
-        """Over the pairs; None where there is none."""
+        """The mean over the pairs; None where there is no pair."""
         count = sum(self.pairs.values())
         return sum(hops * pairs for hops, pairs in self.pairs.items()) / count if count else None
 
 
 def hops(network: Network, allocation: NDArray[np.int64]) -> Hops:
-    """Distances among the nodes `allocation`. Paths may lead through nodes and switches outside of it.
+    """Distances among the nodes `allocation`; paths may lead through vertices outside of it.
 
-    In a network with switches, nodes pass nothing on, as in `hockney network traffic`: RequestError where two
-    have no other way. In one without (torus, hypercube, edges between nodes alone) every node is a router.
+    Nodes forward nothing in a network with switches, as in `hockney network traffic`: RequestError where two
+    nodes have no other way. Every node is a router in a network without switches (torus, hypercube, edges between
+    nodes).
 
-    Nodes that hang on one switch alone are counted at their switch. In a torus or hypercube a distance depends on
-    the difference of two nodes alone.
+    Nodes with links to one switch alone are counted at their switch. A distance in a torus or hypercube depends
+    only on the difference of the two nodes.
     """
     graph = network.matrix(np.ones(len(network.ends)))
     if network.kind in ("torus", "hypercube"):
         return _by_difference(network, graph, allocation)
-    # An end of the line is no way to anywhere, unless its neighbour is one too.
+    # A vertex with one neighbour lies on no path between others, unless its neighbour has no other either.
     neighbour = graph.indices[graph.indptr[:-1]] if network.vertices > 1 else np.zeros(1, np.int64)
     degree = np.diff(graph.indptr)
     forwards = np.arange(network.vertices) >= (network.nodes if network.switches else 0)
@@ -82,9 +83,10 @@ def hops(network: Network, allocation: NDArray[np.int64]) -> Hops:
 
 
 def _ways(graph: csr_array, forwards: NDArray[np.bool_]) -> tuple[csr_array, NDArray[np.int64]]:
-    """Directed links, and the vertex where the ways out of each one begin.
+    """Directed links, and the vertex where the ways out of each vertex begin.
 
-    What does not forward is twice there: its ways begin at a second vertex, and none leads on from the first.
+    A vertex that does not forward appears twice: its own ways begin at the second, and none leads on from the
+    first.
     """
     begin = np.arange(len(forwards))
     begin[~forwards] = len(forwards) + np.arange(np.count_nonzero(~forwards))

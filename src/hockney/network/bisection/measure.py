@@ -1,4 +1,4 @@
-"""All that is said of a network and of an allocation of its nodes, as data."""
+"""The measures of a network and of an allocation of its nodes, as data."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class NetworkMeasures:
     allocation: NDArray[np.int64]
     hops: Hops
     width: Bisection
-    """Of links."""
+    """The bisection that counts links."""
     bandwidth: Bisection | None
-    """Of bit/s in one direction; None where the rate of a link is not known."""
+    """The bisection in bit/s in one direction; None where the rate of a link is unknown."""
     seed: int
 
     @property
     def is_whole(self) -> bool:
-        """All nodes are allocated."""
+        """Whether all nodes are allocated."""
         return len(self.allocation) == self.network.nodes
 
     def as_data(self) -> dict[str, Any]:
-        """As JSON has it (docs/reference/network.md)."""
+        """The measures as JSON (docs/reference/network.md)."""
         network = self.network
         about = network.attributes
         return {
@@ -66,7 +66,7 @@ class NetworkMeasures:
 def measure(
     network: Network, allocation: NDArray[np.int64], *, time_limit_s: float, seed: int
 ) -> NetworkMeasures:
-    """Hops and bisection of the nodes `allocation`; `time_limit_s` for each proof that needs a solver."""
+    """Hops and bisection of the nodes `allocation`; each proof that needs a solver has `time_limit_s`."""
     parallel = network.parallel.astype(float)
     width = bisection(network, allocation, parallel, time_limit_s=time_limit_s, seed=seed)
     rates = np.unique(network.bandwidth_bit_per_s)

@@ -13,7 +13,7 @@ from hockney.network.bisection.reduced import Reduced
 
 MOST_VERTICES = 2000
 MOST_EDGES = 8000
-"""Beyond these a programme does not even begin within its time."""
+"""The solver of a larger programme does not even begin within its time."""
 
 
 def split_optimally(graph: Reduced, time_limit_s: float, best: float) -> tuple[float, NDArray[np.bool_] | None]:

@@ -11,7 +11,7 @@ from hockney.network.topologies.base import Network
 
 @dataclass(frozen=True)
 class Ports:
-    """Of all switches of one kind; used and free ones also as the least and the most of one switch."""
+    """The ports of all switches of one kind; `used_by_one` is the least and the most that one switch uses."""
 
     kind: str
     switches: int
@@ -23,7 +23,7 @@ class Ports:
 
 
 def ports(network: Network) -> list[Ports]:
-    """Of every kind of switches whose number of ports is known."""
+    """The ports of every kind of switch whose number of ports is known."""
     used = np.bincount(network.ends.ravel(), np.repeat(network.parallel, 2), minlength=network.vertices).astype(
         np.int64
     )

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from hockney.network.bisection.reduced import Reduced
 
 PASSES = 12
-"""Of one start; a pass that finds nothing better ends it."""
+"""The most passes of one start; a pass that finds nothing better ends it."""
 
 
 def cut_off(graph: Reduced, side: NDArray[np.bool_]) -> tuple[float, NDArray[np.int64]] | None:
@@ -49,8 +49,8 @@ def search(
 ) -> tuple[float, NDArray[np.bool_]]:
     """The best split found by refining one from each of `starts` (v,), an order to fill the first half in.
 
-    A pass moves every vertex once, the best gain first (Fiduccia, Mattheyses 1982), and keeps its best moment.
-    After the time limit none begins, and the one that runs ends.
+    A pass moves every vertex once, the best gain first (Fiduccia, Mattheyses 1982), and keeps the best split on
+    its way. The time limit ends the pass that runs, and no other begins.
     """
     end_s = monotonic() + time_limit_s
     best: tuple[float, NDArray[np.bool_]] | None = None
@@ -111,7 +111,7 @@ def _pass(graph: Reduced, start: NDArray[np.bool_], end_s: float) -> tuple[float
 
     def note() -> None:
         nonlocal best
-        # Of nodes that cannot be cut off, most moments are unbalanced: those need no closer look.
+        # Where nodes cannot be cut off, most splits on the way are unbalanced and need no closer look.
         if best is not None and cut >= best[0]:
             return
         balanced = cut_off(graph, side)

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from hockney.network.bisection.reduced import Reduced
 
 MOST_CELLS = 2**28
-"""Of the tables of choices, 4 B each."""
+"""The most cells of the tables of choices, 4 B each."""
 
 _Table = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def split_tree(graph: Reduced) -> tuple[float, NDArray[np.bool_], NDArray[np.int
     for vertex in order[:0:-1]:
         above = parent[vertex]
         other = graph.weight[vertex, above] + tables[vertex][::-1]
-        # Of equal cuts the one nearer to the root, which keeps more together.
+        # Of equal cuts, the one nearer to the root keeps more nodes together.
         flipped[vertex] = other <= tables[vertex]
         entering = np.minimum(tables[vertex], other)
         tables[above], choices[vertex] = _merged(tables[above], entering)

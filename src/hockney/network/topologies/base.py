@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MOST_VERTICES = 2**20
-"""A graph of more does not fit the memory of a small machine once its measures are taken."""
+"""The measures of a larger graph do not fit the memory of a small machine."""
 
 LARGEST = 999_999_999
-"""Of any number that describes a network or a pattern."""
+"""The largest number that may describe a network or a pattern."""
 
 FASTEST_BIT_PER_S = 10**18
-"""Of one link; the slowest moves one bit a second: loads divided by rates then stay finite."""
+"""The fastest link; the slowest moves one bit a second, so that loads divided by rates stay finite."""
 
 Links = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 """Ends (links, 2), parallel links (links,) and bandwidth of one (links,) in bit/s."""
@@ -61,19 +61,19 @@ class Network:
     bandwidth_bit_per_s: NDArray[np.float64]
     """(links,): of one link of the bundle in one direction; NaN where it is not known."""
     names: tuple[str, ...]
-    """Of vertices: 'node 3', 'leaf 0', 'spine 2', 'router 1.3'."""
+    """The vertices' names: 'node 3', 'leaf 0', 'spine 2', 'router 1.3'."""
     level: NDArray[np.int64]
     """(vertices,): 0 for nodes, 1 for leaf switches, 2 for spines …; −1 where there is no hierarchy."""
     shape: tuple[int, ...] = ()
     """Extents of a torus; the last varies fastest from node to node."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    """What the topology says of itself, as JSON has it: taper, leaf_switches, spine_ports_used …"""
+    """The topology's own numbers, as JSON has them: taper, leaf_switches, spine_ports_used …"""
     switch_kinds: tuple[SwitchKind, ...] = ()
     """Switches whose number of ports is known."""
     alike: NDArray[np.int64] | None = None
-    """(vertices,): those with equal numbers are on one side of some minimum cut, however nodes are split."""
+    """(vertices,): some minimum cut leaves vertices of equal numbers on one side, however nodes are split."""
     spec: str = ""
-    """The text that `parse_spec` makes this network of."""
+    """The text from which `parse_spec` makes this network."""
 
     @property
     def vertices(self) -> int:
@@ -92,11 +92,11 @@ class Network:
 
 @dataclass(frozen=True)
 class Topology:
-    """How a network is asked for and built.
+    """A kind of network: its options, and how it is built from them.
 
-    `build` takes the fields of `options`, which are the options of `hockney network KIND`, whose help is the
-    model's docstring and `examples`; in a spec they are called like the fields with `-` for `_`, and the value of
-    `first` may stand without its name.
+    `build` takes the fields of `options`. They are the options of `hockney network KIND`, whose help is the
+    model's docstring and `examples`. A spec names them like the fields, with `-` for `_`; the value of `first`
+    may stand without its name.
     """
 
     word: str
@@ -144,7 +144,7 @@ topologies: Registry[Topology] = Registry("topology", "hockney.network.topologie
 def parse_spec(text: str) -> Network:
     """A network in one word: `torus:8x8x4`, `fat-tree:nodes=148,leaf-ports=32:16,…`, `edges:FILE`.
 
-    `fat_tree` and `single_switch` are understood too: so the commands and the field `kind` spell them.
+    `fat_tree` and `single_switch`, as the field `kind` spells them, are understood too.
     RequestError for an unknown topology or option, a missing or wrong value, or a graph that is no network.
     """
     word, _, rest = text.strip().partition(":")
@@ -184,8 +184,8 @@ def whole(text: str) -> int:
 
 
 def limited(digits: str) -> int:
-    """What digits say, up to `LARGEST`."""
-    # By their number first: int() reads no more than some thousands.
+    """The number that `digits` write; RequestError above `LARGEST`."""
+    # int() refuses some thousands of digits, so their number is checked first.
     if len(digits.lstrip("0")) > len(str(LARGEST)):
         raise RequestError(f"{digits} is too large: {LARGEST} is the most", "give a smaller number")
     return int(digits)
@@ -205,7 +205,30 @@ def link_rate(text: str) -> float:
 Link = Annotated[
     float, Option("Rate of a link in one direction, for example 100Gbit/s.", read=link_rate, show=None)
 ]
-"""In bit/s; NaN where it is not known."""
+"""The rate in bit/s; NaN where it is unknown."""
+
+
+def direct_network(
+    kind: str,
+    nodes: int,
+    ends: NDArray[np.int64],
+    link: float,
+    attributes: Mapping[str, Any],
+    shape: tuple[int, ...] = (),
+) -> Network:
+    """A network whose nodes are the routers: single links `ends` (links, 2) of rate `link` in bit/s."""
+    return Network(
+        kind=kind,
+        nodes=nodes,
+        switches=0,
+        ends=ends,
+        parallel=np.ones(len(ends), np.int64),
+        bandwidth_bit_per_s=np.full(len(ends), link),
+        names=tuple(f"node {i}" for i in range(nodes)),
+        level=np.full(nodes, -1, np.int64),
+        shape=shape,
+        attributes=attributes,
+    )
 
 
 def check_size(vertices: int, kind: str) -> None:

@@ -18,7 +18,7 @@ _PARALLEL_HINT = "write xN for parallel links of one rate; those of another rate
 
 
 class _Read:
-    """What the lines say so far: vertices in the order in which they appear, bundles by their ends and rate."""
+    """The lines read so far: vertices in order of appearance, bundles by their ends and rate."""
 
     def __init__(self, path: str, link: float) -> None:
         self.path, self.link = path, link
@@ -76,7 +76,7 @@ class _Read:
         except RequestError as error:
             raise self.wrong(error.message, error.hint) from error
         if words:
-            raise self.wrong(f"{words[0]!r} is too much")
+            raise self.wrong(f"{words[0]!r} does not belong here")
         return parallel, rate
 
 

@@ -31,7 +31,7 @@ def ports(text: str) -> tuple[int, int]:
     """`32:16` → 32 ports down and 16 up; a bare number is down only."""
     match = re.fullmatch(r"\s*([0-9]+)(?::([0-9]+))?\s*", text)
     if match is None or not match[1].strip("0"):
-        raise RequestError(f"{text!r} are no ports", "write down:up, for example 32:16")
+        raise RequestError(f"{text!r} is not a number of ports", "write down:up, for example 32:16")
     return limited(match[1]), limited(match[2] or "0")
 
 
@@ -165,7 +165,7 @@ def _pod_leaves(
     if cores is None:
         for name, value in (("core-ports", core_ports), ("pod-leaves", pod_leaves)):
             if value is not None:
-                raise RequestError(f"{name} is for a tree of three levels, and there are no cores", "give cores")
+                raise RequestError(f"{name} needs a tree of three levels, and there are no cores", "give cores")
         if up:
             raise RequestError(
                 f"spine-ports: {up} ports up, and there are no cores to connect them to",

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from hockney.errors import RequestError
-from hockney.network.topologies.base import MOST_VERTICES, Link, Network, Topology, topologies
+from hockney.network.topologies.base import MOST_VERTICES, Link, Network, Topology, direct_network, topologies
 from hockney.options import Option
 
 
@@ -24,18 +24,7 @@ def hypercube(dimension: int, link: float = math.nan) -> Network:
     nodes = 2**dimension
     number = np.arange(nodes, dtype=np.int64)
     rows = [np.stack([low := number[number >> bit & 1 == 0], low | 1 << bit], -1) for bit in range(dimension)]
-    ends = np.concatenate(rows)
-    return Network(
-        kind="hypercube",
-        nodes=nodes,
-        switches=0,
-        ends=ends,
-        parallel=np.ones(len(ends), np.int64),
-        bandwidth_bit_per_s=np.full(len(ends), link),
-        names=tuple(f"node {i}" for i in range(nodes)),
-        level=np.full(nodes, -1, np.int64),
-        attributes={"dimension": dimension},
-    )
+    return direct_network("hypercube", nodes, np.concatenate(rows), link, {"dimension": dimension})
 
 
 class HypercubeOptions(BaseModel):

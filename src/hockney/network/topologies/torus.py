@@ -8,12 +8,20 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel
 
-from hockney.network.topologies.base import LARGEST, Link, Network, Topology, check_size, topologies
+from hockney.network.topologies.base import (
+    LARGEST,
+    Link,
+    Network,
+    Topology,
+    check_size,
+    direct_network,
+    topologies,
+)
 from hockney.options import Option
 from hockney.units import parse_extents
 
 MOST_EXTENTS = 20
-"""With more, all of them 2, there would be more nodes than a network has."""
+"""More extents, even if all were 2, would give more nodes than a network may have."""
 
 
 def extents(text: str, each: str = "nodes") -> tuple[int, ...]:
@@ -37,21 +45,9 @@ def torus(shape: tuple[int, ...], link: float = math.nan) -> Network:
             continue
         to = np.roll(at, -1, axis)
         pairs = np.stack([at, to], -1)
-        # Of two neighbours, around is the same way as straight on.
+        # With an extent of 2, both ways lead to the same neighbour.
         rows.append((pairs if extent > 2 else pairs.take([0], axis)).reshape(-1, 2))
-    ends = np.concatenate(rows)
-    return Network(
-        kind="torus",
-        nodes=nodes,
-        switches=0,
-        ends=ends,
-        parallel=np.ones(len(ends), np.int64),
-        bandwidth_bit_per_s=np.full(len(ends), link),
-        names=tuple(f"node {i}" for i in range(nodes)),
-        level=np.full(nodes, -1, np.int64),
-        shape=shape,
-        attributes={"shape": list(shape)},
-    )
+    return direct_network("torus", nodes, np.concatenate(rows), link, {"shape": list(shape)}, shape)
 
 
 class TorusOptions(BaseModel):

@@ -14,23 +14,23 @@ from hockney.errors import RequestError
 from hockney.network.topologies.base import Network
 
 Progress = Callable[[float, str], None]
-"""Told the share of a piece of work that is done, 0 to 1, and what the work is."""
+"""A function that takes the share of a piece of work that is done, 0 to 1, and what the work is."""
 
 MOST_PAIRS = 2**24
-"""Pairs of one demand: an alltoall of 4096; more do not fit the memory of a small machine."""
+"""The most pairs of one demand, an alltoall of 4096: more do not fit the memory of a small machine."""
 
 MOST_B = 10**18
-"""Of one message, an exabyte: whatever is summed over messages and links then is a finite number."""
+"""The largest message, an exabyte: sums over messages and links then stay finite."""
 
 MOST_CABLES = 2**24
-"""Each of them, in both directions, has a load of its own."""
+"""The most cables: each has a load of its own in both directions."""
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Senders and receivers, as vertices of a network."""
 
 
 def silent(_share: float, _what: str) -> None:
-    """Progress that nobody watches."""
+    """Report no progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +43,19 @@ class Demand:
 
     @classmethod
     def of(cls, source: Any, target: Any, size_B: Any = 1.0) -> Demand:
-        """From anything like arrays, one size for all or one each; none is empty or to oneself."""
+        """Messages from arrays, one size for all or one each; those that are empty or to oneself drop out."""
         source, target = np.asarray(source, np.int64).ravel(), np.asarray(target, np.int64).ravel()
         size = np.broadcast_to(np.asarray(size_B, np.float64), source.shape)
         sent = (source != target) & (size > 0)
         return cls(source[sent], target[sent], size[sent])
 
     def summed(self, count: int) -> Demand:
-        """At most one message for each pair of `count` ends, in order of the source and then of the target."""
+        """The same bytes in one message for each pair of `count` ends, sorted by source and then target."""
         key, where = np.unique(self.source * count + self.target, return_inverse=True)
         return Demand(key // count, key % count, added(where, self.size_B, len(key)))
 
     def placed(self, at: NDArray[np.int64]) -> Demand:
-        """With every end replaced by where it is; what then stays in its place is dropped."""
+        """The demand with each end replaced by its place; messages that stay in one place are dropped."""
         return Demand.of(at[self.source], at[self.target], self.size_B)
 
     @property
@@ -70,13 +70,13 @@ def added(where: NDArray[np.int64], weight: NDArray[np.float64], count: int) -> 
 
 
 def check_pairs(pairs: int, what: str) -> None:
-    """RequestError before more messages are listed than fit the memory."""
+    """RequestError where the messages would not fit the memory."""
     if pairs > MOST_PAIRS:
         raise RequestError(f"{what} is {pairs} messages, more than {MOST_PAIRS}", "ask for fewer nodes or ranks")
 
 
 def check_bytes(size_B: float, what: str) -> None:
-    """RequestError for a message larger than any."""
+    """RequestError for a message above `MOST_B`."""
     if size_B > MOST_B:
         raise RequestError(
             f"{what} is too large: a message has at most {MOST_B:.0e} bytes", "give a smaller size"
@@ -93,11 +93,11 @@ class Links:
     bundle: NDArray[np.int64]
     """(M,): the row of `network.ends`."""
     cable: NDArray[np.int64]
-    """(M,): which of its bundle, from 0."""
+    """(M,): the number of the cable in its bundle, from 0."""
 
     @classmethod
     def of(cls, network: Network) -> Links:
-        """Both directions of every cable. RequestError for more of them than memory holds."""
+        """Both directions of every cable; RequestError for more than `MOST_CABLES`."""
         if network.parallel.sum() > MOST_CABLES:
             raise RequestError(
                 f"{int(network.parallel.sum())} cables are too many to load one by one (at most {MOST_CABLES})",
@@ -149,7 +149,7 @@ class Allocated:
         return np.array_equal(self.nodes, np.arange(self.links.network.nodes))
 
     def by_coordinates(self, move: Callable[..., Any]) -> Pairs:
-        """Every node of a whole torus with the one at `move(coordinates, extents)`, both (dimensions, nodes)."""
+        """Every node of a whole torus with the node at `move(coordinates, extents)`, both (dimensions, nodes)."""
         shape = self.links.network.shape
         here = np.stack(np.unravel_index(self.nodes, shape))
         there = move(here, np.array(shape)[:, None])
@@ -158,24 +158,24 @@ class Allocated:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """What each directed link carries of a demand. `carried_B` (M,) is in the order of `links`."""
+    """The bytes of a demand that each directed link carries: `carried_B` (M,), in the order of `links`."""
 
     links: Links
     carried_B: NDArray[np.float64]
 
     @cached_property
     def congestion_B(self) -> NDArray[np.float64]:
-        """(M,): load divided by bandwidth, as bytes on a node's own link that take as long."""
+        """(M,): load divided by bandwidth, in the bytes that would take as long on a node's own link."""
         return self.carried_B / self.links.relative_bandwidth
 
     @property
     def worst_B(self) -> float:
-        """Of the most loaded link, as `congestion_B` counts."""
+        """The congestion of the most loaded link, in bytes."""
         return float(self.congestion_B.max(initial=0.0))
 
     @property
     def average_B(self) -> float:
-        """Over all directed links of the network, used or not."""
+        """The mean congestion of all directed links of the network, used or not, in bytes."""
         return float(self.congestion_B.mean()) if len(self.congestion_B) else 0.0
 
     @property
@@ -185,7 +185,7 @@ class Load:
 
     def most_loaded(self, count: int) -> list[tuple[str, float, float]]:
         """Names, bytes and congestion of the `count` most loaded links; equal ones in the network's order."""
-        # What differs by rounding alone is equal.
+        # Loads that differ by rounding alone are equal.
         order = np.argsort(-(self.congestion_B / (self.worst_B or 1.0)).round(9), kind="stable")[:count]
         return [
             (self.links.name(int(i)), float(self.carried_B[i]), float(self.congestion_B[i]))

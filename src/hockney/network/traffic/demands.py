@@ -1,4 +1,4 @@
-"""Traffic between nodes that topologies are judged by: a network and an allocation of its nodes in, pairs out."""
+"""Traffic by which topologies are judged: a network and an allocation of its nodes in, pairs of nodes out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hockney.network.traffic.worst import worst_of_permutations
 from hockney.registry import Registry
 
 MOST_ASSIGNED = 2048
-"""The assignment takes time in the cube of the nodes: some 10 s for so many."""
+"""The assignment's time grows as the cube of the nodes: some 10 s for this many."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ traffics.register("bit_complement")(Traffic("node i with node n − 1 − i, n a
 
 
 def nearest_neighbour(among: Allocated, _seed: int) -> Pairs:
-    """Along every link between two allocated nodes; without such links, to the next and the last in order."""
+    """Messages along every link between allocated nodes; without such links, to both neighbours in order."""
     links = among.links
     taking_part = np.zeros(links.network.vertices, np.bool_)
     taking_part[among.nodes] = True
@@ -93,7 +93,7 @@ traffics.register("nearest_neighbour")(
 
 
 def permutation(among: Allocated, seed: int) -> Pairs:
-    """A random permutation without regard to who stays with itself: such a node sends nothing."""
+    """A random permutation; a node that it maps to itself sends nothing."""
     return among.nodes, np.random.default_rng(seed).permutation(among.nodes)
 
 
@@ -101,9 +101,9 @@ traffics.register("permutation")(Traffic("a random permutation", permutation, is
 
 
 def random_bisection(among: Allocated, seed: int) -> Pairs:
-    """The nodes shuffled, then the first half with the second, both ways.
+    """The nodes shuffled, then the first half paired with the second, both ways.
 
-    Effective bisection bandwidth is measured so (Hoefler, Schneider, Lumsdaine 2008).
+    This traffic measures the effective bisection bandwidth (Hoefler, Schneider, Lumsdaine 2008).
     """
     half = len(among.nodes) // 2
     mixed = np.random.default_rng(seed).permutation(among.nodes)
@@ -127,7 +127,7 @@ traffics.register("tornado")(Traffic("⌈k/2⌉ − 1 further in each dimension 
 
 
 def transpose(among: Allocated, _seed: int) -> Pairs:
-    """On a cubic torus coordinates in reverse order; otherwise the nodes as a square matrix by rows."""
+    """Coordinates in reverse order on a cubic torus; elsewhere the nodes as a square matrix, transposed."""
     if among.is_whole and len(set(among.links.network.shape)) == 1:
         return among.by_coordinates(lambda here, _: here[::-1])
     side = math.isqrt(len(among.nodes))
@@ -147,9 +147,9 @@ traffics.register("transpose")(
 def worst_pairing(among: Allocated, _seed: int) -> Pairs:
     """Each node to one other, with the largest sum of hops of all such pairings (Hoefler et al. 2010, section 3).
 
-    On a whole torus the node ⌊k/2⌋ further in each dimension, on a whole hypercube the opposite corner: both as
-    far as there is. Otherwise an assignment of maximum weight. It is the worst by distance: another pairing may
-    load one link more.
+    The partner is the farthest node: on a whole torus ⌊k/2⌋ further in each dimension, on a whole hypercube the
+    opposite corner. Elsewhere an assignment of maximum weight finds it. The pairing is the worst by distance:
+    another one may load a link more.
     """
     network = among.links.network
     if among.is_whole and network.shape:

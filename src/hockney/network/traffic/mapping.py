@@ -16,12 +16,12 @@ from hockney.network.traffic.placements import NotApplicableError, Place, Situat
 from hockney.network.traffic.study import rounded
 
 DEFAULT = "linear"
-"""What others are compared with."""
+"""The placement that all others are compared with."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mapped:
-    """One placement of a pattern and what it does. Sizes are in the pattern's unit."""
+    """One placement of a pattern and the load it causes. Sizes are in the pattern's unit."""
 
     name: str
     place: Place
@@ -30,7 +30,7 @@ class Mapped:
 
     @property
     def worst(self) -> float:
-        """On the most loaded link, as on one link of a node that takes as long."""
+        """The congestion of the most loaded link."""
         return rounded(self.load.worst_B)
 
     @property
@@ -39,7 +39,7 @@ class Mapped:
         return rounded(self.of.hop_bytes(self.place))
 
     def as_data(self) -> dict[str, Any]:
-        """For JSON."""
+        """The placement as JSON."""
         demand = self.of.pattern.demand
         apart = self.of.hops[self.place[demand.source], self.place[demand.target]]
         most = self.load.most_loaded(1)
@@ -67,21 +67,21 @@ class MapComparison:
 
     @property
     def best(self) -> Mapped:
-        """The first."""
+        """The best placement."""
         return self.mapped[0]
 
     @property
     def default(self) -> Mapped:
-        """Rank after rank, node after node."""
+        """The placement `linear`."""
         return next(mapped for mapped in self.mapped if mapped.name == DEFAULT)
 
     def factor(self, of: str) -> float | None:
-        """How many times the best's `worst` or `hop_bytes` the default has; None where the best has none."""
+        """The default's `worst` or `hop_bytes` as a multiple of the best placement's; None where that is 0."""
         best, default = getattr(self.best, of), getattr(self.default, of)
         return rounded(default / best) if best else (1.0 if not default else None)
 
     def as_data(self) -> dict[str, Any]:
-        """For JSON."""
+        """The comparison as JSON."""
         pattern, network = self.of.pattern, self.of.among.links.network
         return {
             "pattern": pattern.spec,
@@ -127,10 +127,10 @@ def _hint(of: Situation) -> str:
 def compare(
     of: Situation, *, samples: int, own: Mapping[str, Place], progress: Progress = silent
 ) -> MapComparison:
-    """All placements that exist, and the user's own; random ones `samples` times: the median counts."""
+    """All placements that exist here, and the user's own; of `samples` random ones the median counts."""
     check_ranks(of)
 
-    # Routing takes the time where a pattern is large, and random maps are routed once for each sample.
+    # Large patterns spend their time in routing, and random maps are routed once for each sample.
     total = len(own) + sum(samples if placement.is_random else 1 for _, placement in placements)
     done = 0
 
@@ -157,7 +157,7 @@ def compare(
 
 
 def _rank(mapped: Mapped) -> tuple[float, float, bool, str]:
-    # Of equals the default comes first: nothing needs to be changed for it.
+    # The default comes first among equals: it needs no change.
     return mapped.worst, mapped.hop_bytes, mapped.name != DEFAULT, mapped.name
 
 

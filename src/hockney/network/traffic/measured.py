@@ -116,7 +116,7 @@ class ByHops:
         return np.array([pair.latency_s for pair in self.pairs])
 
     def classes(self) -> list[dict[str, float]]:
-        """For each number of hops how many pairs there are, and their least, median and largest latency."""
+        """The number of pairs by hops, with their least, median and largest latency."""
         classes = []
         for distance in np.unique(self.hops):
             latency_s = self.latency_s[self.hops == distance]
@@ -134,8 +134,8 @@ class ByHops:
     def fit(self) -> dict[str, Any]:
         """latency = base + per_hop · hops by least squares, with 95 % intervals where the pairs support any.
 
-        All times are of one size, of one magnitude: absolute residuals. Where only one number of hops was
-        measured, nothing is fitted and the reason is told.
+        All times are of one size and of one magnitude, so residuals are absolute. Where all pairs are equally far
+        apart, nothing is fitted, and `reason` says why.
         """
         if len(np.unique(self.hops)) < 2:
             return {

@@ -26,11 +26,11 @@ Place = NDArray[np.int64]
 """(ranks,): which of the allocated nodes a rank is on, as an index into `Allocated.nodes`."""
 
 MOST_TRIED = 64
-"""Ways to match extents; on a hypercube there are thousands that are alike."""
+"""The most ways of matching extents that are tried; a hypercube has thousands that are alike."""
 MOST_RANKS = 2048
-"""The costs of every rank on every node are kept: 32 MiB for so many."""
+"""The cost of every rank on every node is kept: 32 MiB for this many ranks."""
 MOST_WORK = 2**30
-"""Numbers touched by swaps, some seconds: a bound on work and not on time, so that a seed gives one result."""
+"""Numbers that swaps may touch, some seconds: a bound on work, not on time, so that a seed gives one result."""
 SWEEPS = 20
 
 
@@ -40,7 +40,7 @@ class NotApplicableError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """What is to be mapped: as many ranks as `ppn` on each of the allocated nodes."""
+    """A pattern to be mapped, with `ppn` ranks on each of the allocated nodes."""
 
     pattern: Pattern
     among: Allocated
@@ -164,7 +164,7 @@ placements.register("blocked")(PlacementRule("boxes of the grid on nodes and bel
 
 
 def folded(of: Situation) -> Place:
-    """Of the ways to match extents, the one with the fewest hop-bytes; a node has a box of the grid."""
+    """The match of extents with the fewest hop-bytes; each node has a box of the grid."""
     if not of.shape:
         raise NotApplicableError("the allocated nodes make no whole torus or hypercube")
     pattern = of.pattern
@@ -208,9 +208,10 @@ placements.register("morton")(PlacementRule("ranks and nodes along Morton's curv
 def optimised(of: Situation) -> Place:
     """Hop-bytes lowered by pairwise swaps until none helps or the work is done.
 
-    Starts: of the placements that have a rule, those with the least hop-bytes and the least loaded link, and a
-    greedy one that puts the rank with the most traffic to those already placed on the free node where it crosses
-    the fewest links (Hoefler and Snir 2011). The best of all that came by, by the most loaded link, is taken.
+    Swaps start from three placements: of those that follow a rule, the one with the fewest hop-bytes and the one
+    with the least congestion; and a greedy one, which puts the rank with the most traffic to placed ranks on the
+    free node where it crosses the fewest links (Hoefler and Snir 2011). The result is the best of all placements
+    seen, by the most loaded link.
     """
     if of.pattern.ranks > MOST_RANKS:
         raise NotApplicableError(f"{of.pattern.ranks} ranks take too long; up to {MOST_RANKS} are done")

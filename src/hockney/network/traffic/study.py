@@ -31,7 +31,7 @@ def alltoall_congestion(shape: tuple[int, ...]) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class TrafficStudy:
-    """What a traffic does to a network. Congestion is in messages on one link of a node, or as long on others."""
+    """The load of a traffic on a network; congestion counts messages on one link of a node."""
 
     among: Allocated
     traffic: str
@@ -78,12 +78,12 @@ class TrafficStudy:
     def factor_of_all_links(self) -> float:
         """Hoefler et al. 2010, equation (2): by how much a byte takes longer when all links of every node send.
 
-        Of pairings. Never below 1: what a node sends must leave by its own links.
+        The factor is defined for pairings, and never below 1: what a node sends must leave by its own links.
         """
         return self.worst / self.streams * self.injection_links
 
     def as_data(self, shown: int = 10) -> dict[str, Any]:
-        """For JSON; rates in B/s, None where bandwidths are not known."""
+        """The study as JSON; rates in B/s, None where bandwidths are unknown."""
         network = self.load.links.network
         rate = self.load.links.node_link_B_per_s
         traffic, routing = traffics.get(self.traffic), routings.get(self.routing)
@@ -167,7 +167,7 @@ def spread_of_samples(first: TrafficStudy, samples: int, progress: Progress = si
 
 
 def rounded(value: float) -> float:
-    """To twelve digits: sums of shares such as 1/3 end in noise after that."""
+    """The value to twelve digits: sums of shares such as 1/3 end in noise after that."""
     return float(f"{value:.12g}")
 
 

@@ -18,7 +18,7 @@ from hockney.errors import RequestError
 from hockney.network.traffic.base import Demand, Links
 
 MOST_BETWEEN = 8192
-"""Their hops take 512 MiB."""
+"""The most nodes between which all hops are held: they take 512 MiB."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -117,7 +117,7 @@ def by_source(demand: Demand, carry: Callable[[int, Ints, Floats], Floats], link
     order = np.argsort(demand.source, kind="stable")
     sources, begin = np.unique(demand.source[order], return_index=True)
     carried = np.zeros(len(links.tail))
-    # Of nothing, split makes one empty part.
+    # np.split makes one empty part of nothing.
     parts = np.split(order, begin[1:]) if len(order) else []
     for source, messages in zip(sources, parts, strict=True):
         carried += carry(int(source), demand.target[messages], demand.size_B[messages])
@@ -125,7 +125,7 @@ def by_source(demand: Demand, carry: Callable[[int, Ints, Floats], Floats], link
 
 
 def plain(links: Links) -> Walks:
-    """Any way along links. In a network with switches nodes do not pass on what is not theirs."""
+    """All walks along links. Nodes of a network with switches forward nothing."""
     network = links.network
     forwards = np.arange(network.vertices) >= (network.nodes if network.switches else 0)
     return Walks(links, links.tail, links.head, np.arange(len(links.tail)), np.arange(network.vertices), forwards)

@@ -18,11 +18,11 @@ from hockney.network.traffic.base import Allocated, Links, Pairs
 from hockney.network.traffic.walk import plain
 
 MOST_NODES = 512
-"""One assignment of so many takes some 50 ms, and a network without symmetry needs many."""
+"""One assignment of this many nodes takes some 50 ms, and a network without symmetry needs many."""
 MOST_SYMMETRIC = 2048
-"""Of a whole torus or hypercube, where one link of each extent is enough: 2 s for 12 × 12 × 12."""
+"""The most nodes of a whole torus or hypercube, where one link of each extent is enough: 2 s for 12 × 12 × 12."""
 LONGEST_S = 20.0
-"""Of all links of a network without symmetry; what takes longer is refused, not guessed."""
+"""The most time for all links of a network without symmetry; what takes longer is refused, not guessed."""
 
 Floats = NDArray[np.float64]
 _SAME = 1e-9
@@ -38,9 +38,9 @@ class WorstPermutation:
 
 
 def worst_of_permutations(among: Allocated) -> WorstPermutation:
-    """Over all permutations of the nodes allocated, every pair spread evenly over its shortest paths.
+    """The worst permutation of the allocated nodes, each pair spread evenly over its shortest paths.
 
-    RequestError for too many nodes, or links that take too long: no bound is known then.
+    RequestError for too many nodes, or where the links take too long: then no bound is known.
     """
     nodes, links = among.nodes, among.links
     is_symmetric = among.is_whole and (links.network.kind == "hypercube" or bool(links.network.shape))

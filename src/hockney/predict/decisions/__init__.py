@@ -1,1 +1,1 @@
-"""What an MPI library decides by itself, by library and version: facts read in the libraries' sources."""
+"""Decisions of MPI libraries by version: facts read in the libraries' sources."""

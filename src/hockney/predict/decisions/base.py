@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from hockney.registry import Registry
 
 Version = tuple[int, ...]
-"""(4, 1, 5) for 4.1.5; empty where a table does not tell."""
+"""(4, 1, 5) for 4.1.5; empty where a table does not name it."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ libraries: Registry[Decisions] = Registry(
 
 
 class LibraryDecisions(NamedTuple):
-    """Whose decisions hold for a table; `reason` says why there are none, or what they leave open."""
+    """The decisions that hold for a table; `reason` is why there are none, or what they leave open."""
 
     decisions: Decisions | None
     version: Version
@@ -103,7 +103,7 @@ class LibraryDecisions(NamedTuple):
 
 
 def decisions_for(mpi: str) -> LibraryDecisions:
-    """The library and version that a table's `mpi` column speaks of ("Open MPI 4.1.5", "MPICH 4.0.2", "")."""
+    """Decisions and version of the library in a table's `mpi` column ("Open MPI 4.1.5", "MPICH 4.0.2", "")."""
     number = re.search(r"\d+(?:\.\d+)*", mpi)
     version = tuple(int(part) for part in number[0].split(".")) if number else ()
     text = mpi.strip().lower()

@@ -1,4 +1,4 @@
-"""Fujitsu MPI (Fugaku): Open MPI's named algorithms; what it chooses by itself is its own and not published.
+"""Fujitsu MPI (Fugaku): Open MPI's named algorithms; its own default choices are not published.
 
 Fujitsu MPI 4.0.1 derives from Open MPI 4; its names that Open MPI has too are taken to be the same algorithms,
 with the same default segment size and fan-out. Its own (trinaryx3, bintree6d, trix6, 3dtorus, blacc3d, …) go
@@ -36,7 +36,7 @@ def named(
     segment_B: int = 0,
     element_B: int = 4,
 ) -> ScheduleChoice | None:
-    """As Open MPI's; None where the algorithm calls other collectives, which Fujitsu MPI chooses for itself."""
+    """Open MPI's answer; None where the algorithm calls other collectives: Fujitsu MPI chooses these itself."""
     return openmpi.named(
         operation, algorithm, (), ranks=ranks, size_B=size_B, segment_B=segment_B, element_B=element_B
     )

@@ -89,7 +89,7 @@ def _in_effect(operation: str, name: str, ranks: int | None) -> ScheduleChoice |
 
 
 def _refused(operation: str, name: str, ranks: int, size_B: int, element_B: int) -> bool:
-    """Outside of its conditions an algorithm is replaced by the automatic one (MPIR_CVAR_COLLECTIVE_FALLBACK)."""
+    """Whether the automatic choice replaces the algorithm here (MPIR_CVAR_COLLECTIVE_FALLBACK)."""
     if operation == "allgather" and name == "recursive_doubling":
         return ranks & (ranks - 1) != 0
     few = -(-size_B // element_B) < 1 << (ranks.bit_length() - 1)

@@ -80,7 +80,7 @@ SCHEDULES: dict[str, dict[str, str | None]] = {
         "butterfly": None,
     },
 }
-"""The names of the MPI_T enumerations, and our schedule for each."""
+"""The names of the MPI_T enumerations, and the schedule of each."""
 
 SPELLINGS: dict[str, dict[str, str]] = {
     "barrier": {"dissemination": "bruck"},
@@ -211,7 +211,7 @@ def _for_size(operation: str, algorithm: str, ranks: int, size_B: int, segment_B
 def _parts(
     operation: str, algorithm: str, ranks: int, size_B: int, version: Version, element_B: int
 ) -> tuple[InnerCollective, ...] | None:
-    """The collectives that an algorithm calls where they are not our schedule's; None where one is unknown."""
+    """The collectives that an algorithm calls, unless they are the schedule's; None where one is unknown."""
     if operation == "allreduce" and algorithm == "basic_linear":
         return (
             InnerCollective("reduce", size_B, ScheduleChoice("linear")),

@@ -33,7 +33,7 @@ class Models:
     few: int
 
     def predict(self, points: pd.DataFrame) -> Prediction:
-        """Times of the functions, extrapolated as far as asked; NaN for groups without one."""
+        """Times of the functions, extrapolated without limit; NaN for groups without one."""
         prediction = unknown(len(points))
         columns = _columns(points, self.parameters)
         for key, index in positions(points, self.group).items():

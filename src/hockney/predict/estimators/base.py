@@ -16,11 +16,11 @@ Array = NDArray[np.float64]
 
 
 Progress = Callable[[float, str], None]
-"""Told the share of a piece of work that is done, 0 to 1, and what the work is; a new piece begins at 0."""
+"""Receives the share of a piece of work that is done, 0 to 1, and its name; a new piece begins at 0."""
 
 
 def silent(_share: float, _what: str) -> None:
-    """Progress that nobody watches."""
+    """Progress that is not shown."""
 
 
 @dataclass(frozen=True)

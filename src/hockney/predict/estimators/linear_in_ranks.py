@@ -54,7 +54,7 @@ class RankLines:
     lines: dict[Hashable, RankLine]
 
     def predict(self, points: pd.DataFrame) -> Prediction:
-        """Times along the lines, extrapolated as far as asked; NaN for groups without a line."""
+        """Times along the lines, extrapolated without limit; NaN for groups without a line."""
         prediction = unknown(len(points))
         for key, index in positions(points, GROUP).items():
             fitted = self.lines.get(key)

@@ -18,7 +18,7 @@ from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
 from hockney.models.statistics import CONFIDENCE, NORMAL
-from hockney.predict.calibrate import Calibration, calibrate, play_all
+from hockney.predict.calibrate import Calibration, calibrate, replay_all
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
 from hockney.predict.estimators.base import (
     Array,
@@ -41,18 +41,18 @@ _MOST = 4000
 _TRIAL = 600
 """Points on which protocols are tried."""
 _BELIEVE = 10.0
-"""What a protocol must gain in log-likelihood over none."""
+"""Gain in log-likelihood from which on a protocol is believed."""
 _RENDEZVOUS_B = (8192.0, 131072.0)
-"""Where libraries switch protocol for non-blocking and for blocking sends (UCX: 8 KiB and 256 KiB, exclusive)."""
+"""Sizes at which libraries switch protocol for non-blocking and blocking sends (UCX: above 8 and 256 KiB)."""
 _HELD_B = 8192.0
-"""Where libraries stop to copy what they send (UCX's zero copy)."""
+"""The size above which libraries no longer copy what they send (UCX's zero copy)."""
 _LATE = 0.8
 """A step in the network's costs is looked for in the upper fifth of the training rank counts."""
 _FEWEST = 20
-"""Points below which nothing is said about how errors grow."""
+"""Least number of points from which the growth of errors is derived."""
 _UNKNOWN_GROWTH = 0.5
 _PARTS = (2, 4)
-"""Of the largest training run: from where on larger ones are predicted to see how errors grow."""
+"""Divisors of the largest training run: fits to the smaller runs predict the larger, to see how errors grow."""
 _BATCH = 512
 
 Index = NDArray[np.intp]
@@ -72,7 +72,7 @@ def procedure_of(source: str, statistic: str, system: System) -> str:
 
 
 def _without_limit(system: System) -> System:
-    """A table does not tell how many ranks a node holds, only how many it held."""
+    """The system with nodes of any size: a table shows how many ranks a node held, not how many it can hold."""
     return system.model_copy(
         update={"node": system.node.model_copy(update={"cores_per_cache": 64 * system.node.cores_per_cache})}
     )
@@ -162,7 +162,7 @@ class _Fit:
     held_above_B: float = _HELD_B
 
     def __post_init__(self) -> None:
-        self._played = 0
+        self._replayed = 0
         times = message_times(self.training.point_to_point, self.system)
         rate = self.system.network.bandwidth_B_per_s or 1e10
         self.start = Start(times, lambda size_B: 1e-7 + size_B / rate)
@@ -187,14 +187,14 @@ class _Fit:
     def fitted(self, layout: ParameterLayout, index: Index, steps: int) -> Calibration:
         scenarios = [self.chosen[int(i)] for i in index]
         begin = layout.start(self.start)
-        played = play_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
-        calibration = calibrate(played, self.measured_s[index], layout, begin, steps=steps)
-        self._played += index.size * steps
-        self.training.progress(min(self._played / self.work(), 1.0), "calibrating")
+        replays = replay_all(scenarios, [self.training.statistic] * len(scenarios), layout, begin)
+        calibration = calibrate(replays, self.measured_s[index], layout, begin, steps=steps)
+        self._replayed += index.size * steps
+        self.training.progress(min(self._replayed / self.work(), 1.0), "calibrating")
         return calibration
 
     def work(self) -> float:
-        """At most so many points are played, each step counted."""
+        """An upper bound of the simulations that the calibration takes, each step counted."""
         points = len(self.chosen)
         of_label = (Counter(scenario.label for scenario in self.chosen)).values()
         protocols = (
@@ -205,7 +205,7 @@ class _Fit:
         return 6 * protocols + 10 * min(points, _MOST) + 8 * len(_PARTS) * min(points, _TRIAL)
 
     def hold(self) -> None:
-        """Has senders wait until larger messages are out, unless something speaks against it."""
+        """Let senders of larger messages wait until these are out, unless the times contradict it."""
         sizes = np.array([scenario.size_B for scenario in self.chosen])
         trial = _sample(np.flatnonzero(sizes > _HELD_B), _TRIAL)
         if trial.size < _FEWEST:
@@ -216,9 +216,9 @@ class _Fit:
             self.held_above_B = _HELD_B
 
     def rendezvous(self) -> dict[str, float]:
-        """Above how many bytes messages of a schedule wait for their receiver, where something speaks for it.
+        """Rendezvous limit in bytes of each schedule whose times support one.
 
-        Each schedule by itself: libraries treat blocking and non-blocking sends differently.
+        Schedules are tried one by one, because libraries treat blocking and non-blocking sends differently.
         """
         limits_B: dict[str, float] = {}
         labels = np.array([scenario.label for scenario in self.chosen], dtype=object)
@@ -235,7 +235,7 @@ class _Fit:
         return limits_B
 
     def step(self, above_B: dict[str, float]) -> float:
-        """From how many ranks on the network costs more; infinity where nothing speaks for it."""
+        """The number of ranks from which on the network costs more; infinity where the times support none."""
         over = np.flatnonzero([scenario.place.is_spread for scenario in self.chosen])
         ranks = sorted({self.chosen[int(i)].ranks for i in over})
         late = [count for count in ranks if ranks[0] < _LATE * ranks[-1] <= count][-3:]
@@ -287,8 +287,8 @@ class _Fit:
             fit = self.fitted(fewer, _sample(low, _TRIAL), 8)
             larger = _sample(high, _TRIAL)
             tried = [self.chosen[i] for i in larger]
-            played = play_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
-            error = np.array([np.log(replay.time_s(fit.theta)) for replay in played]) - np.log(
+            replays = replay_all(tried, [self.training.statistic] * len(tried), fewer, fit.theta)
+            error = np.array([np.log(replay.time_s(fit.theta)) for replay in replays]) - np.log(
                 self.measured_s[larger]
             )
             inside = np.quantile(np.abs(fit.residual), CONFIDENCE)
@@ -297,14 +297,14 @@ class _Fit:
 
 
 def _sample(index: Index, most: int) -> Index:
-    """At most `most` of these positions, the same each time."""
+    """A random sample of at most `most` positions, the same each time."""
     if index.size <= most:
         return index
     return np.sort(np.random.default_rng(1).choice(index, most, replace=False))
 
 
 def _largest_message_B(scenario: Scenario) -> int:
-    """At most: blocks of all ranks may travel together."""
+    """The largest message that a schedule can send: blocks of all ranks may travel together."""
     return scenario.size_B * (scenario.ranks if sizes_are_blocks(scenario.label.split()[0]) else 1)
 
 
@@ -365,8 +365,8 @@ class _Simulated:
         self, index: list[int], scenarios: list[Scenario], mappings: list[str], prediction: Prediction
     ) -> None:
         fit = self.calibration
-        played = play_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
-        slopes = [replay.slope(fit.theta) for replay in played]
+        replays = replay_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
+        slopes = [replay.slope(fit.theta) for replay in replays]
         simulated_s = np.exp([value for value, _ in slopes])
         open_ln = NORMAL * fit.deviation([slope for _, slope in slopes])
         missed, deviation = self.missed.at(_where(scenarios, [mappings[i] for i in index], self.groups))

@@ -1,4 +1,4 @@
-"""What a card says of a machine: numbers with intervals, formulas, limits and provenance, as words."""
+"""The content of a card: a machine's numbers with intervals, formulas, limits and provenance, as text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hockney.report.views.fit_views import views_of
 from hockney.units import format_bytes
 
 _PLAIN = {"variant", "mpi", "mapping"}
-"""Their words speak for themselves."""
+"""Columns whose values need no name beside them."""
 _USUAL = {"default", "warm"}
 _TEXTBOOK = (
     ("barrier", "dissemination"),
@@ -37,13 +37,13 @@ _TEXTBOOK = (
     ("alltoall", "bruck"),
     ("alltoall", "pairwise"),
 )
-"""Good for small and for large data."""
+"""Algorithms that suit small data, and algorithms that suit large data."""
 _LOGGP = ("L", "o_s", "o_r", "g", "G")
 
 
 @dataclass(frozen=True)
 class Number:
-    """A quantity in words, its 95 % interval ("" where there is none)."""
+    """A quantity and its 95 % interval as text (`interval` is empty where there is none)."""
 
     name: str
     value: str
@@ -62,7 +62,7 @@ class CardFormula:
 
 @dataclass
 class CardModel:
-    """Something modelled: its numbers and its formulas."""
+    """The model of an operation, effect or collective: numbers and formulas."""
 
     title: str
     numbers: list[Number] = field(default_factory=list)
@@ -71,7 +71,7 @@ class CardModel:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether any of its numbers has one."""
+        """True if any number has an interval."""
         return any(number.interval for number in self.numbers)
 
 
@@ -95,7 +95,7 @@ class Card:
 
 
 def content(machine: Machine) -> Card:
-    """Everything the file says, the important first; a page takes of it what it can hold."""
+    """Everything in the file, the most important first; the layout takes as much as the pages hold."""
     entries = sorted(machine.point_to_point, key=_importance)
     congestions = Congestions(machine)
     return Card(
@@ -134,7 +134,7 @@ def fit_of(entry: Entry) -> Fit | None:
 
 
 def principal(entries: Sequence[Entry]) -> list[Entry]:
-    """Of each locality the first ping-pong, in the order of importance."""
+    """The first ping-pong of each locality, in the order of importance."""
     by_locality: dict[str, Entry] = {}
     for entry in sorted(entries, key=_importance):
         if entry.operation == "pingpong" and entry.fits:
@@ -143,11 +143,11 @@ def principal(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def label(entry: Entry, among: Sequence[Entry]) -> str:
-    """Locality in words, then what tells the entry from the others."""
+    """Locality in words, then what distinguishes the entry from the others."""
     telling = differences(among)
     silent = {"operation", "locality", "source", "system"}
     if len({other.variant for other in among}) > 1:
-        # The variant already says what these hold.
+        # The variant implies these.
         silent |= {"transport", "mapping"}
     rest = [
         word if name in _PLAIN else f"{name} {word}"
@@ -267,7 +267,7 @@ def _formula(view: View, statement: Statement) -> CardFormula:
 
 
 def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
-    """What must not be concluded, the gravest first."""
+    """What a reader must not conclude from the numbers, the most serious first."""
     limits = []
     shared = [label(entry, entries) for entry in entries if entry.oversubscribed]
     if shared:
@@ -299,7 +299,7 @@ def _limits(machine: Machine, entries: Sequence[Entry]) -> list[str]:
 
 
 def _remarks(entries: Sequence[Entry]) -> list[str]:
-    """Notes of entries and their fits, with whom they are of where that is not every entry."""
+    """Notes on entries and their fits; a note that holds for some entries begins with their labels."""
     of_note: dict[str, list[str]] = {}
     for entry in entries:
         fit = fit_of(entry)

@@ -1,4 +1,4 @@
-"""The card's figures: messages over sizes, collectives over ranks, and how well numbers are known."""
+"""Figures of the card: messages over sizes, collectives over ranks, and intervals of the parameters."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from hockney.units import format_bytes
 Array = NDArray[np.float64]
 
 WIDTH_IN = 7.3
-"""Of the printed area of A4 and letter paper."""
+"""Width of the printed area of A4 and letter paper."""
 _LARGEST_B = 2.0**24
-"""End of the curves of a model that was published without sizes."""
+"""The largest size drawn for a model that was published without sizes."""
 _MOST_RANKS = 65536
 _SMALL_B = 8.0
 _MOST_PARAMETERS, _MOST_OF_AN_EFFECT = 14, 3
 
 
 def messages(entries: Sequence[Entry], height_in: float) -> Figure | None:
-    """Time and throughput against size: fits as lines, measured points with intervals; None: no fit."""
+    """Time and throughput against size: fits as lines, measured points with intervals; None without a fit."""
     drawn = [(entry, fit) for entry in entries if (fit := fit_of(entry)) is not None]
     if not drawn:
         return None
@@ -124,7 +124,7 @@ def collectives(models: Sequence[CollectiveModel], height_in: float, width_in: f
 
 
 def known(machine: Machine, height_in: float, width_in: float) -> Figure | None:
-    """Each parameter's interval relative to its value: how well it is known; None where none has an interval."""
+    """The interval of each parameter relative to its value; None where no parameter has an interval."""
     widths = _relative(machine)
     if not widths:
         return None

@@ -1,6 +1,6 @@
-"""What of a card goes where, so that it fills two pages and never more: heights are estimated, the rest is named.
+"""The layout of a card on two pages, never more: heights are estimated, and the card counts what it leaves out.
 
-Millimetres on paper; the page box fits A4 and letter with margins of 12 mm.
+Lengths are millimetres on paper; the page box fits A4 and letter with margins of 12 mm.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ COLUMN_MM = 90.0
 COLUMN_HEIGHT_MM = 244.0
 _LINE_MM = 3.9
 _CHARACTER_MM = 1.52
-"""Of the body text, 8 pt, in the widest of the fonts that a reader may have."""
+"""Mean width of a character of the body text, 8 pt, in the widest font that a reader may have."""
 _SMALL = 0.92
 _ROW_MM = 4.6
 _VALUE_MM, _INTERVAL_MM = 3.5, 3.0
@@ -27,9 +27,9 @@ _FIGURE_MM = (58.0, 125.0)
 COLUMN_FIGURE_MM = 54.0
 _FORMULAS_MM = 78.0
 _SCALES = (0.86, 1.35)
-"""Of the letters of the second page: 6.9 pt can be read, 10.8 pt are large."""
+"""Least and largest scale of the second page's text: 6.9 pt can be read, 10.8 pt is large."""
 _FILL = 0.93
-"""Share of a column that estimates may fill: blocks do not break where it ends."""
+"""Share of a column that estimates may fill, since blocks do not break at its end."""
 _Detail = tuple[int, frozenset[View], int]
 _DETAILS: tuple[_Detail, ...] = (
     (9, frozenset(VIEWS), 99),
@@ -40,20 +40,20 @@ _DETAILS: tuple[_Detail, ...] = (
     (0, frozenset(), 12),
     (0, frozenset(), 6),
 )
-"""Statements of each view, which views, and numbers of each model: less and less of them."""
+"""Levels of detail, the fullest first: statements of each view, the views, and numbers of each model."""
 _LEAST_MM = {"Collectives": 50.0, "Limits": 62.0, "Provenance": 30.0}
-"""What these may always use of the second page."""
+"""Height of the second page that is reserved for these blocks."""
 _ENOUGH_MM = {"Limits": 95.0, "Provenance": 45.0}
-"""Beyond it formulas are not left out for them."""
+"""Height above which these blocks do not displace formulas."""
 _LONGEST = 230
-"""Characters of a limit or a line of provenance; the file has the rest."""
+"""Most characters of a limit or a line of provenance; the file has the rest."""
 
 VIEW_WORDS: dict[View, str] = {"asymptotic": "Θ", "dominant": "leading", "bounded": "bounds", "exact": "exact"}
 
 
 @dataclass
 class MessageRow:
-    """One line of messages: title and cells."""
+    """One row of the table of messages: title and cells."""
 
     title: str
     cells: list[Number]
@@ -61,7 +61,7 @@ class MessageRow:
 
 @dataclass
 class Block:
-    """A heading with models or with a list; `more` says what did not fit."""
+    """A heading with models or with a list; `more` says how much did not fit."""
 
     heading: str
     models: list[CardModel] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Block:
 
 @dataclass
 class Pages:
-    """Both pages: what fits, and the sizes that make it fit."""
+    """Both pages: the content that fits, and the sizes that make it fit."""
 
     rows: list[MessageRow]
     more_rows: str
@@ -85,9 +85,10 @@ class Pages:
 
 
 def lay_out(card: Card, *, column_figures: int, figure: bool) -> Pages:
-    """Both pages of a card; `column_figures` figures stand on the second page, `figure`: one on the first.
+    """Both pages of a card.
 
-    Without messages the first page has the effects and collectives.
+    `column_figures` figures stand on the second page; `figure` says whether one stands on the first. If there are
+    no messages, the effects and collectives stand on the first page.
     """
     models = [Block("Effects", models=card.effects), Block("Collectives", models=card.collectives)]
     words = [
@@ -125,7 +126,7 @@ def lay_out(card: Card, *, column_figures: int, figure: bool) -> Pages:
 
 
 def lines(text: str, width_mm: float, character_mm: float = _CHARACTER_MM) -> int:
-    """Lines that a text takes in a column of that width, at least one."""
+    """The number of lines that a text takes in a column of that width, at least one."""
     return max(1, math.ceil(len(text) * character_mm / width_mm))
 
 
@@ -158,9 +159,9 @@ def _kept_rows(rows: Sequence[MessageRow], room_mm: float) -> tuple[list[Message
 def _filled(
     required: Sequence[Block], optional: Sequence[Block], figures: int, height_mm: float
 ) -> tuple[list[Block], float]:
-    """The blocks that fit in two columns of that height, and how large their text is against 8 pt.
+    """The blocks that fit in two columns of that height, and the size of their text over 8 pt.
 
-    Formulas are left out before numbers are; `optional` blocks come only where there is room at 8 pt.
+    Formulas are left out before numbers are; `optional` blocks come only if there is room at 8 pt.
     """
     full_mm = 2 * _FILL * height_mm - figures * (COLUMN_FIGURE_MM + _HEADING_MM)
     needed_mm = 0.0
@@ -186,14 +187,14 @@ def _filled(
         if part is not None:
             kept.append(part)
             room_mm -= _block_mm(part)
-    # What limits the rest, and where it comes from, stands last.
+    # Limits and provenance stand last.
     kept.sort(key=lambda block: bool(block.lines))
     used_mm = sum(map(_block_mm, kept))
     return kept, min(_SCALES[1], max(_SCALES[0], math.sqrt(full_mm / max(used_mm, 1.0))))
 
 
 def _reduced(model: CardModel, detail: _Detail) -> CardModel:
-    """With so many statements of each of these views, and so many numbers."""
+    """The model at a level of detail: at most so many statements of each view, and so many numbers."""
     most, views, most_numbers = detail
     formulas: list[CardFormula] = []
     for formula in model.formulas:
@@ -206,7 +207,7 @@ def _reduced(model: CardModel, detail: _Detail) -> CardModel:
 
 
 def _cut(block: Block, room_mm: float) -> Block | None:
-    """As much of a block as fits, and how much does not; None where nothing does or there is nothing."""
+    """As much of a block as fits, and how much does not; None if nothing fits or the block is empty."""
     models: list[CardModel] = []
     kept: list[str] = []
     used_mm = _HEADING_MM + _LINE_MM

@@ -18,7 +18,7 @@ _MM_PER_IN = 25.4
 
 
 def render(machine: Machine, card: Card | None = None) -> str:
-    """The whole document; `card`: its content, where it was already made."""
+    """The whole document; `card` is its content if the caller has it already."""
     card = content(machine) if card is None else card
     entries = principal(machine.point_to_point)
     size_in = COLUMN_FIGURE_MM / _MM_PER_IN, COLUMN_MM / _MM_PER_IN
@@ -26,7 +26,7 @@ def render(machine: Machine, card: Card | None = None) -> str:
         (figure, title)
         for figure, title in (
             (collectives(machine.collectives, *size_in), "Collectives of 8 B over ranks"),
-            (known(machine, *size_in), "How well numbers are known"),
+            (known(machine, *size_in), "Intervals of the parameters"),
         )
         if figure is not None
     ]

@@ -1,4 +1,4 @@
-"""What the time of a collective lies between: optimum, best and worst mapping, the links of a torus."""
+"""Bounds on the time of a collective: optimum, best and worst mapping, the links of a torus."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _LOGGP = "Alexandrov, Ionescu, Schauser and Scheiman, SPAA 1995"
 
 
 def _least(fits: Sequence[Fit]) -> tuple[float, float]:
-    """What no message is faster than, in s, and no byte of one, in s/B: least T(m) and least T(m)/m of all fits.
+    """The least T(m) in s and the least T(m)/m in s/B of all fits: no message, and no byte of one, is faster.
 
-    A line's least is at one of its ends. T(m) is at least either; α and β of single regimes may both be zero.
+    The least of a line is at one of its ends. α and β of a single regime would not do: both may be zero.
     """
     ends = [
         (regime, size)
@@ -46,7 +46,7 @@ def _most(fits: Sequence[Fit]) -> tuple[float, float]:
 
 
 def _pairs(costs: CollectiveCosts) -> str:
-    """Whose fits a bound is of."""
+    """The pairs of ranks whose fits a bound is made from."""
     near, far = costs.localities
     return f"pairs from {near} to {far}, whichever take least or most" if near != far else f"every pair at {near}"
 
@@ -81,7 +81,7 @@ def _optimum(optimum: Optimum, costs: CollectiveCosts | None) -> Statement:
 def _mappings(form: ClosedForm, costs: CollectiveCosts | None, congestion: Congestion | None) -> Statement:
     """Count α + bytes β ≤ T ≤ count α + C bytes β, after equation (2).
 
-    Messages of a rank that serves all overlap: of all their α one at least is left, and all their bytes.
+    The messages of a rank that serves all overlap: the lower bound has one α, and all bytes.
     """
     alphas = ONE if form.serves_all else form.alpha
     crowded = _CONGESTION * form.bytes
@@ -93,7 +93,7 @@ def _mappings(form: ClosedForm, costs: CollectiveCosts | None, congestion: Conge
     else:
         alpha_s, beta_s_per_B = _least(costs.every)
         if form.serves_all and costs.loggp is not None:
-            # Back to back a byte may take less than in a message by itself, whose copies nothing hides.
+            # Back to back, a byte may take less than in a single message, whose copies nothing hides.
             beta_s_per_B = min(beta_s_per_B, costs.loggp.parameters["G"].value)
         low = [*numbers(alphas, form.bytes, alpha_s, beta_s_per_B), reduced]
         high = [*numbers(form.alpha, crowded, *_most(costs.every)), reduced]
@@ -105,8 +105,8 @@ def _mappings(form: ClosedForm, costs: CollectiveCosts | None, congestion: Conge
         source += f"; {congestion.definition.source}"
     elif costs is not None and form.has_bytes:
         where += "; C is not known: measure the effect congestion, or give --topology"
-    # Least time and least time per byte each bound a message from below, not their sum; reductions of a rank that
-    # serves all overlap its messages.
+    # The least time and the least time per byte each bound a message from below; their sum does not. The
+    # reductions of a rank that serves all overlap its messages.
     below, below_latex = total(low) if costs is None and not form.serves_all else largest(low)
     above, above_latex = total(high)
     relation, relation_latex = " ≤", r" \le"
@@ -121,9 +121,9 @@ def _mappings(form: ClosedForm, costs: CollectiveCosts | None, congestion: Conge
 
 
 def _served(form: ClosedForm, loggp: Fit, locality: str) -> Statement:
-    """One rank sends or receives P − 1 messages: P − 2 gaps between them, and one message's own time.
+    """One rank sends or receives P − 1 messages: P − 2 gaps between them, and the time of one message.
 
-    That time is L + o_s + o_r + (n − 1)G: a further gap at least, unless g is longer than an empty message.
+    That time, L + o_s + o_r + (n − 1)G, is at least one more gap unless g is longer than an empty message.
     """
     gap_s, per_byte_s = loggp.parameters["g"].value, loggp.parameters["G"].value
     gap, per_byte = quantity(gap_s, "s"), quantity(per_byte_s, "s/B")
@@ -144,7 +144,7 @@ def _served(form: ClosedForm, loggp: Fit, locality: str) -> Statement:
 def torus_bound(costs: CollectiveCosts | None, congestion: Congestion | None) -> Statement:
     """T ≥ g(P − 1) + n G max((P − 1)/6, C): injection by six links, or the links of a cubic torus.
 
-    On a torus that is given, P is the number of its nodes, and C is that of its extents.
+    If the torus is given, P is the number of its nodes, and C follows from its extents.
     """
     network = congestion.network if congestion is not None else None
     loggp = costs.loggp if costs is not None else None
@@ -171,7 +171,7 @@ def torus_bound(costs: CollectiveCosts | None, congestion: Congestion | None) ->
         where += f"; C = {exact:.6g}; {_PRINTED}: {congestion_as_printed(nodes):.6g}"
     text, mathematics = f"g·{nodes - 1} + {blocks:.6g}·n·G", latex(f"g·{nodes - 1} + {blocks:.6g}·n·G")
     if costs is not None:
-        # Without g of its own, only bytes count; G is 1/bandwidth.
+        # Without a fitted g only bytes count; G is 1/bandwidth.
         beta = loggp.parameters["G"].value if loggp else _least([costs.farthest])[1]
         gap = loggp.parameters["g"].value if loggp else 0.0
         fixed, rate = quantity(gap * (nodes - 1), "s"), format_rate(1 / (beta * blocks)) if beta else ""

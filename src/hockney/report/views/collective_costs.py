@@ -1,4 +1,4 @@
-"""What a collective's closed form takes from a machine: α, β of nearest and farthest ranks, and LogGP."""
+"""The machine's numbers for closed forms of collectives: α, β of nearest and farthest ranks, and LogGP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hockney.units import format_rate
 class CollectiveCosts:
     """Piecewise fits of ping-pongs between the nearest and the farthest ranks measured; LogGP of the farthest.
 
-    The nearest need not be the fastest, nor in everything: `between` are the other fits, for bounds.
+    The nearest ranks need not be the fastest: `between` holds the other fits, for bounds.
     """
 
     nearest: Fit
@@ -33,9 +33,9 @@ class CollectiveCosts:
 
 
 def costs_of(machine: Machine) -> CollectiveCosts | None:
-    """None where there is no piecewise fit of a ping-pong with the default variant and a warm cache.
+    """The costs from piecewise fits of ping-pongs with the default variant and a warm cache; None without any.
 
-    Ping-pongs of ranks that shared a core are left out: their times are the scheduler's.
+    Ping-pongs of ranks that shared a core are left out: their times are those of the scheduler.
     """
     usual = sorted(
         (

@@ -23,7 +23,7 @@ from hockney.units import format_rate
 
 @dataclass(frozen=True)
 class CollectiveViews:
-    """The views of one algorithm, and what they leave out, in words."""
+    """The views of one algorithm, and notes on what they leave out."""
 
     operation: str
     algorithm: str
@@ -41,8 +41,9 @@ def views_of_collective(
 ) -> list[CollectiveViews]:
     """T(P, n) of one algorithm, or of all; n is the whole vector or one rank's block, as in the tidy table.
 
-    With `costs` the machine's numbers follow the symbols; with `ranks` too, the exact view is T(n) for so many
-    ranks, by the sizes of the messages in the algorithm's schedule. RequestError for unknown words.
+    With `costs` the machine's numbers follow the symbols; with `ranks` as well, the exact view is T(n) for that
+    number of ranks, by the sizes of the messages in the algorithm's schedule. RequestError for an unknown
+    operation or algorithm.
     """
     forms = collective_models.get(operation).forms
     if algorithm and algorithm not in forms:
@@ -87,7 +88,7 @@ def _views(
 
 
 def _without_n(views: Views) -> Views:
-    """Of a barrier, which has no bytes: T(P) for T(P, n)."""
+    """The views of a barrier, which has no bytes: T(P) for T(P, n)."""
     pattern = re.compile(r"T\((\w+), n\)")
 
     def plain(statement: Statement) -> Statement:
@@ -107,7 +108,7 @@ def _asymptotic(form: ClosedForm) -> Statement:
 
 
 def _relation(is_exact: bool) -> tuple[str, str]:
-    """As text and as LaTeX."""
+    """The relation as text and as LaTeX."""
     return ("=", "=") if is_exact else ("≤", r"\le")
 
 
@@ -155,7 +156,7 @@ def _by_regime(form: ClosedForm, fit: Fit) -> list[Statement]:
 
 
 def _at(operation: str, algorithm: str, ranks: int, fit: Fit) -> tuple[list[Statement], list[str]]:
-    """T(n) for so many ranks, every round with the α and β of the size of its message; or why not."""
+    """T(n) on that many ranks, each round with α and β for the size of its message; or a note why not."""
     shares = shares_of(operation, algorithm, ranks)
     if isinstance(shares, str):
         return [], [f"on {ranks} ranks: {shares}"]

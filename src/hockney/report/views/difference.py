@@ -19,11 +19,11 @@ Verdict = Literal["differs", "cannot be told", "no interval", "equal"]
 """Intervals apart; intervals that overlap; one of them missing; the same number without an interval."""
 
 LEVEL = 0.05
-"""Share of 95 % intervals that miss their value: the most that two of one value lie apart by chance."""
+"""Share of 95 % intervals that miss their value: at most this share of equal pairs lie apart by chance."""
 
 _OF_THE_MACHINE = ("system", "source", "mpi")
 _GIVEN_UP = (*_OF_THE_MACHINE, "transport", "nodes", "ppn", "ranks", "mapping")
-"""Words that may differ between two machines without making the entries different things, given up in turn."""
+"""Words in which two comparable entries may differ, in the order in which the comparison drops them."""
 
 T = TypeVar("T")
 _Key = tuple[tuple[str, str], ...]
@@ -31,11 +31,10 @@ _Key = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class QuantityComparison:
-    """One quantity in both machines; `ratio` is b / a, with what it lies between.
+    """One quantity in both machines; `ratio` is b / a, and lies between `low` and `high`.
 
-    None where a is not positive, or the ratio more than a number holds.
-
-    The ends of the ratio are b.low / a.high and b.high / a.low: they hold whatever the two have in common.
+    `ratio` is None if a is not positive or the quotient overflows. `low` and `high` are b.low / a.high and
+    b.high / a.low: they hold whether or not the errors of a and b are correlated.
     """
 
     where: str
@@ -48,7 +47,7 @@ class QuantityComparison:
     high: float | None
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data; None where something is not known."""
+        """Plain data; what is not known is None."""
         return {
             "where": self.where,
             "quantity": self.name,
@@ -63,7 +62,7 @@ class QuantityComparison:
 
 @dataclass
 class Difference:
-    """All that two machines have in common, what only one of them has, and what else must be said."""
+    """The comparisons of two machines, what only one of them has, and remarks."""
 
     comparisons: list[QuantityComparison] = field(default_factory=list)
     only_in_a: list[str] = field(default_factory=list)
@@ -71,25 +70,25 @@ class Difference:
     remarks: list[str] = field(default_factory=list)
 
     def of(self, verdict: Verdict) -> list[QuantityComparison]:
-        """The comparisons that ended so."""
+        """The comparisons with this verdict."""
         return [comparison for comparison in self.comparisons if comparison.verdict == verdict]
 
     @property
     def judged(self) -> int:
-        """Comparisons with an interval on both sides."""
+        """The number of comparisons with an interval on both sides."""
         return len(self.of("differs")) + len(self.of("cannot be told"))
 
     @property
     def by_chance(self) -> float:
-        """The most differences that would be expected if there were none."""
+        """The most differences to expect by chance if nothing differed."""
         return LEVEL * self.judged
 
 
 def difference(a: Machine, b: Machine, *, points: bool = False) -> Difference:
-    """Every entry, effect and collective that both have; with `points` every measured size of the entries too.
+    """Compare every entry, effect and collective that both have; with `points` every measured size as well.
 
-    Two are of one kind where operation, locality, variant, cache and everything else held fixed agree; words of
-    `_GIVEN_UP` may differ (a remark says so) as long as that leaves one of a kind in each machine.
+    Two entries match if operation, locality, variant, cache and all other fixed columns agree. The words of
+    `_GIVEN_UP` may differ, with a remark, as long as each machine has at most one such entry.
     """
     diff = Difference()
     _entries(a, b, diff, points=points)
@@ -99,7 +98,7 @@ def difference(a: Machine, b: Machine, *, points: bool = False) -> Difference:
 
 
 def compare(where: str, name: str, a: Parameter, b: Parameter) -> QuantityComparison:
-    """`a` and `b` of one unit; they differ where their 95 % intervals are apart."""
+    """Compare `a` and `b`, which have the same unit; they differ if their 95 % intervals are apart."""
     ratio = _ratio(b.value, a.value)
     if a.low is None or a.high is None or b.low is None or b.high is None:
         verdict: Verdict = "equal" if a.value == b.value else "no interval"
@@ -119,7 +118,7 @@ def compare(where: str, name: str, a: Parameter, b: Parameter) -> QuantityCompar
 
 
 def _ratio(over: float, under: float) -> float | None:
-    """None where there is none, or none that a number can hold."""
+    """The quotient; None if `under` is not positive or the quotient overflows."""
     ratio = over / under if under > 0 else math.inf
     return ratio if math.isfinite(ratio) else None
 
@@ -193,7 +192,7 @@ def _parameters(where: str, a: Mapping[str, Parameter], b: Mapping[str, Paramete
 def _matched(
     a: Sequence[T], b: Sequence[T], identity: Callable[[T], Mapping[str, str]], diff: Difference
 ) -> list[tuple[str, T, T]]:
-    """(title, of a, of b) of what both have, in the order of a; the rest goes to `found`."""
+    """(title, of a, of b) of what both have, in the order of a; the others go to `diff`."""
     dropped = _droppable(a, b, identity)
     by_key = [{_key(identity(item), dropped): item for item in side} for side in (a, b)]
     diff.only_in_a += [_title(key) for key in by_key[0] if key not in by_key[1]]
@@ -209,7 +208,7 @@ def _matched(
 
 
 def _droppable(a: Sequence[T], b: Sequence[T], identity: Callable[[T], Mapping[str, str]]) -> list[str]:
-    """Names that both sides can do without and still tell their own apart."""
+    """Names without which the items of either side remain distinct."""
     dropped: list[str] = []
     for name in _GIVEN_UP:
         candidate = [*dropped, name]
@@ -219,13 +218,13 @@ def _droppable(a: Sequence[T], b: Sequence[T], identity: Callable[[T], Mapping[s
 
 
 def _key(identity: Mapping[str, str], dropped: Sequence[str]) -> _Key:
-    # What a source does not name is the default.
+    # A source that names no variant means the default.
     named = {**identity, "variant": identity.get("variant") or "default"}
     return tuple((name, word) for name, word in named.items() if word and name not in dropped)
 
 
 def _title(key: _Key) -> str:
-    """`pingpong, locality cache, variant tcp`: the first word speaks for itself."""
+    """`pingpong, locality cache, variant tcp`; the first word needs no name beside it."""
     (_, first), *rest = key
     silent = {("locality", UNKNOWN), ("variant", "default")}
     return ", ".join([first, *(f"{name} {word}" for name, word in rest if (name, word) not in silent)])

@@ -1,4 +1,4 @@
-"""What two machines differ in, as a person reads it, and the same as plain data."""
+"""The differences between two machines as text and tables, and as plain data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def as_tables(diff: Difference) -> Iterator[Table]:
 
 
 def summary(diff: Difference) -> str:
-    """How many differ, how many would by chance, what only one of them has, and what cannot be compared."""
+    """Counts of differences, found and expected by chance, then what only one machine has, and remarks."""
     lines = [_counts(diff)]
     if diff.judged:
         lines.append(
@@ -54,7 +54,7 @@ def summary(diff: Difference) -> str:
 
 
 def as_data(names: tuple[str, str], machines: tuple[Machine, Machine], diff: Difference) -> dict[str, Any]:
-    """What `diff --json` prints."""
+    """The data that `diff --json` prints."""
     sides = {
         letter: {
             "machine": name,
@@ -88,7 +88,7 @@ def ratio(comparison: QuantityComparison) -> str:
 
 def _counts(diff: Difference) -> str:
     if not diff.comparisons:
-        return "nothing to compare: no entry, effect or collective is in both"
+        return "nothing to compare: the machines have no entry, effect or collective in common"
     counts = [
         f"{len(diff.of('differs'))} differ (their 95 % intervals are apart)",
         f"{len(diff.of('cannot be told'))} cannot be told apart (they overlap)",
@@ -101,7 +101,7 @@ def _counts(diff: Difference) -> str:
 
 def _identity(machine: Machine) -> str:
     libraries = ", ".join(library.name or library.library for library in machine.mpi)
-    return ": ".join(filter(None, [machine.system.name, libraries])) or "nothing is known of it"
+    return ": ".join(filter(None, [machine.system.name, libraries])) or "unknown system"
 
 
 def _value(parameter: Parameter) -> str:

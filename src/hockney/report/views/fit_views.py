@@ -17,9 +17,9 @@ _FAR_LATEX = r"T(n);\quad \text{not a bound, every node with the farthest other:
 def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Views:
     """T(n), n bytes, from the coarsest statement to the finest.
 
-    `bounded` is equation (2) with the congestion of the machine where the two ranks may sit on different nodes;
-    without it, and where it is 1, the interval that held for points the fit had not seen; nothing where there is
-    neither, or where a parameter is negative.
+    `bounded` is equation (2) with the congestion of the machine if the two ranks may be on different nodes. If
+    the congestion is not known or is 1, it is the interval that held for points the fit had not seen. It is empty
+    if there is neither, or if a parameter is negative.
     """
     last = fit.regimes[-1]
     if last.beta_s_per_B.value > 0:
@@ -53,15 +53,15 @@ def views_of(entry: Entry, fit: Fit, congestion: Congestion | None = None) -> Vi
 
 
 def _is_more(congestion: Congestion) -> bool:
-    """With C = 1 equation (2) is no interval: what is left is how far times lie from the fit."""
+    """True if equation (2) is an interval; with C = 1 only the scatter of times around the fit remains."""
     return congestion.value is None or congestion.value > 1
 
 
 def _congested(fit: Fit, index: int, congestion: Congestion) -> Statement | None:
     """(α + βn)/f ≤ T ≤ (α + C·βn)·f: half of the times lie below a fit of medians, so f is on either side.
 
-    From below only where C is of a pairing that others exceed. f: the factor that held for points left out. Where
-    it is not known, the statement says that it is of medians.
+    If C is that of a pairing that others exceed, the upper end is no bound. f is the factor that held for points
+    left out; if it is not known, the statement says that it is about medians.
     """
     regime = fit.regimes[index]
     beta, source = regime.beta_s_per_B.value, f"Hoefler et al. 2010, equation (2); {congestion.definition.source}"

@@ -1,4 +1,4 @@
-"""How large an algorithm's messages are, round by round, and what they take where α and β depend on size."""
+"""The sizes of an algorithm's messages, round by round, and their time if α and β depend on size."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.units import format_bytes
 
 MOST_STEPS = 2**18
-"""Of all ranks together: a second to generate."""
+"""Most steps of all ranks together: a second to generate."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """Messages on the critical path as multiples of n, one for each round, and reduced bytes as one.
+    """Messages on the critical path as multiples of n, one for each round, and reduced bytes as a multiple of n.
 
-    Not `is_exact`: not every largest message waits for that of the round before; their sum is an upper bound.
+    If the largest message of some round does not wait for that of the round before, the sum over rounds is an
+    upper bound and `is_exact` is False.
     """
 
     of_n: NDArray[np.float64]
@@ -43,7 +44,7 @@ class Piece:
 
 
 def shares_of(operation: str, algorithm: str, ranks: int) -> Shares | str:
-    """From the schedule without segments; in words why there is none."""
+    """The shares by the schedule without segments; the reason as text if there is none."""
     if (operation, algorithm) not in {(known.collective, known.name) for known in _core.algorithms()}:
         return "it has no schedule"
     elements = math.lcm(2 ** (ranks.bit_length() - 1), ranks) if COLLECTIVES[operation].has_size else 0
@@ -64,7 +65,7 @@ def shares_of(operation: str, algorithm: str, ranks: int) -> Shares | str:
 
 
 def by_size(shares: Shares, fit: Fit) -> list[Piece]:
-    """T(n) as straight lines end to end: a break wherever a message of some round comes to a break of the fit."""
+    """T(n) in linear pieces, with a break wherever a message of some round reaches a break of the fit."""
     moving = shares.of_n[shares.of_n > 0]
     breaks = sorted(
         {

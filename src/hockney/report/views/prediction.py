@@ -1,4 +1,4 @@
-"""Predictions as a person reads them, and the same as plain data."""
+"""Predictions as text and as plain data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hockney.units import format_bytes, format_rate, format_time
 
 
 def as_text(heading: str, entry: Entry, predictions: Sequence[MessagePrediction]) -> str:
-    """`heading` and, per size, the time with its interval, the bandwidth, and the formula it comes from."""
+    """`heading`, then for each size the time with its interval, the bandwidth and the formula."""
     lines = [heading]
     if entry.oversubscribed:
         lines.append(OVERSUBSCRIBED)
@@ -32,7 +32,7 @@ def as_text(heading: str, entry: Entry, predictions: Sequence[MessagePrediction]
 
 
 def as_data(entry: Entry, model: str, predictions: Sequence[MessagePrediction]) -> dict[str, Any]:
-    """What `predict --json` prints."""
+    """The data that `predict --json` prints."""
     return {
         **words(entry),
         "model": model,
@@ -56,7 +56,7 @@ def as_data(entry: Entry, model: str, predictions: Sequence[MessagePrediction]) 
 
 
 def warnings(entry: Entry, predictions: Sequence[MessagePrediction]) -> list[str]:
-    """What limits them: sizes outside the measured ones, ranks that shared cores, models of others."""
+    """Limits of the predictions: sizes that were not measured, ranks that shared cores, published models."""
     remarks = [
         f"{format_bytes(prediction.size_B)}: {prediction.remark}"
         for prediction in predictions

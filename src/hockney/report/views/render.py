@@ -1,4 +1,4 @@
-"""A machine as a person reads it: formulas, tables, LaTeX, and the same content as plain data."""
+"""A machine as formulas, tables and LaTeX, and the same content as plain data."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def chosen(machine: Machine, model: str) -> Machine:
 
 
 def preferred(machine: Machine) -> Machine:
-    """`machine` with one fit an entry, the one whose numbers stand for it where one line must do."""
+    """`machine` with one fit for each entry, the fit that represents the entry where there is one line for it."""
     entries = []
     for entry in machine.point_to_point:
         name = preferred_model(entry.fits)
@@ -46,7 +46,7 @@ def preferred(machine: Machine) -> Machine:
 
 
 def overview(machine: Machine) -> dict[str, Any]:
-    """What `fit --json` and `show --json` print: every entry with its models; the points stay in the file."""
+    """The data that `fit --json` and `show --json` print: every entry with its models, without the points."""
     return {
         "schema_version": machine.schema_version,
         "hockney_version": machine.hockney_version,
@@ -68,9 +68,9 @@ def oversubscription(machine: Machine) -> list[str]:
 
 
 def as_formulas(machine: Machine, figures: bool = False) -> str:
-    """What was measured; then per entry and model a heading and one line per regime.
+    """System and libraries, then for each entry and model a heading and one line for each regime.
 
-    With `figures` a line follows with latency, asymptotic bandwidth, n½ and errors.
+    With `figures` another line has latency, asymptotic bandwidth, n½ and errors.
     """
     libraries = ", ".join(library.name or library.library for library in machine.mpi)
     blocks = [": ".join(filter(None, [machine.system.name, libraries]))]
@@ -92,7 +92,7 @@ def as_formulas(machine: Machine, figures: bool = False) -> str:
 
 
 def as_latex(machine: Machine, more: Sequence[str] = ()) -> str:
-    """A complete LaTeX document with one displayed equation per entry and model, and `more` lines behind them."""
+    """A complete LaTeX document: one displayed equation for each entry and model, then the lines of `more`."""
     lines = [r"\documentclass{article}", r"\usepackage{amsmath}", r"\begin{document}"]
     for entry in machine.point_to_point:
         for name, fit in entry.fits.items():
@@ -105,7 +105,7 @@ def as_latex(machine: Machine, more: Sequence[str] = ()) -> str:
 
 
 def as_tables(machine: Machine) -> Iterator[Table]:
-    """Per entry: all models side by side with their quality, then their regimes and parameters."""
+    """Two tables for each entry: all models side by side with their quality, then regimes and parameters."""
     for entry in machine.point_to_point:
         remark = f"\n{OVERSUBSCRIBED}" if entry.oversubscribed else ""
         yield _models_table(entry, f"{title(entry, machine.point_to_point)}{remark}")
@@ -190,7 +190,7 @@ def _parameters_table(entry: Entry) -> Table:
             _parameter(table, "" if index else name, f"{low} … {high}", "α", regime.alpha_s)
             _parameter(table, "", "", "1/β", inverse(regime.beta_s_per_B, "B/s"))
         for word, parameter in fit.parameters.items():
-            # The first α and the last 1/β, once more.
+            # These repeat the first α and the last 1/β.
             if word not in ("latency_s", "bandwidth_B_per_s"):
                 _parameter(table, "", "", word, parameter)
         _parameter(table, "", "", "n½", half_bandwidth_size(entry, fit))
@@ -203,7 +203,7 @@ def _parameter(table: Table, model: str, sizes: str, word: str, parameter: Param
 
 
 def new_table(heading: str, *columns: str) -> Table:
-    """An empty table in the look of all of them: the first column to the left, numbers to the right."""
+    """An empty table in the common style: the first column is set left, the others right."""
     table = Table(
         title=Text(heading) if heading else None, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
     )
@@ -213,7 +213,7 @@ def new_table(heading: str, *columns: str) -> Table:
 
 
 def add_row(table: Table, *cells: str) -> None:
-    """A row of plain text: a user's words may hold brackets, which rich would take for markup."""
+    """Add a row of plain text: brackets in a user's words are no markup."""
     table.add_row(*(Text(cell) for cell in cells))
 
 

@@ -64,23 +64,23 @@ def latex_words(text: str) -> str:
 
 
 def sections_text(sections: Sequence[ModelSection], views: Sequence[View], whole: bool) -> str:
-    """Blocks with a heading each. `whole`: parameters too, and the views are not named where there is one."""
+    """A block with a heading for each section; with `whole` it has the parameters too."""
     blocks = []
     for section in sections:
         lines = [section.heading]
         if whole:
             lines += [f"  {parameter_line(name, parameter)}" for name, parameter in section.parameters.items()]
-        lines += [f"  {view}: {_said(statement)}" for view in views for statement in section.views.of(view)]
-        # Nothing is said of a section without any statement: its lines say why.
+        lines += [f"  {view}: {_line(statement)}" for view in views for statement in section.views.of(view)]
+        # The lines of a section without any statement say why it has none.
         if not whole and section.missing and any(section.views.of(view) for view in VIEWS):
             lines += [f"  {view}: {section.missing}" for view in views if not section.views.of(view)]
-        lines += [f"  as printed: {_said(statement)}" for statement in section.as_printed]
+        lines += [f"  as printed: {_line(statement)}" for statement in section.as_printed]
         lines += [f"  {line}" for line in section.lines]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
-def _said(statement: Statement) -> str:
+def _line(statement: Statement) -> str:
     return f"{statement.text} — {statement.where}" if statement.where else statement.text
 
 
@@ -101,7 +101,7 @@ def sections_latex(sections: Sequence[ModelSection], views: Sequence[View]) -> l
 
 
 def sections_tables(sections: Sequence[ModelSection], views: Sequence[View]) -> Iterator[Table]:
-    """For each section its parameters, its statements and its points."""
+    """Tables of the parameters, statements and points of each section."""
     for section in sections:
         heading = section.heading
         if section.parameters:
@@ -130,7 +130,7 @@ def sections_tables(sections: Sequence[ModelSection], views: Sequence[View]) -> 
 
 
 def sections_data(sections: Sequence[ModelSection], views: Sequence[View]) -> list[dict[str, Any]]:
-    """What `--json` has: everything, with the views asked for."""
+    """The data that `--json` prints: all data of each section, with the given views."""
     return [
         {
             **section.data,

@@ -1,4 +1,4 @@
-"""What `hockney show` prints beside the formulas of point-to-point fits: a heading, lines and four views each."""
+"""Sections of `hockney show`: fits, effects and collectives, each with a heading, lines and four views."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from hockney.report.views.collective_views import views_of_collective
 from hockney.report.views.fit_views import views_of
 
 COLLECTIVES = "collectives"
-"""Word for all of them where an operation is asked for."""
+"""The word for all collectives in the place of an operation."""
 
 
 @dataclass(frozen=True)
 class ModelSection:
-    """`data` is what `--json` has of it; `lines` say what no view does: why there is no model, notes."""
+    """A model in four views; `data` is for `--json`, and `lines` hold notes, or why there is no model."""
 
     heading: str
     views: Views
@@ -36,11 +36,11 @@ class ModelSection:
     as_printed: list[Statement] = field(default_factory=list)
     points: list[dict[str, Cell]] = field(default_factory=list)
     missing: str = ""
-    """Why a view has no statement, where one has none."""
+    """The reason why a view has no statement."""
 
 
 def of_fits(machine: Machine, congestions: Congestions | None) -> list[ModelSection]:
-    """Every fit of every entry. The data are its views."""
+    """Sections on every fit of every entry; their data are the views."""
     sections = []
     for entry in machine.point_to_point:
         for name, fit in entry.fits.items():
@@ -56,16 +56,18 @@ def of_fits(machine: Machine, congestions: Congestions | None) -> list[ModelSect
 
 
 def _no_bounds(fit: Fit) -> str:
-    """The other views every fit has."""
+    """The reason why a fit has no bounds; it always has the other views."""
     if fit.nonphysical:
         return "no bounds: a parameter is negative"
-    return "no bounds: no C and no error of points left out is known; measure congestion, or give --topology"
+    return (
+        "no bounds: neither C nor the error of points left out is known; measure congestion, or give --topology"
+    )
 
 
 def of_effects(
     machine: Machine, name: str | None = None, locality: str | None = None, variant: str | None = None
 ) -> list[ModelSection]:
-    """The effects of the file, or those asked for. RequestError where one is asked for that was not measured."""
+    """Sections on the effects of the file that match. RequestError for a name that the file does not have."""
     effects = [effect for effect in machine.effects if name in (None, effect.effect)]
     if name is not None and not effects:
         known = ", ".join(sorted({effect.effect for effect in machine.effects})) or "none"
@@ -82,7 +84,7 @@ def of_effects(
 
 def _of_effect(effect: Effect, among: Sequence[Effect]) -> ModelSection:
     alike = [other for other in among if other.effect == effect.effect]
-    # Systems and placements are told where there are several.
+    # The heading names systems and placements if there are several.
     differing = [name for name in ("system", "placement") if len({getattr(other, name) for other in alike}) > 1]
     words = {
         "locality": effect.locality,
@@ -119,7 +121,7 @@ def of_collectives(
     ranks: int | None = None,
     congestion: Congestion | None = None,
 ) -> list[ModelSection]:
-    """Published or fitted models of the file, and of an operation that is asked for the closed forms too.
+    """Sections on published or fitted models of the file; with an operation, on its closed forms too.
 
     RequestError for an unknown operation or algorithm.
     """
@@ -171,12 +173,12 @@ def _unstated(source: str) -> str:
 
 
 def effects_known(machine: Machine) -> list[str]:
-    """Names of effects that a question may be about."""
+    """Names of all effects that this version or the file knows."""
     return sorted({*effect_models.names(), *(effect.effect for effect in machine.effects)})
 
 
 def restricted(views: Views, chosen: Sequence[View]) -> Views:
-    """Only the views asked for."""
+    """The chosen views; the others are empty."""
     return Views(**{name: views.of(name) for name in chosen})
 
 

@@ -48,7 +48,7 @@ class LaunchRequest:
     cpus: tuple[tuple[int, ...], ...] = ()
     slots: tuple[tuple[int, ...], ...] = ()
     platform: Path | None = None
-    """Of a simulated cluster."""
+    """Platform file of a simulated cluster."""
 
     @property
     def binding(self) -> BindTo:

@@ -19,8 +19,8 @@ QUIET = (
 """Only communication takes time: what the simulating host computes meanwhile would be noise of its own."""
 
 QUICK = ("--cfg=smpi/bcast:binomial_tree", "--cfg=smpi/allreduce:rdb")
-"""For applications: from 256 ranks on, the selector's choices send so many messages that a communicator takes
-seconds to make. Given first: a variant's arguments win."""
+"""Options for applications. From 256 ranks on, the selector's choices send so many messages that creating a
+communicator takes seconds. These options come first, so a variant's arguments override them."""
 
 
 def command(mpi: Mpi, request: LaunchRequest) -> tuple[list[str], dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Up/down routing on a tree of switches: up to a nearest common ancestor, then down."""
+"""The up/down routing on a tree of switches: up to a nearest common ancestor, then down."""
 
 from __future__ import annotations
 

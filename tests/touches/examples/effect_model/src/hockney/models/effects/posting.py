@@ -9,7 +9,7 @@ import numpy as np
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect, effect_models
 from hockney.models.views import Statement, Views
-from hockney.records.answers import OverlapAnswer
+from hockney.records.effect_answers.overlap import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
 
 CALLS = {"sender": "isend_s", "receiver": "irecv_s"}

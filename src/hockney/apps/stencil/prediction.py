@@ -1,0 +1,197 @@
+"""Process grids ranked by predicted time: from a program's cells, costs of messages and measured runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hockney.apps.stencil.calibrate import calibrate
+from hockney.apps.stencil.choice import (
+    SHARES,
+    USUAL_CELL_S,
+    CommunicationGrowth,
+    GridPrediction,
+    PredictionSource,
+    exceeds,
+    growth,
+    not_told_apart,
+    rank_grids,
+)
+from hockney.apps.stencil.grids import Grid
+from hockney.apps.stencil.measured import Computation, MeasuredRuns, computation, runs_of
+from hockney.apps.stencil.options import MOST_CELLS
+from hockney.apps.stencil.stencil import EXCHANGES, VARIANTS, Exchange, Stencil, Variant
+from hockney.apps.stencil.steps import SUMS, StencilStep
+from hockney.apps.stencil.surroundings import Surroundings, Tuned
+from hockney.errors import RequestError
+from hockney.predict.estimators.base import Progress
+from hockney.records.app_record import AppRecord
+from hockney.units import Extents
+
+USUAL_SIDE = 480
+"""Cells along each side of the whole where no size is given."""
+MOST_SIMULATED = 200_000
+"""Ranks of all grids together: a minute, and some gigabytes where one grid has them all."""
+
+
+@dataclass(frozen=True)
+class StencilProgram:
+    """What runs on the grids: `operation` as `hockney run` calls it, with `formulation` if it is CG.
+
+    `cells`: of the whole, or `subdomain`: along each side of the cube that each rank has; neither: `USUAL_SIDE`
+    along each side of the whole.
+    """
+
+    operation: str
+    cells: Extents | None
+    subdomain: int | None
+    halo: Exchange
+    formulation: Variant | None = None
+
+    @classmethod
+    def checked(
+        cls, operation: str, cells: Extents | None, subdomain: int | None, halo: str, formulation: str
+    ) -> StencilProgram:
+        """RequestError for an unknown exchange or formulation; `formulation` is empty for Jacobi."""
+        if halo not in EXCHANGES:
+            raise RequestError(f"unknown exchange {halo!r}", f"known: {', '.join(EXCHANGES)}")
+        if not formulation:
+            return cls(operation, cells, subdomain, halo)
+        if formulation not in VARIANTS:
+            raise RequestError(f"unknown formulation {formulation!r}", f"known: {', '.join(VARIANTS)}")
+        return cls(operation, cells, subdomain, halo, formulation)
+
+    def stencil(self, grid: Grid) -> Stencil:
+        """Its cells on a grid. RequestError where they do not fit."""
+        side = self.subdomain
+        if side is None:
+            return Stencil(self.cells or Extents(*(USUAL_SIDE,) * 3), grid, self.halo)
+        cells = Extents(*(side * count for count in grid))
+        if not side >= 1 or max(cells) > MOST_CELLS:
+            raise RequestError(
+                f"--subdomain {side} on {grid}: a direction has 1 to {MOST_CELLS} cells", "give a smaller cube"
+            )
+        return Stencil(cells, grid, self.halo)
+
+    def step(self, grid: Grid, cell_s: float) -> StencilStep:
+        """An iteration in which a rank takes `cell_s` for each of its cells."""
+        if self.formulation is None:
+            return StencilStep(self.stencil(grid), cell_s)
+        return StencilStep(self.stencil(grid), cell_s, sums=SUMS, variant=self.formulation)
+
+    def ran(self, record: AppRecord) -> bool:
+        """Whether a run is of this program, so that its cells take what this one's do."""
+        return record.operation == self.operation and record.parameters.get("variant") == self.formulation
+
+
+@dataclass(frozen=True)
+class RankedGrids:
+    """Every grid, the fastest first, and why others are `refused`; `rivals` cannot be told from the first.
+
+    `growth`: the share of communication as ranks are added; `exceeds`: where it first is more than a share of the
+    time. `calibrated_on`: runs whose communication was used, which gave `tuned`.
+    """
+
+    ordered: list[GridPrediction]
+    refused: dict[str, str]
+    rivals: list[GridPrediction]
+    growth: list[CommunicationGrowth]
+    exceeds: dict[float, CommunicationGrowth | None]
+    cells: tuple[int, int, int]
+    origin: str
+    calibrated_on: int
+    tuned: Tuned
+    warnings: list[str]
+
+
+def predict_grids(
+    program: StencilProgram,
+    grids: Sequence[Grid],
+    surroundings: Surroundings,
+    iterations: int,
+    cell_s: float | None,
+    runs: MeasuredRuns | None,
+    progress: Progress,
+) -> RankedGrids:
+    """The mean of so many iterations on each grid, in seconds.
+
+    A cell takes `cell_s`, else what it took in `runs`, else `USUAL_CELL_S`; communication is calibrated on `runs`
+    where there are enough. RequestError for more ranks than are simulated at once, for runs of which none is of
+    the program, and where no grid is possible.
+    """
+    if sum(grid.ranks for grid in grids) > MOST_SIMULATED:
+        raise RequestError(
+            f"{len(grids)} grids of {grids[0].ranks} ranks are more than the {MOST_SIMULATED} ranks that are "
+            "simulated at once",
+            "name fewer grids",
+        )
+    costs, ranks = surroundings.costs, grids[0].ranks
+    warnings = [*costs.warnings, *costs.assumptions(surroundings.place(ranks), ranks)]
+    if program.cells is None and program.subdomain is None:
+        warnings.append(f"no size is given: {Extents(*(USUAL_SIDE,) * 3)} cells are taken")
+    if cell_s is None and runs is None:
+        warnings.append(
+            "what a cell takes is not known: 1 ns is taken; --cell-time or --runs say what it is on this machine"
+        )
+    computed = None
+    if runs is not None:
+        warnings += runs.warnings
+        alike = _alike(program, runs)
+        computed = computation(alike) if cell_s is None else None
+    if computed is not None and computed.packing_s_per_B is not None:
+        surroundings = replace(surroundings, costs=replace(costs, copy_s_per_B=computed.packing_s_per_B))
+
+    def step_on(grid: Grid) -> StencilStep:
+        return program.step(grid, _cell_s(cell_s, computed, grid, surroundings))
+
+    source, calibrated_on = _source(runs, surroundings, warnings, progress)
+    ordered, refused = rank_grids(step_on, grids, source, iterations)
+    fastest = program.stencil(ordered[0].grid)
+    if computed is not None:
+        warnings += computed.doubt(fastest)
+    growing = growth(step_on, source, iterations)
+    return RankedGrids(
+        ordered,
+        refused,
+        not_told_apart(ordered, source),
+        growing,
+        {share: exceeds(growing, share) for share in SHARES},
+        fastest.cells,
+        costs.origin,
+        calibrated_on,
+        source.surroundings.tuned,
+        warnings,
+    )
+
+
+def _alike(program: StencilProgram, runs: MeasuredRuns) -> list[AppRecord]:
+    """Runs of the program itself. RequestError without."""
+    alike = [record for record in runs.records if program.ran(record)]
+    if not alike:
+        raise RequestError(
+            f"{runs.folder} has no run of {' '.join(filter(None, (program.operation, program.formulation)))}",
+            f"make some: `hockney run {program.operation} … -o {runs.folder}`",
+        )
+    return alike
+
+
+def _cell_s(given_s: float | None, computed: Computation | None, grid: Grid, surroundings: Surroundings) -> float:
+    if given_s is not None:
+        return given_s
+    if computed is None:
+        return USUAL_CELL_S
+    place = surroundings.place(grid.ranks)
+    return computed.at(place.ppn if place else min(grid.ranks, max(computed.cell_s)))
+
+
+def _source(
+    runs: MeasuredRuns | None, surroundings: Surroundings, warnings: list[str], progress: Progress
+) -> tuple[PredictionSource, int]:
+    """Calibrated where enough runs communicate, else why not as a further warning; how many runs were used."""
+    if runs is not None:
+        try:
+            calibrated = calibrate(runs_of(runs.records), surroundings, progress)
+            return PredictionSource.of(calibrated), calibrated.runs
+        except RequestError as error:
+            warnings.append(f"communication is not calibrated: {error.message}")
+    return PredictionSource(surroundings), 0

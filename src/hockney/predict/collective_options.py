@@ -1,0 +1,26 @@
+"""The options of `hockney predict` of a collective."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from hockney.options import Option
+from hockney.predict.verb import MessageCosts, Sizes
+from hockney.words import segment, written
+
+
+class CollectiveCase(MessageCosts, Sizes):
+    """Which collective is predicted, on which ranks, and from what."""
+
+    operation: str = ""
+    ranks: Annotated[int | None, Option("Number of ranks.")] = None
+    algorithm: Annotated[str, Option("Names, comma-separated; `all`; or `best` for the fastest alone.")] = "all"
+    root: Annotated[int, Option("The root, where the collective has one.")] = 0
+    segment_B: Annotated[
+        int, Option("Size of a segment, or none.", flags=("--segment",), read=segment, show=written)
+    ] = 0
+    table: Annotated[
+        Path | None, Option("Calibrate on the collectives of this tidy table or campaign folder.")
+    ] = None
+    statistic: Annotated[str, Option("Which time of the table is predicted.")] = ""

@@ -1,0 +1,218 @@
+"""Every algorithm of a collective on so many ranks, as `hockney predict` answers: a table of each size.
+
+The times come from point-to-point costs, or from measured collectives, on which an estimator is calibrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from hockney.errors import RequestError
+from hockney.machine.file import load
+from hockney.machine.system import find_system
+from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
+from hockney.predict.collective_options import CollectiveCase
+from hockney.predict.estimators.base import FittedEstimator, Progress, Training, estimators
+from hockney.predict.machine_costs import MachineCosts, placed
+from hockney.predict.points import CHOICE, POINT, beyond, limits, points
+from hockney.predict.scenario import MOST_STEPS, Place
+from hockney.records import table
+from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.schedule.catalogue import algorithms, ask
+from hockney.units import format_bytes
+from hockney.words import written
+
+USUAL_B = 1024
+"""Size of a message where none is named."""
+
+
+def predictions(case: CollectiveCase, progress: Progress) -> list[dict[str, Any]]:
+    """The answer for each size, as `--json` has it; RequestError for what cannot be predicted."""
+    if case.statistic and case.table is None:
+        raise RequestError("--statistic needs --table", "leave it out, or give a table")
+    ranks = _ranks(case)
+    if ranks < 1:
+        raise RequestError(f"the number of ranks must be at least 1, not {ranks}", "for example --ranks 64")
+    if not 0 <= case.root < ranks:
+        raise RequestError(f"root {case.root} is none of the {ranks} ranks", "ranks count from 0")
+    sizes_B = (case.sizes_B or [USUAL_B]) if COLLECTIVES[case.operation].has_size else [0]
+    if case.table:
+        return _calibrated(case, sizes_B, progress)
+    return [_from_costs(case, size_B) for size_B in sizes_B]
+
+
+def _ranks(case: CollectiveCase) -> int:
+    if case.ranks is None:
+        raise RequestError(f"{case.operation} needs --ranks", "for example --ranks 64")
+    return case.ranks
+
+
+def _names(case: CollectiveCase, known: Sequence[str]) -> list[str]:
+    if case.algorithm in ("all", "best"):
+        return list(known)
+    return list(dict.fromkeys(name.strip() for name in case.algorithm.split(",")))
+
+
+def _from_costs(case: CollectiveCase, size_B: int) -> dict[str, Any]:
+    """The answer from point-to-point costs: no collective was measured."""
+    costs, place = _costs(case)
+    rows = _published(case, size_B)
+    stated = [row.algorithm for row in rows]
+    names = _names(case, [algorithm.name for algorithm in algorithms(case.operation)])
+    names = [name for name in names if name not in stated]
+    refused: dict[str, str] = {}
+    bound: dict[str, float] = {}
+    for name in names:
+        try:
+            request = ask(
+                case.operation,
+                name,
+                ranks=_ranks(case),
+                root=case.root,
+                size_B=size_B,
+                segment_B=case.segment_B,
+            )
+        except RequestError as error:
+            if len(names) == 1 and not rows:
+                raise
+            refused[name] = error.message
+            continue
+        bound = bound or lower_bound(request, costs)
+        rows.append(predict_one(request, costs, place))
+    if not rows:
+        name, why = next(iter(refused.items()))
+        raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
+    warnings = [*costs.warnings, *costs.assumptions(place, _ranks(case)), *costs.beyond(size_B)]
+    if any(row.method == "published" for row in rows):
+        warnings.append(
+            "a published model may use hardware that point-to-point messages do not: bounds are not its own"
+        )
+    return _answer(case, size_B, rows, costs.origin, warnings, refused, bound)
+
+
+def _published(case: CollectiveCase, size_B: int) -> list[Row]:
+    """Rows of the models of this collective that the machine file brings with it."""
+    if not case.is_there:
+        return []
+    models = [model for model in load(case.machine).collectives if model.operation == case.operation]
+    rows = [published(model, _ranks(case), size_B) for model in models]
+    chosen = _names(case, [row.algorithm for row in rows])
+    return [row for row in rows if row.algorithm in chosen]
+
+
+def _costs(case: CollectiveCase) -> tuple[MachineCosts, Place | None]:
+    costs, system = case.costs()
+    if system is None:
+        return costs, None
+    return placed(costs, system, case.mapping, _ranks(case), case.nodes, case.ppn)
+
+
+def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress) -> list[dict[str, Any]]:
+    """The answers of the estimator `simulated`, with intervals, calibrated once for all sizes."""
+    if (_ranks(case)) > MOST_STEPS:
+        raise RequestError(
+            f"{case.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
+            "ask for fewer, or leave out --table",
+        )
+    frame = table.load(case.table or Path())
+    pooled = points(frame, case.operation, case.statistic)
+    learn = pooled.frame
+    if len(kinds := learn[["system", "mpi"]].drop_duplicates()) > 1:
+        raise RequestError(
+            f"{case.table} holds {len(kinds)} systems or MPIs", "keep the rows of one of them in a table"
+        )
+    choices = _choices(case, learn)
+    system = find_system(case.system) if case.system else None
+    pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
+    training = Training(learn, pairs, system, case.operation, pooled.statistic, progress)
+    progress(0.0, "calibrating")
+    fitted = estimators.get("simulated")(training)
+    warnings = [*pooled.warnings, *limits(learn)]
+    origin = f"{case.table} ({pooled.statistic})"
+    answers = []
+    for size_B in sizes_B:
+        rows, doubts = _rows(choices.assign(bytes=size_B), learn, fitted)
+        answers.append(_answer(case, size_B, rows, origin, [*warnings, *doubts], {}, {}))
+    return answers
+
+
+def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
+    """Each algorithm as it was measured, with its segments and its radix, on the ranks of the case."""
+    known = sorted(set(learn["algorithm"]))
+    chosen = _names(case, known)
+    if strange := [name for name in chosen if name not in known]:
+        raise RequestError(f"{case.table} has no {case.operation} by {strange[0]}", f"known: {', '.join(known)}")
+    choices = learn[learn["algorithm"].isin(chosen)].drop_duplicates(list(CHOICE)).reset_index(drop=True)
+    if case.segment_B:
+        choices = choices[choices["segment_bytes"] == case.segment_B].reset_index(drop=True)
+        if choices.empty:
+            length = written(case.segment_B)
+            raise RequestError(f"nothing was measured with segments of {length}", "leave out --segment")
+    choices = choices.assign(
+        mapping=case.mapping or str(learn["mapping"].iloc[0]),
+        ranks=case.ranks,
+        nodes=case.nodes,
+        ppn=case.ppn,
+        root=case.root,
+    )
+    choices[["nodes", "ppn", "root"]] = choices[["nodes", "ppn", "root"]].astype("Int64")
+    return choices
+
+
+def _rows(choices: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator) -> tuple[list[Row], list[str]]:
+    """A row for each choice, and what limits them."""
+    prediction = fitted.predict(choices[[*POINT, "time_s"]])
+    notes = prediction.note or []
+    rows = []
+    for i, point in enumerate(choices.to_dict("records")):
+        name = _title(point)
+        if not np.isfinite(prediction.time_s[i]):
+            why = (note.partition(": ")[2] for note in notes if note.startswith(f"{point['algorithm']}, "))
+            rows.append(Row(name, "none", None, note=next(why, "not simulated")))
+            continue
+        ends_s = prediction.time_s, prediction.low_s, prediction.high_s
+        time_s, low_s, high_s = (float(values[i]) for values in ends_s)
+        rows.append(Row(name, "simulated, calibrated", time_s, low_s, high_s))
+    return rows, [*notes, *beyond(learn, choices)]
+
+
+def _title(point: Mapping[Any, Any]) -> str:
+    """`chain, segments of 1 KiB, radix 4`."""
+    parts = [str(point["algorithm"])]
+    for name, words in (("segment_bytes", "segments of {}"), ("radix", "radix {}")):
+        try:
+            value = int(point[name])
+        except (TypeError, ValueError):
+            continue
+        if value:
+            parts.append(words.format(format_bytes(value) if name == "segment_bytes" else value))
+    return ", ".join(parts)
+
+
+def _answer(
+    case: CollectiveCase,
+    size_B: int,
+    rows: Sequence[Row],
+    origin: str,
+    warnings: Sequence[str],
+    refused: dict[str, str],
+    bound: dict[str, float],
+) -> dict[str, Any]:
+    decided = verdict(rows)
+    ordered = sorted(rows, key=lambda row: (row.time_s is None, row.time_s or 0.0))
+    if case.algorithm == "best":
+        ordered = ordered[:1]
+    return {
+        "bytes": size_B,
+        "origin": origin,
+        **decided,
+        "bounds": bound,
+        "algorithms": [{**vars(row), "dominant": row.dominant} for row in ordered],
+        "refused": refused,
+        "warnings": list(dict.fromkeys(warnings)),
+    }

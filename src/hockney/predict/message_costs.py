@@ -1,0 +1,114 @@
+"""Costs of messages of one locality: curves over the size for the simulator, LogGOPS parameters for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.predict.costs import NOTHING, TERMS, Curve, protocols
+
+Array = NDArray[np.float64]
+
+SIZES_B = np.array([0.0, *2.0 ** np.arange(31)])
+"""Curves have a point at each of these sizes."""
+
+OVERHEAD_SHARE = 0.35
+"""Share of an empty message's time that either processor takes where o_s and o_r are unknown (LogP fits)."""
+PROCESSOR = ("overhead_s", "receive_overhead_s", "gap_s")
+"""The LogGOPS parameters that follow from this share."""
+COMMAND_LINE = "the command line"
+ASSUMED = "assumed: 35 % of an empty message"
+
+
+@dataclass(frozen=True)
+class Messages:
+    """Messages of one locality: one-way times, the processors' times, times between two messages, eager limit.
+
+    Arrays have a value in seconds for each of `SIZES_B`. `origins` names the source of each LogGOPS parameter.
+    """
+
+    one_way_s: Array
+    send_s: float
+    receive_s: float
+    between_s: Array
+    rendezvous_above_B: float | None = None
+    overhead_s_per_B: float = 0.0
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def assumed(
+        cls, one_way_s: Array, origins: Mapping[str, str], rendezvous_above_B: float | None = None
+    ) -> Messages:
+        """Messages known by their one-way time alone: either processor takes `OVERHEAD_SHARE` of an empty one."""
+        overhead_s = OVERHEAD_SHARE * float(one_way_s[0])
+        return cls(
+            one_way_s,
+            overhead_s,
+            overhead_s,
+            one_way_s - one_way_s[0] + overhead_s,
+            rendezvous_above_B,
+            origins={**origins, **dict.fromkeys(PROCESSOR, ASSUMED)},
+        )
+
+    def curves(self) -> list[Curve]:
+        """The curve of each term, in the form that the simulator reads."""
+        sizes = SIZES_B.tolist()
+        transfer = self.transfer_s
+
+        def overhead(time_s: float) -> Curve:
+            return [0.0, 1.0], [time_s, time_s + self.overhead_s_per_B]
+
+        of_term: dict[str, Curve] = {
+            "send": overhead(self.send_s),
+            "receive": overhead(self.receive_s),
+            "gap": (sizes, self.between_s.tolist()),
+            "drain": (sizes, self.between_s.tolist()),
+            "transfer": (sizes, transfer.tolist()),
+            "handshake": protocols(
+                rendezvous_above_B=math.inf if self.rendezvous_above_B is None else self.rendezvous_above_B,
+                handshake_s=float(transfer[0]),
+            ),
+        }
+        return [of_term.get(term, NOTHING) for term in TERMS]
+
+    @property
+    def transfer_s(self) -> Array:
+        """Time of a message without the processors' shares, at `SIZES_B`."""
+        return np.maximum(self.one_way_s - self.send_s - self.receive_s, 0.0)
+
+    def parameters(self) -> dict[str, float | None]:
+        """LogGOPS parameters: those of an empty message, and G of the largest."""
+        transfer = self.transfer_s
+        return {
+            "latency_s": float(transfer[0]),
+            "overhead_s": self.send_s,
+            "receive_overhead_s": self.receive_s,
+            "overhead_s_per_B": self.overhead_s_per_B,
+            "gap_s": float(self.between_s[0]),
+            "gap_s_per_B": float(transfer[-1] - transfer[-2]) / float(SIZES_B[-1] - SIZES_B[-2]),
+            "rendezvous_above_B": self.rendezvous_above_B,
+        }
+
+    def replaced(self, given: Mapping[str, float | None]) -> Messages:
+        """These costs with the given LogGOPS parameters: L and g move their curves, G makes them straight."""
+        known = {**self.parameters(), **given}
+        send_s, receive_s = float(known["overhead_s"] or 0), float(known["receive_overhead_s"] or 0)
+        transfer, between = self.transfer_s, self.between_s
+        if "gap_s_per_B" in given:
+            further_s = np.maximum(SIZES_B - 1, 0) * float(known["gap_s_per_B"] or 0)
+            transfer, between = transfer[0] + further_s, between[0] + further_s
+        transfer = transfer + float(known["latency_s"] or 0) - transfer[0]
+        between = between + float(known["gap_s"] or 0) - between[0]
+        return Messages(
+            transfer + send_s + receive_s,
+            send_s,
+            receive_s,
+            between,
+            known["rendezvous_above_B"],
+            float(known["overhead_s_per_B"] or 0),
+            {**self.origins, **dict.fromkeys(given, COMMAND_LINE)},
+        )

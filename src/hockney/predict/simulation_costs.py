@@ -1,0 +1,104 @@
+"""What a simulation of one collective starts from: the costs of its messages, and what they share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hockney.errors import RequestError
+from hockney.machine.file import load
+from hockney.machine.system import find_system
+from hockney.predict.costs import CostSource
+from hockney.predict.machine_costs import of_machine, of_system, placed
+from hockney.predict.message_costs import COMMAND_LINE
+from hockney.predict.network_figures import NetworkFigures, with_network
+from hockney.predict.scenario import LOCALITIES, NETWORK, Place
+from hockney.predict.simulation import LoggopsParameters, Shared
+from hockney.predict.simulation_options import MOST_PLACES, SharingOptions, SimulationOptions
+from hockney.schedule.catalogue import ScheduleRequest
+
+
+def source(
+    given: dict[str, Any],
+    options: SimulationOptions,
+    network: NetworkFigures,
+    request: ScheduleRequest,
+    shared: Shared | None,
+) -> tuple[CostSource, Place | None, dict[str, Any], list[str]]:
+    """What messages cost, where ranks are, {locality: {parameter: {value, from}}}, and warnings.
+
+    `given` are parameters that replace those of a machine file or system. RequestError where nothing says what a
+    message costs, or two options say the same thing.
+    """
+    if options.machine is None and not options.system:
+        if "latency_s" not in given:
+            raise RequestError(
+                "a simulation needs --latency, or --machine or --system", "for example --latency 2.5us"
+            )
+        if options.mapping:
+            raise RequestError("--mapping needs --system", "say which system the ranks are on")
+        if network.are_given:
+            raise RequestError(
+                "--network-latency and --network-bandwidth complete a --machine or --system",
+                "without one --latency and --gap-per-byte are those of all messages",
+            )
+        plain = LoggopsParameters(
+            **{"overhead_s": 0.0, "receive_overhead_s": 0.0, "gap_s": 0.0, "gap_s_per_B": 0.0} | given
+        )
+        origins = {
+            name: {"value": value, "from": COMMAND_LINE if name in given else "default"}
+            for name, value in vars(plain).items()
+        }
+        return plain, None, {"all": origins}, []
+    described = find_system(options.system) if options.system else None
+    if described and shared:
+        raise RequestError(
+            "--system says what nodes and links are shared", "leave out --node-size, --node-bandwidth, networks"
+        )
+    if options.machine:
+        costs = of_machine(load(options.machine), str(options.machine))
+    elif described:
+        costs = of_system(described)
+    costs = with_network(costs, network, described).replaced(given)
+    ranks = request.problem.ranks
+    warnings = [*costs.warnings, *costs.beyond(request.problem.bytes)]
+    if described is None:
+        if options.mapping:
+            raise RequestError("--mapping needs --system", "say which system the ranks are on")
+        if shared is None:
+            warnings += costs.assumptions(None, ranks)
+            costs = costs.alike(ranks)
+            return costs, None, costs.described(given, list(costs.messages)), warnings
+        on_nodes = shared.place(ranks)
+        costs.check_network(on_nodes, ranks)
+        warnings += costs.assumptions(on_nodes, ranks)
+        return costs, None, costs.described(given, [NETWORK - 1, NETWORK]), warnings
+    costs, place = placed(costs, network.of(described), options.mapping, ranks)
+    costs.check_network(place, ranks)
+    warnings += costs.assumptions(place, ranks)
+    return costs, place, costs.described(given, range(len(LOCALITIES))), warnings
+
+
+def shared_by(sharing: SharingOptions) -> Shared | None:
+    """The nodes and links that messages share; None where nothing is shared. RequestError for half a network."""
+    if sharing.node_size > MOST_PLACES:
+        raise RequestError(
+            f"a node must have at most {MOST_PLACES} ranks, not {sharing.node_size}", "for example --node-size 8"
+        )
+    if sharing.torus and sharing.fat_tree:
+        raise RequestError("a network is a torus or a fat tree, not both", "leave one of them out")
+    if bool(sharing.torus or sharing.fat_tree) != (sharing.link_gap_s_per_B is not None):
+        raise RequestError(
+            "a network needs the bandwidth of its links, and links a network",
+            "give --torus or --fat-tree together with --link-bandwidth",
+        )
+    if sharing.node_gap_s_per_B is None and sharing.link_gap_s_per_B is None:
+        if sharing.node_size > 1:
+            raise RequestError("--node-size alone changes nothing", "add --node-bandwidth, or a network")
+        return None
+    return Shared(
+        node_size=sharing.node_size,
+        node_gap_s_per_B=sharing.node_gap_s_per_B or 0.0,
+        network_gap_s_per_B=sharing.link_gap_s_per_B or 0.0,
+        torus=sharing.torus,
+        tree=sharing.fat_tree,
+    )

@@ -1,0 +1,1 @@
+"""What the runner answers about effects, one file each."""
