@@ -80,7 +80,11 @@ def test_a_level_that_is_rare_and_near_is_found(
         levels = levels_in(stream + np.log(1.25) * is_slow)
         # The planted ratio lies within 3 %, the share within a third of it.
         ratio = levels[-1].reference_s / levels[0].reference_s
-        found += len(levels) == 2 and abs(ratio / 1.25 - 1) < 0.03 and abs(levels[1].share / is_slow.mean() - 1) < 1 / 3
+        found += (
+            len(levels) == 2
+            and abs(ratio / 1.25 - 1) < 0.03
+            and abs(levels[1].share / is_slow.mean() - 1) < 1 / 3
+        )
     assert found / TRIALS >= 0.93
 
 
