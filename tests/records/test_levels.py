@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.records.levels import STAY, Level, common, find_levels, in_words
+from hockney.records.levels import STAY, Level, common, find_levels
 
 Stream = NDArray[np.float64]
 
@@ -97,14 +97,16 @@ def test_levels_say_what_they_are() -> None:
     assert quick.reference_s == pytest.approx(fast, rel=0.005)
     assert late.reference_s == pytest.approx(slow, rel=0.005)
     # The running median may move an edge by a reference.
-    assert [quick.share, late.share] == pytest.approx([0.8, 0.2], abs=0.01)
-    assert [quick.stay, late.stay] == pytest.approx([240, 60], abs=2)
+    assert (quick.share, late.share) == (pytest.approx(0.8, abs=0.01), pytest.approx(0.2, abs=0.01))
+    assert (quick.stay, late.stay) == (pytest.approx(240, abs=2), pytest.approx(60, abs=2))
+    assert quick.holds(1.02 * fast)
+    assert not quick.holds(1.3 * fast)
+    assert not quick.holds(slow)
     assert common([quick, late]) is quick
-    assert in_words([quick, late]).startswith("what is timed as a reference took 160 ns for 80% of the time, 4")
 
 
 def test_of_two_levels_alike_the_faster_is_common() -> None:
-    levels = [Level(reference_s, 0.5, 10) for reference_s in (1e-6, 2e-6)]
+    levels = [Level(reference_s, 0.9 * reference_s, 1.1 * reference_s, 0.5, 10) for reference_s in (1e-6, 2e-6)]
     assert common(levels) is levels[0]
 
 

@@ -14,7 +14,7 @@ from hockney.machine.reservations import launch_spreads, reservations
 from hockney.models.base import Fit, Parameter
 from hockney.records.contents import Contents
 from hockney.records.record import Record
-from hockney.records.table import quietest
+from hockney.records.visits import settle
 from hockney.report.curves import MessageCurve
 from hockney.report.facts import bandwidth, format_size, headline, warnings
 
@@ -23,7 +23,7 @@ Make = Callable[..., MessageCurve]
 
 def told(curves: list[MessageCurve], records: list[Any] | None = None, launches: list[Any] | None = None) -> str:
     contents = Contents(
-        Path("c"), pd.DataFrame(), records or [], quietest(records or []), launches=launches or []
+        Path("c"), pd.DataFrame(), records or [], settle(records or []), launches=launches or []
     )
     caveats = reservations([curve.entry for curve in curves], contents)
     return "\n".join(warnings(curves, contents.launches, caveats))

@@ -18,7 +18,7 @@ from hockney.campaign.work import NextPoint, Pace, Work
 from hockney.records.answers import Measurement
 from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey
-from hockney.records.levels import in_words, levels_of
+from hockney.records.levels import in_words
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session, operations
 
@@ -33,9 +33,6 @@ COARSE_SHARE = 0.8
 
 HANG_S = 60.0
 """A collective that has not answered by then, beyond its own time, hangs."""
-
-NOTABLE_CHANGE = 1.25
-"""Ratio of two visits of one point, beyond their intervals, that the user should know of."""
 
 
 class Vanished(Refused):
@@ -88,13 +85,13 @@ def _measure_points(
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
                 loop.fail(error, launch, index, _subject(key, size_B, name=f"{key.where}, {size_B} B"))
-            several = [in_words(levels) for levels in levels_of(records) if len(levels) > 1]
-            for text in several:
-                loop.warn(f"the machine changed its speed: {text}; the quietest visit of each point counts")
-            if work.level_change > NOTABLE_CHANGE and not several:
+            for levels in work.levels.values():
+                if len(levels) > 1:
+                    loop.warn(f"the machine changed its speed while it was measured: {in_words(levels)}")
+            if missed := work.elsewhere():
                 loop.warn(
-                    "the machine changed its speed while it was measured: two visits of one point differ by a "
-                    f"factor of {work.level_change:.2g}; the quieter visit counts"
+                    f"{len(missed)} of {sum(map(len, work.done.values()))} points were not met at the machine's "
+                    "common level and stand at another; --resume visits them again"
                 )
             pace.finish_part(work)
 

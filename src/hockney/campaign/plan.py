@@ -189,7 +189,9 @@ class Plan(Launching):
     caches: list[Cache] = Field(default=["warm"])
     window: Annotated[int, Option("Messages in flight for bandwidth and bidirectional."), Field(ge=1)] = 64
     launches: Annotated[int, Option("Spread every point over this many launches."), Field(ge=1)] = 1
-    visits: Annotated[int, Option("Visits of each point, far apart; the quietest counts."), Field(ge=1)] = 2
+    visits: Annotated[
+        int, Option("Visits of each point, far apart, at the machine's common level."), Field(ge=1)
+    ] = 3
     budget_s: Annotated[
         float,
         Option(

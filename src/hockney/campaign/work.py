@@ -8,13 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
+from random import Random
 from typing import Any, Protocol
 
 from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
+from hockney.records.levels import Level, common
 from hockney.records.record import Record
+from hockney.records.visits import Ranks, levels_of, ranks_of, samples_at, settle
 
 TYPICAL_SIZES = 24
 """Points of a refined series, for the estimate of time only."""
@@ -29,6 +32,11 @@ MOST_RANK_COUNTS = 24
 NARROWEST_RANKS = 1.1
 """Ratio of neighbouring rank counts between which no further one is measured."""
 
+MORE_REFERENCES = 1.05
+"""Levels are looked for again when there are so many times the references."""
+MOST_VISITS = 2
+"""Of those that are to count, how many times as many a point gets, where they meet other levels."""
+
 HOPELESS = 2
 """A series that ended the launch so often is left alone."""
 
@@ -39,8 +47,8 @@ Point = tuple[CollectiveKey, int]
 class NextPoint(Protocol):
     """Chooses the next point of collectives. It knows the measurements and their order, nothing else.
 
-    `sizes_B`: what may be measured of each series. `measured`: the quietest visit of each point, in the order in
-    which they were first measured. None where nothing is left that matters.
+    `sizes_B`: what may be measured of each series. `measured`: what visits of a point come to, in the order
+    in which they were first measured. None where nothing is left that matters.
     """
 
     def __call__(
@@ -64,12 +72,19 @@ class Work:
     """Points of which a visit gave no time."""
     troubles: Counter[Key] = field(default_factory=Counter)
     """Failures of each series, this time and before: troubled ones wait until the others are done."""
-    level_change: float = 1.0
-    """Largest ratio between two visits of one point, from interval to interval."""
+    seen: dict[Key, dict[int, list[Record]]] = field(default_factory=dict)
+    """All visits that gave a time; `done` holds what those of each point come to."""
+    levels: dict[Ranks, list[Level]] = field(default_factory=dict)
+    """The machine's levels, as the references tell them so far."""
+    asked: Counter[tuple[Key, int]] = field(default_factory=Counter)
+    """Visits of this run, as against those that a campaign held before."""
     largest_B: dict[Key, int] = field(default_factory=dict)
     """The series to measure, in order, with the largest size that makes sense (0: any)."""
     worth_most: NextPoint | None = None
     """Chooses the points of collectives of an adaptive plan."""
+    _heard: list[Record] = field(default_factory=list)
+    _references: float = 0.0
+    _random: Random = field(default_factory=lambda: Random(0))
 
     @classmethod
     def resume(
@@ -124,14 +139,39 @@ class Work:
         ]
 
     def add(self, record: Record) -> None:
-        """Enter a visit of a point. The quietest visit counts, because disturbances only lengthen times."""
+        """Enter a visit of a point: what its visits come to at the machine's common level is its time."""
         key = key_of(record)
         self.visits[key, record.bytes] += 1
-        before = self.done.setdefault(key, {}).setdefault(record.bytes, record)
-        for slower, faster in ((before, record), (record, before)):
-            self.level_change = max(self.level_change, _bound(slower.low, slower) / _bound(faster.high, faster))
-        if record.value < before.value:
-            self.done[key][record.bytes] = record
+        self.seen.setdefault(key, {}).setdefault(record.bytes, []).append(record)
+        before = {ranks: common(levels) for ranks, levels in self.levels.items()}
+        self._heard.append(record)
+        references = sum(len(visit.reference_s) for visit in self._heard)
+        if references >= MORE_REFERENCES * self._references:
+            self.levels, self._references = levels_of(self._heard), references
+        ranks = ranks_of(record)
+        has_moved = ranks in before and not before[ranks].holds(common(self.levels[ranks]).reference_s)
+        for series, points in self.seen.items() if has_moved else ():
+            for size_B in points:
+                self._settle(series, size_B)
+        self._settle(key, record.bytes)
+
+    def _settle(self, key: Key, size_B: int) -> None:
+        self.done.setdefault(key, {})[size_B] = settle(self.seen[key][size_B], self.levels).records[0]
+
+    def counting(self, key: Key, size_B: int) -> int:
+        """How many visits of a point count: those that met the common level, or all without references."""
+        visits = self.seen.get(key, {}).get(size_B, [])
+        there = sum(not visit.reference_s or samples_at(visit, self.levels).size > 0 for visit in visits)
+        return there + self.visits[key, size_B] - len(visits)
+
+    def elsewhere(self) -> list[tuple[Key, int]]:
+        """Points that were never met at the common level."""
+        return [
+            (key, size_B)
+            for key, points in self.done.items()
+            for size_B in points
+            if not self.counting(key, size_B)
+        ]
 
     def next_point(self) -> tuple[Key, int] | None:
         """The next point: coarse sizes of every series first, then refinement, then second visits.
@@ -172,12 +212,25 @@ class Work:
         return None
 
     def _again(self) -> tuple[Key, int] | None:
-        for key in reversed(self.largest_B):
-            lost = sorted(size for other, size in self.vanished if other == key)
-            for size in reversed(dict.fromkeys([*lost, *self.done.get(key, {})])):
-                if self.visits[key, size] < self.plan.visits and (key, size) not in self.failed:
-                    return key, size
-        return None
+        """A further visit, of the points with the fewest that count: in random order, so that they lie far apart.
+
+        A point that is met at other levels again and again is left as it is.
+        """
+        points = [
+            (key, size)
+            for key in self.largest_B
+            for size in dict.fromkeys([*self.done.get(key, {}), *(s for k, s in self.vanished if k == key)])
+            if (key, size) not in self.failed
+            and self.asked[key, size] < MOST_VISITS * self.plan.visits
+            and self.counting(key, size) < self.plan.visits
+        ]
+        fewest = min((self.visits[point] for point in points), default=0)
+        points = [point for point in points if self.visits[point] == fewest]
+        if not points:
+            return None
+        chosen = points[self._random.randrange(len(points))]
+        self.asked[chosen] += 1
+        return chosen
 
     def _coarse(self) -> Iterator[tuple[Key, int]]:
         """Points of the first pass that are not measured yet.
@@ -191,7 +244,9 @@ class Work:
             if isinstance(key, CollectiveKey):
                 columns.append([(key, size) for size in spread(self._given(key))])
             else:
-                yield from (p for size in self._given(key) if self._is_open(p := (key, size)))
+                # A level that lasts for some sizes in a row would look like a break.
+                sizes = Random(f"{self.plan.seed} {key.where}").sample(given := self._given(key), len(given))
+                yield from (point for size in sizes if self._is_open(point := (key, size)))
         for row in zip_longest(*columns):
             yield from (point for point in row if point is not None and self._is_open(point))
 

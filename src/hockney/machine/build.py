@@ -54,7 +54,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     """
     answers, launches = contents.effects, contents.launches
     frame = with_times(contents.frame)
-    source = _Source(contents.path, frame, _by_words(contents.quiet), _split(frame))
+    source = _Source(contents.path, frame, _by_words(contents.settled.records), _split(frame))
     entries = []
     only_effects = bool(answers) and not set(frame["operation"]) & set(TRANSFERS)
     for group in () if only_effects else _groups(source):

@@ -9,7 +9,7 @@ import numpy as np
 from hockney.machine.file import Entry
 from hockney.machine.select import title
 from hockney.records.contents import Contents
-from hockney.records.levels import in_words, levels_of
+from hockney.records.levels import in_words
 from hockney.records.record import Record
 from hockney.units import format_bytes
 
@@ -23,12 +23,13 @@ LEVEL_CHANGE = 1.25
 def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
     """Sentences about the measurements, worst first, then the launches' warnings but those of shared cores."""
     visits = [record for record in contents.records if record.source == "hockney"]
-    quiet = [record for record in contents.quiet if record.source == "hockney"]
+    quiet = [record for record in contents.settled.records if record.source == "hockney"]
     checks = (
         _unverified(quiet),
         _disturbed(entries),
         _wide(entries),
-        _levels(visits) or _drift(visits, quiet),
+        _levels(contents),
+        _drift(visits, quiet),
         _spread(quiet),
         _bare(entries),
     )
@@ -105,15 +106,22 @@ def launch_spreads(records: Iterable[Record]) -> dict[tuple[str, ...], float]:
     }
 
 
-def _levels(visits: Sequence[Record]) -> str:
-    """How long the machine was at which level, where its references tell several."""
-    several = [in_words(levels) for levels in levels_of(visits) if len(levels) > 1]
-    said = "; ".join(dict.fromkeys(several))
-    return f"The machine changed its speed: {said}. The quietest visit of each point counts." if several else ""
+def _levels(contents: Contents) -> str:
+    """How long the machine was at which level, and which points stand at another than the common one."""
+    several = {in_words(levels): None for levels in contents.levels.values() if len(levels) > 1}
+    if not several:
+        return ""
+    missed, points = (
+        len(contents.settled.elsewhere),
+        sum(record.samples != [] for record in contents.settled.records),
+    )
+    others = f" {missed} of {points} points were never met at it and stand at another." if missed else ""
+    return f"The machine changed its speed: {'; '.join(several)}.{others}"
 
 
 def _drift(visits: Sequence[Record], quiet: Sequence[Record]) -> str:
-    """Visits of one point whose intervals are far apart: the machine itself changed in between."""
+    """Visits without references whose intervals are far apart: the machine itself changed in between."""
+    visits = [record for record in visits if not record.reference_s]
     best = {_visit_key(record): record for record in quiet}
     ratios = [
         record.low / (best[_visit_key(record)].high or record.low) for record in visits if record.low is not None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hockney.models.base import Parameter, Regime
-from hockney.models.statistics import Array, least_squares, standard_error, t_reach
 from hockney.records.series import Series
+from hockney.statistics import Array, least_squares, standard_error, t_reach
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hockney.models._linear import PiecewiseLine
 from hockney.models.base import Quality
-from hockney.models.statistics import Array
+from hockney.statistics import Array
 
 LEAVE_OUT_WORK = 4e6
 """Refits of a long series are rationed: the cost of a piecewise fit grows as the cube of the points."""

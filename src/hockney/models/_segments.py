@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hockney.models._linear import PiecewiseLine, SegmentLines, nonnegative_lines
-from hockney.models.statistics import Array
+from hockney.statistics import Array
 
 MAX_REGIMES = 6
 """The most regimes that a person can still read."""

@@ -16,8 +16,8 @@ from hockney.models._linear import (
 )
 from hockney.models._quality import assess
 from hockney.models.base import Fit, models
-from hockney.models.statistics import Array
 from hockney.records.series import Series
+from hockney.statistics import Array
 
 
 def _estimate(size_B: Array, time_s: Array) -> PiecewiseLine:

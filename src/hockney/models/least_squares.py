@@ -11,8 +11,8 @@ from hockney.errors import RequestError
 from hockney.models._linear import PiecewiseLine, half_bandwidth_size, one_regime, reciprocal
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
-from hockney.models.statistics import Array, LeastSquares, least_squares, t_reach
 from hockney.records.series import Series
+from hockney.statistics import Array, LeastSquares, least_squares, t_reach
 
 
 def _solved(size_B: Array, time_s: Array) -> LeastSquares:

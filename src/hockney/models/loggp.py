@@ -27,8 +27,8 @@ from hockney.models._linear import (
 )
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
-from hockney.models.statistics import Array, t_reach
 from hockney.records.series import Series
+from hockney.statistics import Array, t_reach
 
 NEEDED = ("send_overhead", "receive_overhead", "bandwidth")
 

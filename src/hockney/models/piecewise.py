@@ -21,8 +21,8 @@ from hockney.models._linear import (
 from hockney.models._quality import assess
 from hockney.models._segments import SizeSegment, cut, lines_of
 from hockney.models.base import Fit, Regime, models
-from hockney.models.statistics import Array
 from hockney.records.series import Series
+from hockney.statistics import Array
 from hockney.units import format_bytes
 
 MOST_POINTS = 96

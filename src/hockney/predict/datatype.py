@@ -23,9 +23,9 @@ from hockney.models.effects._layouts import (
 )
 from hockney.models.effects._shapes import MEMORY, Shape
 from hockney.models.effects.datatypes import LIBRARY, LOOP, UNTOLD
-from hockney.models.statistics import CONFIDENCE
 from hockney.predict.datatype_costs import PointRow, Way, bound, number, rows_of
 from hockney.predict.message import STEP
+from hockney.statistics import CONFIDENCE
 from hockney.units import format_bytes
 
 ENOUGH = 19

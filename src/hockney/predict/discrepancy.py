@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.models.statistics import CONFIDENCE
 from hockney.predict.gaussian_process import (
     Array,
     GaussianProcess,
@@ -22,6 +21,7 @@ from hockney.predict.gaussian_process import (
     left_out,
     matern,
 )
+from hockney.statistics import CONFIDENCE
 
 _CLIP = 4.0
 """Residuals beyond that many robust deviations are outliers: they count as that many."""

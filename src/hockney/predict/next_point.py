@@ -17,10 +17,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from hockney.models.statistics import NORMAL_6
 from hockney.predict.accuracy import INSTANCE
 from hockney.predict.estimators.base import Array, Prediction
 from hockney.predict.points import GROWING, POINT, positions
+from hockney.statistics import NORMAL_6
 
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]

@@ -3,7 +3,7 @@
 Where a hypervisor runs a virtual processor, what a neighbour does, or the frequency of a processor moves all
 times by a factor; no disturbance of a single sample shows it. A reference does, the same short exchange timed
 before and after each group of samples: bracketing, as metrology calls it. Levels are found in all references of
-the same ranks.
+the same ranks; a group counts for a level if the references on both its sides lie in it.
 
 Two levels are told apart by a stated criterion, on logarithms of the running median of five references:
 
@@ -20,14 +20,12 @@ tests/records/test_levels.py says how often this criterion does, and how often i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.records.record import Record
 from hockney.units import format_time
 
 Array = NDArray[np.float64]
@@ -41,6 +39,8 @@ JUMP, JUMPS = 0.6, 0.7
 
 LEAST_SPREAD = 0.005
 """Quartiles of few references may lie closer than a clock can tell."""
+WIDTH = 3.0
+"""Spreads that a level reaches on either side of its median, if that is more than half of `LEAST_RATIO`."""
 UNEASY = 0.5
 """A reference was disturbed itself if its quartiles lie further apart than this share of it."""
 
@@ -49,12 +49,19 @@ UNEASY = 0.5
 class Level:
     """A level of the machine for the same ranks: `reference_s` is the median of its references.
 
-    `share`: of the undisturbed references. `stay`: references in a row, the median of its stays.
+    A reference from `low_s` to `high_s` lies in it. `share`: of the undisturbed references. `stay`: references in
+    a row, the median of its stays.
     """
 
     reference_s: float
+    low_s: float
+    high_s: float
     share: float
     stay: float
+
+    def holds(self, reference_s: float) -> bool:
+        """Whether a reference lies in the level."""
+        return self.low_s <= reference_s <= self.high_s
 
 
 def find_levels(reference_s: Sequence[float], iqr_s: Sequence[float]) -> list[Level]:
@@ -68,23 +75,6 @@ def find_levels(reference_s: Sequence[float], iqr_s: Sequence[float]) -> list[Le
         return []
     cuts = _cuts(logs, -math.inf, math.inf)
     return [_level(logs, low, high) for low, high in zip([-math.inf, *cuts], [*cuts, math.inf], strict=True)]
-
-
-def levels_of(records: Iterable[Record]) -> list[list[Level]]:
-    """The levels of each set of ranks that have references, from the records of a campaign in the order of time.
-
-    Ranks that share a core have none: they wait for it, and so do their references.
-    """
-    references: dict[object, tuple[list[float], list[float]]] = {}
-    for record in records:
-        if record.reference_s and not record.oversubscribed:
-            times_s, iqrs_s = references.setdefault(_ranks(record), ([], []))
-            times_s += record.reference_s
-            iqrs_s += record.reference_iqr_s
-    return [levels for of_ranks in references.values() if (levels := find_levels(*of_ranks))]
-
-
-_ranks = attrgetter("system", "mpi", "variant", "mapping", "nodes", "ppn", "ranks", "pair")
 
 
 def common(levels: Sequence[Level]) -> Level:
@@ -158,9 +148,15 @@ def _spread(ordered: Array, first: NDArray[np.int_], last: NDArray[np.int_]) -> 
 
 def _level(logs: Array, low: float, high: float) -> Level:
     is_in = (logs >= low) & (logs < high)
+    ordered = np.sort(logs[is_in])
+    centre = float(np.median(ordered))
+    whole = np.array([0]), np.array([ordered.size])
+    reach = max(WIDTH * float(_spread(ordered, *whole)[0]), math.log(LEAST_RATIO) / 2)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_in, [False]])))
     return Level(
-        math.exp(float(np.median(logs[is_in]))),
+        math.exp(centre),
+        math.exp(max(low, centre - reach)),
+        math.exp(min(high, centre + reach)),
         float(np.mean(is_in)),
         float(np.median(edges[1::2] - edges[::2])),
     )

@@ -10,7 +10,6 @@ import io
 import os
 import zlib
 from collections.abc import Iterable, Mapping
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,9 +17,10 @@ import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
-from hockney.records.columns import ALL, OPTIONAL, REQUIRED, VISITED
+from hockney.records.columns import ALL, OPTIONAL, REQUIRED
 from hockney.records.folder import Campaign
 from hockney.records.record import Record, Statistic
+from hockney.records.visits import settle
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
 """Columns that every file has, in this order."""
@@ -42,10 +42,10 @@ _TRUTH = {"true": True, "false": False, "1": True, "0": False, "": None}
 def from_records(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
     """Tidy rows of `records`, times in seconds.
 
-    The quietest of the visits of one point in one launch counts, as it did while measuring: a disturbance only
-    lengthens a visit. A record whose payload came out wrong gets no row.
+    A row is what the visits of one point in one launch come to (`hockney.records.visits`). A record whose payload
+    came out wrong gets no row.
     """
-    return rows_of(quietest(record for record in records if record.verified is not False), launches)
+    return rows_of(settle([record for record in records if record.verified is not False]).records, launches)
 
 
 def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
@@ -61,28 +61,6 @@ def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = (
         limit = limits.get(record.launch, {}).get(channel) if record.locality else None
         rows.extend(_rows(record, limit))
     return _typed(pd.DataFrame(rows, columns=[*REQUIRED, *OPTIONAL]))
-
-
-def quietest(records: Iterable[Record]) -> list[Record]:
-    """The records that count: of our visits of one point in one launch, the one with the smallest median.
-
-    Records of other programs all count. The statistics of a collective come from the same samples, so they stay
-    with the visit whose completion counts.
-    """
-    chosen: dict[object, Record] = {}
-    followers: dict[str, list[Record]] = {}
-    for number, record in enumerate(records):
-        if record.visit and record.statistic != "completion":
-            followers.setdefault(record.visit, []).append(record)
-            continue
-        point = _point(record) if record.source == "hockney" else number
-        before = chosen.setdefault(point, record)
-        if record.value < before.value:
-            chosen[point] = record
-    return [kept for record in chosen.values() for kept in (record, *followers.get(record.visit, ()))]
-
-
-_point = attrgetter(*VISITED)
 
 
 def _rows(record: Record, eager_limit_B: float | None) -> list[dict[str, Any]]:

@@ -16,8 +16,8 @@ from scipy.optimize import least_squares
 from hockney.apps.stencil.steps import StencilStep, iteration
 from hockney.apps.stencil.surroundings import FARTHEST, Surroundings, Tuned
 from hockney.errors import RequestError
-from hockney.models.statistics import t_reach
 from hockney.predict.estimators.base import Progress, silent
+from hockney.statistics import t_reach
 
 LEAST_RUNS = 3
 MOST_TUNED_RANKS = 256

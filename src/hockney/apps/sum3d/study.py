@@ -14,9 +14,9 @@ from hockney.apps.stencil.loads import as_lines, check, check_ranks, usual_grid
 from hockney.apps.sum3d.answer import Sum3dAnswer
 from hockney.apps.sum3d.model import predict_sum3d
 from hockney.errors import RequestError
-from hockney.models.statistics import NORMAL, t_reach
 from hockney.predict.machine_costs import MachineCosts
 from hockney.records.app_record import AppRecord
+from hockney.statistics import NORMAL, t_reach
 from hockney.units import Extents
 
 MOST_CYCLES = 10**6

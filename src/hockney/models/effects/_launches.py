@@ -10,8 +10,8 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Effect, EffectModel
-from hockney.models.statistics import mean_reach
 from hockney.records.effect_record import EffectRecord
+from hockney.statistics import mean_reach
 
 NO_LEAST: Mapping[str, float] = MappingProxyType({})
 

@@ -20,8 +20,8 @@ from hockney.models.effects._layouts import (
 )
 from hockney.models.effects._shapes import MEMORY, Shape
 from hockney.models.effects._wording import above, below, latex, time, times, times_latex
-from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
+from hockney.statistics import Array
 from hockney.units import format_bytes
 
 SOURCE = "Hoefler et al. 2010, section 3"

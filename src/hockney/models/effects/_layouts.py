@@ -22,8 +22,8 @@ from scipy.optimize import nnls
 
 from hockney.models.effects._least_squares import LEAST_SHARE, relative_errors, solve, times_s
 from hockney.models.effects._shapes import LINE_B, PAGE_B, Shape, level_of
-from hockney.models.statistics import Array
 from hockney.records.effect_record import EffectRecord
+from hockney.statistics import Array
 
 STRIDED_TERM = "strided_block_s"
 LIST_TERMS = {"indexed": "indexed_block_s", "irregular": "irregular_block_s"}

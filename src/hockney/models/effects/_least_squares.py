@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hockney.models.statistics import Array, aicc, least_squares, standard_error, t_reach
 from hockney.records.answers import Timed
 from hockney.records.effect_record import EffectRecord, answered
+from hockney.statistics import Array, aicc, least_squares, standard_error, t_reach
 
 SCATTER = 0.05
 """Relative error that a simple model has anyway: a point's own noise counts beyond that."""

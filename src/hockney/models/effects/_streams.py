@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from hockney.models.base import Parameter
-from hockney.models.statistics import TAILS, Array
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
+from hockney.statistics import TAILS, Array
 
 REPLICATES = 200
 """The ends of a 95 % interval are then the fifth of the replicates from either end."""

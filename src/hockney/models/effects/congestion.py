@@ -25,10 +25,10 @@ from hockney.models.effects._streams import (
 )
 from hockney.models.effects._wording import below
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
+from hockney.statistics import Array
 from hockney.units import format_bytes, format_rate, format_time
 
 SOURCE = "Hoefler et al. 2010, equation (2)"

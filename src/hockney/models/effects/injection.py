@@ -23,10 +23,10 @@ from hockney.models.effects._streams import (
 )
 from hockney.models.effects._wording import above, below, times, times_latex
 from hockney.models.effects.base import Effect, Plot, effect_models
-from hockney.models.statistics import TAILS
 from hockney.models.views import Statement, Views
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
+from hockney.statistics import TAILS
 from hockney.units import format_bytes, format_rate, format_time
 
 SOURCE = "Gropp, Olson, Samfass, EuroMPI 2016, max-rate model"

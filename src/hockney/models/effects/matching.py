@@ -17,10 +17,10 @@ from hockney.models.effects._launches import over_launches
 from hockney.models.effects._least_squares import WeightedLine, is_disturbed, line, relative_errors, times_s
 from hockney.models.effects._wording import latex, time
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.statistics import Array
 from hockney.models.views import Statement, Views
 from hockney.records.effect_answers.matching import MatchingAnswer
 from hockney.records.effect_record import EffectRecord, answered
+from hockney.statistics import Array
 
 STENCIL = 26
 """Neighbours of a point in a 27-point stencil."""

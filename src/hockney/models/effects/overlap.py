@@ -13,10 +13,10 @@ from scipy.optimize import nnls
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
-from hockney.models.statistics import TAILS
 from hockney.models.views import Statement, Views
 from hockney.records.effect_answers.overlap import OverlapAnswer
 from hockney.records.effect_record import EffectRecord, answered
+from hockney.statistics import TAILS
 from hockney.units import format_bytes, format_time
 
 RESAMPLES = 400

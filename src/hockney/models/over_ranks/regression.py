@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hockney.models.statistics import Array, least_squares
+from hockney.statistics import Array, least_squares
 
 
 @dataclass(frozen=True)

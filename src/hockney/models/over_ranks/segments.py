@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from hockney.models.over_ranks.boundaries import Boundary
 from hockney.models.over_ranks.jumps import Examined, at_boundaries, jumps
 from hockney.models.over_ranks.regression import Regression, regressions
-from hockney.models.statistics import t_reach
 from hockney.records.record import Locality
+from hockney.statistics import t_reach
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from hockney.errors import RequestError
 from hockney.models.base import Parameter
 from hockney.models.scaling.laws import Law, laws
 from hockney.models.scaling.times import Times
-from hockney.models.statistics import Array, aicc, covariance, t_reach
+from hockney.statistics import Array, aicc, covariance, t_reach
 
 STARTS = (1e-6, 1e-4, 1e-2, 0.5)
 """Start values of each parameter: they span what programs have, and the residuals are smooth between them."""

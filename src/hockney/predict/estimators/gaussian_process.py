@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from scipy import linalg
 
-from hockney.models.statistics import NORMAL_6
 from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.gaussian_process import GaussianProcess, MeasurementSet, ParameterSearch, left_out, matern
 from hockney.predict.points import GROWING, POINT, positions
+from hockney.statistics import NORMAL_6
 
 SURFACE = tuple(name for name in POINT if name not in (*GROWING, "bytes"))
 """What a surface holds fixed."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from hockney.models.statistics import LeastSquares, least_squares, t_reach
 from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.points import GROWING, POINT, positions
+from hockney.statistics import LeastSquares, least_squares, t_reach
 
 GROUP = tuple(name for name in POINT if name not in GROWING)
 """What a line holds fixed."""

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
-from hockney.models.statistics import CONFIDENCE, NORMAL
 from hockney.predict.calibrate import Calibration, calibrate, replay_all
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
 from hockney.predict.estimators.base import (
@@ -35,6 +34,7 @@ from hockney.predict.points import positions
 from hockney.predict.procedures import procedures
 from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
 from hockney.records.keys import sizes_are_blocks
+from hockney.statistics import CONFIDENCE, NORMAL
 
 _MOST = 4000
 """Training points that are simulated at each step; more add time, not knowledge."""

@@ -19,9 +19,9 @@ from scipy.optimize import nnls
 from hockney.errors import RequestError
 from hockney.models.collectives.base import closed_form
 from hockney.models.collectives.expression import Call
-from hockney.models.statistics import CONFIDENCE
 from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
 from hockney.predict.points import CHOICE, GROWING, POINT, positions
+from hockney.statistics import CONFIDENCE
 
 GROUP = tuple(name for name in POINT if name not in (*GROWING, *CHOICE, "bytes"))
 """What shares its parameters: a mapping of one operation, system and library."""

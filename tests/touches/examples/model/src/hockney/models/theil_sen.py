@@ -9,8 +9,8 @@ from hockney.errors import RequestError
 from hockney.models._linear import PiecewiseLine, half_bandwidth_size, one_regime
 from hockney.models._quality import assess
 from hockney.models.base import Fit, Parameter, models
-from hockney.models.statistics import Array
 from hockney.records.series import Series
+from hockney.statistics import Array
 
 
 def _estimate(size_B: Array, time_s: Array) -> PiecewiseLine:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hockney.models.statistics import aicc, covariance, least_squares, mean_reach, standard_error, t_reach
+from hockney.statistics import aicc, covariance, least_squares, mean_reach, standard_error, t_reach
 
 X = np.array([1.0, 2, 4, 8, 16, 64])
 Y = np.array([1.1, 1.9, 4.2, 8.1, 15.7, 64.5])
