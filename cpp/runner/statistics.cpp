@@ -7,21 +7,43 @@
 namespace hockney {
 namespace {
 
-constexpr double z95 = 1.959963984540054;
-
 // A window is long enough for its median to be steady and short beside a scheduler's time slice.
 constexpr std::size_t window_samples = 8;
-// Levels nearer than this are not told apart from ordinary drift.
-constexpr double least_rise = 0.04;
+// Fewer windows than this show no stretch that stands out.
+constexpr std::size_t least_windows = 8;
+// A stretch lies above the quiet windows by this share of their level, and by so many of their spreads, and
+// this share of the way from one to the other is empty: correlated samples wander all the way.
+constexpr double least_rise = 0.04, separation = 8, valley = 0.6;
+// Of windows or samples: with fewer left there is no quiet level to speak of.
+constexpr std::size_t least_quiet = 4;
+
+// Batch means need batches longer than the memory of the stream, and enough of them for a variance.
+constexpr double least_batch = 10;
+constexpr long least_batches = 5, most_batches = 20;
+// How far the correlation of n neighbours is underestimated, in units of (1 + 3ρ)/n: chosen by simulation.
+constexpr double correlation_bias = 1.5;
+
+// The spread of a normal distribution in units of the distance between its quartiles.
+constexpr double spread_of_quartiles = 1 / 1.349;
 
 std::vector<double> sorted_values(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     return values;
 }
 
-// By how much the interval grows because neighbouring samples resemble each other: √((1+ρ)/(1−ρ)) with ρ the
-// lag-1 correlation of "above or below the median", which needs no moments.
-double correlation_inflation(const std::vector<double>& values, double median) {
+// Student's t where the normal quantile is z (Abramowitz and Stegun, 26.7.5); within 1 % from 4 degrees on.
+double student(double z, double freedom) {
+    const double g1 = (std::pow(z, 3) + z) / 4;
+    const double g2 = (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / 96;
+    const double g3 = (3 * std::pow(z, 7) + 19 * std::pow(z, 5) + 17 * std::pow(z, 3) - 15 * z) / 384;
+    return z + g1 / freedom + g2 / std::pow(freedom, 2) + g3 / std::pow(freedom, 3);
+}
+
+// By how much the variance of "below the median", counted over all values, grows because neighbours resemble
+// each other: 1 + 2 Σ ρ_k of that sign, for a process that remembers only its last value. Its own correlation ρ
+// follows from that of the signs, which needs no moments: ρ_sign = (2/π) asin ρ.
+double sign_inflation(const std::vector<double>& values, double median) {
+    const double n = static_cast<double>(values.size());
     double same = 0, pairs = 0;
     int previous = 0;
     for (const double value : values) {
@@ -32,11 +54,77 @@ double correlation_inflation(const std::vector<double>& values, double median) {
         }
         if (sign != 0) previous = sign;
     }
-    const double rho = pairs > 0 ? std::clamp(same / pairs, 0.0, 0.95) : 0.0;
-    return std::sqrt((1 + rho) / (1 - rho));
+    constexpr double half_pi = 1.5707963267948966, least = 1e-4;
+    double rho = pairs > 0 ? std::sin(half_pi * same / pairs) : 0;
+    rho = std::clamp(rho + correlation_bias * (1 + 3 * std::max(rho, 0.0)) / n, 0.0, 0.995);
+    double inflation = 1, power = rho;
+    for (double lag = 1; lag < n && power > least; ++lag, power *= rho)
+        inflation += 2 * (1 - lag / n) * std::asin(power) / half_pi;
+    return inflation;
+}
+
+// The same from the variance between the means of `batches`, whatever the process remembers.
+double batch_inflation(const std::vector<double>& values, double median, std::size_t batches) {
+    const std::size_t length = values.size() / batches, first = values.size() - length * batches;
+    double sum = 0, squares = 0;
+    for (std::size_t batch = 0; batch < batches; ++batch) {
+        double below = 0;
+        for (std::size_t i = 0; i < length; ++i) {
+            const double value = values[first + batch * length + i];
+            below += value < median ? 1 : (value > median ? 0 : 0.5);
+        }
+        const double mean = below / static_cast<double>(length);
+        sum += mean;
+        squares += mean * mean;
+    }
+    const double count = static_cast<double>(batches);
+    // The variance of one sign is 1/4.
+    return 4 * static_cast<double>(length) * std::max(0.0, squares - sum * sum / count) / (count - 1);
+}
+
+// Above which medians of windows, sorted, stand apart from the quietest ones; infinity where none do.
+double stretch_limit(const std::vector<double>& medians) {
+    const std::size_t count = medians.size();
+    double limit = HUGE_VAL, widest = 0;
+    for (std::size_t low = std::max<std::size_t>(count / least_quiet, 2); low < count; ++low) {
+        const std::vector<double> quiet(medians.begin(), medians.begin() + static_cast<long>(low));
+        const std::vector<double> busy(medians.begin() + static_cast<long>(low), medians.end());
+        const double level = quantile(quiet, 0.5), distance = quantile(busy, 0.5) - level;
+        const double spread = (quantile(quiet, 0.75) - quantile(quiet, 0.25)) * spread_of_quartiles;
+        // From quartile to quartile: windows at the edge of a stretch are half of it.
+        const double empty = quantile(busy, 0.25) - quantile(quiet, 0.75), gap = busy.front() - quiet.back();
+        if (distance < least_rise * std::abs(level) || distance < separation * spread) continue;
+        if (empty < valley * distance || gap <= widest) continue;
+        widest = gap;
+        limit = quiet.back();
+    }
+    return limit;
 }
 
 }  // namespace
+
+MedianInterval median_interval(const std::vector<double>& values, double normal_quantile) {
+    const std::vector<double> sorted = sorted_values(values);
+    const double n = static_cast<double>(sorted.size());
+    MedianInterval interval;
+    interval.median_s = quantile(sorted, 0.5);
+    const double inflation = sign_inflation(values, interval.median_s);
+    interval.effective = n / inflation;
+    double half =
+        student(normal_quantile, std::max(4.0, std::floor(interval.effective) - 1)) * std::sqrt(n * inflation) / 2;
+    if (n >= least_batch * static_cast<double>(least_batches)) {
+        const auto batches = std::min(most_batches, static_cast<long>(n / least_batch));
+        const double between = batch_inflation(values, interval.median_s, static_cast<std::size_t>(batches));
+        half = std::max(half, student(normal_quantile, static_cast<double>(batches - 1)) *
+                                  std::sqrt(n * between) / 2);
+    }
+    // Order statistics around the median (Le Boudec, Performance Evaluation, theorem 2.1), ranks from 1.
+    const double low_rank = std::max(1.0, std::floor(n / 2 - half));
+    const double high_rank = std::min(n, std::ceil(n / 2 + half) + 1);
+    interval.low_s = sorted[static_cast<std::size_t>(low_rank) - 1];
+    interval.high_s = sorted[static_cast<std::size_t>(high_rank) - 1];
+    return interval;
+}
 
 double quantile(const std::vector<double>& sorted, double level) {
     const double position = level * static_cast<double>(sorted.size() - 1);
@@ -47,53 +135,41 @@ double quantile(const std::vector<double>& sorted, double level) {
 
 // Disturbances only ever lengthen a sample, so they are looked for on one side:
 //  1. a sample during which the system preempted a rank;
-//  2. a stretch: a window whose median lies above the level of the quietest quarter of the windows by more
-//  than
-//     `least_rise` and by more than four times the spread within that quarter (a neighbour busy for a while);
-//  3. a single sample four spreads above that limit.
-// At least a quarter of the samples always remains: with less there is no quiet level to speak of.
+//  2. a stretch (a neighbour busy for a while): windows whose medians stand apart from the quietest ones.
+// A single long sample stays: it does not move a median, and the median without it would be another.
 std::vector<bool> disturbed(const std::vector<Sample>& samples) {
     const std::size_t n = samples.size();
     std::vector<bool> out(n, false);
-    std::size_t quiet = n;
-    for (std::size_t i = 0; i < n; ++i) {
-        out[i] = samples[i].preempted;
-        if (out[i]) --quiet;
-    }
-    if (quiet * 4 < n) out.assign(n, false);
-    if (n < 4 * window_samples) return out;
+    for (std::size_t i = 0; i < n; ++i) out[i] = samples[i].preempted;
+    const auto has_too_few = [&out, n] {
+        return static_cast<std::size_t>(std::count(out.begin(), out.end(), false)) * least_quiet < n;
+    };
+    if (has_too_few()) out.assign(n, false);
 
     struct Window {
         std::size_t begin, end;
-        double median, spread;
+        double median;
     };
     std::vector<Window> windows;
-    for (std::size_t begin = 0; begin < n; begin += window_samples) {
+    std::vector<double> medians;
+    for (std::size_t begin = 0; begin + window_samples <= n;) {
         // The last window takes the remainder, so that none is too short for a median.
         const std::size_t end = n - begin < 2 * window_samples ? n : begin + window_samples;
         std::vector<double> values;
         for (std::size_t i = begin; i < end; ++i)
             if (!out[i]) values.push_back(samples[i].value_s);
         if (!values.empty()) {
-            values = sorted_values(values);
-            windows.push_back(
-                {begin, end, quantile(values, 0.5), quantile(values, 0.75) - quantile(values, 0.25)});
+            windows.push_back({begin, end, quantile(sorted_values(values), 0.5)});
+            medians.push_back(windows.back().median);
         }
-        if (end == n) break;
+        begin = end;
     }
-    if (windows.size() < 4) return out;
-    std::vector<double> medians, spreads;
-    for (const Window& window : windows) medians.push_back(window.median);
-    const double quiet_level = quantile(sorted_values(medians), 0.25);
-    for (const Window& window : windows)
-        if (window.median <= quiet_level) spreads.push_back(window.spread);
-    const double spread = quantile(sorted_values(spreads), 0.5);
-    const double limit = quiet_level + std::max(4 * spread, least_rise * quiet_level);
+    if (windows.size() < least_windows) return out;
+    const double limit = stretch_limit(sorted_values(medians));
     for (const Window& window : windows)
         for (std::size_t i = window.begin; i < window.end; ++i)
-            if (window.median > limit || samples[i].value_s > limit + 4 * spread) out[i] = true;
-    // With less than a quarter left there is no quiet level to speak of: everything counts.
-    if (std::count(out.begin(), out.end(), false) * 4 < static_cast<long>(n)) out.assign(n, false);
+            if (window.median > limit) out[i] = true;
+    if (has_too_few()) out.assign(n, false);
     return out;
 }
 
@@ -108,15 +184,11 @@ Summary summarise(const std::vector<Sample>& samples) {
             values.push_back(samples[i].value_s);
     }
     const std::vector<double> sorted = sorted_values(values);
-    const double n = static_cast<double>(sorted.size());
     summary.used = static_cast<long>(sorted.size());
-    summary.median_s = quantile(sorted, 0.5);
-    // Order statistics around the median (Le Boudec, Performance Evaluation, theorem 2.1), ranks from 1.
-    const double half = z95 * std::sqrt(n) * correlation_inflation(values, summary.median_s) / 2;
-    const double low_rank = std::max(1.0, std::floor(n / 2 - half));
-    const double high_rank = std::min(n, std::ceil(n / 2 + half) + 1);
-    summary.low_s = sorted[static_cast<std::size_t>(low_rank) - 1];
-    summary.high_s = sorted[static_cast<std::size_t>(high_rank) - 1];
+    const MedianInterval interval = median_interval(values);
+    summary.median_s = interval.median_s;
+    summary.low_s = interval.low_s;
+    summary.high_s = interval.high_s;
     for (const double level : quantile_levels) summary.quantiles_s.push_back(quantile(sorted, level));
     return summary;
 }

@@ -3,6 +3,10 @@
 //   summarise VALUE:PREEMPTED …          → summary
 //   stop TOLERANCE LEAST LEAST_S BUDGET_S LEAST_IN_BUDGET MOST STEP_S VALUE …   → what the rule has reached,
 //   and after how many samples, a step of time each; −1: never
+//   stop_each FILE LENGTH TOLERANCE LEAST   → the same rule on every stream of doubles, LENGTH long, in the file:
+//   after how many samples it stops (all of them: never), and the interval then
+#include <cmath>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -45,6 +49,33 @@ std::string stopped_after(std::istringstream& words) {
     return JsonObject().add("name", "").add("after", -1).str();
 }
 
+std::string stopped_each(std::istringstream& words) {
+    std::string path;
+    std::size_t length = 0;
+    double tolerance = 0;
+    long least = 0;
+    words >> path >> length >> tolerance >> least;
+    std::ifstream file(path, std::ios::binary);
+    std::vector<double> after, low_s, high_s, stream(length);
+    while (file.read(reinterpret_cast<char*>(stream.data()),
+                     static_cast<std::streamsize>(length * sizeof(double)))) {
+        StoppingRule rule;
+        rule.tolerance = tolerance;
+        rule.least = least;
+        rule.budget_s = HUGE_VAL;
+        rule.most = static_cast<long>(length);
+        std::vector<Sample> samples;
+        do {
+            samples.push_back({stream[samples.size()], false});
+        } while (rule.reached(samples, 0).empty());
+        const Summary result = summarise(samples);
+        after.push_back(static_cast<double>(samples.size()));
+        low_s.push_back(result.low_s);
+        high_s.push_back(result.high_s);
+    }
+    return JsonObject().add("after", after).add("low_s", low_s).add("high_s", high_s).str();
+}
+
 }  // namespace
 
 int main() {
@@ -52,6 +83,9 @@ int main() {
         std::istringstream words(line);
         std::string command;
         words >> command;
-        std::cout << (command == "summarise" ? summary(words) : stopped_after(words)) << std::endl;
+        if (command == "summarise")
+            std::cout << summary(words) << std::endl;
+        else
+            std::cout << (command == "stop" ? stopped_after(words) : stopped_each(words)) << std::endl;
     }
 }

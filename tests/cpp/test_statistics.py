@@ -29,14 +29,20 @@ SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 Ask = Callable[[str], Any]
 
 
-@pytest.fixture(scope="module")
-def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+def compiled(folder: Path, options: Sequence[str]) -> Path:
+    """The harness, made with these options."""
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         pytest.skip("no C++ compiler")
-    program = tmp_path_factory.mktemp("cpp") / "harness"
-    command = [compiler, "-std=c++17", "-O1", "-g", *WARNINGS, *SANITIZERS, f"-I{RUNNER}", *map(str, SOURCES)]
+    program = folder / "harness"
+    command = [compiler, "-std=c++17", *options, *WARNINGS, f"-I{RUNNER}", *map(str, SOURCES)]
     subprocess.run([*command, "-o", str(program)], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    program = compiled(tmp_path_factory.mktemp("cpp"), ["-O1", "-g", *SANITIZERS])
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -60,13 +66,14 @@ def summarise(ask: Ask, values: Sequence[float], preempted: Sequence[bool] = ())
 
 
 def test_median_and_interval_of_a_known_stream(ask: Ask) -> None:
-    # 1 … 99 shuffled: median 50; ranks ⌊(99 − 1.96·√99)/2⌋ = 39 and ⌈1 + (99 + 1.96·√99)/2⌉ = 61 (Le Boudec).
+    # 1 … 99 shuffled: median 50; ranks ⌊(99 − 2.05·√99)/2⌋ = 39 and ⌈1 + (99 + 2.05·√99)/2⌉ = 61 (Le Boudec).
     values = np.random.default_rng(3).permutation(np.arange(1.0, 100.0))
     result = summarise(ask, values.tolist())
     assert result["median_s"] == 50
-    # Neighbours of a shuffled stream are all but uncorrelated; the correction may widen by a rank or two.
-    assert 36 <= result["low_s"] <= 39
-    assert 61 <= result["high_s"] <= 64
+    # Neighbours of a shuffled stream are all but uncorrelated, but its nine batches do not say so: Student's t of
+    # 8 degrees and the correlation that may hide behind 99 samples widen by a few ranks.
+    assert 32 <= result["low_s"] <= 39
+    assert 61 <= result["high_s"] <= 68
     assert result["used"] == 99
 
 
@@ -129,14 +136,13 @@ def test_a_busy_stretch_does_not_move_the_median(ask: Ask, share: float) -> None
     stretch = slice(100, 100 + int(share * n))
     values[stretch] *= 1.3
     result = summarise(ask, values.tolist())
-    # The undisturbed level is 10, with a standard error below 0.1 %; windows on the edge may be mixed.
+    # The undisturbed level is 10, with a standard error below 0.1 %; the windows of 8 on both edges may be mixed.
     assert result["median_s"] == pytest.approx(10, rel=0.005)
-    assert len(result["disturbed"]) >= 0.9 * share * n
+    assert len(result["disturbed"]) >= share * n - 2 * 8
 
 
 def test_a_small_rise_that_lasts_is_recognised_as_a_stretch(ask: Ask) -> None:
-    # 8 % above the level is within the reach of single samples (5.4 % limit and four spreads of 1.35 % more), so
-    # only the median of a whole stretch tells it apart.
+    # 8 % above the level is within the reach of some single samples: the median of a whole window tells it apart.
     rng = np.random.default_rng(8)
     values = 10 * (1 + 0.01 * rng.normal(size=400))
     values[160:] *= 1.08
@@ -184,8 +190,10 @@ def test_interval_stops_when_narrow_and_not_before(ask: Ask) -> None:
     rng = np.random.default_rng(6)
     quiet = (10 * (1 + 0.001 * rng.normal(size=500))).tolist()
     noisy = (10 * (1 + 0.3 * rng.random(size=500))).tolist()
-    assert stop(ask, quiet, tolerance=0.01) == {"name": "interval", "after": 30}
-    # Half-width of the median's interval ≈ 0.98·√n ranks of a uniform spread of 30 %: 1 % needs n ≈ 800.
+    # Two looks in a row, the second a quarter later, at forty independent samples or more.
+    assert stop(ask, quiet, tolerance=0.01)["name"] == "interval"
+    assert 48 <= stop(ask, quiet, tolerance=0.01)["after"] <= 80
+    # Half-width of the 99 % interval of the median ≈ 1.29·√n ranks of a uniform spread of 30 %: 1 % needs n ≈ 1400.
     assert stop(ask, noisy, tolerance=0.01)["after"] == -1
     # 60 ms at 1 ms a sample.
     assert stop(ask, quiet, tolerance=0.01, least_s=0.06)["after"] >= 60

@@ -214,7 +214,7 @@ class Plan(Launching):
     size_tolerance: float = Field(default=0.05, gt=0, description="miss of interpolation that asks for a point")
     narrowest: float = Field(default=1.06, gt=1, description="ratio at which a break is bracketed well enough")
     most_sizes: int = Field(default=60, ge=3, description="points a series at most")
-    least_samples: int = Field(default=60, ge=6)
+    least_samples: int = Field(default=100, ge=6)
 
     @property
     def points(self) -> bool:
