@@ -8,4 +8,5 @@ NB_MODULE(_core, module) {
     nanobind::set_leak_warnings(false);
     hockney::register_schedule(module);
     hockney::register_simulate(module);
+    hockney::register_statistics(module);
 }

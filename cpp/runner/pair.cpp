@@ -213,6 +213,7 @@ Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
         return pair_reference(pair, count);
     });
     StoppingRule rule = stopping_rule(request, most_samples);
+    rule.disturbance = kernel.disturbance;
     std::string stopped;
     long same_cpu = 0;
     const double start = now_s();
@@ -285,7 +286,7 @@ std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
     }
     const Measured measured = lead(kernel, pair, request);
     verified = verify(kernel, pair, rank, partner, 2) && verified;
-    const Summary summary = summarise(measured.samples);
+    const Summary summary = summarise(measured.samples, kernel.disturbance);
     JsonObject record;
     record.add("type", "measurement");
     add_summary(record, summary, measured.samples);

@@ -133,11 +133,12 @@ double quantile(const std::vector<double>& sorted, double level) {
     return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// Disturbances only ever lengthen a sample, so they are looked for on one side:
+// Set aside are
 //  1. a sample during which the system preempted a rank;
-//  2. a stretch (a neighbour busy for a while): windows whose medians stand apart from the quietest ones.
+//  2. where disturbances lengthen, a stretch (a neighbour busy for a while): windows whose medians stand apart
+//     from the quietest ones.
 // A single long sample stays: it does not move a median, and the median without it would be another.
-std::vector<bool> disturbed(const std::vector<Sample>& samples) {
+std::vector<bool> disturbed(const std::vector<Sample>& samples, Disturbance disturbance) {
     const std::size_t n = samples.size();
     std::vector<bool> out(n, false);
     for (std::size_t i = 0; i < n; ++i) out[i] = samples[i].preempted;
@@ -145,6 +146,7 @@ std::vector<bool> disturbed(const std::vector<Sample>& samples) {
         return static_cast<std::size_t>(std::count(out.begin(), out.end(), false)) * least_quiet < n;
     };
     if (has_too_few()) out.assign(n, false);
+    if (disturbance == Disturbance::either) return out;
 
     struct Window {
         std::size_t begin, end;
@@ -173,9 +175,9 @@ std::vector<bool> disturbed(const std::vector<Sample>& samples) {
     return out;
 }
 
-Summary summarise(const std::vector<Sample>& samples) {
+Summary summarise(const std::vector<Sample>& samples, Disturbance disturbance) {
     Summary summary;
-    const std::vector<bool> aside = disturbed(samples);
+    const std::vector<bool> aside = disturbed(samples, disturbance);
     std::vector<double> values;
     for (std::size_t i = 0; i < samples.size(); ++i) {
         if (aside[i])

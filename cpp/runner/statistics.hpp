@@ -32,11 +32,16 @@ MedianInterval median_interval(const std::vector<double>& values, double normal_
 
 inline const std::vector<double> quantile_levels = {0.01, 0.05, 0.25, 0.75, 0.95, 0.99};
 
+// What a disturbance does to a sample. One that is the difference of two times is too short where the second
+// was disturbed.
+enum class Disturbance { lengthens, either };
+
 // Which samples were disturbed (a preemption, a neighbour that was busy for a while): see statistics.cpp.
-std::vector<bool> disturbed(const std::vector<Sample>& samples);
+std::vector<bool> disturbed(const std::vector<Sample>& samples,
+                            Disturbance disturbance = Disturbance::lengthens);
 
 // Summary over the undisturbed samples; `samples` is not empty.
-Summary summarise(const std::vector<Sample>& samples);
+Summary summarise(const std::vector<Sample>& samples, Disturbance disturbance = Disturbance::lengthens);
 
 // Linear interpolation between order statistics of sorted values; 0 ≤ level ≤ 1.
 double quantile(const std::vector<double>& sorted, double level);

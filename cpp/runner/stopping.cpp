@@ -26,7 +26,7 @@ bool StoppingRule::is_interval_narrow(const std::vector<Sample>& samples, double
     if (n < std::max(least, next_look_) || elapsed_s < least_s) return false;
     next_look_ = n + n / 4 + 1;
     std::vector<double> values;
-    const std::vector<bool> aside = disturbed(samples);
+    const std::vector<bool> aside = disturbed(samples, disturbance);
     for (std::size_t i = 0; i < samples.size(); ++i)
         if (!aside[i]) values.push_back(samples[i].value_s);
     const MedianInterval interval = median_interval(values, normal_99);

@@ -13,6 +13,7 @@ struct StoppingRule {
     // spread over at least `least_s` seconds. What all samples of two milliseconds share may still be a
     // disturbance.
     double tolerance = 0;
+    Disturbance disturbance = Disturbance::lengthens;
     long least = 1;
     double least_s = 0;
     // The time that may be used up, with at least `least_in_budget` samples.

@@ -98,20 +98,21 @@ def test_several_launches_repeat_the_same_sizes(tmp_path: Path) -> None:
     assert len(campaign.launches()) == 3
 
 
-def test_the_quieter_of_two_visits_counts(tmp_path: Path) -> None:
-    # The fake machine is twice as slow for its first ten answers: while the ladder 0, 1, 4, … 64 KiB is climbed.
+def test_visits_at_the_common_level_count(tmp_path: Path) -> None:
+    # The fake machine is twice as slow for its first ten answers: for as many of the ladder 0, 1, 4, … 64 KiB.
     campaign, outcome, watcher = measured(tmp_path / "c", plan(visits=2), fake_launch("drifts", "10"))
     frame = table.load(campaign.path)
     assert outcome.measured == len(campaign.records()) > len(frame)
     assert len(frame) == len(set(sizes(campaign)))
     for size, time_us in zip(frame["bytes"], frame["time_s"] * 1e6, strict=True):
-        assert time_us == pytest.approx(1 + size / 1e4 + (3 if size > 4096 else 0)), "the machine's quiet curve"
-    assert any("changed its speed" in text and "factor of 2" in text for text in watcher.warnings)
+        assert time_us == pytest.approx(1 + size / 1e4 + (3 if size > 4096 else 0)), "the machine's common curve"
+    assert any("changed its speed" in text and "(2 times as long)" in text for text in watcher.warnings)
 
 
 def test_visits_of_a_point_lie_far_apart(tmp_path: Path) -> None:
     campaign, _, _ = measured(tmp_path / "c", plan(visits=2, sizes_B=[0, 1, 2, 3]), fake_launch("good"))
-    assert [record.bytes for record in campaign.records()] == [0, 1, 2, 3, 3, 2, 1, 0]
+    order = [record.bytes for record in campaign.records()]
+    assert sorted(order[:4]) == sorted(order[4:]) == [0, 1, 2, 3]
 
 
 def test_a_library_that_talks_does_not_disturb(tmp_path: Path) -> None:
@@ -128,12 +129,11 @@ def test_ranks_found_on_one_processor_are_marked(tmp_path: Path) -> None:
 
 
 def test_a_runner_that_dies_costs_the_point_in_flight(tmp_path: Path) -> None:
-    # It dies at the third point of every launch: points 3, 5 and 7 in the order of sizes are lost, … until it
-    # has measured all others.
+    # It dies at the third point of every launch, until it has measured all others.
     campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[0, 1, 2, 3, 4, 5]), fake_launch("dies", "2"))
-    assert sizes(campaign) == [0, 1, 3, 4]
+    assert len(sizes(campaign)) == 4
     assert len(outcome.failures) == 2
-    assert [failure["bytes"] for failure in campaign.failures()] == [2, 5]
+    assert sorted([*sizes(campaign), *(failure["bytes"] for failure in campaign.failures())]) == [0, 1, 2, 3, 4, 5]
     assert "exit code 9" in outcome.failures[0]
 
 
@@ -157,7 +157,7 @@ def test_a_hang_ends_at_the_time_limit(tmp_path: Path) -> None:
     campaign, outcome, _ = measured(
         tmp_path / "c", plan(sizes_B=[0, 8], time_limit_s=1.0), fake_launch("hangs", "1")
     )
-    assert sizes(campaign) == [0]
+    assert len(sizes(campaign)) == 1
     # Twice the point's budget of 1 s and the limit: what was really waited.
     assert "no answer within 3 s" in outcome.failures[0]
     # The limit once, and the supervisor's grace; far below the 600 s that the runner would sleep.
@@ -193,7 +193,7 @@ def test_a_time_that_vanishes_at_one_visit_is_measured_at_the_next(tmp_path: Pat
     campaign, outcome, _ = measured(
         tmp_path / "c", plan(sizes_B=[0, 8, 64], visits=2), fake_launch("vanishes", "8", "1")
     )
-    assert [record.bytes for record in campaign.records()] == [0, 64, 64, 0, 8]
+    assert sizes(campaign) == [0, 0, 8, 64, 64]
     assert (outcome.failures, outcome.vanished, campaign.failures()) == ([], [], [])
 
 
@@ -234,7 +234,10 @@ def test_a_time_that_vanished_is_named_where_the_launch_is_given_up(
         tmp_path / "c", plan(sizes_B=[0, 8, 64], visits=2), fake_launch("vanishes", "8", "1", "2")
     )
     missing = unmeasured(campaign.records(), campaign.failures())
-    assert [text.partition(": ")[0] for text in missing] == ["pingpong cache, 64 B", "pingpong cache, 8 B"]
+    (measured_B,) = sizes(campaign)
+    assert sorted(text.partition(": ")[0] for text in missing) == sorted(
+        f"pingpong cache, {size} B" for size in {0, 8, 64} - {measured_B}
+    )
     assert len(outcome.failures) == 2
 
 
@@ -294,7 +297,7 @@ def test_killed_at_any_instant_it_loses_at_most_the_point_in_flight(tmp_path: Pa
         "import sys\nfrom pathlib import Path\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "from test_measure import fake_launch, measured, plan\n"
-        f"measured(Path({str(tmp_path / 'c')!r}), plan(sizes_B=list(range(100_000))), fake_launch('good'))\n"
+        f"measured(Path({str(tmp_path / 'c')!r}), plan(sizes_B=list(range(1000))), fake_launch('good'))\n"
     )
     with subprocess.Popen([sys.executable, str(script)]) as process:
         records = tmp_path / "c" / "records.jsonl"
@@ -304,9 +307,10 @@ def test_killed_at_any_instant_it_loses_at_most_the_point_in_flight(tmp_path: Pa
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     campaign = Campaign.open(tmp_path / "c")
-    found = sizes(campaign)
-    assert found == list(range(len(found)))
-    assert len(found) > 5
+    found = [record.bytes for record in campaign.records()]
+    whole, _, _ = measured(tmp_path / "whole", plan(sizes_B=list(range(1000))), fake_launch("good"))
+    assert found == [record.bytes for record in whole.records()][: len(found)]
+    assert 5 < len(found) < 1000
     assert len(campaign.warnings) <= 1
 
 

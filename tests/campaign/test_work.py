@@ -38,25 +38,59 @@ def work(*records: Record, index: int = 0, **choices: object) -> Work:
     return resumed
 
 
-def test_the_quieter_visit_counts_whichever_comes_first() -> None:
-    for order in ((1e-6, 2e-6), (2e-6, 1e-6)):
+def at_level(reference_s: float, size_B: int, value_s: float) -> Record:
+    """A visit of a hundred samples in ten groups, while the reference took that long."""
+    references = {"reference_s": [reference_s] * 11, "reference_iqr_s": [0.01 * reference_s] * 11}
+    groups = {"samples": [value_s] * 100, "group_begins": list(range(0, 100, 10))}
+    return visit(size_B, value_s).model_copy(update=references | groups)
+
+
+FAST, SLOW = 0.16e-6, 0.42e-6
+
+
+def test_visits_without_references_are_of_one_level() -> None:
+    for order in ((1e-6, 2e-6, 1.1e-6), (2e-6, 1.1e-6, 1e-6)):
         seen = work(*(visit(8, value) for value in order))
-        assert seen.done[KEY][8].value == 1e-6
-        assert seen.visits[KEY, 8] == 2
-        # From interval to interval: 2 µs · 0.99 over 1 µs · 1.01.
-        assert seen.level_change == pytest.approx(2 * 0.99 / 1.01)
+        assert seen.done[KEY][8].value == 1.1e-6, "the median, whichever came first"
+        assert seen.counting(KEY, 8) == 3
 
 
-def test_visits_that_agree_are_no_change_of_level() -> None:
-    assert work(visit(8, 1e-6), visit(8, 1.005e-6)).level_change <= 1
+def test_a_visit_at_another_level_does_not_count() -> None:
+    common = [at_level(FAST, size, 1e-6) for size in (8, 16, 32)]
+    seen = work(*common, at_level(SLOW, 8, 3e-6), at_level(SLOW, 64, 3e-6))
+    assert seen.done[KEY][8].value == 1e-6
+    assert (seen.counting(KEY, 8), seen.counting(KEY, 64)) == (1, 0)
+    assert seen.elsewhere() == [(KEY, 64)]
+    assert seen.done[KEY][64].value == 3e-6, "it stands at the level it has"
 
 
-def test_given_sizes_first_then_second_visits_backwards() -> None:
-    assert work(sizes_B=[8, 64]).next_point() == (KEY, 8)
-    assert work(visit(8, 1e-6), sizes_B=[8, 64]).next_point() == (KEY, 64)
-    assert work(visit(8, 1e-6), visit(64, 1e-6), sizes_B=[8, 64]).next_point() == (KEY, 64)
-    done = [visit(8, 1e-6), visit(64, 1e-6)] * 2
-    assert work(*done, sizes_B=[8, 64]).next_point() is None
+def test_the_level_asked_for_may_be_the_quietest_or_all() -> None:
+    visits = [at_level(SLOW, size, 3e-6) for size in (8, 16, 32)] + [at_level(FAST, 8, 1e-6)]
+    assert work(*visits).done[KEY][8].value == 3e-6
+    assert work(*visits, level="quietest").done[KEY][8].value == 1e-6
+    assert [work(*visits, level="all").counting(KEY, size) for size in (8, 16)] == [1, 0]
+
+
+def test_visits_that_disagree_ask_for_more() -> None:
+    agreeing = work(*[visit(8, 1e-6)] * 3, sizes_B=[8])
+    assert agreeing.next_point() is None
+    differing = [visit(8, value) for value in (1e-6, 1.3e-6, 1.2e-6)]
+    assert work(*differing, sizes_B=[8]).next_point() == (KEY, 8)
+    assert work(*differing, *differing, sizes_B=[8]).next_point() is None, "twice as many, not more"
+
+
+def test_every_size_once_in_random_order_then_again() -> None:
+    sizes = [1 << exponent for exponent in range(12)]
+    seen, order = work(sizes_B=sizes), []
+    while (following := seen.next_point()) is not None:
+        order.append(following[1])
+        seen.add(visit(following[1], 1e-6))
+    rounds = [order[first : first + 12] for first in (0, 12, 24)]
+    assert len(order) == 36
+    assert all(sorted(each) == sizes for each in rounds)
+    # A level that lasts for some sizes in a row would look like a break.
+    assert all(each != sizes and each != sizes[::-1] for each in rounds)
+    assert rounds[0] != rounds[1] != rounds[2]
 
 
 def test_those_who_saw_a_jump_look_again_before_it_is_believed() -> None:
@@ -65,7 +99,7 @@ def test_those_who_saw_a_jump_look_again_before_it_is_believed() -> None:
     following = seen.next_point()
     assert following is not None
     assert following[1] in (0, 1, 4, 16, 64), "a size that was measured once, not yet a new one"
-    believed = work(*ladder, *ladder, largest_B=64).next_point()
+    believed = work(*ladder, *ladder, largest_B=64, visits=2).next_point()
     assert believed is not None
     assert believed[1] in (2, 8), "the middle of an interval beside the jump"
 
@@ -73,8 +107,10 @@ def test_those_who_saw_a_jump_look_again_before_it_is_believed() -> None:
 def test_a_later_launch_repeats_the_sizes_of_the_first() -> None:
     first = [visit(size, 1e-6) for size in (8, 8, 40)]
     second = work(*first, index=1)
-    assert second.next_point() == (KEY, 8)
-    assert second.expected_points() == 2 * 2
+    following = second.next_point()
+    assert following is not None
+    assert following[1] in (8, 40)
+    assert second.expected_points() == 2 * second.plan.visits
 
 
 def test_a_series_in_trouble_waits_until_the_others_are_done() -> None:
@@ -89,7 +125,7 @@ def test_a_series_in_trouble_waits_until_the_others_are_done() -> None:
 
 def test_a_size_that_failed_does_not_end_the_refinement() -> None:
     ladder = [visit(size, 5e-6 if size >= 16 else 1e-6) for size in (0, 1, 4, 16, 64)] * 2
-    seen = work(*ladder, largest_B=64)
+    seen = work(*ladder, largest_B=64, visits=2)
     first = seen.next_point()
     assert first is not None
     seen.fail(*first)

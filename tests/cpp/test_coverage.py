@@ -68,7 +68,11 @@ def test_intervals_cover_after_stopping(harness: Path, tmp_path: Path, name: str
     (1 + SPREAD * kind.deviations).tofile(path)
     least = Plan.model_fields["least_samples"].default
     done = subprocess.run(
-        [harness], input=f"stop_each {path} {LENGTH} {tolerance} {least}\n", text=True, capture_output=True, check=True
+        [harness],
+        input=f"stop_each {path} {LENGTH} {tolerance} {least}\n",
+        text=True,
+        capture_output=True,
+        check=True,
     )
     after, low, high = (np.array(json.loads(done.stdout)[each]) for each in ("after", "low_s", "high_s"))
     true = 1 + SPREAD * kind.median

@@ -193,7 +193,7 @@ def test_interval_stops_when_narrow_and_not_before(ask: Ask) -> None:
     # Two looks in a row, the second a quarter later, at forty independent samples or more.
     assert stop(ask, quiet, tolerance=0.01)["name"] == "interval"
     assert 48 <= stop(ask, quiet, tolerance=0.01)["after"] <= 80
-    # Half-width of the 99 % interval of the median ≈ 1.29·√n ranks of a uniform spread of 30 %: 1 % needs n ≈ 1400.
+    # Half-width of the 99 % interval of the median ≈ 1.29·√n ranks of a uniform spread of 30 %: n ≈ 1400 for 1 %.
     assert stop(ask, noisy, tolerance=0.01)["after"] == -1
     # 60 ms at 1 ms a sample.
     assert stop(ask, quiet, tolerance=0.01, least_s=0.06)["after"] >= 60

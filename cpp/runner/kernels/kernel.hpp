@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../buffers.hpp"
+#include "../statistics.hpp"
 
 namespace hockney {
 
@@ -47,6 +48,8 @@ struct Kernel {
     bool leader_receives = false, follower_receives = false;
     // Whether the leader needs work that outlasts a round trip.
     bool works = false;
+    // What a disturbance does to its time; either to one from which another is subtracted.
+    Disturbance disturbance = Disturbance::lengthens;
     // The largest message for which the operation makes sense; 0 for any.
     long largest_B = 0;
     // Whether the window changes what is measured.
@@ -58,6 +61,7 @@ struct Kernel {
     Kernel& to_leader() { return leader_receives = true, *this; }
     Kernel& to_follower() { return follower_receives = true, *this; }
     Kernel& working() { return works = true, *this; }
+    Kernel& subtracting() { return disturbance = Disturbance::either, *this; }
     Kernel& up_to(long bytes) { return largest_B = bytes, *this; }
     Kernel& in_windows() { return windowed = true, *this; }
     Kernel& in_pieces_of(long repetitions) { return piece = repetitions, *this; }

@@ -29,7 +29,7 @@ double run(Pair& pair, long repetitions) {
 constexpr long eager_B = 1024;
 
 const RegisterKernel registered("send_overhead",
-                                Kernel(run).to_follower().working().up_to(eager_B).in_pieces_of(16));
+                                Kernel(run).to_follower().working().subtracting().up_to(eager_B).in_pieces_of(16));
 
 }  // namespace
 }  // namespace hockney::kernel_send_overhead

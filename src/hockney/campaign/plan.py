@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.keys import COLLECTIVES
-from hockney.records.record import Cache, Start
+from hockney.records.record import Cache, Start, Wanted
 from hockney.registry import unit_files
 from hockney.runner.inventory import inventory
 from hockney.runner.launchers.base import BindTo, MapBy
@@ -189,9 +189,10 @@ class Plan(Launching):
     caches: list[Cache] = Field(default=["warm"])
     window: Annotated[int, Option("Messages in flight for bandwidth and bidirectional."), Field(ge=1)] = 64
     launches: Annotated[int, Option("Spread every point over this many launches."), Field(ge=1)] = 1
-    visits: Annotated[
-        int, Option("Visits of each point, far apart, at the machine's common level."), Field(ge=1)
-    ] = 3
+    visits: Annotated[int, Option("Visits of each point at that level, far apart."), Field(ge=1)] = 3
+    level: Annotated[
+        Wanted, Option("Level of the machine at which a point is complete: common, quietest or all.")
+    ] = "common"
     budget_s: Annotated[
         float,
         Option(

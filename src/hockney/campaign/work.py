@@ -15,9 +15,19 @@ from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
-from hockney.records.levels import Level, common
+from hockney.records.levels import Level
 from hockney.records.record import Record
-from hockney.records.visits import Ranks, levels_of, ranks_of, samples_at, settle
+from hockney.records.visits import (
+    CHOICES,
+    Choice,
+    Ranks,
+    at,
+    levels_of,
+    ranks_of,
+    samples_at,
+    settle,
+    visit_times,
+)
 
 TYPICAL_SIZES = 24
 """Points of a refined series, for the estimate of time only."""
@@ -36,6 +46,9 @@ MORE_REFERENCES = 1.05
 """Levels are looked for again when there are so many times the references."""
 MOST_VISITS = 2
 """Of those that are to count, how many times as many a point gets, where they meet other levels."""
+
+DISAGREEMENT = 1.15
+"""Ratio of the times of two visits of a point at one level above which it is visited again."""
 
 HOPELESS = 2
 """A series that ended the launch so often is left alone."""
@@ -83,7 +96,8 @@ class Work:
     worth_most: NextPoint | None = None
     """Chooses the points of collectives of an adaptive plan."""
     _heard: list[Record] = field(default_factory=list)
-    _references: float = 0.0
+    _references: int = 0
+    _known: float = 0.0
     _random: Random = field(default_factory=lambda: Random(0))
 
     @classmethod
@@ -139,33 +153,43 @@ class Work:
         ]
 
     def add(self, record: Record) -> None:
-        """Enter a visit of a point: what its visits come to at the machine's common level is its time."""
+        """Enter a visit of a point: what its visits come to at the level asked for is its time."""
         key = key_of(record)
         self.visits[key, record.bytes] += 1
         self.seen.setdefault(key, {}).setdefault(record.bytes, []).append(record)
-        before = {ranks: common(levels) for ranks, levels in self.levels.items()}
         self._heard.append(record)
-        references = sum(len(visit.reference_s) for visit in self._heard)
-        if references >= MORE_REFERENCES * self._references:
-            self.levels, self._references = levels_of(self._heard), references
-        ranks = ranks_of(record)
-        has_moved = ranks in before and not before[ranks].holds(common(self.levels[ranks]).reference_s)
-        for series, points in self.seen.items() if has_moved else ():
-            for size_B in points:
-                self._settle(series, size_B)
+        self._references += len(record.reference_s)
+        if self._references >= MORE_REFERENCES * self._known:
+            before, self.levels, self._known = self.levels, levels_of(self._heard), self._references
+            ranks = ranks_of(record)
+            was = self._choice(before[ranks]) if ranks in before else None
+            now = self._choice(self.levels[ranks]) if ranks in self.levels else None
+            if was is not None and now is not None and not was.holds(now.reference_s):
+                for series, points in self.seen.items():
+                    for size_B in points:
+                        self._settle(series, size_B)
         self._settle(key, record.bytes)
 
+    @property
+    def _choice(self) -> Choice:
+        return CHOICES[self.plan.level]
+
     def _settle(self, key: Key, size_B: int) -> None:
-        self.done.setdefault(key, {})[size_B] = settle(self.seen[key][size_B], self.levels).records[0]
+        self.done.setdefault(key, {})[size_B] = settle(self.seen[key][size_B], self.levels, self._choice).records[
+            0
+        ]
 
     def counting(self, key: Key, size_B: int) -> int:
-        """How many visits of a point count: those that met the common level, or all without references."""
+        """How many visits of a point count: those that met the level asked for, or of all levels the rarest."""
         visits = self.seen.get(key, {}).get(size_B, [])
-        there = sum(not visit.reference_s or samples_at(visit, self.levels).size > 0 for visit in visits)
-        return there + self.visits[key, size_B] - len(visits)
+        choices = [self._choice]
+        if self.plan.level == "all" and visits:
+            choices = [at(place) for place in range(len(self.levels.get(ranks_of(visits[0]), ())))] or choices
+        met = min(len(visit_times(visits, self.levels, to)) for to in choices)
+        return met + self.visits[key, size_B] - len(visits)
 
     def elsewhere(self) -> list[tuple[Key, int]]:
-        """Points that were never met at the common level."""
+        """Points that were never met at the level asked for."""
         return [
             (key, size_B)
             for key, points in self.done.items()
@@ -212,9 +236,10 @@ class Work:
         return None
 
     def _again(self) -> tuple[Key, int] | None:
-        """A further visit, of the points with the fewest that count: in random order, so that they lie far apart.
+        """A further visit, of the points with the fewest: in random order, so that they lie far apart.
 
-        A point that is met at other levels again and again is left as it is.
+        A point gets more visits where some met other levels, or where they disagree, but no more than
+        `MOST_VISITS` times as many.
         """
         points = [
             (key, size)
@@ -222,7 +247,7 @@ class Work:
             for size in dict.fromkeys([*self.done.get(key, {}), *(s for k, s in self.vanished if k == key)])
             if (key, size) not in self.failed
             and self.asked[key, size] < MOST_VISITS * self.plan.visits
-            and self.counting(key, size) < self.plan.visits
+            and (self.counting(key, size) < self.plan.visits or self._disagree(key, size))
         ]
         fewest = min((self.visits[point] for point in points), default=0)
         points = [point for point in points if self.visits[point] == fewest]
@@ -231,6 +256,14 @@ class Work:
         chosen = points[self._random.randrange(len(points))]
         self.asked[chosen] += 1
         return chosen
+
+    def _disagree(self, key: Key, size_B: int) -> bool:
+        """Whether visits at the level asked for differ, so that their median is not to be trusted."""
+        visits = self.seen.get(key, {}).get(size_B, [])
+        if len(visits) < 2 or self.visits[key, size_B] >= MOST_VISITS * self.plan.visits:
+            return False
+        times_s = visit_times(visits, self.levels, self._choice)
+        return len(times_s) > 1 and max(times_s) > DISAGREEMENT * min(times_s)
 
     def _coarse(self) -> Iterator[tuple[Key, int]]:
         """Points of the first pass that are not measured yet.

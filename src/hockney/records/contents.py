@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,28 +10,30 @@ from typing import Any
 
 import pandas as pd
 
+from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
-from hockney.records.levels import Level
-from hockney.records.record import Record
-from hockney.records.visits import Ranks, Settled, levels_of, settle
+from hockney.records.levels import common
+from hockney.records.record import Record, Wanted
+from hockney.records.visits import CHOICES, Choice, Levels, Settled, levels_of, settle
 
 
 @dataclass(frozen=True)
 class Contents:
     """What a folder holds; of a table, `frame` alone: the tidy table with times in seconds.
 
-    `settled` holds what the visits of each point come to, `levels` the machine's levels, and `warnings` what was
-    damaged.
+    `settled` holds what the visits of each point come to at the level that the plan asks for, `levels` the
+    machine's levels, and `warnings` what was damaged.
     """
 
     path: Path
     frame: pd.DataFrame
     records: list[Record] = field(default_factory=list)
-    settled: Settled = field(default_factory=lambda: Settled([], []))
-    levels: Mapping[Ranks, Sequence[Level]] = field(default_factory=dict)
+    settled: Settled = field(default_factory=Settled)
+    levels: Levels = field(default_factory=dict)
+    choice: Choice = common
     apps: list[AppRecord] = field(default_factory=list)
     effects: list[EffectRecord] = field(default_factory=list)
     launches: list[dict[str, Any]] = field(default_factory=list)
@@ -55,9 +57,29 @@ def read(path: Path) -> Contents:
     records, apps, effects = campaign.records(), campaign.apps(), campaign.effects()
     launches, failures = campaign.launches(), campaign.failures()
     levels = levels_of(records)
-    settled = settle(records, levels)
+    choice = CHOICES[_wanted(campaign)]
+    settled = settle(records, levels, choice)
     right = [record for record in records if record.verified is not False]
     # A visit whose payload came out wrong has no time, so that another visit of its point may count.
-    timed = settled if len(right) == len(records) else settle(right, levels)
-    frame = table.rows_of(timed.records, launches)
-    return Contents(path, frame, records, settled, levels, apps, effects, launches, failures, campaign.warnings)
+    timed = settled if len(right) == len(records) else settle(right, levels, choice)
+    return Contents(
+        path,
+        table.rows_of(timed.records, launches),
+        records,
+        settled,
+        levels,
+        choice,
+        apps,
+        effects,
+        launches,
+        failures,
+        campaign.warnings,
+    )
+
+
+def _wanted(campaign: Campaign) -> Wanted:
+    """The level that the plan asks for; the common one where the plan is damaged or older."""
+    with suppress(RequestError):
+        wanted = campaign.plan().get("level")
+        return next((name for name in CHOICES if name == wanted), "common")
+    return "common"

@@ -70,11 +70,13 @@ def find_levels(reference_s: Sequence[float], iqr_s: Sequence[float]) -> list[Le
     `iqr_s`: the distance between the quartiles of each reference. No level without an undisturbed reference.
     """
     times_s, iqrs_s = np.asarray(reference_s, dtype=np.float64), np.asarray(iqr_s, dtype=np.float64)
-    logs = _running_median(np.log(times_s[iqrs_s <= UNEASY * times_s]))
-    if logs.size == 0:
+    single = np.log(times_s[iqrs_s <= UNEASY * times_s])
+    if single.size == 0:
         return []
+    logs = _running_median(single)
     cuts = _cuts(logs, -math.inf, math.inf)
-    return [_level(logs, low, high) for low, high in zip([-math.inf, *cuts], [*cuts, math.inf], strict=True)]
+    ranges = zip([-math.inf, *cuts], [*cuts, math.inf], strict=True)
+    return [_level(logs, single, low, high) for low, high in ranges]
 
 
 def common(levels: Sequence[Level]) -> Level:
@@ -82,8 +84,13 @@ def common(levels: Sequence[Level]) -> Level:
     return max(levels, key=lambda level: (level.share, -level.reference_s))
 
 
+def quietest(levels: Sequence[Level]) -> Level:
+    """The fastest level."""
+    return levels[0]
+
+
 def in_words(levels: Sequence[Level]) -> str:
-    """`… 160 ns for 88 % of the time, 420 ns (2.6 times as long) for 12 %`."""
+    """`… 0.16 µs for 88% of the time, 0.42 µs (2.6 times as long) for 12%`."""
     chosen = common(levels)
     parts = [f"{format_time(chosen.reference_s)} for {chosen.share:.0%} of the time"]
     parts += [
@@ -146,12 +153,12 @@ def _spread(ordered: Array, first: NDArray[np.int_], last: NDArray[np.int_]) -> 
     return np.maximum(quartiles / 1.349, LEAST_SPREAD)
 
 
-def _level(logs: Array, low: float, high: float) -> Level:
+def _level(logs: Array, single: Array, low: float, high: float) -> Level:
+    """The level between two cuts; `single`: the references of which `logs` is the running median."""
     is_in = (logs >= low) & (logs < high)
-    ordered = np.sort(logs[is_in])
-    centre = float(np.median(ordered))
-    whole = np.array([0]), np.array([ordered.size])
-    reach = max(WIDTH * float(_spread(ordered, *whole)[0]), math.log(LEAST_RATIO) / 2)
+    centre, whole = float(np.median(logs[is_in])), np.array([np.count_nonzero(is_in)])
+    spread = float(_spread(np.sort(single[is_in]), np.zeros_like(whole), whole)[0])
+    reach = max(WIDTH * spread, math.log(LEAST_RATIO) / 2)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_in, [False]])))
     return Level(
         math.exp(centre),

@@ -19,6 +19,8 @@ Locality = Literal["core", "cache", "numa", "package", "node", "network"]
 Cache = Literal["warm", "off"]
 Start = Literal["window", "barrier"]
 Selection = Literal["", "proved", "unproved"]
+Wanted = Literal["common", "quietest", "all"]
+"""At which level of the machine a point is to be complete (`hockney.records.levels`)."""
 LOCALITIES: tuple[Locality, ...] = get_args(Locality)
 """Nearest first."""
 

@@ -20,7 +20,7 @@ from hockney.errors import RequestError
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED
 from hockney.records.folder import Campaign
 from hockney.records.record import Record, Statistic
-from hockney.records.visits import settle
+from hockney.records.visits import levels_of, settle
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
 """Columns that every file has, in this order."""
@@ -45,7 +45,8 @@ def from_records(records: Iterable[Record], launches: Iterable[Mapping[str, Any]
     A row is what the visits of one point in one launch come to (`hockney.records.visits`). A record whose payload
     came out wrong gets no row.
     """
-    return rows_of(settle([record for record in records if record.verified is not False]).records, launches)
+    right = [record for record in records if record.verified is not False]
+    return rows_of(settle(right, levels_of(right)).records, launches)
 
 
 def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:

@@ -1,33 +1,44 @@
-"""What the visits of a point come to: its time at the common level of the machine, and how far visits differ.
+"""What the visits of a point come to: its time at a level of the machine, and how far visits differ.
 
-A visit's time at a level is the median of its samples at it; a point's is the median of its visits' times. The
-95 % interval comes from how visits of one point differ, pooled over the points of the same operation on the same
-ranks (Student's t), and is never narrower than what the visits say of themselves. Visits without references, as
-older campaigns have, and points that were never met at the common level stand as their quietest visit, because
-disturbances lengthen times.
+A visit's time at a level is the median of the samples whose groups lie between two references of that level; a
+point's is the median of its visits' times. The 95 % interval comes from how visits of one point differ, pooled
+over the points of the same operation on the same ranks (Student's t), and is never narrower than what the samples
+of a visit say. Without references (older campaigns, ranks that share a core) all samples are of one level.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 import numpy as np
 
+from hockney import _core
 from hockney.records.columns import VISITED
-from hockney.records.levels import Array, Level, common, find_levels
-from hockney.records.record import Record
+from hockney.records.levels import Array, Level, common, find_levels, quietest
+from hockney.records.record import Record, Wanted
 from hockney.statistics import t_reach
 
 Ranks = tuple[object, ...]
 """What says which ranks a record's references are of."""
+Levels = Mapping[Ranks, Sequence[Level]]
+"""The levels of all ranks that have references, the fastest first."""
+Choice = Callable[[Sequence[Level]], Level | None]
+"""Which of its levels ranks are asked for; None: they have no such level."""
 
+CHOICES: Mapping[Wanted, Choice] = {"common": common, "quietest": quietest, "all": common}
+
+LEAST_SAMPLES = 6
+"""Fewer at a level say nothing about a visit: their extremes are no 95 % interval."""
 MOST_POOLED = 8
 """Degrees of freedom that the pooled spread counts for beside a point's own visits."""
 MEDIAN_FACTOR = 1.25
 """Standard error of a median of normal values beside that of their mean, √(π/2); of two they are the same."""
+
+SUBTRACTED = ("send_overhead",)
+"""Operations whose time is the difference of two."""
 
 _point = attrgetter(*VISITED)
 ranks_of = attrgetter("system", "mpi", "variant", "mapping", "nodes", "ppn", "ranks", "pair")
@@ -37,19 +48,18 @@ ranks_of = attrgetter("system", "mpi", "variant", "mapping", "nodes", "ppn", "ra
 class Settled:
     """The records that count, one a point and launch, each with the other statistics of its samples behind it.
 
-    `elsewhere` holds those of points that were never met at the common level of their ranks.
+    `elsewhere` holds those of points that were never met at the level asked for: all their samples count.
     """
 
-    records: list[Record]
-    elsewhere: list[Record]
+    records: list[Record] = field(default_factory=list)
+    elsewhere: list[Record] = field(default_factory=list)
 
 
-def settle(records: Sequence[Record], levels: Mapping[Ranks, Sequence[Level]] | None = None) -> Settled:
+def settle(records: Sequence[Record], levels: Levels, choice: Choice = common) -> Settled:
     """What the visits of each point in each launch come to; records of other programs count as they are.
 
-    `levels` are those of the records themselves, unless they are given: see `levels_of`.
+    `levels` as of `levels_of`; with none, all samples count.
     """
-    levels = levels_of(records) if levels is None else levels
     visits: dict[object, list[Record]] = {}
     followers: dict[str, list[Record]] = {}
     for number, record in enumerate(records):
@@ -57,21 +67,25 @@ def settle(records: Sequence[Record], levels: Mapping[Ranks, Sequence[Level]] | 
             followers.setdefault(record.visit, []).append(record)
         else:
             visits.setdefault(_point(record) if record.source == "hockney" else number, []).append(record)
-    points = [_Point(of_point, [samples_at(visit, levels) for visit in of_point]) for of_point in visits.values()]
-    spreads: dict[Ranks, _Spread] = {}
+    points, elsewhere = [], []
+    for all_visits in visits.values():
+        # Ranks that share a core wait for it.
+        of_point = [visit for visit in all_visits if not visit.oversubscribed] or all_visits
+        there = _visits_at(of_point, levels, choice)
+        points.append(_Point(there or _visits_at(of_point, {}, choice)))
+        if not there:
+            elsewhere.append(points[-1])
+    alike: dict[Ranks, list[_Point]] = {}
     for point in points:
-        spreads.setdefault(point.kind, _Spread()).add(point.deviations)
-    settled = Settled([], [])
-    for point in points:
-        record = point.record(spreads[point.kind])
-        settled.records.extend([record, *followers.get(record.visit, ())])
-        if not point.is_at_level and point.visits[0].reference_s:
-            settled.elsewhere.append(record)
-    return settled
+        alike.setdefault(point.kind, []).append(point)
+    pooled = {kind: _pooled(of_kind) for kind, of_kind in alike.items()}
+    settled = {id(point): point.record(pooled[point.kind]) for point in points}
+    counting = [each for record in settled.values() for each in (record, *followers.get(record.visit, ()))]
+    return Settled(counting, [settled[id(point)] for point in elsewhere])
 
 
 def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:
-    """The levels of all ranks that have references, the fastest first, from records in the order of time.
+    """The levels of all ranks that have references, from records in the order of time.
 
     Ranks that share a core have none: they wait for it, and so do their references.
     """
@@ -85,94 +99,104 @@ def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:
     return {ranks: of_ranks for ranks, of_ranks in levels.items() if of_ranks}
 
 
-def samples_at(record: Record, levels: Mapping[Ranks, Sequence[Level]]) -> Array:
-    """The samples of a visit that lie at the common level of its ranks, shape (n,).
+def at(place: int) -> Choice:
+    """The level at that place, the fastest being 0."""
+    return lambda levels: levels[place] if place < len(levels) else None
 
-    All of them where no levels are known; none of a visit without references.
+
+def samples_at(record: Record, levels: Levels, choice: Choice = common) -> Array:
+    """The samples of a visit that lie at the chosen level of its ranks, shape (n,).
+
+    All of them where its ranks have no levels; none where there are fewer than `LEAST_SAMPLES`.
     """
     samples = np.asarray(record.samples, dtype=np.float64)
-    of_ranks = levels.get(ranks_of(record))
-    if not record.reference_s or not of_ranks:
-        return samples[: samples.size if record.reference_s else 0]
-    level = common(of_ranks)
+    of_ranks = levels.get(ranks_of(record), ())
+    if not of_ranks or not record.reference_s:
+        return samples
+    level = choice(of_ranks)
+    if level is None:
+        return samples[:0]
     begins = [*record.group_begins, samples.size]
     ends = zip(begins[:-1], begins[1:], record.reference_s[:-1], record.reference_s[1:], strict=False)
     inside = [samples[first:last] for first, last, *both in ends if all(map(level.holds, both))]
-    return np.concatenate(inside) if inside else samples[:0]
-
-
-@dataclass
-class _Spread:
-    """How visits differ from their point's time, relatively: the sum of squares, and its degrees of freedom."""
-
-    square: float = 0.0
-    freedom: int = 0
-
-    def add(self, deviations: Array) -> None:
-        if deviations.size > 1:
-            self.square += float(np.sum(deviations**2))
-            self.freedom += deviations.size - 1
+    chosen = np.concatenate(inside) if inside else samples[:0]
+    return chosen if chosen.size >= min(LEAST_SAMPLES, samples.size) else samples[:0]
 
 
 @dataclass(frozen=True)
+class _Visit:
+    """A visit at a level: the median of its samples there, and half the width of its interval (0: none)."""
+
+    record: Record
+    samples: Array
+    value: float
+    half: float
+
+
+def _visits_at(records: Sequence[Record], levels: Levels, choice: Choice) -> list[_Visit]:
+    """The visits of a point that were at the level."""
+    visits = []
+    for record in records:
+        samples = samples_at(record, levels, choice)
+        if samples.size == len(record.samples):
+            # All of it counts, and so does what the runner said of it, without the samples that were disturbed.
+            low, high = record.value if record.low is None else record.low, record.high or record.value
+            visits.append(_Visit(record, samples, record.value, (high - low) / 2))
+        elif samples.size:
+            value, low, high = _core.median_interval(samples.tolist())
+            visits.append(_Visit(record, samples, value, (high - low) / 2))
+    return visits
+
+
+def visit_times(records: Sequence[Record], levels: Levels, choice: Choice = common) -> list[float]:
+    """The times of those visits of a point that were at the level."""
+    return [visit.value for visit in _visits_at(records, levels, choice)]
+
+
 class _Point:
-    """The visits of a point in a launch, and the samples of each at the level."""
+    """The visits of a point in a launch that were at the level."""
 
-    visits: list[Record]
-    samples_s: list[Array]
+    def __init__(self, visits: Sequence[_Visit]) -> None:
+        first = visits[0].record
+        self.visits = visits
+        self.kind: Ranks = (*ranks_of(first), first.operation, first.statistic)
+        values = np.array([visit.value for visit in visits])
+        self.value = float(np.median(values))
+        # A disturbance adds to a difference of two times, and multiplies others.
+        self.scale = 1.0 if first.operation in SUBTRACTED or self.value <= 0 else self.value
+        self.freedom = values.size - 1
+        self.variance = float(np.var(values / self.scale, ddof=1)) if self.freedom else 0.0
 
-    @property
-    def kind(self) -> Ranks:
-        """The points with which its spread is pooled."""
-        return (*ranks_of(self.visits[0]), self.visits[0].operation)
+    def record(self, pooled: tuple[float, int]) -> Record:
+        """The record that stands for the point; `pooled`: the variance of visits alike, and its freedom."""
+        nearest = min(self.visits, key=lambda visit: abs(visit.value - self.value)).record
+        halves = [visit.half for visit in self.visits if visit.half > 0]
+        within = float(np.median(halves)) / math.sqrt(len(halves)) if halves else 0.0
+        reach = max(self.scale * self._between(*pooled), within)
+        if nearest.source != "hockney" or not reach:
+            return nearest
+        samples = [float(sample) for visit in self.visits for sample in visit.samples]
+        low, high = max(0.0, self.value - reach), self.value + reach
+        return nearest.model_copy(update={"value": self.value, "low": low, "high": high, "samples": samples})
 
-    @property
-    def medians(self) -> Array:
-        """The time of each visit at the level, of those that were there, shape (visits,)."""
-        return np.array([np.median(samples) for samples in self.samples_s if samples.size])
-
-    @property
-    def is_at_level(self) -> bool:
-        return self.medians.size > 0 and float(np.median(self.medians)) > 0
-
-    @property
-    def deviations(self) -> Array:
-        if not self.is_at_level:
-            return np.zeros(0)
-        centre = float(np.median(self.medians))
-        # A median of three takes one of them for itself; the mean would lose as much.
-        return self.medians / centre - float(np.mean(self.medians / centre))
-
-    def record(self, pooled: _Spread) -> Record:
-        """The record that stands for the point."""
-        if not self.is_at_level:
-            return min(self.visits, key=lambda visit: visit.value)
-        there = [visit for visit, samples in zip(self.visits, self.samples_s, strict=True) if samples.size]
-        medians, count = self.medians, self.medians.size
-        value = float(np.median(medians))
-        nearest = there[int(np.argmin(np.abs(medians - value)))]
-        reach = max(value * self._between(pooled), self._within(there))
-        samples = [float(sample) for visit in self.samples_s for sample in visit]
-        return nearest.model_copy(
-            update={"value": value, "low": max(0.0, value - reach), "high": value + reach, "samples": samples}
-            if count > 1 or len(samples) < len(nearest.samples)
-            else {"low": max(0.0, value - reach), "high": value + reach}
-        )
-
-    def _between(self, pooled: _Spread) -> float:
-        """Half the relative width of the interval, from how visits differ; 0 where no point has two."""
-        if not pooled.freedom:
+    def _between(self, variance: float, freedom: int) -> float:
+        """Half the width of the interval of the median of visits, in units of the scale; 0: unknown."""
+        freedom = min(freedom, MOST_POOLED)
+        if freedom + self.freedom == 0:
             return 0.0
-        shared = min(MOST_POOLED, pooled.freedom)
-        own, count = self.deviations, self.medians.size
-        freedom = shared + max(own.size - 1, 0)
-        variance = (shared * pooled.square / pooled.freedom + float(np.sum(own**2))) / freedom
-        factor = MEDIAN_FACTOR if count > 2 else 1.0
-        return t_reach(factor * math.sqrt(variance / count), freedom)
+        variance = (freedom * variance + self.freedom * self.variance) / (freedom + self.freedom)
+        factor = MEDIAN_FACTOR if self.freedom > 1 else 1.0
+        return t_reach(factor * math.sqrt(variance / (self.freedom + 1)), freedom + self.freedom)
 
-    def _within(self, there: Sequence[Record]) -> float:
-        """Half the width of the interval that the visits' own samples give to their median."""
-        halves = [
-            (visit.high - visit.low) / 2 for visit in there if visit.low is not None and visit.high is not None
-        ]
-        return float(np.median(halves)) / math.sqrt(len(halves)) if halves else 0.0
+
+def _pooled(points: Sequence[_Point]) -> tuple[float, int]:
+    """The variance between visits of points that are alike, in units of their scales, and its freedom.
+
+    The median over the points, so that one that was disturbed does not widen all: of a variance with f degrees of
+    freedom that is 1 − 2/(9f) to the third of the mean (Wilson and Hilferty, 1931).
+    """
+    several = [point for point in points if point.freedom]
+    if not several:
+        return 0.0, 0
+    variances = [point.variance / (1 - 2 / (9 * point.freedom)) ** 3 for point in several]
+    return float(np.median(variances)), sum(point.freedom for point in several)
