@@ -133,7 +133,14 @@ def test_a_runner_that_dies_costs_the_point_in_flight(tmp_path: Path) -> None:
     campaign, outcome, _ = measured(tmp_path / "c", plan(sizes_B=[0, 1, 2, 3, 4, 5]), fake_launch("dies", "2"))
     assert len(sizes(campaign)) == 4
     assert len(outcome.failures) == 2
-    assert sorted([*sizes(campaign), *(failure["bytes"] for failure in campaign.failures())]) == [0, 1, 2, 3, 4, 5]
+    assert sorted([*sizes(campaign), *(failure["bytes"] for failure in campaign.failures())]) == [
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
     assert "exit code 9" in outcome.failures[0]
 
 

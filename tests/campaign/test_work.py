@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import pytest
-
 from hockney.campaign.plan import Plan
 from hockney.campaign.work import Work, unmeasured
 from hockney.records.keys import PairKey

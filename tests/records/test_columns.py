@@ -14,8 +14,8 @@ from hockney.records.columns import ALL, POINT, RECORD, REQUIRED, SERIES, Column
 from hockney.records.folder import Campaign
 from hockney.records.keys import CollectiveKey, PairKey
 from hockney.records.record import Bracketed, Record
-from hockney.records.visits import settle
 from hockney.records.series import series
+from hockney.records.visits import settle
 
 FIXED: dict[str, Any] = {
     "source": "hockney", "system": "s", "mpi": "m", "operation": "pingpong", "bytes": 8, "statistic": "one_way",

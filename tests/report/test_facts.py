@@ -22,7 +22,9 @@ Make = Callable[..., MessageCurve]
 
 
 def told(curves: list[MessageCurve], records: list[Any] | None = None, launches: list[Any] | None = None) -> str:
-    contents = Contents(Path("c"), pd.DataFrame(), records or [], settle(records or [], {}), launches=launches or [])
+    contents = Contents(
+        Path("c"), pd.DataFrame(), records or [], settle(records or [], {}), launches=launches or []
+    )
     caveats = reservations([curve.entry for curve in curves], contents)
     return "\n".join(warnings(curves, contents.launches, caveats))
 

@@ -18,6 +18,7 @@ with later():
     from hockney import _core
     from hockney.machine.congestion import Congestions
     from hockney.machine.file import Machine, load
+    from hockney.machine.levels import at_any_level
     from hockney.machine.select import matching
     from hockney.models.collectives.base import collective_models
     from hockney.models.views import VIEWS, View
@@ -62,6 +63,9 @@ class ShowOptions(BaseModel):
     locality: Annotated[str | None, Option("Only this locality of the two ranks.")] = None
     variant: Annotated[str | None, Option("Only this variant.")] = None
     cache: Annotated[str | None, Option("Only buffers in cache ('warm') or out of it ('off').")] = None
+    any_level: Annotated[
+        bool, Option("Models of all that was measured, whatever the level.", flags=("--any-level",))
+    ] = False
 
 
 @verb(
@@ -80,7 +84,7 @@ def show(options: ShowOptions, as_json: JsonOption = False) -> None:
     if as_json:
         options = options.model_copy(update={"format_": "json"})
     format_, operation = options.format_, options.operation
-    machine = load(options.machine)
+    machine = at_any_level(load(options.machine)) if options.any_level else load(options.machine)
     is_collective = operation in (*collective_models.names(), COLLECTIVES)
     is_effect = operation in effects_known(machine)
     _refuse_ranks(options, is_collective)

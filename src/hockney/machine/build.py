@@ -13,16 +13,17 @@ from hockney import __version__
 from hockney.errors import RequestError
 from hockney.machine.effects import effects_of
 from hockney.machine.file import Entry, Machine, Measurements, Point, Provenance
+from hockney.machine.levels import add_levels
 from hockney.machine.pool import POOLED, pool
 from hockney.machine.provenance import launches_of, libraries_of, system_of
 from hockney.machine.reservations import reservations
 from hockney.models.base import Fit, models
 from hockney.records.columns import SERIES
 from hockney.records.contents import Contents, read
-from hockney.records.keys import OVERHEADS, TRANSFERS
+from hockney.records.keys import OVERHEADS, POINT_TO_POINT, TRANSFERS
 from hockney.records.record import LOCALITIES, Record
 from hockney.records.series import Series, series, texts
-from hockney.records.table import DIRECTIONS, RATES
+from hockney.records.table import DIRECTIONS, RATES, rows_of
 
 _FIXED = tuple(name for name in SERIES if name not in POOLED)
 _SHOWN = ("operation", "locality", "variant", "cache", "mapping")
@@ -41,6 +42,11 @@ class _Source:
     rows: Mapping[Words, pd.DataFrame]
 
 
+def _source(path: Path, frame: pd.DataFrame, records: Sequence[Record]) -> _Source:
+    frame = with_times(frame)
+    return _Source(path, frame, _by_words(records), _split(frame))
+
+
 def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machine:
     """`fitted` to what a campaign folder or a tidy table (`.csv`, `.csv.gz`, `.parquet`) holds."""
     return fitted(read(path), progress)
@@ -53,13 +59,25 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     cannot be fitted to it, and why. RequestError where no point-to-point operation was measured.
     """
     answers, launches = contents.effects, contents.launches
+
+    def fit_entries(frame: pd.DataFrame, records: Sequence[Record]) -> dict[Words, Entry]:
+        source = _source(contents.path, frame, records)
+        by_words = {}
+        for group in _groups(source):
+            progress(group[0].name())
+            by_words[_fixed(group[0])] = _entry(group, source)
+        return by_words
+
+    def fit_records(records: Sequence[Record]) -> dict[Words, Entry]:
+        timed = [record for record in records if record.operation in POINT_TO_POINT]
+        has_transfers = any(record.operation in TRANSFERS for record in timed)
+        return fit_entries(rows_of(timed, launches), timed) if has_transfers else {}
+
     frame = with_times(contents.frame)
-    source = _Source(contents.path, frame, _by_words(contents.settled.records), _split(frame))
-    entries = []
     only_effects = bool(answers) and not set(frame["operation"]) & set(TRANSFERS)
-    for group in () if only_effects else _groups(source):
-        progress(group[0].name())
-        entries.append(_entry(group, source))
+    by_words = {} if only_effects else fit_entries(contents.frame, contents.settled.records)
+    add_levels(by_words, _by_words(contents.settled.records), contents, fit_records)
+    entries = list(by_words.values())
     effects = effects_of(answers, progress)
     used = {launch for entry in entries for launch in entry.measurements.launches}
     used |= {launch for effect in effects for launch in effect.launches}

@@ -22,7 +22,7 @@ from hockney.records.folder import write_atomically
 from hockney.records.record import Locality
 from hockney.records.series import Series
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 Number = TypeVar("Number", int, float)
 _MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
 
@@ -122,6 +122,25 @@ class Measurements(_MachineFilePart):
         return series_of(self.points)
 
 
+class EntryLevel(_MachineFilePart):
+    """The level of the machine at which an entry was measured (`hockney.records.levels`)."""
+
+    reference_s: float = Field(gt=0, description="what is timed as a reference: 8 B one way, or a barrier")
+    share: float = Field(ge=0, le=1, description="of the references of the campaign")
+    stay: float = Field(ge=0, description="references in a row, the median of its stays")
+
+
+class OtherLevel(_MachineFilePart):
+    """What an entry is at another level, or (`level` absent) at any: the mixture of all that was measured."""
+
+    level: EntryLevel | None = None
+    times_as_long: float | None = Field(
+        default=None, gt=0, description="median over the sizes that both have; none without such sizes"
+    )
+    fits: dict[str, Fit] = Field(default_factory=dict, description="where its sizes suffice")
+    points: list[Point] = Field(default_factory=list)
+
+
 class Entry(_MachineFilePart):
     """One operation on one kind of pair: what was held fixed, the models fitted to it, and the measurements.
 
@@ -145,6 +164,9 @@ class Entry(_MachineFilePart):
     notes: list[str] = Field(default_factory=list)
     source: str = Field(default="", description="of published models: where they were published")
     measurements: Measurements = Field(default_factory=Measurements)
+    level: EntryLevel | None = Field(default=None, description="absent: measured without references")
+    other_levels: list[OtherLevel] = Field(default_factory=list, description="the most frequent first")
+    any_level: OtherLevel | None = Field(default=None, description="absent where there is one level")
 
 
 class LaunchProvenance(_MachineFilePart):
@@ -171,7 +193,7 @@ class Provenance(_MachineFilePart):
 class Machine(_MachineFilePart):
     """A machine file, whole."""
 
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     hockney_version: str
     created: str = Field(description="UTC, ISO 8601")
     system: MeasuredSystem
@@ -193,7 +215,12 @@ def _faults(machine: Machine) -> Iterator[Fault]:
             yield from fit_faults(fit, f"{where}.fits.{name}")
         measured = entry.measurements
         overheads = {f"overheads.{name}": points for name, points in measured.overheads.items()}
-        for name, points in {"points": measured.points, **overheads}.items():
+        others = [*entry.other_levels, *filter(None, [entry.any_level])]
+        for place, other in enumerate(others):
+            for name, fit in other.fits.items():
+                yield from fit_faults(fit, f"{where}.other_levels.{place}.fits.{name}")
+        at_levels = {f"other_levels.{place}": other.points for place, other in enumerate(others)}
+        for name, points in {"points": measured.points, **overheads, **at_levels}.items():
             for place, point in enumerate(points):
                 if point.low_s is not None and point.high_s is not None and point.low_s > point.high_s:
                     what = f"low_s {point.low_s:g} is above high_s {point.high_s:g}"
@@ -267,7 +294,7 @@ def loads(text: str, path: Path) -> Machine:
             f"{path} has schema version {version}; this hockney reads up to version {SCHEMA_VERSION}",
             "upgrade hockney: pip install --upgrade hockney",
         )
-    # What version 2 added may be absent.
+    # What versions 2 and 3 added may be absent.
     data["schema_version"] = SCHEMA_VERSION
     try:
         machine = Machine.model_validate_json(json.dumps(data))

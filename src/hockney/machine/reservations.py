@@ -29,7 +29,7 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
         _disturbed(entries),
         _wide(entries),
         _levels(contents),
-        _drift(visits, quiet),
+        _drift(visits),
         _spread(quiet),
         _bare(entries),
     )
@@ -119,10 +119,14 @@ def _levels(contents: Contents) -> str:
     return f"The machine changed its speed: {'; '.join(several)}.{others}"
 
 
-def _drift(visits: Sequence[Record], quiet: Sequence[Record]) -> str:
+def _drift(visits: Sequence[Record]) -> str:
     """Visits without references whose intervals are far apart: the machine itself changed in between."""
     visits = [record for record in visits if not record.reference_s]
-    best = {_visit_key(record): record for record in quiet}
+    best: dict[tuple[object, ...], Record] = {}
+    for record in visits:
+        before = best.setdefault(_visit_key(record), record)
+        if record.value < before.value:
+            best[_visit_key(record)] = record
     ratios = [
         record.low / (best[_visit_key(record)].high or record.low) for record in visits if record.low is not None
     ]
@@ -132,7 +136,7 @@ def _drift(visits: Sequence[Record], quiet: Sequence[Record]) -> str:
     return (
         f"The machine changed its speed: {len(changed)} of {len(visits)} visits were slower than the quietest "
         f"visit of the same point, beyond their intervals, by a factor of up to {max(changed):.2g}. "
-        "The quietest visit counts."
+        "Nothing was timed as a reference, so the median of the visits counts."
     )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
-from hockney.records.record import Record, Wanted
+from hockney.records.record import Record
 from hockney.records.visits import CHOICES, Choice, Levels, Settled, levels_of, settle
 
 
@@ -39,11 +37,14 @@ class Contents:
     launches: list[dict[str, Any]] = field(default_factory=list)
     failures: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    plan: dict[str, Any] | RequestError = field(default_factory=dict)
 
-    @cached_property
+    @property
     def topology(self) -> str:
         """The network that the plan names; RequestError where the plan is damaged: only fits need it."""
-        return str(Campaign(self.path).plan().get("topology", "")) if self.path.is_dir() else ""
+        if isinstance(self.plan, RequestError):
+            raise self.plan
+        return str(self.plan.get("topology", ""))
 
 
 def read(path: Path) -> Contents:
@@ -57,7 +58,9 @@ def read(path: Path) -> Contents:
     records, apps, effects = campaign.records(), campaign.apps(), campaign.effects()
     launches, failures = campaign.launches(), campaign.failures()
     levels = levels_of(records)
-    choice = CHOICES[_wanted(campaign)]
+    plan = _plan(campaign)
+    wanted = "common" if isinstance(plan, RequestError) else plan.get("level")
+    choice = next((chosen for name, chosen in CHOICES.items() if name == wanted), common)
     settled = settle(records, levels, choice)
     right = [record for record in records if record.verified is not False]
     # A visit whose payload came out wrong has no time, so that another visit of its point may count.
@@ -74,12 +77,12 @@ def read(path: Path) -> Contents:
         launches,
         failures,
         campaign.warnings,
+        plan,
     )
 
 
-def _wanted(campaign: Campaign) -> Wanted:
-    """The level that the plan asks for; the common one where the plan is damaged or older."""
-    with suppress(RequestError):
-        wanted = campaign.plan().get("level")
-        return next((name for name in CHOICES if name == wanted), "common")
-    return "common"
+def _plan(campaign: Campaign) -> dict[str, Any] | RequestError:
+    try:
+        return campaign.plan()
+    except RequestError as error:
+        return error

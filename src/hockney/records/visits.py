@@ -34,6 +34,8 @@ LEAST_SAMPLES = 6
 """Fewer at a level say nothing about a visit: their extremes are no 95 % interval."""
 MOST_POOLED = 8
 """Degrees of freedom that the pooled spread counts for beside a point's own visits."""
+MOST_REACH = 5.0
+"""Of the logarithm of a time: an interval from a hundredth and a half to 150 times says that nothing is known."""
 MEDIAN_FACTOR = 1.25
 """Standard error of a median of normal values beside that of their mean, √(π/2); of two they are the same."""
 
@@ -125,12 +127,13 @@ def samples_at(record: Record, levels: Levels, choice: Choice = common) -> Array
 
 @dataclass(frozen=True)
 class _Visit:
-    """A visit at a level: the median of its samples there, and half the width of its interval (0: none)."""
+    """A visit at a level: the median of its samples there, and its interval (both bounds the median: none)."""
 
     record: Record
     samples: Array
     value: float
-    half: float
+    low: float
+    high: float
 
 
 def _visits_at(records: Sequence[Record], levels: Levels, choice: Choice) -> list[_Visit]:
@@ -141,10 +144,9 @@ def _visits_at(records: Sequence[Record], levels: Levels, choice: Choice) -> lis
         if samples.size == len(record.samples):
             # All of it counts, and so does what the runner said of it, without the samples that were disturbed.
             low, high = record.value if record.low is None else record.low, record.high or record.value
-            visits.append(_Visit(record, samples, record.value, (high - low) / 2))
+            visits.append(_Visit(record, samples, record.value, low, high))
         elif samples.size:
-            value, low, high = _core.median_interval(samples.tolist())
-            visits.append(_Visit(record, samples, value, (high - low) / 2))
+            visits.append(_Visit(record, samples, *_core.median_interval(samples.tolist())))
     return visits
 
 
@@ -159,28 +161,34 @@ class _Point:
     def __init__(self, visits: Sequence[_Visit]) -> None:
         first = visits[0].record
         self.visits = visits
-        self.kind: Ranks = (*ranks_of(first), first.operation, first.statistic)
         values = np.array([visit.value for visit in visits])
         self.value = float(np.median(values))
-        # A disturbance adds to a difference of two times, and multiplies others.
-        self.scale = 1.0 if first.operation in SUBTRACTED or self.value <= 0 else self.value
+        # What is between visits adds to a difference of two times, and multiplies others: those are compared by
+        # their logarithms.
+        self.is_multiplied = first.operation not in SUBTRACTED and bool(np.all(values > 0))
+        self.kind: Ranks = (*ranks_of(first), first.operation, first.statistic, self.is_multiplied)
         self.freedom = values.size - 1
-        self.variance = float(np.var(values / self.scale, ddof=1)) if self.freedom else 0.0
+        compared = np.log(values) if self.is_multiplied else values
+        self.variance = float(np.var(compared, ddof=1)) if self.freedom else 0.0
 
     def record(self, pooled: tuple[float, int]) -> Record:
         """The record that stands for the point; `pooled`: the variance of visits alike, and its freedom."""
         nearest = min(self.visits, key=lambda visit: abs(visit.value - self.value)).record
-        halves = [visit.half for visit in self.visits if visit.half > 0]
-        within = float(np.median(halves)) / math.sqrt(len(halves)) if halves else 0.0
-        reach = max(self.scale * self._between(*pooled), within)
-        if nearest.source != "hockney" or not reach:
+        root, between = math.sqrt(len(self.visits)), self._between(*pooled)
+        below = float(np.median([visit.value - visit.low for visit in self.visits])) / root
+        above = float(np.median([visit.high - visit.value for visit in self.visits])) / root
+        if nearest.source != "hockney" or not (below or above or between):
             return nearest
         samples = [float(sample) for visit in self.visits for sample in visit.samples]
-        low, high = max(0.0, self.value - reach), self.value + reach
+        if self.is_multiplied:
+            factor = math.exp(min(between, MOST_REACH))
+            low, high = min(self.value - below, self.value / factor), max(self.value + above, self.value * factor)
+        else:
+            low, high = max(0.0, self.value - max(below, between)), self.value + max(above, between)
         return nearest.model_copy(update={"value": self.value, "low": low, "high": high, "samples": samples})
 
     def _between(self, variance: float, freedom: int) -> float:
-        """Half the width of the interval of the median of visits, in units of the scale; 0: unknown."""
+        """Half the width of the interval of the median of visits, in the units of the variance; 0: unknown."""
         freedom = min(freedom, MOST_POOLED)
         if freedom + self.freedom == 0:
             return 0.0
@@ -190,7 +198,7 @@ class _Point:
 
 
 def _pooled(points: Sequence[_Point]) -> tuple[float, int]:
-    """The variance between visits of points that are alike, in units of their scales, and its freedom.
+    """The variance between visits of points that are alike, and its freedom.
 
     The median over the points, so that one that was disturbed does not widen all: of a variance with f degrees of
     freedom that is 1 − 2/(9f) to the third of the mean (Wilson and Hilferty, 1931).

@@ -18,6 +18,7 @@ from hockney.words import listed
 
 with later():
     from hockney.machine.file import load
+    from hockney.machine.levels import at_any_level
     from hockney.machine.select import parse_where, select_entry, title
     from hockney.predict.message import predict_message
     from hockney.report.views.prediction import as_data, as_text
@@ -37,6 +38,9 @@ class Message(MachineFile, Sizes):
         Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, window, pairs."),
     ] = Field(default_factory=list)
     model: Annotated[str, Option("Model to predict with.")] = "piecewise"
+    any_level: Annotated[
+        bool, Option("Predict with all that was measured, whatever the level.", flags=("--any-level",))
+    ] = False
 
 
 def _enter(operation: str) -> Callable[..., None]:
@@ -55,7 +59,7 @@ hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open
         if not message.sizes_B:
             raise RequestError(f"{operation} needs --bytes", "for example --bytes 64KiB")
         keys = {"operation": operation, **message.model_dump(include={"locality", "variant", "cache"})}
-        machine = load(message.machine)
+        machine = at_any_level(load(message.machine)) if message.any_level else load(message.machine)
         entry = select_entry(machine, keys | parse_where(message.where))
         predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
         if as_json:

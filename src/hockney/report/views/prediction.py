@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hockney.machine.file import Entry
+from hockney.machine.levels import level_remark
 from hockney.machine.select import words
 from hockney.machine.summary import OVERSUBSCRIBED, published
 from hockney.predict.message import MessagePrediction
@@ -19,6 +20,8 @@ def as_text(heading: str, entry: Entry, predictions: Sequence[MessagePrediction]
         lines.append(OVERSUBSCRIBED)
     if entry.source:
         lines.append(published(entry.source))
+    if remark := level_remark(entry):
+        lines.append(remark)
     for prediction in predictions:
         figures = [f"{format_bytes(prediction.size_B)}: {format_time(prediction.time_s)}"]
         if prediction.low_s is not None and prediction.high_s is not None:
@@ -63,4 +66,5 @@ def warnings(entry: Entry, predictions: Sequence[MessagePrediction]) -> list[str
         if prediction.remark
     ]
     remarks += [OVERSUBSCRIBED] if entry.oversubscribed else []
+    remarks += filter(None, [level_remark(entry)])
     return [*remarks, published(entry.source)] if entry.source else remarks

@@ -12,6 +12,7 @@ from rich.text import Text
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import formulas, interval, latex, latex_text, quantity
+from hockney.machine.levels import level_remark
 from hockney.machine.select import title, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, inverse, latency, published
 from hockney.models.base import Fit, Parameter, Quality, preferred_model
@@ -83,6 +84,8 @@ def as_formulas(machine: Machine, figures: bool = False) -> str:
                 lines.append(f"  {_figures_line(entry, fit)}")
             if fit.nonphysical:
                 lines.append("  not physical: a parameter is negative")
+            if remark := level_remark(entry):
+                lines.append(f"  {remark}")
             if entry.source:
                 lines += [f"  {published(entry.source)}", *(f"  {note}" for note in fit.notes)]
             blocks.append("\n".join(lines))
@@ -125,7 +128,14 @@ def _entry_data(entry: Entry) -> dict[str, Any]:
         "oversubscribed": entry.oversubscribed,
         "models": {name: _fit_data(entry, fit) for name, fit in entry.fits.items()},
         "notes": entry.notes,
+        **levels_data(entry),
     }
+
+
+def levels_data(entry: Entry) -> dict[str, Any]:
+    """The level of an entry, and what the others would change, as plain data."""
+    others = [other.model_dump(mode="json", include={"level", "times_as_long"}) for other in entry.other_levels]
+    return {"level": None if entry.level is None else entry.level.model_dump(mode="json"), "other_levels": others}
 
 
 def _fit_data(entry: Entry, fit: Fit) -> dict[str, Any]:

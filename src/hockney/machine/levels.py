@@ -1,0 +1,130 @@
+"""Models of an entry at the other levels of the machine, and at any level: what the usual one leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from hockney.errors import RequestError
+from hockney.machine.file import Entry, EntryLevel, Machine, Measurements, OtherLevel
+from hockney.records.contents import Contents
+from hockney.records.levels import Level
+from hockney.records.record import Record
+from hockney.records.visits import Choice, ranks_of, settle
+from hockney.units import format_time
+
+LEAST_SIZES = 3
+"""With fewer a level has points, but no models."""
+
+Words = tuple[str, ...]
+Fitted = Callable[[Sequence[Record]], Mapping[Words, Entry]]
+"""Entries from records, by what tells them apart."""
+
+
+def add_levels(
+    entries: Mapping[Words, Entry], records: Mapping[Words, Sequence[Record]], contents: Contents, fitted: Fitted
+) -> None:
+    """Give entries the level that they were measured at, their models at other levels, and those at any.
+
+    `records`: those behind each entry.
+    """
+    levels = contents.levels
+    most = max((len(of_ranks) for of_ranks in levels.values()), default=1)
+    others = [_at(_other(contents.choice, place), contents, fitted) for place in range(most - 1)]
+    mixture = fitted(settle(contents.records, {}).records) if others else {}
+    for words, entry in entries.items():
+        ranks = [of for of in dict.fromkeys(map(ranks_of, records.get(words, ()))) if of in levels]
+        entry.level = _pooled([contents.choice(levels[of]) for of in ranks])
+        for place, at_level in enumerate(others):
+            level = _pooled([_other(contents.choice, place)(levels[of]) for of in ranks])
+            if level is not None:
+                entry.other_levels.append(_of(at_level.get(words), entry, level))
+        if entry.other_levels and words in mixture:
+            entry.any_level = _of(mixture[words], entry, None)
+
+
+def _at(choice: Choice, contents: Contents, fitted: Fitted) -> Mapping[Words, Entry]:
+    """Entries of what was met at that level."""
+    settled = settle(contents.records, contents.levels, choice)
+    missed = set(map(id, settled.elsewhere))
+    there = [record for record in settled.records if id(record) not in missed]
+    return fitted(there) if there else {}
+
+
+def _other(choice: Choice, place: int) -> Choice:
+    """The level at that place among those that `choice` leaves, the most frequent first."""
+
+    def other(levels: Sequence[Level]) -> Level | None:
+        left = sorted((level for level in levels if level is not choice(levels)), key=lambda level: -level.share)
+        return left[place] if place < len(left) else None
+
+    return other
+
+
+def _pooled(levels: Sequence[Level | None]) -> EntryLevel | None:
+    """One level of several pairs of ranks."""
+    known = [level for level in levels if level is not None]
+    if not known:
+        return None
+    middle = {
+        name: float(np.median([getattr(level, name) for level in known])) for name in EntryLevel.model_fields
+    }
+    return EntryLevel.model_validate(middle)
+
+
+def _of(there: Entry | None, entry: Entry, level: EntryLevel | None) -> OtherLevel:
+    points = there.measurements.points if there else []
+    usual = {point.size_B: point.time_s for point in entry.measurements.points}
+    ratios = [point.time_s / usual[point.size_B] for point in points if point.size_B in usual]
+    return OtherLevel(
+        level=level,
+        times_as_long=float(np.median(ratios)) if ratios else None,
+        fits=there.fits if there and len(points) >= LEAST_SIZES else {},
+        points=points,
+    )
+
+
+def at_any_level(machine: Machine) -> Machine:
+    """The machine with the models of the mixture, where there are several levels.
+
+    RequestError where no entry has more than one.
+    """
+    if not any(entry.any_level for entry in machine.point_to_point):
+        raise RequestError(
+            "the machine file knows one level of the machine only",
+            "leave --any-level out; its models hold for it",
+        )
+    entries = [
+        entry
+        if entry.any_level is None
+        else entry.model_copy(
+            update={
+                "fits": entry.any_level.fits,
+                "measurements": Measurements(
+                    campaign=entry.measurements.campaign,
+                    launches=entry.measurements.launches,
+                    points=entry.any_level.points,
+                ),
+                "level": None,
+                "other_levels": [],
+                "any_level": None,
+            }
+        )
+        for entry in machine.point_to_point
+    ]
+    return machine.model_copy(update={"point_to_point": entries})
+
+
+def level_remark(entry: Entry) -> str:
+    """What the other levels would change: `3.2 times as long at the level that held 12% of the time`; or ""."""
+    if entry.level is None or not entry.other_levels:
+        return ""
+    changes = [
+        f"{other.times_as_long:.2g} times as long at the level that held {other.level.share:.0%} of the time"
+        for other in entry.other_levels
+        if other.level is not None and other.times_as_long is not None
+    ]
+    reference = format_time(entry.level.reference_s)
+    own = f"at the machine's level with a reference of {reference} ({entry.level.share:.0%} of the time)"
+    return "; ".join([own, *changes])
