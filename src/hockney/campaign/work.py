@@ -164,19 +164,19 @@ class Work:
             was = self._choice(before[ranks]) if ranks in before else None
             now = self._choice(self.levels[ranks]) if ranks in self.levels else None
             if was is not None and now is not None and not was.holds(now.reference_s):
-                for series, points in self.seen.items():
-                    for size_B in points:
-                        self._settle(series, size_B)
-        self._settle(key, record.bytes)
+                for series in self.seen:
+                    self._settle(series)
+        self._settle(key)
 
     @property
     def _choice(self) -> Choice:
         return CHOICES[self.plan.level]
 
-    def _settle(self, key: Key, size_B: int) -> None:
-        self.done.setdefault(key, {})[size_B] = settle(self.seen[key][size_B], self.levels, self._choice).records[
-            0
-        ]
+    def _settle(self, key: Key) -> None:
+        """A whole series, because how far visits differ is told by all of its points."""
+        visits = [visit for of_size in self.seen[key].values() for visit in of_size]
+        settled = settle(visits, self.levels, self._choice).records
+        self.done[key] = {record.bytes: record for record in settled}
 
     def counting(self, key: Key, size_B: int) -> int:
         """How many visits of a point count: those that met the level asked for, or of all levels the rarest."""
