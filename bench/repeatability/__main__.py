@@ -39,6 +39,7 @@ from bench.repeatability import messages, winners
 from bench.repeatability.bars import Bar
 from bench.repeatability.campaigns import (
     BUSY,
+    PINGPONG,
     Hockney,
     at_levels,
     collective_times,
@@ -95,7 +96,7 @@ def main() -> int:
 
 def measure(hockney: Hockney, into: Path, arguments: argparse.Namespace) -> None:
     """The campaigns that are asked for."""
-    operations = ["--operations", "pingpong"]
+    operations = ["--operations", PINGPONG]
     campaigns, launches = CAMPAIGNS, LAUNCHES
     processors: list[int | None] = [None]
     if arguments.collectives:

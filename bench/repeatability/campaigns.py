@@ -33,6 +33,7 @@ LIMIT_S = 3600
 WIDE = 0.10
 """A point whose interval's half-width is more than this share of it is marked as wide."""
 QUIET, BUSY = "quiet", "busy"
+PINGPONG = "pingpong"
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def at_levels(folder: Path, machine: Path) -> list[CampaignAtLevel]:
     At the level asked for, its models are those of the machine file, at the others they are fitted here.
     """
     contents = read(folder)
-    measured_B = {record.bytes for record in contents.records}
+    measured_B = {record.bytes for record in contents.records if record.operation == PINGPONG}
     levels = _levels(contents)
     own = contents.choice(levels) if levels else None
     campaign = [_at(own, _entry(load(machine).point_to_point), contents, measured_B)]
@@ -153,7 +154,7 @@ def at_levels(folder: Path, machine: Path) -> list[CampaignAtLevel]:
 
 
 def _at(level: Level | None, entry: Entry, contents: Contents, measured_B: set[int]) -> CampaignAtLevel:
-    missed_B = {record.bytes for record in contents.settled.elsewhere}
+    missed_B = {record.bytes for record in contents.settled.elsewhere if record.operation == PINGPONG}
     reference_s, share = (level.reference_s, level.share) if level else (None, 1.0)
     return CampaignAtLevel(reference_s, share, entry, frozenset(measured_B - missed_B), len(measured_B))
 
@@ -164,7 +165,7 @@ def _levels(contents: Contents) -> Sequence[Level]:
 
 
 def _entry(entries: Sequence[Entry]) -> Entry:
-    return next(entry for entry in entries if entry.operation == "pingpong")
+    return next(entry for entry in entries if entry.operation == PINGPONG)
 
 
 def collective_times(folder: Path, quiet: Sequence[Path] = ()) -> Times:

@@ -97,7 +97,7 @@ def winners(names: tuple[str, str], a: Times, b: Times) -> Winners:
     """The winners of two campaigns in all cells in which both measured the same algorithm."""
     both = [cell for cell in a if a[cell].keys() & b.get(cell, {}).keys()]
     counts = Counter(outcome(a[cell], b[cell]) for cell in both)
-    return Winners(*names, counts, len(a.keys() | b.keys()) - len(both))
+    return Winners(*names, dict(counts), len(a.keys() | b.keys()) - len(both))
 
 
 def far_points(quiet: Sequence[Times], loaded: Times) -> list[Far]:
