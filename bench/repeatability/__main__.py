@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Whether campaigns of one machine agree: measured in turns, quiet and beside busy processes, in one run.
 
     .venv/bin/python bench/repeatability --mpi .venv/bin/mpicc
