@@ -80,8 +80,9 @@ TABLE = $(wildcard $(or $(HOCKNEY_SHARED),../shared)/data/orfeo-epyc/tidy.csv.gz
 where = if $(1); then $(3); else echo "left out: $(2)"; fi
 bench = $(call part,bench/$(1),$(BIN)/python bench/$(1) $(2))
 # Ratios whose bounds hold (docs/reference/accuracy.md) and take a minute or two. By hand: bench/jacobi and bench/cg,
-# which miss theirs, bench/which_point_next, which takes longer than ten minutes, and bench/pingpong_vs_imb, which
-# needs a machine that keeps its level for as long. A test runs a part of bench/simulated_truth.
+# which miss theirs, bench/which_point_next and bench/repeatability, which take longer than ten minutes, and
+# bench/pingpong_vs_imb, which needs a machine that keeps its level for as long. A test runs a part of
+# bench/simulated_truth.
 test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
 	$(call bench,report_scale,$(addprefix --table ,$(TABLE)))
 	$(call bench,simulator,--repetitions 3 --no-speed)

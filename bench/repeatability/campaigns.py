@@ -1,0 +1,236 @@
+"""Campaigns measured through the command line, quiet or beside busy processes, and read at their levels."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bench.repeatability.messages import CampaignAtLevel, is_same_level, slower
+from bench.repeatability.winners import Cell, CollectiveTime, Times
+
+from hockney.errors import Incomplete, RequestError
+from hockney.machine.build import fitted
+from hockney.machine.file import Entry, load
+from hockney.machine.reservations import DISTURBED_SHARE
+from hockney.records import table
+from hockney.records.contents import Contents, read
+from hockney.records.folder import RECORDS, TABLE
+from hockney.records.levels import Level, common
+from hockney.records.record import Record
+from hockney.records.visits import at, settle
+
+LIMIT_S = 3600
+WIDE = 0.10
+"""A point whose interval's half-width is more than this share of it is marked as wide."""
+QUIET, BUSY = "quiet", "busy"
+PINGPONG = "pingpong"
+
+
+@dataclass(frozen=True)
+class Hockney:
+    """A Hockney to judge: how it is called."""
+
+    command: Sequence[str] = (sys.executable, "-m", "hockney")
+
+    def measure(self, folder: Path, options: Sequence[str]) -> None:
+        """Measure a campaign; RequestError where it ends other than done or incomplete."""
+        self._run("measure", "-o", str(folder), *options, complete=False)
+
+    def fit(self, folder: Path, machine: Path) -> Path:
+        """The machine file of a campaign, written to `machine`."""
+        self._run("fit", str(folder), "-o", str(machine))
+        return machine
+
+    def diff(self, a: Path, b: Path) -> dict[str, Any]:
+        """What `diff --points --json` says of two machine files."""
+        answer: dict[str, Any] = json.loads(self._run("diff", str(a), str(b), "--points", "--json"))
+        return answer
+
+    def _run(self, *words: str, complete: bool = True) -> str:
+        done = subprocess.run(
+            [*self.command, *words], capture_output=True, text=True, timeout=LIMIT_S, check=False
+        )
+        if done.returncode not in ((0,) if complete else (0, Incomplete.exit_code)):
+            raise RequestError(
+                f"hockney {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()}",
+                "mend what it names, and run the bench again",
+            )
+        if done.returncode:
+            print(done.stderr.strip(), file=sys.stderr)
+        return done.stdout
+
+
+@contextmanager
+def busy(processors: Sequence[int | None]) -> Iterator[None]:
+    """One process that computes without end on each of these processors; None: where the kernel puts it."""
+    processes = [multiprocessing.Process(target=_spin, args=(cpu,), daemon=True) for cpu in processors]
+    for process in processes:
+        process.start()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+
+
+def _spin(processor: int | None) -> None:
+    if processor is not None:
+        os.sched_setaffinity(0, {processor})
+    parent = os.getppid()
+    # A bench that was killed must not leave it behind.
+    while os.getppid() == parent:
+        for _ in range(1_000_000):
+            pass
+
+
+def conditions(campaigns: int) -> list[str]:
+    """Which campaigns are quiet and which are loaded: in turns, the first quiet."""
+    return [BUSY if number % 2 else QUIET for number in range(campaigns)]
+
+
+def measure_in_turns(
+    hockney: Hockney, into: Path, turns: Sequence[str], options: Sequence[str], processors: Sequence[int | None]
+) -> None:
+    """Measure one campaign after the other into `into/1-quiet`, `into/2-busy`, …."""
+    for number, condition in enumerate(turns, 1):
+        print(f"campaign {number} of {len(turns)}, {condition} …", file=sys.stderr)
+        with busy(processors if condition == BUSY else []):
+            hockney.measure(into / f"{number}-{condition}", options)
+
+
+def folders(path: Path) -> list[Path]:
+    """The campaigns of `measure_in_turns`, in their order; RequestError where there are fewer than two."""
+    named = [folder for condition in (QUIET, BUSY) for folder in path.glob(f"*-{condition}")]
+    campaigns = sorted(named, key=lambda folder: (len(folder.name.split("-")[0]), folder.name))
+    if len(campaigns) < 2:
+        raise RequestError(
+            f"{path} holds {len(campaigns)} campaign(s) of this bench",
+            "measure them with --keep FOLDER, and judge them again with --from FOLDER",
+        )
+    return campaigns
+
+
+def slowed(folder: Path, into: Path, factor: float) -> Path:
+    """A copy of a campaign, all of whose times are `factor` times as long."""
+    shutil.copytree(folder, into, ignore=shutil.ignore_patterns(RECORDS, TABLE, ".lock"))
+    lines = (folder / RECORDS).read_text(encoding="utf-8").splitlines()
+    changed = [json.dumps(slower(json.loads(line), factor)) + "\n" for line in lines if line.strip()]
+    (into / RECORDS).write_text("".join(changed), encoding="utf-8")
+    return into
+
+
+def at_levels(folder: Path, machine: Path) -> list[CampaignAtLevel]:
+    """A campaign of ping-pongs between two ranks at each of its levels.
+
+    At the level asked for, its models are those of the machine file, at the others they are fitted here.
+    """
+    contents = read(folder)
+    measured_B = {record.bytes for record in contents.records if record.operation == PINGPONG}
+    levels = _levels(contents)
+    own = contents.choice(levels) if levels else None
+    campaign = [_at(own, _entry(load(machine).point_to_point), contents, measured_B)]
+    for place, level in enumerate(levels):
+        if level is own:
+            continue
+        settled = settle(contents.records, contents.levels, at(place))
+        elsewhere = {id(record) for record in settled.elsewhere}
+        met = [record for record in settled.records if id(record) not in elsewhere]
+        if not met:
+            continue
+        there = replace(contents, frame=table.rows_of(met, contents.launches), settled=settled)
+        campaign.append(_at(level, _entry(fitted(there).point_to_point), there, measured_B))
+    return campaign
+
+
+def _at(level: Level | None, entry: Entry, contents: Contents, measured_B: set[int]) -> CampaignAtLevel:
+    missed_B = {record.bytes for record in contents.settled.elsewhere if record.operation == PINGPONG}
+    reference_s, share = (level.reference_s, level.share) if level else (None, 1.0)
+    return CampaignAtLevel(reference_s, share, entry, frozenset(measured_B - missed_B), len(measured_B))
+
+
+def _levels(contents: Contents) -> Sequence[Level]:
+    """The levels of the only ranks that a campaign of this bench measures; none without references."""
+    return next(iter(contents.levels.values()), ())
+
+
+def _entry(entries: Sequence[Entry]) -> Entry:
+    return next(entry for entry in entries if entry.operation == PINGPONG)
+
+
+def collective_times(folder: Path, quiet: Sequence[Path] = ()) -> Times:
+    """The completion times of a campaign of collectives on the same ranks.
+
+    A point is marked as disturbed, wide, of a level at which it was not asked for, or, where the campaigns
+    `quiet` are given, of a level that none of them had.
+    """
+    contents = read(folder)
+    marked = frozenset() if is_level_known(contents, quiet) else frozenset({"another level"})
+    visits = _by_point(contents.records)
+    elsewhere = _by_point(contents.settled.elsewhere)
+    times: dict[Cell, dict[str, CollectiveTime]] = {}
+    for point, launches in _by_point(contents.settled.records).items():
+        cell, algorithm = point
+        marks = marked | marks_of(launches, visits[point])
+        if point in elsewhere:
+            marks |= {"level not met"}
+        times.setdefault(cell, {})[algorithm] = CollectiveTime(*pooled(launches), marks)
+    return times
+
+
+def _by_point(records: Iterable[Record]) -> dict[tuple[Cell, str], list[Record]]:
+    """Completion times by cell and algorithm, the algorithm with its segment and radix."""
+    by_point: dict[tuple[Cell, str], list[Record]] = {}
+    for record in records:
+        if record.statistic == "completion":
+            words = (record.algorithm, record.segment_bytes, record.radix)
+            algorithm = " ".join(str(word) for word in words if word is not None)
+            by_point.setdefault(((record.operation, record.bytes), algorithm), []).append(record)
+    return by_point
+
+
+def pooled(launches: Sequence[Record]) -> tuple[float, float | None, float | None]:
+    """The median over launches, and the hull of their intervals; no interval where a launch has none."""
+    lows = [record.low for record in launches if record.low is not None]
+    highs = [record.high for record in launches if record.high is not None]
+    is_known = len(lows) == len(highs) == len(launches)
+    time_s = statistics.median(record.value for record in launches)
+    return time_s, min(lows) if is_known else None, max(highs) if is_known else None
+
+
+def is_level_known(contents: Contents, quiet: Sequence[Path]) -> bool:
+    """Whether the common level of a campaign is a level of one of the quiet ones, or is not known."""
+    levels = _levels(contents)
+    others = [level for folder in quiet for level in _levels(read(folder))]
+    if not levels or not others:
+        return True
+    return any(is_same_level(common(levels).reference_s, level.reference_s) for level in others)
+
+
+def marks_of(launches: Sequence[Record], visits: Iterable[Record]) -> frozenset[str]:
+    """What marks a point: the share of disturbed samples in all its visits, and the width of its interval."""
+    shares = [(len(visit.samples), visit.disturbed or 0) for visit in visits]
+    taken, disturbed = (sum(counts) for counts in zip(*shares, strict=True))
+    marks = {"disturbed"} if disturbed > DISTURBED_SHARE * taken else set()
+    time_s, low_s, high_s = pooled(launches)
+    if low_s is None or high_s is None or (high_s - low_s) / 2 > WIDE * time_s:
+        marks.add("wide")
+    return frozenset(marks)
+
+
+def level_words(folder: Path) -> list[Mapping[str, float]]:
+    """The levels of a campaign as plain data, fastest first; none without references."""
+    return [
+        {"reference_s": level.reference_s, "share": level.share, "stay": level.stay}
+        for level in _levels(read(folder))
+    ]

@@ -1,0 +1,131 @@
+"""Whether campaigns of collectives choose the same algorithms, and a loaded one marks what it got wrong."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from bench.repeatability.bars import Bar
+
+EQUAL = 1.05
+"""Two algorithms are called equal if the 95 % interval of their ratio lies within this factor of 1."""
+FAR = 0.15
+"""Share of a quiet time beyond which a point of the loaded campaign needs a mark."""
+
+LEAST_AGREE, MOST_UNTOLD = 0.95, 0.20
+
+Cell = tuple[str, int]
+"""Operation and size in bytes."""
+Call = Literal["equal", "differs", "cannot be told"]
+Outcome = Literal["same winner", "equal", "differs", "cannot be told"]
+
+
+@dataclass(frozen=True)
+class CollectiveTime:
+    """The time of an algorithm in a cell, its 95 % interval (None: unknown), and the marks that warn of it."""
+
+    time_s: float
+    low_s: float | None
+    high_s: float | None
+    marks: frozenset[str] = frozenset()
+
+
+Times = Mapping[Cell, Mapping[str, CollectiveTime]]
+"""A campaign of collectives: the times of the algorithms in each cell."""
+
+
+@dataclass(frozen=True)
+class Winners:
+    """How the winners of two campaigns compare: the number of cells by outcome, and cells that only one has."""
+
+    a: str
+    b: str
+    outcomes: Mapping[Outcome, int]
+    only_in_one: int
+
+    @property
+    def cells(self) -> int:
+        """Cells that both have."""
+        return sum(self.outcomes.values())
+
+    def share(self, *outcomes: Outcome) -> float:
+        """Share of the cells that came out so; NaN without a cell."""
+        return sum(self.outcomes.get(outcome, 0) for outcome in outcomes) / self.cells if self.cells else math.nan
+
+
+@dataclass(frozen=True)
+class Far:
+    """A point of the loaded campaign that is too far from the quiet ones; `ratio` to the nearest of them."""
+
+    cell: Cell
+    algorithm: str
+    ratio: float
+    marks: frozenset[str]
+
+
+def call(rival: CollectiveTime, winner: CollectiveTime) -> Call:
+    """What a campaign says of two of its algorithms, whose times are independent of each other."""
+    if not (rival.low_s and rival.high_s and winner.low_s and winner.high_s):
+        return "cannot be told"
+    log_ratio = math.log(rival.time_s / winner.time_s)
+    half = math.hypot(math.log(rival.high_s / rival.low_s) / 2, math.log(winner.high_s / winner.low_s) / 2)
+    if abs(log_ratio) + half <= math.log(EQUAL):
+        return "equal"
+    return "differs" if abs(log_ratio) > half else "cannot be told"
+
+
+def outcome(a: Mapping[str, CollectiveTime], b: Mapping[str, CollectiveTime]) -> Outcome:
+    """How the winners of one cell compare in two campaigns, among the algorithms that both measured.
+
+    Different winners are equal if both campaigns call them so, and cannot be told apart if one of them says that.
+    """
+    both = [name for name in a if name in b]
+    winner_a, winner_b = (min(both, key=lambda name: times[name].time_s) for times in (a, b))
+    if winner_a == winner_b:
+        return "same winner"
+    calls = {call(a[winner_b], a[winner_a]), call(b[winner_a], b[winner_b])}
+    if calls == {"equal"}:
+        return "equal"
+    return "cannot be told" if "cannot be told" in calls else "differs"
+
+
+def winners(names: tuple[str, str], a: Times, b: Times) -> Winners:
+    """The winners of two campaigns in all cells in which both measured the same algorithm."""
+    both = [cell for cell in a if a[cell].keys() & b.get(cell, {}).keys()]
+    counts = Counter(outcome(a[cell], b[cell]) for cell in both)
+    return Winners(*names, dict(counts), len(a.keys() | b.keys()) - len(both))
+
+
+def far_points(quiet: Sequence[Times], loaded: Times) -> list[Far]:
+    """The points of the loaded campaign that lie more than `FAR` outside what the quiet ones measured."""
+    points = []
+    for cell, algorithms in loaded.items():
+        for name, point in algorithms.items():
+            quiet_s = [times[cell][name].time_s for times in quiet if name in times.get(cell, {})]
+            if not quiet_s:
+                continue
+            nearest_s = min(max(point.time_s, min(quiet_s)), max(quiet_s))
+            if abs(point.time_s / nearest_s - 1) > FAR:
+                points.append(Far(cell, name, point.time_s / nearest_s, point.marks))
+    return points
+
+
+def verdict(pairs: Sequence[Winners], far: Sequence[Far]) -> list[Bar]:
+    """The bars: winners in the worst pair of campaigns, and far points without a mark."""
+    agree = [pair.share("same winner", "equal") if pair.cells else 0.0 for pair in pairs]
+    untold = [pair.share("cannot be told") if pair.cells else 1.0 for pair in pairs]
+    unmarked = sum(not point.marks for point in far)
+    return [
+        Bar.least("cells whose winners agree or are equal, worst pair", min(agree, default=0.0), LEAST_AGREE),
+        Bar.most("cells that cannot be told, worst pair", max(untold, default=1.0), MOST_UNTOLD),
+        Bar.most(f"loaded points {FAR:.0%} off without a mark", float(unmarked), 0.0, is_count=True),
+    ]
+
+
+def compared(campaigns: Mapping[str, Times]) -> list[Winners]:
+    """Every pair of campaigns, by their names."""
+    return [winners((a, b), campaigns[a], campaigns[b]) for a, b in combinations(campaigns, 2)]
