@@ -81,6 +81,7 @@ def test_a_planted_cost_per_entry_is_measured(pair: Session, queue: str) -> None
     pytest.fail(f"planted cost recovered as {ratios}")
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("queue", ["posted", "unexpected"])
 def test_entries_lie_where_they_are_asked_for(mpi: Mpi, pair: Session, queue: str) -> None:
     # 67 ns at any depth and place (2021.18, 4096 entries): time cannot tell where its entries lie.
