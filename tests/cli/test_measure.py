@@ -50,6 +50,7 @@ def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
     assert errors["models"]["piecewise"]["nonphysical"] == 0
 
 
+@pytest.mark.one_mpi
 def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> None:
     campaign = tmp_path / "c"
     words = [

@@ -236,6 +236,7 @@ def test_requests_that_cannot_be_answered(session: Session) -> None:
     assert ask(session, (8, 8), (2, 2, 1))["converged"] is True, "the session survived"
 
 
+@pytest.mark.one_mpi
 def test_the_solution_is_written_by_all(session: Session, tmp_path: Path) -> None:
     cells = (11, 9, 7)
     path = tmp_path / "u.dat"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from itertools import product
@@ -81,21 +82,23 @@ def test_a_planted_cost_per_entry_is_measured(pair: Session, queue: str) -> None
     pytest.fail(f"planted cost recovered as {ratios}")
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("queue", ["posted", "unexpected"])
 def test_entries_lie_where_they_are_asked_for(mpi: Mpi, pair: Session, queue: str) -> None:
     # 67 ns at any depth and place (2021.18, 4096 entries): time cannot tell where its entries lie.
     if (mpi.kind, queue) == ("intel", "unexpected"):
         pytest.skip("Intel MPI finds unexpected messages without a search")
     # The others search lists from their beginning: 4096 entries take microseconds, those behind nothing. The
-    # factor is 6 and more in the fastest samples, which nobody has disturbed.
-    fastest = {
-        behind: min(
-            min(ask(pair, queue=queue, ahead=4096 - behind, behind=behind, repetitions=10)["samples_s"])
-            for _ in range(TRIES)
-        )
-        for behind in (0, 4096)
-    }
-    assert fastest[0] > 2 * fastest[4096]
+    # factor is 6 and more in the fastest samples, which nobody has disturbed; beside other work both ranks may be
+    # out of step for a while.
+    fastest = {0: math.inf, 4096: math.inf}
+    for tried in range(1, 10 * TRIES):
+        for behind in fastest:
+            answer = ask(pair, queue=queue, ahead=4096 - behind, behind=behind, repetitions=10)
+            fastest[behind] = min(fastest[behind], *answer["samples_s"])
+        if tried >= TRIES and fastest[0] > 2 * fastest[4096]:
+            return
+    pytest.fail(f"fastest with no entries behind, and with all of them: {fastest}")
 
 
 @pytest.mark.parametrize(
