@@ -43,8 +43,8 @@ NARROWEST_RANKS = 1.1
 
 MORE_REFERENCES = 1.05
 """Levels are looked for again when there are so many times the references."""
-MOST_VISITS = 2
-"""Of those that are to count, how many times as many a point gets, where they meet other levels."""
+MORE_VISITS = 2
+"""A point gets so many visits more, where some met other levels or they disagree."""
 
 DISAGREEMENT = 1.15
 """Ratio of the times of two visits of a point at one level above which it is visited again."""
@@ -237,15 +237,14 @@ class Work:
     def _again(self) -> tuple[Key, int] | None:
         """A further visit, of the points with the fewest: in random order, so that they lie far apart.
 
-        A point gets more visits where some met other levels, or where they disagree, but no more than
-        `MOST_VISITS` times as many.
+        A point gets up to `MORE_VISITS` more where some met other levels, or where they disagree.
         """
         points = [
             (key, size)
             for key in self.largest_B
             for size in dict.fromkeys([*self.done.get(key, {}), *(s for k, s in self.vanished if k == key)])
             if (key, size) not in self.failed
-            and self.asked[key, size] < MOST_VISITS * self.plan.visits
+            and self.asked[key, size] + 1 < self.plan.visits + MORE_VISITS
             and (self.counting(key, size) < self.plan.visits or self._disagree(key, size))
         ]
         fewest = min((self.visits[point] for point in points), default=0)
@@ -259,7 +258,7 @@ class Work:
     def _disagree(self, key: Key, size_B: int) -> bool:
         """Whether visits at the level asked for differ, so that their median is not to be trusted."""
         visits = self.seen.get(key, {}).get(size_B, [])
-        if len(visits) < 2 or self.visits[key, size_B] >= MOST_VISITS * self.plan.visits:
+        if len(visits) < 2 or self.visits[key, size_B] >= self.plan.visits + MORE_VISITS:
             return False
         times_s = visit_times(visits, self.levels, self._choice)
         return len(times_s) > 1 and max(times_s) > DISAGREEMENT * min(times_s)

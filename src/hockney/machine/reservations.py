@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from hockney.machine.file import Entry
 from hockney.machine.select import title
+from hockney.records.answers import Timed
 from hockney.records.contents import Contents
 from hockney.records.levels import in_words
 from hockney.records.record import Record
@@ -16,6 +18,10 @@ from hockney.units import format_bytes
 DISTURBED_SHARE = 0.05
 LAUNCH_SPREAD = 0.05
 """Shares above which a reader is warned: of samples set aside, and (max − min) / median over launches."""
+UNCERTAIN = 0.1
+"""Half the width of an interval, as a share of its time, above which a reader is warned."""
+OUT_OF_LINE = 1.5
+"""Ratio to the times of both next larger sizes above which a reader is warned."""
 LEVEL_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, above which a reader is warned."""
 
@@ -32,6 +38,7 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
         _drift(visits),
         _spread(quiet),
         _bare(entries),
+        *_of_others(contents),
     )
     said = [str(text) for launch in contents.launches for text in launch.get("warnings") or ()]
     return list(dict.fromkeys([*filter(None, checks), *said]))
@@ -137,6 +144,105 @@ def _drift(visits: Sequence[Record]) -> str:
         f"The machine changed its speed: {len(changed)} of {len(visits)} visits were slower than the quietest "
         f"visit of the same point, beyond their intervals, by a factor of up to {max(changed):.2g}. "
         "Nothing was timed as a reference, so the median of the visits counts."
+    )
+
+
+@dataclass(frozen=True)
+class _Other:
+    """A time that no message between two ranks took: of a collective, an effect or an application."""
+
+    where: str
+    value_s: float
+    low_s: float | None
+    high_s: float | None
+    samples: int
+    disturbed: int
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval, as a share of the time; 0 where there is none."""
+        if self.low_s is None or self.high_s is None or self.value_s <= 0:
+            return 0.0
+        return (self.high_s - self.low_s) / 2 / self.value_s
+
+
+def _of_others(contents: Contents) -> list[str]:
+    """What `_disturbed` and `_wide` say of messages, of everything else; and times out of line."""
+    collectives = [record for record in contents.settled.records if record.statistic == "completion"]
+    others = [
+        _Other(
+            f"{_call(record)}, {format_bytes(record.bytes)}",
+            record.value,
+            record.low,
+            record.high,
+            len(record.samples),
+            len(record.disturbed_at),
+        )
+        for record in collectives
+    ]
+    answers = [(app.operation, app.answer) for app in contents.apps]
+    answers += [(effect.effect, effect.answer) for effect in contents.effects if effect.answer is not None]
+    others += [
+        _Other(name, said.time_s, said.low_s, said.high_s, len(said.samples_s), len(said.disturbed_at))
+        for name, said in answers
+        if isinstance(said, Timed)
+    ]
+    return list(filter(None, [_set_aside(others), _uncertain(others), _out_of_line(collectives)]))
+
+
+def _call(record: Record) -> str:
+    return " ".join(filter(None, [record.operation, record.algorithm, f"on {record.ranks} ranks"]))
+
+
+def _set_aside(others: Sequence[_Other]) -> str:
+    samples, disturbed = sum(other.samples for other in others), sum(other.disturbed for other in others)
+    if not samples or disturbed / samples <= DISTURBED_SHARE:
+        return ""
+    worst = max(others, key=lambda other: other.disturbed / max(other.samples, 1))
+    return (
+        f"Disturbed: {percent(disturbed / samples)} of the samples of collectives, effects and applications were "
+        f"set aside, most of them at {worst.where}. Measure on a quiet machine to be sure."
+    )
+
+
+def _uncertain(others: Sequence[_Other]) -> str:
+    wide = [other for other in others if other.half_width > UNCERTAIN]
+    if not wide:
+        return ""
+    worst = max(wide, key=lambda other: other.half_width)
+    return (
+        f"{len(wide)} of {len(others)} times of collectives, effects and applications are uncertain by more than "
+        f"{percent(UNCERTAIN)}; most: ±{percent(worst.half_width)} at {worst.where}."
+    )
+
+
+def _out_of_line(records: Sequence[Record]) -> str:
+    """Sizes that take much longer than both of the next larger ones: no protocol does that."""
+    series: dict[tuple[object, ...], list[Record]] = {}
+    for record in records:
+        fixed = (
+            record.variant,
+            record.mapping,
+            record.algorithm,
+            record.segment_bytes,
+            record.radix,
+            record.root,
+        )
+        series.setdefault((record.operation, record.ranks, record.repetition, *fixed), []).append(record)
+    lonely = []
+    for of_series in series.values():
+        ordered = sorted(of_series, key=lambda record: record.bytes)
+        triples = zip(ordered, ordered[1:], ordered[2:], strict=False)
+        lonely += [
+            first for first, *larger in triples if first.value > OUT_OF_LINE * max(r.value for r in larger)
+        ]
+    if not lonely:
+        return ""
+    worst = max(lonely, key=lambda record: record.value)
+    return (
+        f"Out of line: {len(lonely)} of {len(records)} points of collectives take more than {OUT_OF_LINE:g} "
+        f"times as long as the next two larger sizes, such as {_call(worst)} at {format_bytes(worst.bytes)}. "
+        "Measure them again before a decision rests on them."
     )
 
 

@@ -189,7 +189,7 @@ class _Point:
 
     def _between(self, variance: float, freedom: int) -> float:
         """Half the width of the interval of the median of visits, in the units of the variance; 0: unknown."""
-        freedom = min(freedom, MOST_POOLED)
+        freedom = min(freedom - self.freedom, MOST_POOLED)  # its own are among them
         if freedom + self.freedom == 0:
             return 0.0
         variance = (freedom * variance + self.freedom * self.variance) / (freedom + self.freedom)

@@ -1,0 +1,98 @@
+"""What a reader is warned of in collectives, effects and applications; messages are in test_build.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from hockney.machine.reservations import reservations
+from hockney.records.answers import Timed
+from hockney.records.app_record import AppRecord
+from hockney.records.contents import Contents
+from hockney.records.effect_record import EffectRecord
+from hockney.records.record import Record
+from hockney.records.visits import settle
+
+
+def bcast(size_B: int, value_s: float, **more: Any) -> Record:
+    return Record(
+        **{
+            "source": "hockney",
+            "operation": "bcast",
+            "algorithm": "binomial",
+            "statistic": "completion",
+            "bytes": size_B,
+            "value": value_s,
+            "low": 0.98 * value_s,
+            "high": 1.02 * value_s,
+            "ranks": 2,
+            "samples": [value_s] * 20,
+            "verified": True,
+            **more,
+        }
+    )
+
+
+def told(*records: Record, **more: Any) -> str:
+    contents = Contents(Path("c"), pd.DataFrame(), list(records), settle(records, {}), **more)
+    return " ".join(reservations([], contents))
+
+
+def timed(**more: Any) -> Timed:
+    return Timed.model_validate(
+        {"time_s": 1e-3, "low_s": 0.99e-3, "high_s": 1.01e-3, "samples_s": [1e-3] * 20, **more}
+    )
+
+
+QUIET = [bcast(size, 5e-6 + size / 1e9) for size in (8, 64, 512, 4096)]
+
+
+def test_quiet_records_need_no_word() -> None:
+    assert told(*QUIET) == ""
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_point_above_both_larger_sizes_is_out_of_line(place: int) -> None:
+    records = [*QUIET]
+    records[place] = bcast(QUIET[place].bytes, 16e-3)
+    said = told(*records)
+    assert "Out of line: 1 of 4 points of collectives" in said
+    assert f"bcast binomial on 2 ranks at {QUIET[place].bytes} B" in said
+
+
+def test_sizes_of_other_series_are_no_neighbours() -> None:
+    others = [bcast(size, 1e-3, algorithm="linear") for size in (9, 65)]
+    assert "Out of line" not in told(*QUIET, *others)
+
+
+def test_a_drop_to_the_next_size_alone_may_be_a_protocol() -> None:
+    records = [*QUIET]
+    records[2] = bcast(512, 2e-6)
+    assert "Out of line" not in told(*records)
+
+
+def test_wide_intervals_are_counted_and_the_widest_is_named() -> None:
+    said = told(*QUIET[:3], bcast(4096, 9e-6, low=5e-6, high=18e-6))
+    assert "1 of 4 times of collectives, effects and applications are uncertain by more than 10 %" in said
+    assert "±72 % at bcast binomial on 2 ranks, 4 KiB" in said
+
+
+@pytest.mark.parametrize("kind", ["collective", "effect", "application"])
+def test_disturbed_samples_of_every_kind_are_told(kind: str) -> None:
+    some = list(range(5))
+    if kind == "collective":
+        said = told(*QUIET[:3], bcast(4096, 9e-6, disturbed=5, disturbed_at=some))
+    elif kind == "effect":
+        answer = timed(disturbed_at=some)
+        said = told(effects=[EffectRecord(effect="matching").model_copy(update={"answer": answer})])
+    else:
+        answer = timed(disturbed_at=some)
+        app = AppRecord(operation="ring", ranks=2, parameters={}, time_s=1e-3, answer=answer)
+        said = told(apps=[app])
+    # 5 of 80 samples, or of 20.
+    assert said.startswith(
+        f"Disturbed: {'6.2 %' if kind == 'collective' else '25 %'} of the samples of collectives"
+    )

@@ -1,0 +1,176 @@
+"""What visits of a point come to: at which level, between which bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hockney.records.levels import common
+from hockney.records.record import Record
+from hockney.records.visits import at, levels_of, samples_at, settle
+
+FAST_S, SLOW_S = 0.16e-6, 0.42e-6
+GROUP = 10
+"""Samples between two references."""
+
+
+def visit(samples_s: NDArray[np.float64], reference_s: NDArray[np.float64] | None = None, **more: Any) -> Record:
+    """A visit of samples in groups of ten, or without references; its own median is that of all samples."""
+    references = {}
+    if reference_s is not None:
+        references = {
+            "reference_s": reference_s.tolist(),
+            "reference_iqr_s": (0.02 * reference_s).tolist(),
+            "group_begins": list(range(0, samples_s.size, GROUP)),
+        }
+    return Record.model_validate(
+        {
+            "source": "hockney",
+            "operation": "pingpong",
+            "bytes": 64,
+            "statistic": "one_way",
+            "value": float(np.median(samples_s)),
+            "ranks": 2,
+            "pair": "0-1",
+            "samples": samples_s.tolist(),
+            **references,
+            **more,
+        }
+    )
+
+
+def level_visit(rng: np.random.Generator, is_slow: NDArray[np.bool_], quick_s: float, **more: Any) -> Record:
+    """A visit whose group i lies between the levels i and i + 1 of `is_slow`; slow ones take 2.5 times as long."""
+    reference_s = np.where(is_slow, SLOW_S, FAST_S) * np.exp(0.01 * rng.normal(size=is_slow.size))
+    slow = np.repeat(is_slow[1:] | is_slow[:-1], GROUP)
+    return visit(
+        np.where(slow, 2.5, 1) * quick_s * np.exp(0.02 * rng.normal(size=slow.size)), reference_s, **more
+    )
+
+
+def quiet(groups: int = 10) -> NDArray[np.bool_]:
+    return np.zeros(groups + 1, dtype=bool)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def test_groups_between_two_references_of_the_level_count(rng: np.random.Generator) -> None:
+    is_slow = quiet(20)
+    is_slow[8:14] = True
+    record = level_visit(rng, is_slow, 1e-6)
+    levels = levels_of([record, *(level_visit(rng, quiet(), 1e-6) for _ in range(3))])
+    # Groups 0 to 6 and 14 to 19 lie between two fast references, 8 to 12 between two slow ones.
+    assert samples_at(record, levels).tolist() == [*record.samples[:70], *record.samples[140:]]
+    assert samples_at(record, levels, at(1)).tolist() == record.samples[80:130]
+    assert samples_at(record, levels, at(2)).size == 0
+    assert samples_at(record, {}).tolist() == record.samples
+
+
+def test_the_level_counts_and_not_the_visit(rng: np.random.Generator) -> None:
+    slow = ~quiet(12)
+    slow[-3:] = False
+    visits = [level_visit(rng, quiet(), 1e-6) for _ in range(2)] + [level_visit(rng, slow, 1e-6)]
+    (record,) = settle(visits, levels_of(visits)).records
+    assert visits[2].value > 2e-6
+    assert record.value == pytest.approx(1e-6, rel=0.01)
+    assert len(record.samples) == 100 + 100 + 20
+
+
+def test_a_point_never_met_at_the_level_stands_at_the_one_it_has(rng: np.random.Generator) -> None:
+    usual = [level_visit(rng, quiet(), 1e-6) for _ in range(3)]
+    lost = level_visit(rng, ~quiet(), 2e-6, bytes=128)
+    settled = settle([*usual, lost], levels_of([*usual, lost]))
+    assert [record.bytes for record in settled.elsewhere] == [128]
+    assert settled.records[-1].value == pytest.approx(5e-6, rel=0.01)
+
+
+def test_few_samples_at_the_level_are_none(rng: np.random.Generator) -> None:
+    is_slow = ~quiet(10)
+    usual = [level_visit(rng, quiet(), 1e-6) for _ in range(3)]
+    short = level_visit(rng, is_slow, 1e-6)
+    short.reference_s[:2] = [FAST_S, FAST_S]
+    short.group_begins[1:] = [begin - 5 for begin in short.group_begins[1:]]
+    assert samples_at(short, levels_of(usual)).size == 0
+
+
+def test_a_shared_core_has_no_levels(rng: np.random.Generator) -> None:
+    visits = [
+        level_visit(rng, ~quiet() if late else quiet(), 1e-6, oversubscribed=True) for late in (False, True)
+    ]
+    assert levels_of(visits) == {}
+
+
+def test_visits_that_differ_widen_the_interval_and_those_of_other_sizes_help() -> None:
+    def of_size(size_B: int, *values_s: float) -> list[Record]:
+        return [visit(np.array([value_s]), bytes=size_B, low=value_s, high=value_s) for value_s in values_s]
+
+    def half(*visits: Record) -> float:
+        record = settle(visits, {}).records[0]
+        assert record.low is not None
+        assert record.high is not None
+        assert record.value / record.low == pytest.approx(record.high / record.value)
+        return float(np.log(record.high / record.value))
+
+    # Two visits, 2 % apart: Student's t with one degree of freedom, 12.706, times the standard error ln(1.02)/2.
+    alone = half(*of_size(8, 1e-6, 1.02e-6))
+    assert alone == pytest.approx(12.706 * np.log(1.02) / 2, rel=1e-3)
+    # Ten other sizes that vary alike lend eight degrees of freedom: t falls to 2.26.
+    others = [each for size in range(10) for each in of_size(100 + size, 1e-6, 1.02e-6)]
+    shared = half(*of_size(8, 1e-6, 1.02e-6), *others)
+    assert shared < alone / 3
+    # One size that was disturbed does not widen the others.
+    assert half(*of_size(8, 1e-6, 1.02e-6), *others, *of_size(300, 1e-6, 9e-6)) == pytest.approx(shared, rel=0.05)
+
+
+def test_a_difference_of_two_times_may_be_nothing() -> None:
+    samples = [np.array([value]) for value in (2e-8, 9e-8, 1e-8)]
+    visits = [visit(each, operation="send_overhead", low=0.0, high=1e-7) for each in samples]
+    (record,) = settle(visits, {}).records
+    assert record.value == 2e-8
+    assert record.low == 0
+
+
+def test_other_statistics_stay_with_the_visit_that_stands() -> None:
+    def pair(name: str, value_s: float) -> list[Record]:
+        fixed = {"operation": "bcast", "algorithm": "binomial", "visit": name}
+        completion = visit(np.array([value_s]), **fixed, statistic="completion")
+        return [completion, visit(np.array([value_s / 2]), **fixed, statistic="mean_over_ranks")]
+
+    visits = [*pair("a", 1e-6), *pair("b", 3e-6), *pair("c", 2e-6)]
+    assert [record.value for record in settle(visits, {}).records] == [2e-6, 1e-6]
+
+
+def test_records_of_other_programs_count_as_they_are() -> None:
+    records = [visit(np.array([1e-6]), source="osu"), visit(np.array([2e-6]), source="osu")]
+    assert [record.value for record in settle(records, {}).records] == [1e-6, 2e-6]
+
+
+def test_planted_levels_come_back(rng: np.random.Generator) -> None:
+    """Twenty sizes with three visits each, while the machine changes between two levels."""
+    sizes = [1 << exponent for exponent in range(20)]
+    true_s = {size: 0.2e-6 + size / 1e10 for size in sizes}
+    visits = []
+    for _ in range(3):
+        for size in rng.permutation(sizes).tolist():
+            is_slow = np.full(11, rng.random() < 0.3)
+            visits.append(level_visit(rng, is_slow, true_s[size], bytes=size))
+    levels = levels_of(visits)
+    (of_ranks,) = levels.values()
+    assert [level.reference_s for level in of_ranks] == pytest.approx([FAST_S, SLOW_S], rel=0.03)
+    settled = settle(visits, levels, common)
+    missed = [record.bytes for record in settled.elsewhere]
+    assert len(missed) <= 2
+    for record in settled.records:
+        if record.bytes not in missed:
+            assert record.value == pytest.approx(true_s[record.bytes], rel=0.03)
+    slow = settle(visits, levels, at(1))
+    there = [record for record in slow.records if record not in slow.elsewhere]
+    assert len(there) > 5
+    for record in there:
+        assert record.value == pytest.approx(2.5 * true_s[record.bytes], rel=0.03)
