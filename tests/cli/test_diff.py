@@ -47,7 +47,7 @@ def test_a_planted_difference(run: Run) -> None:
     [line] = [line for line in out.splitlines() if "differs" in line]
     assert line.split()[:3] == ["latency", "0.2", "µs"]
     assert "1 differ (by more than chance)" in out
-    assert "of the 1 difference found at most 5 % are expected to be false" in out
+    assert "differences found: 1, of which at most 5 % are expected to be false" in out
 
 
 def test_check_says_it_by_the_exit_code(run: Run) -> None:

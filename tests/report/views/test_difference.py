@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from hockney.machine.file import Entry, LaunchProvenance, Machine, Measurements, Point, Provenance, load
 from hockney.machine.pool import pool
@@ -332,7 +333,7 @@ def test_a_fit_is_no_surer_than_its_points() -> None:
 def test_the_promise_is_about_what_was_found() -> None:
     first, *others = TWIN.point_to_point
     diff = difference(TWIN, machine(slower(first, 2), *others))
-    assert promise(diff).startswith("of the 1 difference found at most 5 % are expected to be false")
+    assert promise(diff).endswith("differences found: 1, of which at most 5 % are expected to be false")
     assert diff.by_chance == pytest.approx(0.05)
     assert "if nothing differed" in promise(difference(TWIN, TWIN))
 
@@ -350,3 +351,29 @@ def test_warnings_about_what_is_compared_are_repeated_with_their_side() -> None:
     )
     nothing = machine().model_copy(update={"provenance": b.provenance})
     assert "warnings" not in summary(difference(a, nothing))
+
+
+def test_what_spans_the_launches_of_a_point_is_taken_for_even() -> None:
+    """±6 % of launches is a standard error of 6 %/√3, more than 6 %/1.96."""
+    [a, b] = [machine(TWIN.point_to_point[0].model_copy(deep=True, update={"fits": {}})) for _ in range(2)]
+    for side, time_s in ((a, 1.0), (b, 1.2)):
+        [*points] = side.point_to_point[0].measurements.points
+        for point in points:
+            point.time_s, point.low_s, point.high_s = time_s, 0.94 * time_s, 1.06 * time_s
+    error = math.sqrt(2) * 0.06 / math.sqrt(3)
+    expected = 2 * stats.t.sf(math.log(1.2) / error, 4)
+    assert [comparison.p for comparison in difference(a, b, points=True).comparisons] == pytest.approx(
+        [expected] * len(points)
+    )
+
+
+def test_a_size_of_one_launch_is_not_judged_and_leaves_the_fit_as_it_is() -> None:
+    entry = TWIN.point_to_point[0].model_copy(deep=True)
+    entry.measurements.points[1].records = 1
+    judged = {
+        x.name: x.p is not None for x in difference(machine(entry), machine(entry), points=True).comparisons
+    }
+    assert [name for name, is_judged in judged.items() if not is_judged] == ["time of 8 B"]
+    for point in entry.measurements.points[:-1]:
+        point.records = 1
+    assert difference(machine(entry), machine(entry)).judged == 0

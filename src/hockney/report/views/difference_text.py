@@ -13,7 +13,7 @@ from rich.text import Text
 from hockney.machine.file import Machine
 from hockney.machine.formula import interval, stated
 from hockney.models.base import Parameter
-from hockney.report.views.difference import Difference, QuantityComparison
+from hockney.report.views.difference import Difference, QuantityComparison, Verdict
 from hockney.report.views.judgement import LEAST_LAUNCHES, LEVEL
 
 
@@ -59,11 +59,10 @@ def summary(diff: Difference) -> str:
 def promise(diff: Difference) -> str:
     """How far the differences found can be trusted."""
     share, count = f"{100 * LEVEL:.0f} %", len(diff.of("differs"))
-    of_many = f"judged together with all {diff.judged} (Benjamini and Hochberg)"
+    promised = f"differences found: {count}, of which at most {share} are expected to be false"
     if not count:
-        return f"{of_many}: if nothing differed, a diff would find a difference in at most {share} of all cases"
-    found = "difference found" if count == 1 else "differences found"
-    return f"of the {count} {found} at most {share} are expected to be false, {of_many}"
+        promised = f"if nothing differed, at most {share} of such diffs would find a difference"
+    return f"{diff.judged} judged together (Benjamini and Hochberg): {promised}"
 
 
 def why_not_judged(diff: Difference) -> str:
@@ -89,10 +88,13 @@ def why_not_judged(diff: Difference) -> str:
 def _warnings(diff: Difference) -> list[str]:
     """A line for each warning, with the machine or machines that it is about."""
     both = [text for text in diff.warnings_of_a if text in diff.warnings_of_b]
-    sides = (("A and B", both), ("A", diff.warnings_of_a), ("B", diff.warnings_of_b))
-    return [
-        f"  {side}: {text}" for side, texts in sides for text in texts if side == "A and B" or text not in both
+    alone = [
+        (side, text)
+        for side, texts in (("A", diff.warnings_of_a), ("B", diff.warnings_of_b))
+        for text in texts
+        if text not in both
     ]
+    return [f"  {side}: {text}" for side, text in [*(("A and B", text) for text in both), *alone]]
 
 
 def as_data(names: tuple[str, str], machines: tuple[Machine, Machine], diff: Difference) -> dict[str, Any]:
@@ -136,7 +138,7 @@ def ratio(comparison: QuantityComparison) -> str:
 def _counts(diff: Difference) -> str:
     if not diff.comparisons:
         return "nothing to compare: the machines have no entry, effect or collective in common"
-    named = {
+    named: dict[Verdict, str] = {
         "differs": "differ (by more than chance)",
         "cannot be told": "cannot be told apart",
         "not judged": "not judged (too few launches)",
