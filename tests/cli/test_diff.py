@@ -27,29 +27,38 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     return call
 
 
-def planted(factor: float) -> Path:
-    """`MACHINE` with the first entry's latency by the piecewise model times `factor`, as a file."""
+def planted(factor: float, launches: int = 3) -> Path:
+    """`MACHINE` in so many launches, with the first entry's latency by the piecewise model times `factor`."""
     data: dict[str, Any] = json.loads(MACHINE.read_text(encoding="utf-8"))
+    for entry in data["point_to_point"]:
+        for point in entry["measurements"]["points"]:
+            point["records"] = launches
     alpha = data["point_to_point"][0]["fits"]["piecewise"]["regimes"][0]["alpha_s"]
     for name in ("value", "low", "high"):
         alpha[name] *= factor
-    path = Path("planted.json")
+    path = Path(f"times_{factor}_in_{launches}.json")
     path.write_text(json.dumps(data), encoding="utf-8")
     return path
 
 
 def test_a_planted_difference(run: Run) -> None:
-    code, out, _ = run(MACHINE, planted(2))
+    code, out, _ = run(planted(1), planted(2))
     assert code == 0, "a difference is an answer, not a failure"
     [line] = [line for line in out.splitlines() if "differs" in line]
     assert line.split()[:3] == ["latency", "0.2", "µs"]
-    assert "1 differ (their 95 % intervals are apart)" in out
-    assert "if nothing differed, at most" in out
+    assert "1 differ (by more than chance)" in out
+    assert "differences found: 1, of which at most 5 % are expected to be false" in out
 
 
 def test_check_says_it_by_the_exit_code(run: Run) -> None:
-    assert run(MACHINE, planted(2), "--check")[0] == 1
-    assert run(MACHINE, planted(1.01), "--check")[0] == 0
+    assert run(planted(1), planted(2), "--check")[0] == 1
+    assert run(planted(1), planted(1.01), "--check")[0] == 0
+
+
+def test_check_is_silent_about_what_could_not_be_judged(run: Run) -> None:
+    code, out, _ = run(planted(1), planted(2, launches=2), "--check")
+    assert code == 0
+    assert "not judged, for that takes 3 launches a side: B has 2 launches" in out
 
 
 def test_check_sees_what_is_lost(run: Run) -> None:
@@ -61,14 +70,19 @@ def test_check_sees_what_is_lost(run: Run) -> None:
 
 
 def test_json(run: Run) -> None:
-    code, out, _ = run(MACHINE, planted(2), "--json", "--points")
+    code, out, _ = run(planted(1), planted(2), "--json", "--points")
     data = json.loads(out)
     assert (code, data["differ"]) == (0, 1)
     assert data["a"]["system"] == "twin"
     [one] = [one for one in data["comparisons"] if one["verdict"] == "differs"]
     assert (one["quantity"], one["ratio"]) == ("latency", pytest.approx(2))
     assert one["ratio_low"] < 2 < one["ratio_high"]
-    assert data["expected_by_chance_at_most"] == pytest.approx(0.05 * data["judged"])
+    assert one["judged"]
+    assert one["p"] <= one["p_corrected"] <= data["false_share_at_most"] == 0.05
+    assert (one["launches_a"], one["launches_b"]) == (3, 3)
+    assert data["expected_by_chance_at_most"] == pytest.approx(0.05)
+    assert (data["not_judged"], data["not_judged_because"]) == (0, "")
+    assert data["warnings"] == {"a": [], "b": []}
     assert any(one["quantity"] == "time of 64 KiB" for one in data["comparisons"])
 
 

@@ -1,4 +1,4 @@
-"""`hockney diff`: two machines, or two versions of a library, and which differences exceed their intervals."""
+"""`hockney diff`: two machines, or two versions of a library, and which differences exceed chance."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class DiffOptions(BaseModel):
     check: Annotated[
         bool,
         Option(
-            "Exit with 1 where a difference exceeds its intervals, or B lacks what A has.", flags=("--check",)
+            "Exit with 1 where a judged difference exceeds chance, or B lacks what A has; what could not be "
+            "judged does not count.",
+            flags=("--check",),
         ),
     ] = False
 
@@ -40,7 +42,11 @@ hockney diff bluegene_p orfeo_thin --json
 """,
 )
 def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
-    """Compare two machines entry by entry, effect by effect: which differences exceed their intervals."""
+    """Compare two machines entry by entry, effect by effect: which differences exceed chance.
+
+    Numbers that three launches or more a side measured are judged, all together:
+    at most 5 % of the differences found are expected to be false.
+    """
     names = str(options.a), str(options.b)
     machines = load(options.a), load(options.b)
     compared = difference(*machines, points=options.points)

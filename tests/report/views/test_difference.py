@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from hockney.machine.file import Entry, Machine, load
-from hockney.models.base import Parameter
+from hockney.machine.file import Entry, LaunchProvenance, Machine, Measurements, Point, Provenance, load
+from hockney.machine.pool import pool
+from hockney.models.base import Parameter, models
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
-from hockney.report.views.difference import LEVEL, compare, difference
+from hockney.records.record import LOCALITIES, Locality
+from hockney.records.series import Series
+from hockney.report.views.difference import compare, difference
+from hockney.report.views.difference_text import promise, summary, why_not_judged
+from hockney.report.views.judgement import LEVEL, Measured, corrected
 
-TWIN = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+ONE_LAUNCH = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
 """Six entries of one library, intervals of ±5 % around the parameters and ±1 % around the points."""
+
+
+def with_launches(machine: Machine, count: int | None) -> Machine:
+    """The machine as if so many launches had measured each of its points (None: nobody says)."""
+    machine = machine.model_copy(deep=True)
+    for entry in machine.point_to_point:
+        entry.measurements.launches = [f"launch {number}" for number in range(count or 0)]
+        for point in entry.measurements.points:
+            point.records = None if count is None else count * len(entry.pairs)
+    return machine
+
+
+TWIN = with_launches(ONE_LAUNCH, 3)
 
 
 def parameter(value: float, relative: float | None = 0.05, unit: str = "s") -> Parameter:
@@ -44,56 +64,151 @@ def slower(entry: Entry, factor: float) -> Entry:
     return entry.model_copy(update={"fits": {**entry.fits, "piecewise": fit}})
 
 
+def measured(value: float, relative: float | None = 0.05, launches: int | None = 3) -> Measured:
+    return Measured(parameter(value, relative), launches)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "verdict"),
     [
-        (parameter(1.0), parameter(1.5), "differs"),
-        (parameter(1.5), parameter(1.0), "differs"),
-        (parameter(1.0), parameter(1.09), "cannot be told"),
-        (parameter(1.0), parameter(1.0), "cannot be told"),
-        (parameter(1.0), parameter(1.5, None), "no interval"),
-        (parameter(1.0, None), parameter(1.5), "no interval"),
-        (parameter(1.0, None), parameter(1.0, None), "equal"),
-        (parameter(0.0, 0.0), parameter(1.0), "differs"),
+        (measured(1.0), measured(1.5), "differs"),
+        (measured(1.5), measured(1.0), "differs"),
+        (measured(1.0), measured(1.09), "cannot be told"),
+        (measured(1.0), measured(1.0), "cannot be told"),
+        (measured(1.0), measured(1.5, launches=2), "not judged"),
+        (measured(1.0, launches=None), measured(1.5), "not judged"),
+        (measured(1.0), measured(1.5, None), "no interval"),
+        (measured(1.0, None), measured(1.5), "no interval"),
+        (measured(1.0, None), measured(1.0, None), "equal"),
+        (measured(0.0, 0.0), measured(1.0), "differs"),
+        (measured(1.0, 0.0), measured(1.01, 0.0), "differs"),
+        (measured(1.0, 0.0), measured(1.0, 0.0), "cannot be told"),
+        # Intervals of ±5 %, but launches that differ by 10 % as one.
+        (measured(1.0), Measured(parameter(1.3), 3, launch_error=0.1), "cannot be told"),
     ],
 )
-def test_verdicts(a: Parameter, b: Parameter, verdict: str) -> None:
-    assert compare("here", "latency", a, b).verdict == verdict
+def test_verdicts(a: Measured, b: Measured, verdict: str) -> None:
+    comparison = compare("here", "latency", a, b)
+    assert comparison.verdict == verdict
+    assert (comparison.p is not None) == (verdict in ("differs", "cannot be told"))
 
 
 def test_the_ratio_lies_between_its_ends() -> None:
-    one = compare("here", "latency", parameter(2.0, 0.1), parameter(3.0, 0.2))
+    comparison = compare("here", "latency", measured(2.0, 0.1), measured(3.0, 0.2))
     # 3/2; (3 × 0.8) / (2 × 1.1) and (3 × 1.2) / (2 × 0.9).
-    assert (one.ratio, one.low, one.high) == pytest.approx((1.5, 2.4 / 2.2, 3.6 / 1.8))
+    assert (comparison.ratio, comparison.low, comparison.high) == pytest.approx((1.5, 2.4 / 2.2, 3.6 / 1.8))
 
 
 def test_a_ratio_to_nothing_is_none() -> None:
-    one = compare("here", "latency", Parameter(value=0.0, low=0.0, high=0.1, unit="s"), parameter(1.0))
-    assert (one.ratio, one.low, one.high) == (None, None, None)
+    nothing = Measured(Parameter(value=0.0, low=0.0, high=0.1, unit="s"), 3)
+    comparison = compare("here", "latency", nothing, measured(1.0))
+    assert (comparison.ratio, comparison.low, comparison.high) == (None, None, None)
 
 
 def test_a_ratio_beyond_every_number_is_none() -> None:
-    one = compare("", "", parameter(1e-300), parameter(1e300))
-    assert (one.ratio, one.low, one.high) == (None, None, None)
-    assert one.verdict == "differs"
+    comparison = compare("", "", measured(1e-300), measured(1e300))
+    assert (comparison.ratio, comparison.low, comparison.high) == (None, None, None)
+    assert comparison.verdict == "differs"
 
 
-def test_no_more_false_alarms_than_said() -> None:
-    """Two estimates of one value, each with a correct 95 % interval, of like and of unlike width."""
+def test_an_interval_cut_off_at_zero_is_as_wide_as_its_other_side() -> None:
+    at_zero = Measured(Parameter(value=0.0, low=0.0, high=1.96, unit="s"), 3)
+    exact = Measured(Parameter(value=4.0, low=4.0, high=4.0, unit="s"), 3)
+    # Four standard errors of 1 with two degrees of freedom, those of the side that is not exact: 1 − t/√(2 + t²).
+    assert compare("", "", at_zero, exact).p == pytest.approx(1 - 4 / math.sqrt(18))
+
+
+def test_more_launches_make_the_same_intervals_surer() -> None:
+    p_values = [compare("", "", *(measured(x, launches=n) for x in (1.0, 1.1))).p or 0 for n in (3, 5, 50)]
+    assert p_values == sorted(p_values, reverse=True)
+    # 50 launches a side are nearly a normal distribution: ln 1.1 over two errors of (−ln 0.95) / 1.96.
+    z = math.log(1.1) / (math.sqrt(2) * -math.log(0.95) / 1.96)
+    assert p_values[-1] == pytest.approx(math.erfc(z / math.sqrt(2)), rel=0.15)
+
+
+def test_the_correction_is_benjamini_and_hochbergs() -> None:
+    """The fifteen p-values of table 1 of their paper of 1995: four are found at 5 %, where nine are below 5 %."""
+    p_values = [
+        *(0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344),
+        *(0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.000),
+    ]
+    assert sum(p <= LEVEL for p in corrected(p_values)) == 4
+    assert corrected([]) == []
+
+
+SIZES_B = np.array([0.0, 64.0, 1024.0, 16384.0, 262144.0, 4194304.0])
+
+
+def simulated(
+    rng: np.random.Generator,
+    factor: float = 1.0,
+    localities: tuple[Locality, ...] = LOCALITIES[1:5],
+    within: float = 0.01,
+) -> Machine:
+    """A machine measured in three launches: each is off by 2 % as a whole, each of its medians by 1 % more.
+
+    `within`: relative half-width of the interval that each launch states of a median.
+    """
+    entries = []
+    for locality in localities:
+        launches = []
+        for _ in range(3):
+            off = np.exp(rng.normal(0, 0.02) + rng.normal(0, 0.01, SIZES_B.size))
+            time_s = factor * (1e-6 + SIZES_B / 1e10) * off
+            launches.append(
+                Series({"pair": "0-1"}, SIZES_B, time_s, time_s * (1 - within), time_s * (1 + within))
+            )
+        pooled = pool(launches)
+        columns = (pooled.size_B, pooled.time_s, pooled.low_s, pooled.high_s)
+        points = [
+            Point(size_B=int(size), time_s=time, low_s=low, high_s=high, records=3)
+            for size, time, low, high in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+        fits = {"hockney": models.get("hockney")(pooled)}
+        measurements = Measurements(launches=["x", "y", "z"], points=points)
+        entries.append(
+            Entry(operation="pingpong", locality=locality, pairs=["0-1"], fits=fits, measurements=measurements)
+        )
+    return machine(*entries)
+
+
+def test_no_more_false_alarms_than_promised() -> None:
+    """200 pairs of one truth: a diff finds any difference in at most 5 %, with and without points.
+
+    The launches claim to be sure of their medians, so that nothing but their spread tells what chance does.
+    """
     rng = np.random.default_rng(20261121)
-    count = 4000
-    for width in (1.0, 0.01):
-        alarms = 0
-        for _ in range(count):
-            found = []
-            for sigma in (0.1, 0.1 * width):
-                value = 10 + rng.normal(0, sigma)
-                found.append(
-                    Parameter(value=value, low=value - 1.96 * sigma, high=value + 1.96 * sigma, unit="s")
-                )
-            alarms += compare("", "", *found).verdict == "differs"
-        # Five standard errors above the level: √(0.05 × 0.95 / 4000) = 0.34 %.
-        assert alarms / count < LEVEL + 5 * 0.0035
+    alarms = dict.fromkeys((False, True), 0)
+    for _ in range(200):
+        pair = simulated(rng, within=0.001), simulated(rng, within=0.001)
+        for points in alarms:
+            diff = difference(*pair, points=points)
+            assert diff.judged == len(diff.comparisons) == 4 * (2 + points * SIZES_B.size)
+            alarms[points] += bool(diff.of("differs"))
+    assert max(alarms.values()) <= LEVEL * 200
+
+
+def test_changes_of_15_percent_are_found() -> None:
+    rng = np.random.default_rng(20261122)
+    differ = compared = 0
+    for _ in range(50):
+        diff = difference(simulated(rng), simulated(rng, 1.15), points=True)
+        differ += len(diff.of("differs"))
+        compared += len(diff.comparisons)
+    assert differ >= 0.9 * compared
+
+
+def test_of_what_is_found_beside_real_changes_the_promised_share_is_false() -> None:
+    """Half of the localities are 15 % slower; in the others nothing changed."""
+    rng = np.random.default_rng(20261123)
+    shares = []
+    for _ in range(100):
+        slow = simulated(rng, 1.15, LOCALITIES[1:3]).point_to_point
+        other = machine(*slow, *simulated(rng, 1.0, LOCALITIES[3:5]).point_to_point)
+        found = difference(simulated(rng), other, points=True).of("differs")
+        false = [x for x in found if not any(f"locality {name}" in x.where for name in LOCALITIES[1:3])]
+        shares.append(len(false) / max(1, len(found)))
+    assert np.mean(shares) <= LEVEL
 
 
 def test_a_machine_does_not_differ_from_itself() -> None:
@@ -102,7 +217,7 @@ def test_a_machine_does_not_differ_from_itself() -> None:
     assert (found.only_in_a, found.only_in_b) == ([], [])
     points = sum(len(entry.measurements.points) for entry in TWIN.point_to_point)
     assert len(found.comparisons) == points + 2 * len(TWIN.point_to_point)
-    assert found.by_chance == pytest.approx(0.05 * len(found.comparisons))
+    assert (found.judged, found.by_chance) == (len(found.comparisons), 0)
 
 
 def test_a_planted_difference_is_found_where_it_was_planted() -> None:
@@ -144,7 +259,9 @@ def test_where_a_machine_has_two_libraries_each_is_compared_with_its_own() -> No
 
 def test_effects_and_collectives_by_parameter() -> None:
     def effect(**changes: object) -> Effect:
-        return Effect.model_validate({"effect": "matching", "locality": "cache", **changes})
+        return Effect.model_validate(
+            {"effect": "matching", "locality": "cache", "launches": ["x", "y", "z"], **changes}
+        )
 
     a = effect(parameters={"per_entry_s": parameter(1e-8), "S": parameter(4096, None, "B"), "gone": parameter(1)})
     b = effect(parameters={"per_entry_s": parameter(2e-8), "S": parameter(8192, None, "B")})
@@ -156,7 +273,7 @@ def test_effects_and_collectives_by_parameter() -> None:
     assert [(one.where, one.name, one.verdict) for one in found.comparisons] == [
         ("matching, locality cache", "per_entry_s", "differs"),
         ("matching, locality cache", "S", "no interval"),
-        ("bcast", "alpha_s", "differs"),
+        ("bcast", "alpha_s", "not judged"),
     ]
     assert found.only_in_a == ["matching, locality cache: gone"]
     assert found.only_in_b == ["overlap, locality cache"]
@@ -174,3 +291,89 @@ def test_units_are_not_mixed() -> None:
 def test_oversubscribed_entries_are_named() -> None:
     found = difference(TWIN, TWIN)
     assert sum("more ranks than cores" in remark for remark in found.remarks) == 2
+
+
+def test_two_launches_a_side_are_not_judged_and_the_summary_says_so_once() -> None:
+    first, *others = with_launches(ONE_LAUNCH, 2).point_to_point
+    slow = machine(slower(first, 10), *others)
+    diff = difference(TWIN, slow, points=True)
+    assert (diff.judged, diff.of("differs")) == (0, [])
+    text = summary(diff)
+    assert text.count("launches a side: B has 2 launches\n") == 1
+    assert "hockney measure -o CAMPAIGN --launches 3" in text
+    assert "expected to be false" not in text
+
+
+def test_launches_that_nobody_counted_are_unknown() -> None:
+    unknown = with_launches(ONE_LAUNCH, None)
+    diff = difference(unknown, ONE_LAUNCH)
+    assert {comparison.verdict for comparison in diff.comparisons} == {"not judged"}
+    assert "A has an unknown number of launches, B has 1 launch\n" in why_not_judged(diff)
+
+
+def test_pairs_are_not_launches() -> None:
+    """Three pairs in one launch make three records of a point."""
+    entry = TWIN.point_to_point[0].model_copy(update={"pairs": ["0-1", "0-2", "0-3"]})
+    assert difference(machine(entry), machine(entry)).judged == 0
+
+
+def test_a_fit_is_no_surer_than_its_points() -> None:
+    """Points that span ±30 % over three launches are a launch error of 0.3/√3, whatever the fit says."""
+    first = TWIN.point_to_point[0].model_copy(deep=True)
+    changed = slower(first, 1.5)
+    assert difference(machine(first), machine(changed)).of("differs")
+    for entry in (first, changed):
+        for point in entry.measurements.points:
+            point.low_s, point.high_s = 0.7 * point.time_s, 1.3 * point.time_s
+    [latency, _] = difference(machine(first), machine(changed)).comparisons
+    # ln 1.5 over √2 · 0.3/√3 is 1.655; Student's t with four degrees of freedom.
+    assert latency.p == pytest.approx(0.1733, abs=1e-3)
+
+
+def test_the_promise_is_about_what_was_found() -> None:
+    first, *others = TWIN.point_to_point
+    diff = difference(TWIN, machine(slower(first, 2), *others))
+    assert promise(diff).endswith("differences found: 1, of which at most 5 % are expected to be false")
+    assert diff.by_chance == pytest.approx(0.05)
+    assert "if nothing differed" in promise(difference(TWIN, TWIN))
+
+
+def test_warnings_about_what_is_compared_are_repeated_with_their_side() -> None:
+    launches = [
+        LaunchProvenance(id="launch 0", warnings=["no MPI_T"]),
+        LaunchProvenance(id="elsewhere", warnings=["of another entry", "no MPI_T"]),
+    ]
+    texts = ["shared by both", "no MPI_T", "of another entry"]
+    a = TWIN.model_copy(update={"provenance": Provenance(launches=launches, warnings=texts)})
+    b = TWIN.model_copy(update={"provenance": Provenance(warnings=["shared by both", "of B"])})
+    assert summary(difference(a, b)).endswith(
+        "warnings about these measurements:\n  A and B: shared by both\n  A: no MPI_T\n  B: of B"
+    )
+    nothing = machine().model_copy(update={"provenance": b.provenance})
+    assert "warnings" not in summary(difference(a, nothing))
+
+
+def test_what_spans_the_launches_of_a_point_is_taken_for_even() -> None:
+    """±6 % of launches is a standard error of 6 %/√3, more than 6 %/1.96."""
+    [a, b] = [machine(TWIN.point_to_point[0].model_copy(deep=True, update={"fits": {}})) for _ in range(2)]
+    for side, time_s in ((a, 1.0), (b, 1.2)):
+        [*points] = side.point_to_point[0].measurements.points
+        for point in points:
+            point.time_s, point.low_s, point.high_s = time_s, 0.94 * time_s, 1.06 * time_s
+    error = math.sqrt(2) * 0.06 / math.sqrt(3)
+    expected = 2 * stats.t.sf(math.log(1.2) / error, 4)
+    assert [comparison.p for comparison in difference(a, b, points=True).comparisons] == pytest.approx(
+        [expected] * len(points)
+    )
+
+
+def test_a_size_of_one_launch_is_not_judged_and_leaves_the_fit_as_it_is() -> None:
+    entry = TWIN.point_to_point[0].model_copy(deep=True)
+    entry.measurements.points[1].records = 1
+    judged = {
+        x.name: x.p is not None for x in difference(machine(entry), machine(entry), points=True).comparisons
+    }
+    assert [name for name, is_judged in judged.items() if not is_judged] == ["time of 8 B"]
+    for point in entry.measurements.points[:-1]:
+        point.records = 1
+    assert difference(machine(entry), machine(entry)).judged == 0

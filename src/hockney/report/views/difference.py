@@ -1,25 +1,24 @@
-"""Two machines, or two versions of a library, quantity by quantity: which differences exceed their intervals."""
+"""Two machines, or two versions of a library, quantity by quantity: which differences exceed chance."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from statistics import median_low
 from typing import Any, Literal, TypeVar
 
-from hockney.machine.file import Entry, Machine
+from hockney.machine.file import Entry, Machine, Point
 from hockney.machine.select import UNKNOWN, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency
 from hockney.models.base import Parameter, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
+from hockney.report.views.judgement import LEVEL, Measured, corrected, launch_error, p_value
 from hockney.units import format_bytes
 
-Verdict = Literal["differs", "cannot be told", "no interval", "equal"]
-"""Intervals apart; intervals that overlap; one of them missing; the same number without an interval."""
-
-LEVEL = 0.05
-"""Share of 95 % intervals that miss their value: at most this share of equal pairs lie apart by chance."""
+Verdict = Literal["differs", "cannot be told", "not judged", "no interval", "equal"]
+"""Judged, and more or no more than chance; too few launches; no interval; the same number without an interval."""
 
 _OF_THE_MACHINE = ("system", "source", "mpi")
 _GIVEN_UP = (*_OF_THE_MACHINE, "transport", "nodes", "ppn", "ranks", "mapping")
@@ -34,17 +33,29 @@ class QuantityComparison:
     """One quantity in both machines; `ratio` is b / a, and lies between `low` and `high`.
 
     `ratio` is None if a is not positive or the quotient overflows. `low` and `high` are b.low / a.high and
-    b.high / a.low: they hold whether or not the errors of a and b are correlated.
+    b.high / a.low: they hold whether or not the errors of a and b are correlated. `p` is that of `p_value`, None
+    where nothing could be judged, `p_corrected` what becomes of it among all comparisons of a diff.
     """
 
     where: str
     name: str
     a: Parameter
     b: Parameter
-    verdict: Verdict
+    launches: tuple[int | None, int | None]
     ratio: float | None
     low: float | None
     high: float | None
+    p: float | None
+    p_corrected: float | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What can be said of the two."""
+        if self.p_corrected is not None:
+            return "differs" if self.p_corrected <= LEVEL else "cannot be told"
+        if None not in (self.a.low, self.a.high, self.b.low, self.b.high):
+            return "not judged"
+        return "equal" if self.a.value == self.b.value else "no interval"
 
     def as_json(self) -> dict[str, Any]:
         """Plain data; what is not known is None."""
@@ -57,17 +68,24 @@ class QuantityComparison:
             "ratio_low": self.low,
             "ratio_high": self.high,
             "verdict": self.verdict,
+            "judged": self.p is not None,
+            "launches_a": self.launches[0],
+            "launches_b": self.launches[1],
+            "p": self.p,
+            "p_corrected": self.p_corrected,
         }
 
 
 @dataclass
 class Difference:
-    """The comparisons of two machines, what only one of them has, and remarks."""
+    """The comparisons of two machines, what only one of them has, remarks, and warnings about the numbers."""
 
     comparisons: list[QuantityComparison] = field(default_factory=list)
     only_in_a: list[str] = field(default_factory=list)
     only_in_b: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    warnings_of_a: list[str] = field(default_factory=list)
+    warnings_of_b: list[str] = field(default_factory=list)
 
     def of(self, verdict: Verdict) -> list[QuantityComparison]:
         """The comparisons with this verdict."""
@@ -75,13 +93,13 @@ class Difference:
 
     @property
     def judged(self) -> int:
-        """The number of comparisons with an interval on both sides."""
-        return len(self.of("differs")) + len(self.of("cannot be told"))
+        """The number of comparisons with intervals and launches enough on both sides."""
+        return sum(comparison.p is not None for comparison in self.comparisons)
 
     @property
     def by_chance(self) -> float:
-        """The most differences to expect by chance if nothing differed."""
-        return LEVEL * self.judged
+        """How many of the differences found are expected to be false, at most."""
+        return LEVEL * len(self.of("differs"))
 
 
 def difference(a: Machine, b: Machine, *, points: bool = False) -> Difference:
@@ -91,30 +109,40 @@ def difference(a: Machine, b: Machine, *, points: bool = False) -> Difference:
     `_GIVEN_UP` may differ, with a remark, as long as each machine has at most one such entry.
     """
     diff = Difference()
-    _entries(a, b, diff, points=points)
-    _effects(a, b, diff)
+    launches = _entries(a, b, diff, points=points) + _effects(a, b, diff)
     _collectives(a, b, diff)
+    judged = [comparison.p for comparison in diff.comparisons if comparison.p is not None]
+    p_corrected = iter(corrected(judged))
+    diff.comparisons = [
+        comparison if comparison.p is None else replace(comparison, p_corrected=next(p_corrected))
+        for comparison in diff.comparisons
+    ]
+    if diff.comparisons:
+        diff.warnings_of_a = _warnings(a, {launch for of_a, _ in launches for launch in of_a})
+        diff.warnings_of_b = _warnings(b, {launch for _, of_b in launches for launch in of_b})
     return diff
 
 
-def compare(where: str, name: str, a: Parameter, b: Parameter) -> QuantityComparison:
-    """Compare `a` and `b`, which have the same unit; they differ if their 95 % intervals are apart."""
-    ratio = _ratio(b.value, a.value)
-    if a.low is None or a.high is None or b.low is None or b.high is None:
-        verdict: Verdict = "equal" if a.value == b.value else "no interval"
-        return QuantityComparison(where, name, a, b, verdict, ratio, None, None)
-    apart = a.high < b.low or b.high < a.low
-    positive = a.low > 0 and b.low >= 0
-    return QuantityComparison(
-        where,
-        name,
-        a,
-        b,
-        "differs" if apart else "cannot be told",
-        ratio,
-        _ratio(b.low, a.high) if positive else None,
-        _ratio(b.high, a.low) if positive else None,
-    )
+def compare(where: str, name: str, a: Measured, b: Measured) -> QuantityComparison:
+    """Compare `a` and `b`, which have the same unit, as if nothing else were compared."""
+    of_a, of_b = a.parameter, b.parameter
+    low = high = None
+    if of_a.low is not None and of_a.high is not None and of_b.low is not None and of_b.high is not None:
+        positive = of_a.low > 0 and of_b.low >= 0
+        low, high = (_ratio(of_b.low, of_a.high), _ratio(of_b.high, of_a.low)) if positive else (None, None)
+    p = p_value(a, b)
+    ratio = _ratio(of_b.value, of_a.value)
+    return QuantityComparison(where, name, of_a, of_b, (a.launches, b.launches), ratio, low, high, p, p)
+
+
+def _warnings(machine: Machine, compared: set[str]) -> list[str]:
+    """The machine's warnings, less those that launches gave none of whose numbers was compared."""
+    of_launches: dict[str, set[str]] = {}
+    for launch in machine.provenance.launches:
+        for text in launch.warnings:
+            of_launches.setdefault(text, set()).add(launch.id)
+    texts = dict.fromkeys([*machine.provenance.warnings, *of_launches])
+    return [text for text in texts if text not in of_launches or of_launches[text] & compared]
 
 
 def _ratio(over: float, under: float) -> float | None:
@@ -123,8 +151,13 @@ def _ratio(over: float, under: float) -> float | None:
     return ratio if math.isfinite(ratio) else None
 
 
-def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> None:
-    for where, in_a, in_b in _matched(a.point_to_point, b.point_to_point, words, diff):
+_Launches = list[tuple[Sequence[str], Sequence[str]]]
+"""The ids of launches in A and in B behind each thing that both have."""
+
+
+def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> _Launches:
+    matched = _matched(a.point_to_point, b.point_to_point, words, diff)
+    for where, in_a, in_b in matched:
         for side, entry in (("A", in_a), ("B", in_b)):
             if entry.oversubscribed:
                 diff.remarks.append(f"{where}: {OVERSUBSCRIBED} in {side}")
@@ -133,25 +166,53 @@ def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> None:
             diff.remarks.append(f"{where}: no model is fitted in both")
         else:
             fits = in_a.fits[model], in_b.fits[model]
-            diff.comparisons.append(compare(where, "latency", latency(fits[0]), latency(fits[1])))
+            latencies = _of_fit(in_a, latency(fits[0])), _of_fit(in_b, latency(fits[1]))
+            diff.comparisons.append(compare(where, "latency", *latencies))
             rates = bandwidth(in_a, fits[0]), bandwidth(in_b, fits[1])
             if rates[0] is not None and rates[1] is not None:
-                diff.comparisons.append(compare(where, "bandwidth", rates[0], rates[1]))
+                diff.comparisons.append(
+                    compare(where, "bandwidth", _of_fit(in_a, rates[0]), _of_fit(in_b, rates[1]))
+                )
         if points:
             times = _times(in_a), _times(in_b)
             for size_B in sorted(times[0].keys() & times[1].keys()):
                 name = f"time of {format_bytes(size_B)}"
                 diff.comparisons.append(compare(where, name, times[0][size_B], times[1][size_B]))
+    return [(in_a.measurements.launches, in_b.measurements.launches) for _, in_a, in_b in matched]
 
 
-def _times(entry: Entry) -> dict[int, Parameter]:
-    return {
-        point.size_B: Parameter(value=point.time_s, low=point.low_s, high=point.high_s, unit="s")
-        for point in entry.measurements.points
-    }
+def _of_fit(entry: Entry, parameter: Parameter) -> Measured:
+    """A number of a fit: as many launches as most of its points have, and what they have in common."""
+    counts = [count for point in entry.measurements.points if (count := _launches(entry, point)) is not None]
+    launches = median_low(counts) if counts else len(entry.measurements.launches) or None
+    return Measured(parameter, launches, launch_error(_spans(entry.measurements.points)))
 
 
-def _effects(a: Machine, b: Machine, diff: Difference) -> None:
+def _times(entry: Entry) -> dict[int, Measured]:
+    times = {}
+    for point in entry.measurements.points:
+        parameter = Parameter(value=point.time_s, low=point.low_s, high=point.high_s, unit="s")
+        times[point.size_B] = Measured(parameter, _launches(entry, point), launch_error(_spans([point])))
+    return times
+
+
+def _launches(entry: Entry, point: Point) -> int | None:
+    """How many launches measured a point; None where nobody says."""
+    if point.records is None:
+        return len(entry.measurements.launches) or None
+    return point.records // max(1, len(entry.pairs))
+
+
+def _spans(points: Sequence[Point]) -> list[float]:
+    """The relative width of the interval of each point that has one; it spans the times of all launches."""
+    return [
+        (point.high_s - point.low_s) / point.time_s
+        for point in points
+        if point.low_s is not None and point.high_s is not None
+    ]
+
+
+def _effects(a: Machine, b: Machine, diff: Difference) -> _Launches:
     def identity(effect: Effect) -> dict[str, str]:
         return {
             "effect": effect.effect,
@@ -162,11 +223,14 @@ def _effects(a: Machine, b: Machine, diff: Difference) -> None:
             "mpi": effect.mpi,
         }
 
-    for where, in_a, in_b in _matched(a.effects, b.effects, identity, diff):
+    matched = _matched(a.effects, b.effects, identity, diff)
+    for where, in_a, in_b in matched:
         for side, effect in (("A", in_a), ("B", in_b)):
             if effect.not_measurable:
                 diff.remarks.append(f"{where}: not measurable in {side}: {effect.not_measurable}")
-        _parameters(where, in_a.parameters, in_b.parameters, diff)
+        counts = len(in_a.launches) or None, len(in_b.launches) or None
+        _parameters(where, in_a.parameters, in_b.parameters, counts, diff)
+    return [(in_a.launches, in_b.launches) for _, in_a, in_b in matched]
 
 
 def _collectives(a: Machine, b: Machine, diff: Difference) -> None:
@@ -174,10 +238,17 @@ def _collectives(a: Machine, b: Machine, diff: Difference) -> None:
         return {"collective": model.operation, "algorithm": model.algorithm}
 
     for where, in_a, in_b in _matched(a.collectives, b.collectives, identity, diff):
-        _parameters(where, in_a.parameters, in_b.parameters, diff)
+        # A model of a collective was published, or fitted elsewhere: nobody says to how many launches.
+        _parameters(where, in_a.parameters, in_b.parameters, (None, None), diff)
 
 
-def _parameters(where: str, a: Mapping[str, Parameter], b: Mapping[str, Parameter], diff: Difference) -> None:
+def _parameters(
+    where: str,
+    a: Mapping[str, Parameter],
+    b: Mapping[str, Parameter],
+    launches: tuple[int | None, int | None],
+    diff: Difference,
+) -> None:
     for name in dict.fromkeys([*a, *b]):
         if name not in b:
             diff.only_in_a.append(f"{where}: {name}")
@@ -186,7 +257,8 @@ def _parameters(where: str, a: Mapping[str, Parameter], b: Mapping[str, Paramete
         elif a[name].unit != b[name].unit:
             diff.remarks.append(f"{where}: {name} is in {a[name].unit} in A, in {b[name].unit} in B")
         else:
-            diff.comparisons.append(compare(where, name, a[name], b[name]))
+            sides = Measured(a[name], launches[0]), Measured(b[name], launches[1])
+            diff.comparisons.append(compare(where, name, *sides))
 
 
 def _matched(

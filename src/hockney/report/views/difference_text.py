@@ -13,7 +13,8 @@ from rich.text import Text
 from hockney.machine.file import Machine
 from hockney.machine.formula import interval, stated
 from hockney.models.base import Parameter
-from hockney.report.views.difference import LEVEL, Difference, QuantityComparison
+from hockney.report.views.difference import Difference, QuantityComparison, Verdict
+from hockney.report.views.judgement import LEAST_LAUNCHES, LEVEL
 
 
 def heading(names: tuple[str, str], machines: tuple[Machine, Machine]) -> str:
@@ -40,17 +41,60 @@ def as_tables(diff: Difference) -> Iterator[Table]:
 
 
 def summary(diff: Difference) -> str:
-    """Counts of differences, found and expected by chance, then what only one machine has, and remarks."""
+    """Counts and what they promise, what only one machine has, remarks, and the warnings of both machines."""
     lines = [_counts(diff)]
     if diff.judged:
-        lines.append(
-            f"{diff.judged} judged comparisons: if nothing differed, at most {diff.by_chance:.2g} would be "
-            f"expected to exceed their intervals by chance ({100 * LEVEL:.0f} % each)"
-        )
+        lines.append(promise(diff))
+    if reason := why_not_judged(diff):
+        lines.append(reason)
     for letter, only in (("A", diff.only_in_a), ("B", diff.only_in_b)):
         if only:
             lines += [f"only in {letter}:", *(f"  {name}" for name in only)]
-    return "\n".join([*lines, *diff.remarks])
+    lines += diff.remarks
+    if diff.warnings_of_a or diff.warnings_of_b:
+        lines += ["warnings about these measurements:", *_warnings(diff)]
+    return "\n".join(lines)
+
+
+def promise(diff: Difference) -> str:
+    """How far the differences found can be trusted."""
+    share, count = f"{100 * LEVEL:.0f} %", len(diff.of("differs"))
+    promised = f"differences found: {count}, of which at most {share} are expected to be false"
+    if not count:
+        promised = f"if nothing differed, at most {share} of such diffs would find a difference"
+    return f"{diff.judged} judged together (Benjamini and Hochberg): {promised}"
+
+
+def why_not_judged(diff: Difference) -> str:
+    """Why what has intervals could not be judged, and the command that helps; empty where all could."""
+    unjudged = diff.of("not judged")
+    if not unjudged:
+        return ""
+    few = []
+    for side, letter in enumerate("AB"):
+        counts = {comparison.launches[side] for comparison in unjudged}
+        known = sorted(count for count in counts if count is not None and count < LEAST_LAUNCHES)
+        several = " or ".join(map(str, known))
+        words = [f"{several} launch{'es' if known[-1] > 1 else ''}"] if known else []
+        words += ["an unknown number of launches"] if None in counts else []
+        few += [f"{letter} has {' or '.join(words)}"] if words else []
+    return (
+        f"{len(unjudged)} not judged, for that takes {LEAST_LAUNCHES} launches a side: {', '.join(few)}\n"
+        f"  measure again: `hockney measure -o CAMPAIGN --launches {LEAST_LAUNCHES} …`, then "
+        "`hockney fit CAMPAIGN`"
+    )
+
+
+def _warnings(diff: Difference) -> list[str]:
+    """A line for each warning, with the machine or machines that it is about."""
+    both = [text for text in diff.warnings_of_a if text in diff.warnings_of_b]
+    alone = [
+        (side, text)
+        for side, texts in (("A", diff.warnings_of_a), ("B", diff.warnings_of_b))
+        for text in texts
+        if text not in both
+    ]
+    return [f"  {side}: {text}" for side, text in [*(("A and B", text) for text in both), *alone]]
 
 
 def as_data(names: tuple[str, str], machines: tuple[Machine, Machine], diff: Difference) -> dict[str, Any]:
@@ -74,6 +118,11 @@ def as_data(names: tuple[str, str], machines: tuple[Machine, Machine], diff: Dif
         "only_in_a": diff.only_in_a,
         "only_in_b": diff.only_in_b,
         "remarks": diff.remarks,
+        "not_judged": len(diff.of("not judged")),
+        "not_judged_because": why_not_judged(diff),
+        "false_share_at_most": LEVEL,
+        "correction": "Benjamini-Hochberg",
+        "warnings": {"a": diff.warnings_of_a, "b": diff.warnings_of_b},
     }
 
 
@@ -89,13 +138,18 @@ def ratio(comparison: QuantityComparison) -> str:
 def _counts(diff: Difference) -> str:
     if not diff.comparisons:
         return "nothing to compare: the machines have no entry, effect or collective in common"
+    named: dict[Verdict, str] = {
+        "differs": "differ (by more than chance)",
+        "cannot be told": "cannot be told apart",
+        "not judged": "not judged (too few launches)",
+        "no interval": "cannot be judged (no interval)",
+        "equal": "are equal",
+    }
     counts = [
-        f"{len(diff.of('differs'))} differ (their 95 % intervals are apart)",
-        f"{len(diff.of('cannot be told'))} cannot be told apart (they overlap)",
-        f"{len(diff.of('no interval'))} cannot be judged (no interval)",
+        f"{len(diff.of(verdict))} {words}"
+        for verdict, words in named.items()
+        if verdict == "differs" or diff.of(verdict)
     ]
-    if equal := diff.of("equal"):
-        counts.append(f"{len(equal)} are equal")
     return f"{len(diff.comparisons)} compared: {', '.join(counts)}"
 
 

@@ -1,0 +1,96 @@
+"""Whether two measured numbers differ: Welch's test between launches, corrected for many comparisons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from hockney.models.base import Parameter
+from hockney.statistics import standard_error
+
+LEVEL = 0.05
+"""Share of the differences found that are expected to be false, at most (Benjamini and Hochberg, 1995)."""
+
+LEAST_LAUNCHES = 3
+"""Fewer launches a side do not tell what changes from launch to launch."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number with its 95 % interval, and what is known of the launches behind it.
+
+    `launches` is None where nobody says how many there were. `launch_error` is the relative standard error that
+    is common to all numbers of these launches: no number of sizes averages it away.
+    """
+
+    parameter: Parameter
+    launches: int | None = None
+    launch_error: float = 0.0
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether something supports an interval."""
+        return self.parameter.low is not None and self.parameter.high is not None
+
+    @property
+    def enough_launches(self) -> bool:
+        """Whether there are launches enough to judge by."""
+        return self.launches is not None and self.launches >= LEAST_LAUNCHES
+
+
+def p_value(a: Measured, b: Measured) -> float | None:
+    """How likely a difference as large as that of a and b is where nothing differs; None: cannot be judged.
+
+    Welch's test with one degree of freedom less on each side than it has launches, of the logarithms where both
+    intervals are positive. Errors are those of the intervals, and at least `launch_error`.
+    """
+    if not (a.has_interval and b.has_interval and a.enough_launches and b.enough_launches):
+        return None
+    logarithms = all(side.parameter.low is not None and side.parameter.low > 0 for side in (a, b))
+    (value_a, error_a), (value_b, error_b) = (_value_and_error(side, logarithms) for side in (a, b))
+    if error_a == error_b == 0:
+        # All launches agree to the last digit, as those of a simulator do.
+        return 1.0 if value_a == value_b else 0.0
+    count_a, count_b = a.launches or 0, b.launches or 0
+    test = stats.ttest_ind_from_stats(
+        *(value_a, error_a * math.sqrt(count_a), count_a),
+        *(value_b, error_b * math.sqrt(count_b), count_b),
+        equal_var=False,
+    )
+    return float(test.pvalue)
+
+
+def _value_and_error(side: Measured, logarithms: bool) -> tuple[float, float]:
+    """A value and its standard error, of the logarithm where `logarithms`."""
+    value, low, high = side.parameter.value, side.parameter.low, side.parameter.high
+    assert low is not None
+    assert high is not None
+    floor = side.launch_error * abs(value)
+    if logarithms:
+        value, low, high, floor = math.log(value), math.log(low), math.log(high), side.launch_error
+    # An interval that was cut off at zero has its true width on the other side.
+    reach = max(high - value, value - low, 0.0)
+    return value, max(standard_error(-reach, reach), floor)
+
+
+def corrected(p_values: Sequence[float]) -> list[float]:
+    """The smallest level at which each would be called a difference among all of them, in the same order.
+
+    Benjamini and Hochberg's correction: whatever is called a difference at a level is expected to be false in at
+    most that share, if the comparisons are independent or vary together.
+    """
+    return [float(p) for p in stats.false_discovery_control(p_values)] if p_values else []
+
+
+def launch_error(spans: Sequence[float]) -> float:
+    """The relative standard error of a median of launches, from relative widths of what spans their times.
+
+    Nothing says where in the span the true time lies: a number known to lie within ±a has the standard
+    uncertainty a/√3 (Guide to the Expression of Uncertainty in Measurement, 4.3.7). The median over sizes counts;
+    0 without any.
+    """
+    return float(np.median(spans)) / 2 / math.sqrt(3) if spans else 0.0
