@@ -49,6 +49,7 @@ demo: .venv/.ready
 	@$(BIN)/hockney evaluate demo --operation pingpong
 	@$(BIN)/hockney predict pingpong --machine demo/machine.json --bytes 64KiB
 	@$(BIN)/hockney report demo -o demo/report.html
+	@$(BIN)/hockney show demo/machine.json --operation pingpong --format summary
 	@echo "open demo/report.html in a browser; 'source $(BIN)/activate' puts hockney on the PATH"
 
 lint: .venv/.ready-dev

@@ -43,7 +43,7 @@ def visit(samples_s: NDArray[np.float64], reference_s: NDArray[np.float64] | Non
 
 
 def level_visit(rng: np.random.Generator, is_slow: NDArray[np.bool_], quick_s: float, **more: Any) -> Record:
-    """A visit whose group i lies between the levels i and i + 1 of `is_slow`; slow ones take 2.5 times as long."""
+    """A visit whose group i lies between the levels i and i + 1 of `is_slow`; slow samples last 2.5 times."""
     reference_s = np.where(is_slow, SLOW_S, FAST_S) * np.exp(0.01 * rng.normal(size=is_slow.size))
     slow = np.repeat(is_slow[1:] | is_slow[:-1], GROUP)
     return visit(

@@ -89,10 +89,13 @@ def _measure_points(
                 if len(levels) > 1:
                     loop.warn(f"the machine changed its speed while it was measured: {in_words(levels)}")
             if missed := work.elsewhere():
-                loop.warn(
-                    f"{len(missed)} of {sum(map(len, work.done.values()))} points were not met at the machine's "
-                    "common level and stand at another; --resume visits them again"
+                count = sum(map(len, work.done.values()))
+                text = (
+                    f"{len(missed)} of {count} points were not met at the level asked for ({plan.level}) and "
+                    "stand at another; --resume visits them again"
                 )
+                loop.warn(text)
+                loop.outcome.failures.append(text)
             pace.finish_part(work)
 
 

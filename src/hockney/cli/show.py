@@ -22,6 +22,7 @@ with later():
     from hockney.machine.select import matching
     from hockney.models.collectives.base import collective_models
     from hockney.models.views import VIEWS, View
+    from hockney.report.views.in_short import as_summary
     from hockney.report.views.render import as_formulas, as_latex, as_tables, chosen, overview
     from hockney.report.views.render_views import sections_data, sections_latex, sections_tables, sections_text
     from hockney.report.views.sections import (
@@ -39,8 +40,8 @@ class ShowOptions(BaseModel):
 
     machine: Annotated[Path, Argument("Machine file.")] = Path("machine.json")
     format_: Annotated[
-        Literal["text", "table", "latex", "json"],
-        Option("What to print: text, table, latex or json.", flags=("--format",)),
+        Literal["text", "table", "latex", "json", "summary"],
+        Option("What to print: text, table, latex, json or summary.", flags=("--format",)),
     ] = "text"
     view: Annotated[
         Literal["asymptotic", "dominant", "bounded", "exact", "all"] | None,
@@ -72,6 +73,7 @@ class ShowOptions(BaseModel):
     "show",
     examples="""
 hockney show machine.json
+hockney show machine.json --format summary --operation pingpong
 hockney show machine.json --format table --locality package
 hockney show machine.json --format latex --model piecewise > model.tex
 hockney show machine.json --model all --operation pingpong --json
@@ -150,6 +152,8 @@ def _print(
         case "latex":
             lines = [*sections_latex(fits, usual), *sections_latex(more, usual)]
             sys.stdout.write(as_latex(bare, lines))
+        case "summary":
+            say.line(as_summary(part))
         case "table":
             for table in (*as_tables(bare), *sections_tables([*fits, *more], usual)):
                 say.table(table)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from hockney import __version__
 from hockney.errors import RequestError
 from hockney.machine.effects import effects_of
-from hockney.machine.file import Entry, Machine, Measurements, Point, Provenance
+from hockney.machine.file import Entry, Machine, Measurements, Point, Provenance, at_level
 from hockney.machine.levels import add_levels
 from hockney.machine.pool import POOLED, pool
 from hockney.machine.provenance import launches_of, libraries_of, system_of
@@ -40,11 +41,15 @@ class _Source:
     frame: pd.DataFrame
     records: Mapping[Words, Sequence[Record]]
     rows: Mapping[Words, pd.DataFrame]
+    elsewhere: frozenset[int] = frozenset()
+    """The identities of records that stand at another level than their entry."""
 
 
-def _source(path: Path, frame: pd.DataFrame, records: Sequence[Record]) -> _Source:
+def _source(
+    path: Path, frame: pd.DataFrame, records: Sequence[Record], elsewhere: Iterable[Record] = ()
+) -> _Source:
     frame = with_times(frame)
-    return _Source(path, frame, _by_words(records), _split(frame))
+    return _Source(path, frame, _by_words(records), _split(frame), frozenset(map(id, elsewhere)))
 
 
 def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machine:
@@ -61,7 +66,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     answers, launches = contents.effects, contents.launches
 
     def fit_entries(frame: pd.DataFrame, records: Sequence[Record]) -> dict[Words, Entry]:
-        source = _source(contents.path, frame, records)
+        source = _source(contents.path, frame, records, contents.settled.elsewhere)
         by_words = {}
         for group in _groups(source):
             progress(group[0].name())
@@ -195,7 +200,9 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
     words = _fixed(group[0])
     key = dict(zip(_FIXED, words, strict=True))
     pooled = pool(group)
-    fits, notes = fit_all(pooled)
+    points = _points(pooled, words, source)
+    measured = pooled.take(np.isin(pooled.size_B, [point.size_B for point in at_level(points)]))
+    fits, notes = fit_all(measured)
     other = {name: word for name, word in key.items() if name not in _SHOWN and word}
     if other.get("algorithm") == "default":
         del other["algorithm"]
@@ -210,10 +217,10 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
     measurements = Measurements(
         campaign=str(source.path),
         launches=list(dict.fromkeys(launches)),
-        points=_points(pooled, words, source),
+        points=points,
         overheads=overheads,
     )
-    measurements.series = pooled
+    measurements.series = measured
     return Entry.model_validate(
         {
             **{name: key[name] for name in _SHOWN},
@@ -251,6 +258,7 @@ def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
                 samples=None if taken is None or pd.isna(taken) else int(taken),
                 disturbed=sum(known) if known else None,
                 stop=sorted({record.stop for record in of_size} - {""}),
+                elsewhere=any(id(record) in source.elsewhere for record in of_size),
             )
         )
     return points

@@ -95,6 +95,19 @@ class Point(_MachineFilePart):
     samples: int | None = Field(default=None, description="timed samples behind them, where known")
     disturbed: int | None = Field(default=None, description="samples set aside as disturbed, where known")
     stop: list[str] = Field(default_factory=list, description="criteria that ended the repetitions")
+    elsewhere: bool = Field(
+        default=False, description="never met at the entry's level of the machine: it stands at the one it has"
+    )
+
+
+LEAST_SIZES = 3
+"""With fewer sizes at a level there are points, but no models."""
+
+
+def at_level(points: Sequence[Point]) -> list[Point]:
+    """The points at the entry's level, unless there are hardly any: others say nothing about it."""
+    there = [point for point in points if not point.elsewhere]
+    return there if len(there) >= LEAST_SIZES else list(points)
 
 
 def series_of(points: Sequence[Point]) -> Series:
@@ -119,7 +132,7 @@ class Measurements(_MachineFilePart):
     @cached_property
     def series(self) -> Series:
         """What the models were fitted to; a machine made in this process keeps the one that it was made from."""
-        return series_of(self.points)
+        return series_of(at_level(self.points))
 
 
 class EntryLevel(_MachineFilePart):

@@ -7,15 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.file import Entry, EntryLevel, Machine, Measurements, OtherLevel
+from hockney.machine.file import LEAST_SIZES, Entry, EntryLevel, Machine, Measurements, OtherLevel
 from hockney.records.contents import Contents
 from hockney.records.levels import Level
 from hockney.records.record import Record
 from hockney.records.visits import Choice, ranks_of, settle
 from hockney.units import format_time
-
-LEAST_SIZES = 3
-"""With fewer a level has points, but no models."""
 
 Words = tuple[str, ...]
 Fitted = Callable[[Sequence[Record]], Mapping[Words, Entry]]
@@ -75,7 +72,7 @@ def _pooled(levels: Sequence[Level | None]) -> EntryLevel | None:
 
 def _of(there: Entry | None, entry: Entry, level: EntryLevel | None) -> OtherLevel:
     points = there.measurements.points if there else []
-    usual = {point.size_B: point.time_s for point in entry.measurements.points}
+    usual = {point.size_B: point.time_s for point in entry.measurements.points if not point.elsewhere}
     ratios = [point.time_s / usual[point.size_B] for point in points if point.size_B in usual]
     return OtherLevel(
         level=level,

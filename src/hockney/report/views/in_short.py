@@ -1,0 +1,64 @@
+"""An entry in the lines that matter: latency, bandwidth, eager limit, level, and how far to trust them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hockney.machine.file import Entry, Machine
+from hockney.machine.levels import level_remark
+from hockney.machine.reservations import percent
+from hockney.machine.select import title
+from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency
+from hockney.models.base import Fit, Parameter, preferred_model
+from hockney.units import format_bytes, format_rate, format_time
+
+
+def as_summary(machine: Machine) -> str:
+    """A heading and five lines for each entry that could be fitted."""
+    blocks = []
+    for entry in machine.point_to_point:
+        name = preferred_model(entry.fits)
+        if name is None:
+            continue
+        lines = {
+            "latency": _with_interval(latency(entry.fits[name]), format_time),
+            "bandwidth": _with_interval(bandwidth(entry, entry.fits[name]), format_rate),
+            "eager limit": "not stated by the library"
+            if entry.eager_limit_B is None
+            else f"{format_bytes(entry.eager_limit_B)}, as the library says",
+            "level": _level(entry),
+            "trust": _trust(machine, entry, entry.fits[name]),
+        }
+        texts = [f"  {what:<12} {text}" for what, text in lines.items()]
+        blocks.append("\n".join([title(entry, machine.point_to_point), *texts]))
+    return "\n\n".join(blocks)
+
+
+def _with_interval(parameter: Parameter | None, write: Callable[[float], str]) -> str:
+    if parameter is None:
+        return "none found: time does not grow with size"
+    if parameter.low is None or parameter.high is None:
+        return f"{write(parameter.value)}"
+    return f"{write(parameter.value)} (95 %: {write(parameter.low)} to {write(parameter.high)})"
+
+
+def _level(entry: Entry) -> str:
+    if remark := level_remark(entry):
+        return remark
+    if entry.level is None:
+        return "not known: nothing was timed as a reference"
+    return f"one, with a reference of {format_time(entry.level.reference_s)}"
+
+
+def _trust(machine: Machine, entry: Entry, fit: Fit) -> str:
+    parts = []
+    if fit.quality is not None and fit.quality.leave_one_out_median is not None:
+        missed = f"a size left out is missed by {percent(fit.quality.leave_one_out_median)}"
+        if fit.quality.leave_one_out_p95 is not None:
+            missed += f", one in twenty by {percent(fit.quality.leave_one_out_p95)} or more"
+        parts.append(missed)
+    if entry.oversubscribed:
+        parts.append(OVERSUBSCRIBED)
+    count = len(machine.provenance.warnings)
+    parts.append(f"{count} warning{'s' if count != 1 else ''} in the machine file" if count else "no warnings")
+    return "; ".join(parts)

@@ -1,0 +1,167 @@
+"""Models by level: what a machine file holds of the levels of the machine, and what verbs say of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.command_line import outcome
+
+from hockney.machine.build import build
+from hockney.machine.file import Machine, dumps, load, save
+from hockney.machine.levels import at_any_level, level_remark
+from hockney.models.base import predict
+from hockney.records.folder import Campaign
+from hockney.records.record import Record
+
+SIZES = [0, 1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576]
+USUAL_S, OTHER_S, RARE_S = 0.2e-6, 0.5e-6, 1.5e-6
+"""References of three levels."""
+FACTOR = {USUAL_S: 1.0, OTHER_S: 3.2, RARE_S: 7.0}
+
+
+def law(size_B: int) -> float:
+    return 1e-6 + size_B / 1e10
+
+
+def visit(size_B: int, reference_s: float) -> Record:
+    time_s = law(size_B) * FACTOR[reference_s]
+    return Record.model_validate(
+        {
+            "source": "hockney",
+            "operation": "pingpong",
+            "bytes": size_B,
+            "statistic": "one_way",
+            "value": time_s,
+            "low": 0.99 * time_s,
+            "high": 1.01 * time_s,
+            "variant": "default",
+            "locality": "cache",
+            "cache": "warm",
+            "ranks": 2,
+            "pair": "0-1",
+            "samples": [time_s] * 60,
+            "stop": "interval",
+            "verified": True,
+            "reference_s": [reference_s] * 7,
+            "reference_iqr_s": [0.01 * reference_s] * 7,
+            "group_begins": list(range(0, 60, 10)),
+            "launch": "a",
+        }
+    )
+
+
+def campaign(folder: Path, visits: list[Record], **plan: Any) -> Path:
+    stored = Campaign.create(folder, plan)
+    for record in visits:
+        stored.append(record)
+    return stored.path
+
+
+def everywhere(reference_s: float, times: int) -> list[Record]:
+    return [visit(size, reference_s) for _ in range(times) for size in SIZES]
+
+
+@pytest.fixture
+def visits() -> list[Record]:
+    """Each size twice at the usual level, once at another, and two of them at a rare third."""
+    return [*everywhere(USUAL_S, 2), *everywhere(OTHER_S, 1), visit(8, RARE_S), visit(64, RARE_S)]
+
+
+def machine_of(folder: Path, visits: list[Record], **plan: Any) -> Machine:
+    return build(campaign(folder, visits, **plan))
+
+
+def at_64KiB(machine: Machine) -> float:
+    (entry,) = machine.point_to_point
+    return float(predict(entry.fits["piecewise"], np.array([65536.0]))[0])
+
+
+def test_the_entry_is_of_the_common_level_and_the_others_stand_beside_it(
+    tmp_path: Path, visits: list[Record]
+) -> None:
+    machine = machine_of(tmp_path / "c", visits)
+    (entry,) = machine.point_to_point
+    assert at_64KiB(machine) == pytest.approx(law(65536), rel=0.01)
+    assert entry.level is not None
+    assert entry.level.reference_s == pytest.approx(USUAL_S)
+    assert entry.level.share == pytest.approx(24 / 38, abs=0.02)
+    other, rare = entry.other_levels
+    assert other.level is not None
+    assert rare.level is not None
+    assert [other.level.reference_s, rare.level.reference_s] == pytest.approx([OTHER_S, RARE_S])
+    assert other.times_as_long == pytest.approx(3.2)
+    time_s = predict(other.fits["piecewise"], np.array([65536.0]))[0]
+    assert time_s == pytest.approx(3.2 * law(65536), rel=0.01)
+    # Two sizes are points, but no model; of 8 B nothing was measured at the usual level.
+    assert [point.size_B for point in rare.points] == [8, 64]
+    assert rare.fits == {}
+    assert rare.times_as_long == pytest.approx(7)
+    assert [point.size_B for point in entry.measurements.points if point.elsewhere] == [8]
+    remark = level_remark(entry)
+    assert "3.2 times as long at the level that held 32% of the time" in remark
+    assert "7 times as long at the level that held 5% of the time" in remark
+
+
+def test_the_quietest_level_where_the_plan_asks_for_it(tmp_path: Path) -> None:
+    visits = [*everywhere(OTHER_S, 3), *everywhere(USUAL_S, 1)]
+    assert at_64KiB(machine_of(tmp_path / "c", visits)) == pytest.approx(3.2 * law(65536), rel=0.01)
+    assert at_64KiB(machine_of(tmp_path / "q", visits, level="quietest")) == pytest.approx(law(65536), rel=0.01)
+
+
+def test_any_level_is_the_mixture(tmp_path: Path) -> None:
+    visits = [*everywhere(USUAL_S, 2), *everywhere(OTHER_S, 2)]
+    mixture = at_any_level(machine_of(tmp_path / "c", visits))
+    # The median of two times and two that are 3.2 times as long lies in the middle.
+    assert at_64KiB(mixture) == pytest.approx(2.1 * law(65536), rel=0.01)
+
+
+def test_it_survives_its_file_and_verbs_say_it(tmp_path: Path, visits: list[Record]) -> None:
+    machine, path = machine_of(tmp_path / "c", visits), tmp_path / "m.json"
+    save(machine, path)
+    assert dumps(load(path)) == dumps(machine)
+    words = "3.2 times as long at the level that held"
+    code, out, _ = outcome("show", path)
+    assert code == 0
+    assert words in out
+    _, out, _ = outcome("show", path, "--format", "summary")
+    assert [line.split()[0] for line in out.splitlines()[1:]] == [
+        "latency",
+        "bandwidth",
+        "eager",
+        "level",
+        "trust",
+    ]
+    assert words in out
+    asked = ("predict", "pingpong", "--machine", path, "--bytes", "64KiB")
+    _, out, _ = outcome(*asked)
+    assert words in out
+    said = json.loads(outcome(*asked, "--json")[1])
+    assert any(words in warning for warning in said["warnings"])
+    _, out, _ = outcome(*asked, "--any-level", "--json")
+    mixed = json.loads(out)
+    assert not any(words in warning for warning in mixed["warnings"])
+    # Two times of three are the usual one: the median stays, its interval holds the others.
+    usual, any_ = said["predictions"][0], mixed["predictions"][0]
+    assert any_["high_s"] - any_["low_s"] > 3 * (usual["high_s"] - usual["low_s"])
+
+
+@pytest.mark.parametrize("words", [("show",), ("predict", "pingpong", "--bytes", "8", "--machine")])
+def test_where_there_is_one_level_any_level_says_so(tmp_path: Path, words: tuple[str, ...]) -> None:
+    path = tmp_path / "m.json"
+    save(machine_of(tmp_path / "c", everywhere(USUAL_S, 3)), path)
+    code, _, err = outcome(*words, path, "--any-level")
+    assert code == 2
+    assert "one level of the machine only" in err
+
+
+def test_without_references_there_is_no_level(tmp_path: Path) -> None:
+    bare = [
+        record.model_copy(update={"reference_s": [], "reference_iqr_s": [], "group_begins": []})
+        for record in everywhere(USUAL_S, 2)
+    ]
+    (entry,) = machine_of(tmp_path / "c", bare).point_to_point
+    assert (entry.level, entry.other_levels, entry.any_level) == (None, [], None)
