@@ -24,7 +24,6 @@ from hockney.records.visits import (
     at,
     levels_of,
     ranks_of,
-    samples_at,
     settle,
     visit_times,
 )
