@@ -178,46 +178,32 @@ class Curve:
         # The stretch before, its first point; and whether the next one begins at the point after its last.
         before = np.zeros((count, count), dtype=np.intp)
         apart = np.zeros((count, count), dtype=np.bool_)
+        meets = self._meets() & regime.T[:-1, :, None] & regime[1:, None, :]
         for first in range(1, count - 1):
-            shared = least[:first, first].copy()
-            if first == 1:
-                # A lone pair at the start would be a join from a single size.
-                shared[0] = np.inf
-            nearest = int(np.argmin(shared))
-            least[first, first + 1 :] = shared[nearest] + cost[first, first + 1 :]
-            before[first, first + 1 :] = nearest
-            if first < 2:
-                continue
-            over = np.where(
-                self._meets(first) & regime[: first - 1, first - 1, None],
-                least[: first - 1, first - 1, None],
-                np.inf,
-            )
+            ends = slice(first + 1, None)
+            shared = least[:first, first]
+            # A lone pair at the start would be a join from a single size.
+            nearest = int(np.argmin(shared)) if first > 1 else 0
+            least[first, ends] = (shared[nearest] if first > 1 else np.inf) + cost[first, ends]
+            before[first, ends] = nearest
+            over = np.where(meets[first - 1, :first, ends], least[:first, first - 1, None], np.inf)
             start = np.argmin(over, axis=0)
-            jumped = np.take_along_axis(over, start[None], axis=0)[0] + cost[first, first + 1 :]
+            jumped = over[start, np.arange(start.size)] + cost[first, ends]
             # Where both cost the same, up to rounding, a clean break is easier to read.
-            better = regime[first, first + 1 :] & (jumped <= least[first, first + 1 :] + 1e-9)
-            least[first, first + 1 :] = np.where(better, jumped, least[first, first + 1 :])
-            before[first, first + 1 :] = np.where(better, start, nearest)
-            apart[first, first + 1 :] = better
+            better = jumped <= least[first, ends] + 1e-9
+            least[first, ends] = np.where(better, jumped, least[first, ends])
+            before[first, ends] = np.where(better, start, nearest)
+            apart[first, ends] = better
         return _traced(int(np.argmin(least[:, -1])), before, apart)
 
-    def _meets(self, first: int) -> NDArray[np.bool_]:
-        """[i, j]: whether regimes i … `first` − 1 and `first` … j meet in between, or may jump there.
-
-        Shape (`first` − 1, N − 1 − `first`): both have two points at least.
-        """
-        gap = first - 1
-        alpha, beta = self._lines.alpha_s[:gap, gap, None], self._lines.beta_s_per_B[:gap, gap, None]
-        next_alpha, next_beta = (
-            self._lines.alpha_s[None, first, first + 1 :],
-            self._lines.beta_s_per_B[None, first, first + 1 :],
-        )
-        if self._placed[gap]:
-            return np.ones((gap, next_alpha.size), dtype=np.bool_)
+    def _meets(self) -> NDArray[np.bool_]:
+        """[g, i, j]: whether the lines of i … g and g + 1 … j meet in between, or may jump there."""
+        alpha, next_alpha = self._lines.alpha_s.T[:-1, :, None], self._lines.alpha_s[1:, None, :]
+        beta, next_beta = self._lines.beta_s_per_B.T[:-1, :, None], self._lines.beta_s_per_B[1:, None, :]
         with np.errstate(divide="ignore", invalid="ignore"):
             meet = (next_alpha - alpha) / (beta - next_beta)
-        return np.asarray((self.size_B[gap] <= meet) & (meet <= self.size_B[first]))
+        low_B, high_B = self.size_B[:-1, None, None], self.size_B[1:, None, None]
+        return np.asarray(((low_B <= meet) & (meet <= high_B)) | self._placed[:, None, None])
 
     def _break(self, left: Stretch, right: Stretch) -> float:
         """The size in bytes at which one stretch ends and the next begins."""
