@@ -112,7 +112,9 @@ def test_two_sizes_are_met_without_an_interval_of_the_line_but_with_one_of_predi
     assert found.quality.leave_one_out_p95 is None
     # Nothing was left out: a prediction may be off by as much as the times differ.
     assert found.quality.prediction_factor == pytest.approx(100)
-    assert fit(model, series_of(np.array([1.0, 2.0]), np.array([1e-6, 1e-6]))).quality.prediction_factor == 2
+    alike = fit(model, series_of(np.array([1.0, 2.0]), np.array([1e-6, 1e-6])))
+    assert alike.quality is not None
+    assert alike.quality.prediction_factor == 2
 
 
 def test_a_left_out_prediction_that_is_negative_widens_the_interval() -> None:
