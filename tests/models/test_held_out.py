@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hockney.errors import RequestError
-from hockney.models._evaluate import evaluate, held_out
+from hockney.models._evaluate import evaluate, held_out, shortfalls
 from hockney.records import table
 from hockney.records.series import Series, series
 
@@ -50,6 +50,25 @@ def test_negative_fits_failures_and_short_series_are_counted() -> None:
     assert result["models"]["loggp"]["series_failed"] == 1
     assert result["models"]["loggp"]["median_relative_error"] is None
     assert (result["n_series"], result["n_skipped"]) == (1, 1)
+
+
+def test_a_simpler_answer_that_beats_piecewise_is_named() -> None:
+    rng = np.random.default_rng(3)
+    ours = [rng.uniform(0.05, 0.07, 10) for _ in range(12)]
+    better, alike = [each - 0.02 for each in ours], [each + rng.normal(0, 0.01, 10) for each in ours]
+    (sentence,) = shortfalls({"piecewise": ours, "interpolation": better, "hockney": alike})
+    assert "interpolation" in sentence
+    assert "6.0% against 4.0%" in sentence
+    # Too few series for a test over series: their sizes are compared.
+    assert len(shortfalls({"piecewise": ours[:2], "interpolation": better[:2]})) == 1
+    assert shortfalls({"piecewise": better, "interpolation": ours, "hockney": ours}) == []
+    # A model that failed on a series has no pairs.
+    assert shortfalls({"piecewise": ours, "hockney": better[1:]}) == []
+
+
+def test_piecewise_on_curves_of_regimes_has_no_shortfall() -> None:
+    rng = np.random.default_rng(21)
+    assert evaluate([synthetic(rng, 0.02) for _ in range(20)])["shortfalls"] == []
 
 
 def test_nothing_to_hold_out_is_refused() -> None:

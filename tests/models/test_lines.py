@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hockney.errors import RequestError
-from hockney.models.base import Fit, Parameter, models, predict
+from hockney.models.base import Fit, Parameter, interval, models, predict
 from hockney.records.series import Series
 
 SIZES = np.array([0.0, *(2.0 ** np.arange(23))])
@@ -105,12 +105,34 @@ def test_one_size_is_no_line(model: str) -> None:
 
 
 @pytest.mark.parametrize("model", ONE_LINE)
-def test_two_sizes_are_met_without_claiming_an_interval(model: str) -> None:
+def test_two_sizes_are_met_without_an_interval_of_the_line_but_with_one_of_predictions(model: str) -> None:
     found = fit(model, series_of(np.array([1.0, 1e6]), np.array([1e-6, 1e-4])))
     assert found.regimes[0].beta_s_per_B.low is None
     assert found.quality is not None
     assert found.quality.leave_one_out_p95 is None
-    assert found.quality.prediction_factor is None
+    # Nothing was left out: a prediction may be off by as much as the times differ.
+    assert found.quality.prediction_factor == pytest.approx(100)
+    alike = fit(model, series_of(np.array([1.0, 2.0]), np.array([1e-6, 1e-6])))
+    assert alike.quality is not None
+    assert alike.quality.prediction_factor == 2
+
+
+def test_a_left_out_prediction_that_is_negative_widens_the_interval() -> None:
+    size = np.array([0.0, 1000.0, 2000.0, 3000.0])
+    time = np.array([1.0, 1.0, 1.0, 9.0]) * 1e-6
+    found = fit("least_squares", series_of(size, time))
+    # Without 0 B the line through (1000, 1), (2000, 1), (3000, 9) µs is at −4.33 µs there.
+    bounds = interval(found, 3000.0)
+    assert bounds is not None
+    assert found.quality is not None
+    # Ratios 9 (not positive), 2, 1.67 and 9 (from 1 µs): the 95 % quantile is 9.
+    assert found.quality.prediction_factor == pytest.approx(9)
+
+
+def test_asymptotic_rests_on_more_than_the_largest_size() -> None:
+    found = fit("asymptotic", series_of(np.array([1, 1e4, 1e6]), np.array([1.0, 5.0, 1000.0]) * 1e-6))
+    # By hand: the mean of 10 kB / 5 µs and 1 MB / 1 ms.
+    assert found.parameters["bandwidth_B_per_s"].value == pytest.approx((2e9 + 1e9) / 2)
 
 
 @settings(deadline=None)

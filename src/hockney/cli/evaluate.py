@@ -108,6 +108,8 @@ def _point_to_point(frame: pd.DataFrame, options: EvaluateOptions, as_json: bool
     say.table(shown)
     skipped = f", {result['n_skipped']} with fewer than three sizes skipped" if result["n_skipped"] else ""
     say.line(f"{result['n_series']} series{skipped}; {result['n_train']} points to fit")
+    for sentence in result["shortfalls"]:
+        say.warn(sentence)
 
 
 def _share(value: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hockney.machine.file import Entry
 from hockney.models import _linear
-from hockney.models.base import Fit, Parameter, Regime
+from hockney.models.base import JOIN, Fit, Parameter, Regime
 
 MESSAGES = {"bidirectional": 2}
 """Messages that pass in the time of one, where it is more than one: both directions count."""
@@ -52,9 +52,9 @@ def _regimes_with_slope(entry: Entry, fit: Fit) -> list[Regime]:
 
 
 def _holds(regime: Regime, size_B: float) -> bool:
-    return (size_B > regime.min_B or size_B == regime.min_B == 0) and (
-        regime.max_B is None or size_B <= regime.max_B
-    )
+    # A join rests on both of its ends.
+    begins = size_B == regime.min_B and (size_B == 0 or regime.label == JOIN)
+    return begins or (size_B > regime.min_B and (regime.max_B is None or size_B <= regime.max_B))
 
 
 def inverse(parameter: Parameter, unit: str, factor: float = 1.0) -> Parameter | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import wilcoxon
 
 from hockney.errors import RequestError
 from hockney.models.base import FitFunction, interval, models, predict
@@ -15,6 +16,18 @@ from hockney.records.series import Series
 
 LEAST_SIZES = 3
 """First and last size stay in training, so a shorter series has nothing to hold out."""
+
+SIMPLER = {"interpolation": "interpolation between the neighbours", "hockney": "one line (hockney)"}
+"""What `piecewise` has to be as good as, and its name in a sentence."""
+
+CERTAIN = 0.05
+"""The p-value below which `piecewise` is called worse."""
+
+LEAST_SERIES = 6
+"""The fewest series that a signed-rank test tells apart; with fewer, sizes are compared one by one."""
+
+Errors = Sequence[NDArray[np.float64]]
+"""Relative errors on the held-out sizes of each series."""
 
 
 @dataclass
@@ -44,12 +57,43 @@ def held_out(points: int) -> NDArray[np.bool_]:
     return mask
 
 
+def shortfalls(errors: Mapping[str, Errors]) -> list[str]:
+    """A sentence for each simpler answer that beats `piecewise`; `errors` by model, and those of `interpolation`.
+
+    The mean errors of each series are compared in pairs (Wilcoxon's signed-rank test, one-sided), those of each
+    size where the series are few.
+    """
+    ours = errors.get("piecewise", ())
+    sentences = []
+    for name, title in SIMPLER.items():
+        theirs = errors.get(name, ())
+        # A model that failed on some series cannot be compared in pairs.
+        if not ours or len(theirs) != len(ours):
+            continue
+        if len(ours) < LEAST_SERIES:
+            pairs = np.concatenate(list(ours)), np.concatenate(list(theirs))
+        else:
+            pairs = np.array([each.mean() for each in ours]), np.array([each.mean() for each in theirs])
+        difference = pairs[0] - pairs[1]
+        if not np.any(difference):
+            continue
+        p_value = float(wilcoxon(difference, alternative="greater").pvalue)
+        if p_value < CERTAIN:
+            means = (f"{float(np.concatenate(list(each)).mean()):.1%}" for each in (ours, theirs))
+            sentences.append(
+                f"on sizes left out piecewise is worse than {title}: mean error {' against '.join(means)} "
+                f"(p = {p_value:.2g}); measure more sizes, or on a quieter machine"
+            )
+    return sentences
+
+
 def evaluate(series: Sequence[Series], names: Sequence[str] = ()) -> dict[str, Any]:
     """Errors |predicted − measured| / measured of each model (all when no `names`) on the held-out sizes.
 
-    Besides `models` the result has `interpolation` between the neighbours as the floor, `n_series`,
-    `n_skipped` (series with fewer than three sizes), `n_train` and `n_test` in points. A model that cannot be
-    fitted to a series counts it in `series_failed`; RequestError where no series is long enough.
+    Besides `models` the result has `interpolation` between the neighbours as the floor, the sentences of
+    `shortfalls`, `n_series`, `n_skipped` (series with fewer than three sizes), `n_train` and `n_test` in points.
+    A model that cannot be fitted to a series counts it in `series_failed`; RequestError where no series is long
+    enough.
     """
     used = [curve for curve in series if curve.size_B.size >= LEAST_SIZES]
     if not used:
@@ -75,6 +119,9 @@ def evaluate(series: Sequence[Series], names: Sequence[str] = ()) -> dict[str, A
         "n_test": n_test,
         "models": {name: tally.summary() for name, tally in tallies.items()},
         "interpolation": floor.summary(),
+        "shortfalls": shortfalls(
+            {name: tally.errors for name, tally in tallies.items()} | {"interpolation": floor.errors}
+        ),
     }
 
 

@@ -31,29 +31,34 @@ class PiecewiseLine:
 
 @dataclass(frozen=True)
 class SegmentLines:
-    """Best line through points i … j for all i ≤ j; `cost` is the sum of squared relative residuals."""
+    """Best line through points i … j for all i ≤ j; `cost` is the sum of squared relative residuals.
+
+    Arrays of shape (…, N, N); what stands below the diagonal has infinite cost.
+    """
 
     alpha_s: Array
     beta_s_per_B: Array
     cost: Array
 
 
-def nonnegative_lines(size_B: Array, time_s: Array) -> SegmentLines:
-    """Least squares of (α + βn − T)/T with α, β ≥ 0 over every stretch of points, as arrays (N, N).
+def nonnegative_lines(size_B: Array, time_s: Array, weight: Array | None = None) -> SegmentLines:
+    """Least squares of (α + βn − T)/T with α, β ≥ 0 over every stretch of N points, as arrays (…, N, N).
 
     In closed form: the unconstrained solution where it is physical, else the better one of the two edges.
+    `weight` (…, N) is that of each squared residual, 0 where a point does not count; left out, all weigh 1.
     """
     upper = np.triu(np.ones((size_B.size, size_B.size)))
+    weighted = upper if weight is None else upper * weight[..., None, :]
 
     def total(value: Array) -> Array:
         # Sums restart at every i instead of being differences of one running sum, whose large terms of
         # small messages would swallow the small ones of large messages.
-        return np.asarray(np.cumsum(upper * value, axis=1))
+        return np.asarray(np.cumsum(weighted * value, axis=-1))
 
-    weight = 1.0 / time_s
-    scaled = size_B * weight
-    count, w, s = total(np.ones_like(weight)), total(weight), total(scaled)
-    ww, ws, ss = total(weight * weight), total(weight * scaled), total(scaled * scaled)
+    rate = 1.0 / time_s
+    scaled = size_B * rate
+    count, w, s = total(np.ones_like(rate)), total(rate), total(scaled)
+    ww, ws, ss = total(rate * rate), total(rate * scaled), total(scaled * scaled)
     with np.errstate(divide="ignore", invalid="ignore"):
         determinant = ww * ss - ws * ws
         alpha = (w * ss - s * ws) / determinant
@@ -68,9 +73,6 @@ def nonnegative_lines(size_B: Array, time_s: Array) -> SegmentLines:
         beta = np.where(inside, beta, np.where(steeper, steep, 0.0))
         cost = np.where(inside, count - alpha * w - beta * s, np.minimum(flat_cost, steep_cost))
     cost = np.where(upper > 0, np.maximum(cost, 0.0), np.inf)
-    if size_B[-1] > 0:
-        # The last point alone is the start of all larger messages: its bandwidth goes on, not its time.
-        alpha[-1, -1], beta[-1, -1] = 0.0, time_s[-1] / size_B[-1]
     return SegmentLines(alpha, beta, cost)
 
 

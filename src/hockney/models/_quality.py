@@ -13,6 +13,9 @@ from hockney.statistics import Array
 LEAVE_OUT_WORK = 4e6
 """Refits of a long series are rationed: the cost of a piecewise fit grows as the cube of the points."""
 
+UNKNOWN = 2.0
+"""The factor of a prediction interval where the points are too few to say one."""
+
 
 def assess(
     size_B: Array, time_s: Array, estimate: Callable[[Array, Array], PiecewiseLine], parameters: int
@@ -30,7 +33,7 @@ def assess(
         adjusted_r2=_adjusted_r2(time_s, predicted, parameters),
         leave_one_out_median=None if unseen is None else float(np.median(unseen)),
         leave_one_out_p95=None if unseen is None else float(np.percentile(unseen, 95)),
-        prediction_factor=None if left_out is None else _factor(*left_out),
+        prediction_factor=_factor(time_s, left_out),
     )
 
 
@@ -50,10 +53,20 @@ def _left_out(
     return np.array(predicted), time_s[chosen]
 
 
-def _factor(predicted: Array, measured: Array) -> float | None:
-    if np.any(predicted <= 0):
-        return None
-    return float(np.exp(np.percentile(np.abs(np.log(predicted / measured)), 95)))
+def _factor(time_s: Array, left_out: tuple[Array, Array] | None) -> float:
+    """The factor either way that holds 95 % of the points left out.
+
+    A prediction that is not positive is off by as much as the times of the curve differ, or as the worst of the
+    others if that is more. So are all predictions where no point can be left out, and by `UNKNOWN` at least.
+    """
+    most = float(np.log(time_s.max() / time_s.min()))
+    if left_out is None:
+        return max(UNKNOWN, float(np.exp(most)))
+    predicted, measured = left_out
+    positive = predicted > 0
+    off = np.abs(np.log(np.where(positive, predicted, measured) / measured))
+    off[~positive] = max(most, float(off.max()))
+    return float(np.exp(np.percentile(off, 95)))
 
 
 def _adjusted_r2(time_s: Array, predicted: Array, parameters: int) -> float | None:

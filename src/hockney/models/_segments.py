@@ -1,66 +1,80 @@
 """Cut a curve into straight regimes: number and place of the breaks chosen together by dynamic programming.
 
-The best of all cuts into one to six regimes minimises
+A regime rests on three sizes or more, or on two beside a break that the library states. Where no regime is
+earned, joins lead from one measured size to the next: across a gap in which two regimes do not meet (a jump,
+somewhere between two sizes), through sizes that belong to no regime, on to the largest size. A join claims no
+more than interpolation would. The best of all cuts minimises
 
-    Σ ((α + βn − T)/T)² / σ²  +  PENALTY per regime  +  the cost of every gap whose inside is not known,
+    Σ ((α + βn − T)/T)² / σ²  +  REGIME per regime  +  JOIN per join  +  ASIDE per size set aside,
 
 after Bellman (1961, "On the approximation of curves by line segments using dynamic programming") with the
-penalty of an information criterion. Neighbouring regimes are joined in one of three ways:
+penalty of an information criterion. A regime of four sizes or more may set one of them aside, and joins to the
+largest size cost more than others: a single disturbed size neither makes a regime nor bends one.
 
-- they share a measured point;
-- they lie on either side of a gap between two points, and their lines meet inside it: the break is there;
-- they do not meet: a jump, somewhere in the gap. Which regime holds in the gap is then not known, and half the
-  time a point there is predicted wrong by the height of the jump. That expectation is the cost, up to a limit,
-  in proportion to the width of the gap: a jump that was bracketed by measurements costs next to nothing, one
-  between sizes far apart is bridged by a regime of its own instead. A jump downwards is cheap at any width,
-  because its bridge would promise a bandwidth that neither neighbour has. A jump at the eager limit that the
-  library states is free.
+Neighbouring regimes share a measured point; or their lines meet between two points; or they jump there, where the
+points are close together or the library states the break.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney.models._linear import PiecewiseLine, SegmentLines, nonnegative_lines
+from hockney.models._linear import PiecewiseLine, SegmentLines, nonnegative_line, nonnegative_lines
 from hockney.statistics import Array
-
-MAX_REGIMES = 6
-"""The most regimes that a person can still read."""
 
 NOISE = 0.02
 """A deviation below this is not worth a regime, however quiet the measurement."""
 
-PENALTY = 4.0
+REGIME = 4.0
 """Cost of a regime: roughly ln N per two parameters and a break, at the 10 to 30 sizes of a series."""
 
-JUMP_UP, JUMP_DOWN = 50.0, 5.0
-"""Limits of the cost of a jump whose place is not known, at a gap of `GAP` or wider."""
+JOIN = 3.0
+"""Cost of a join: roughly ln N for the size that it leads to."""
 
-GAP = 4.0
-"""Ratio of neighbouring sizes beyond which a gap counts in full."""
+ASIDE = 8.0
+"""Cost of a size set aside: less than that of the further regime and the two joins that would meet it."""
 
-KINK_POINTS = 3
-"""Points on either side without which two lines are not taken to meet between points."""
+LAST = 6.0
+"""Further cost of a join to the largest size: one disturbed size there is set aside, two that agree are not."""
 
-LONE = 8.0
-"""Further cost of a regime of one point, which has no slope; n = 0 may be one without it."""
+MOST_REGIMES = 6
+"""The most regimes that a person can still read."""
+
+LEAST_SIZES = 3
+"""The fewest sizes of a regime whose breaks the library does not state."""
+
+CLOSE = 1.1
+"""The ratio of neighbouring sizes up to which the place of a jump between them is known well enough."""
 
 
 @dataclass(frozen=True)
-class SizeSegment:
-    """Points first … last (inclusive) on one line, which holds up to and including `upper_B`."""
+class Stretch:
+    """Points first … last (inclusive) of one regime, or the two points between which a join leads."""
 
     first: int
     last: int
-    alpha_s: float
-    beta_s_per_B: float
-    upper_B: float
+    joins: bool = False
 
 
-def lines_of(segments: list[SizeSegment]) -> PiecewiseLine:
+@dataclass(frozen=True)
+class SizeSegment(Stretch):
+    """A stretch with its line, which holds up to and including `upper_B`; the point `aside` had no say in it."""
+
+    alpha_s: float = 0.0
+    beta_s_per_B: float = 0.0
+    upper_B: float = np.inf
+    aside: int | None = None
+
+    def points(self) -> list[int]:
+        """The points that the line was fitted to."""
+        return [point for point in range(self.first, self.last + 1) if point != self.aside]
+
+
+def lines_of(segments: Sequence[SizeSegment]) -> PiecewiseLine:
     return PiecewiseLine(
         np.array([segment.upper_B for segment in segments]),
         np.array([segment.alpha_s for segment in segments]),
@@ -68,123 +82,189 @@ def lines_of(segments: list[SizeSegment]) -> PiecewiseLine:
     )
 
 
-def cut(size_B: Array, time_s: Array, noise: float, eager_limit_B: float | None) -> list[SizeSegment]:
-    """Segments of a curve of shape (N,), sizes increasing; `noise` is the relative scatter of a point."""
-    sigma = max(noise, NOISE)
-    lines = nonnegative_lines(size_B, time_s)
-    cost = lines.cost / sigma**2 + PENALTY
-    cost[np.diag_indices_from(cost)] += np.where(size_B > 0, LONE, 0.0)
-    joins = _gap_costs(size_B, lines, sigma, eager_limit_B)
-    # states[k][i, j]: least cost of k + 1 regimes over points 0 … j of which the last begins at i.
-    state = np.full_like(cost, np.inf)
-    state[0] = cost[0]
-    states, before = [state], []
-    every = np.arange(size_B.size)
-    shared_cost = cost.copy()
-    # A regime that shares its first point needs another one; the first regime shares with none.
-    shared_cost[every, every] = np.inf
-    shared_cost[0] = np.inf
-    for _ in range(1, min(MAX_REGIMES, size_B.size)):
-        # A lone point has nothing left once the next regime takes it too.
-        shareable = np.where(np.eye(size_B.size, dtype=np.bool_), np.inf, state)
-        start = np.argmin(shareable, axis=0)
-        shared = shareable[start, every][:, None] + shared_cost
-        over_gap = state[:, :-1, None] + joins
-        gap_start = np.argmin(over_gap, axis=0)
-        apart = np.full_like(cost, np.inf)
-        apart[1:] = np.take_along_axis(over_gap, gap_start[None], axis=0)[0] + cost[1:]
-        # Where both cost the same, up to rounding, a clean break is easier to read.
-        jumped = apart <= shared + 1e-9
-        from_gap = np.vstack([np.zeros((1, size_B.size), dtype=gap_start.dtype), gap_start])
-        before.append((jumped, np.where(jumped, from_gap, start[:, None])))
-        state = np.where(jumped, apart, shared)
-        states.append(state)
-    return _trace(size_B, lines, states, before, eager_limit_B)
+class Curve:
+    """A curve of N points, sizes increasing, with the best line through every stretch of it and the `best` cut.
 
+    `noise` (N,) is the relative standard error of each point: one that is less certain than `NOISE` weighs less.
+    `sigma` is the scatter that needs no explanation: more than `NOISE` where the best cut would otherwise have
+    more regimes than a person can read.
+    """
 
-def _gap_costs(size_B: Array, lines: SegmentLines, sigma: float, eager_limit_B: float | None) -> Array:
-    """[i, j, m]: cost of joining the regime i … j to the regime j + 1 … m across the gap between."""
-    low, high = size_B[:-1], size_B[1:]
-    middle = _middle(low, high)[None, :, None]
-    alpha, beta = lines.alpha_s[:, :-1, None], lines.beta_s_per_B[:, :-1, None]
-    next_alpha, next_beta = lines.alpha_s[None, 1:], lines.beta_s_per_B[None, 1:]
-    width = np.minimum(1.0, np.log(high / np.maximum(low, 0.5)) / np.log(GAP))[None, :, None]
-    place = np.arange(size_B.size)
-    points = place - place[:, None] + 1
-    enough = np.minimum(points[:, :-1, None], points[None, 1:]) >= KINK_POINTS
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        meet = (next_alpha - alpha) / (beta - next_beta)
-        meets = (meet >= low[None, :, None]) & (meet <= high[None, :, None])
-        height = np.log((next_alpha + next_beta * middle) / (alpha + beta * middle))
-        limit = np.where(height > 0, JUMP_UP, JUMP_DOWN)
-        jump = width * np.minimum(limit, 0.25 * (height / sigma) ** 2)
-        joins = np.where(meets, np.where(enough, 0.0, width * JUMP_UP), jump)
-    joins[~np.isfinite(joins)] = np.inf
-    # Between neighbouring integers there is no size of which one could be unsure.
-    joins = np.where((high - low <= 1)[None, :, None], 0.0, joins)
-    valid = (points[:, :-1, None] >= 1) & (points[None, 1:] >= 1)
-    if eager_limit_B is not None:
-        here = (low <= eager_limit_B) & (eager_limit_B <= high)
-        joins = np.where(here[None, :, None], 0.0, joins)
-    return np.where(valid, joins, np.inf)
+    def __init__(self, size_B: Array, time_s: Array, noise: Array, eager_limit_B: float | None) -> None:
+        self.size_B, self.time_s, self.noise, self.eager_limit_B = size_B, time_s, noise, eager_limit_B
+        weight = (NOISE / np.maximum(noise, NOISE)) ** 2
+        low, high = size_B[:-1], size_B[1:]
+        limit = np.nan if eager_limit_B is None else eager_limit_B
+        self._stated: NDArray[np.bool_] = (low <= limit) & (limit <= high)
+        self._placed = self._stated | (high <= CLOSE * low) | (high - low <= 1)
+        whole, without = nonnegative_lines(size_B, time_s, weight), _without_each(size_B, time_s, weight)
+        self.sigma = NOISE
+        while True:
+            self._lines, self._aside = _with_one_aside(whole, without, ASIDE * self.sigma**2)
+            self.best = self._search()
+            if sum(not stretch.joins for stretch in self.best) <= MOST_REGIMES:
+                break
+            self.sigma *= 1.5
 
+    def like(self, time_s: Array) -> Curve:
+        """The curve of other times at the same sizes, with the same noise and eager limit."""
+        return Curve(self.size_B, time_s, self.noise, self.eager_limit_B)
 
-def _middle(low: Array, high: Array) -> Array:
-    """Geometric mean; half of `high` where `low` is zero."""
-    return np.asarray(np.where(low > 0, np.sqrt(low * high), high / 2))
-
-
-def _trace(
-    size_B: Array,
-    lines: SegmentLines,
-    states: list[Array],
-    before: list[tuple[NDArray[np.bool_], NDArray[np.intp]]],
-    eager_limit_B: float | None,
-) -> list[SizeSegment]:
-    last = size_B.size - 1
-    # Beyond the largest size the last regime is all there is: it needs a slope.
-    grows = lines.beta_s_per_B[:, last] > 0
-    ends = np.array([np.where(grows, state[:, last], np.inf) for state in states])
-    if not np.isfinite(ends).any():
-        ends = np.array([state[:, last] for state in states])
-    count, first = (int(index) for index in np.unravel_index(np.argmin(ends), ends.shape))
-    stretches = [(first, last)]
-    for jumped, start in reversed(before[:count]):
-        first, last = int(start[first, last]), (first - 1 if jumped[first, last] else first)
-        stretches.append((first, last))
-    stretches.reverse()
-    segments = []
-    for number, (first, last) in enumerate(stretches):
-        upper = np.inf
-        if number + 1 < len(stretches):
-            upper = _break(size_B, lines, stretches[number], stretches[number + 1], eager_limit_B)
-        segments.append(
-            SizeSegment(
-                *(first, last, float(lines.alpha_s[first, last]), float(lines.beta_s_per_B[first, last])), upper
+    def segments(self, stretches: Sequence[Stretch]) -> list[SizeSegment]:
+        """The lines of `stretches`, which cover the curve in order, and where they end."""
+        segments = []
+        for number, stretch in enumerate(stretches):
+            alpha_s, beta_s_per_B = self._join(stretches, number) if stretch.joins else self._line(stretch)
+            upper_B = np.inf
+            if number + 1 < len(stretches):
+                upper_B = self._break(stretch, stretches[number + 1])
+                # The times may fall, or rise faster than the sizes. No physical line meets both ends then, and
+                # the larger one is left to what follows.
+                misses = stretch.joins and (alpha_s == 0 or beta_s_per_B == 0)
+                if misses and self.size_B[stretch.last] - self.size_B[stretch.first] > 1:
+                    upper_B -= 1
+            aside = int(self._aside[stretch.first, stretch.last])
+            segments.append(
+                SizeSegment(
+                    *(stretch.first, stretch.last, stretch.joins, alpha_s, beta_s_per_B, upper_B),
+                    aside=None if stretch.joins or aside < 0 else aside,
+                )
             )
+        return segments
+
+    def gain(self, before: Stretch, after: Stretch, joins: int) -> float:
+        """What a break between two regimes saves beyond its cost, in units of `sigma`²."""
+        cost = self._lines.cost
+        whole, apart = (
+            cost[before.first, after.last],
+            cost[before.first, before.last] + cost[after.first, after.last],
         )
-    return segments
+        return float((whole - apart) / self.sigma**2) - REGIME - JOIN * joins
+
+    def _line(self, stretch: Stretch) -> tuple[float, float]:
+        place = stretch.first, stretch.last
+        return float(self._lines.alpha_s[place]), float(self._lines.beta_s_per_B[place])
+
+    def _join(self, stretches: Sequence[Stretch], number: int) -> tuple[float, float]:
+        """α and β ≥ 0 from the line of the regime before, or a measured point, to that of the regime after."""
+        join = stretches[number]
+        ends = {join.first: self.time_s[join.first], join.last: self.time_s[join.last]}
+        for neighbour in stretches[max(number - 1, 0) : number + 2]:
+            if not neighbour.joins:
+                alpha_s, beta_s_per_B = self._line(neighbour)
+                point = join.first if neighbour.last == join.first else join.last
+                ends[point] = alpha_s + beta_s_per_B * self.size_B[point]
+        return nonnegative_line(self.size_B[list(ends)], np.array(list(ends.values())))
+
+    def _search(self) -> list[Stretch]:
+        """The cut of least cost; `least[i, j]` is that of points 0 … j with the last stretch i … j."""
+        count = self.size_B.size
+        if count <= LEAST_SIZES:
+            return [Stretch(0, count - 1)]
+        cost = self._lines.cost / self.sigma**2 + REGIME
+        pairs = np.arange(count - 1)
+        cost[pairs, pairs] = cost[-1, -1] = np.inf
+        misfit = cost[pairs, pairs + 1] - REGIME
+        cost[pairs, pairs + 1] = JOIN + np.minimum(misfit, JOIN)
+        cost[-2, -1] += LAST
+        # Beyond the largest size the last line is all there is: it needs a slope.
+        cost[:, -1] += np.where(self._lines.beta_s_per_B[:, -1] > 0, 0.0, 1e9)
+        # A pair of points is a regime where the library states a break at either end of it, else a join.
+        regime = np.triu(np.ones((count, count), dtype=np.bool_), LEAST_SIZES - 1)
+        regime[pairs[1:], pairs[1:] + 1] |= self._stated[:-1]
+        regime[pairs[:-1], pairs[:-1] + 1] |= self._stated[1:]
+        least = np.full_like(cost, np.inf)
+        least[0] = np.where(regime[0], cost[0], np.inf)
+        # The stretch before, its first point; and whether the next one begins at the point after its last.
+        before = np.zeros((count, count), dtype=np.intp)
+        apart = np.zeros((count, count), dtype=np.bool_)
+        meets = self._meets() & regime.T[:-1, :, None] & regime[1:, None, :]
+        for first in range(1, count - 1):
+            ends = slice(first + 1, None)
+            shared = least[:first, first]
+            # A lone pair at the start would be a join from a single size.
+            nearest = int(np.argmin(shared)) if first > 1 else 0
+            least[first, ends] = (shared[nearest] if first > 1 else np.inf) + cost[first, ends]
+            before[first, ends] = nearest
+            over = np.where(meets[first - 1, :first, ends], least[:first, first - 1, None], np.inf)
+            start = np.argmin(over, axis=0)
+            jumped = over[start, np.arange(start.size)] + cost[first, ends]
+            # Where both cost the same, up to rounding, a clean break is easier to read.
+            better = jumped <= least[first, ends] + 1e-9
+            least[first, ends] = np.where(better, jumped, least[first, ends])
+            before[first, ends] = np.where(better, start, nearest)
+            apart[first, ends] = better
+        return _traced(int(np.argmin(least[:, -1])), before, apart)
+
+    def _meets(self) -> NDArray[np.bool_]:
+        """[g, i, j]: whether the lines of i … g and g + 1 … j meet in between, or may jump there."""
+        alpha, next_alpha = self._lines.alpha_s.T[:-1, :, None], self._lines.alpha_s[1:, None, :]
+        beta, next_beta = self._lines.beta_s_per_B.T[:-1, :, None], self._lines.beta_s_per_B[1:, None, :]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            meet = (next_alpha - alpha) / (beta - next_beta)
+        low_B, high_B = self.size_B[:-1, None, None], self.size_B[1:, None, None]
+        return np.asarray(((low_B <= meet) & (meet <= high_B)) | self._placed[:, None, None])
+
+    def _break(self, left: Stretch, right: Stretch) -> float:
+        """The size in bytes at which one stretch ends and the next begins."""
+        low, high = self.size_B[left.last], self.size_B[right.first]
+        if left.joins or right.joins:
+            return float(low)
+        shared = left.last == right.first
+        if shared:
+            # No farther than halfway to the next point, so that breaks keep their order.
+            low = _middle(self.size_B[left.last - 1], low)
+            high = _middle(high, self.size_B[right.first + 1])
+        elif self.eager_limit_B is not None and low <= self.eager_limit_B <= high:
+            # The message of exactly the limit can be on either side: some libraries count their header.
+            return self.eager_limit_B - float(self.eager_limit_B == high)
+        (alpha, beta), (next_alpha, next_beta) = self._line(left), self._line(right)
+        meet = (next_alpha - alpha) / (beta - next_beta) if beta != next_beta else np.nan
+        if low <= meet <= high:
+            return meet
+        return float(self.size_B[left.last]) if shared else _middle(low, high)
 
 
-def _break(
-    size_B: Array,
-    lines: SegmentLines,
-    left: tuple[int, int],
-    right: tuple[int, int],
-    eager_limit_B: float | None,
-) -> float:
-    """The size in bytes at which one regime ends and the next begins."""
-    shared = left[1] == right[0]
-    low, high = size_B[left[1]], size_B[right[0]]
-    if shared:
-        # No farther than halfway to the next point, so that breaks keep their order.
-        low = _middle(size_B[left[1] - 1], low)
-        high = _middle(high, size_B[right[0] + 1])
-    if not shared and eager_limit_B is not None and low <= eager_limit_B <= high:
-        # The message of exactly the limit can be on either side: some libraries count their header.
-        return float(eager_limit_B - 1 if eager_limit_B == high else eager_limit_B)
-    slope = lines.beta_s_per_B[left] - lines.beta_s_per_B[right]
-    meet = (lines.alpha_s[right] - lines.alpha_s[left]) / slope if slope != 0 else np.nan
-    if low <= meet <= high:
-        return float(meet)
-    return float(size_B[left[1]] if shared else _middle(low, high))
+def _traced(first: int, before: NDArray[np.intp], apart: NDArray[np.bool_]) -> list[Stretch]:
+    """The stretches that end with the one from `first` to the last point; a pair that shares its ends joins."""
+    last = before.shape[0] - 1
+    stretches: list[Stretch] = []
+    gap_after = False
+    while True:
+        gap_before = bool(apart[first, last])
+        stretches.insert(0, Stretch(first, last, last == first + 1 and not gap_before and not gap_after))
+        if first == 0:
+            return stretches
+        first, last, gap_after = int(before[first, last]), first - gap_before, gap_before
+
+
+def _middle(low: float, high: float) -> float:
+    """Geometric mean; half of `high` where `low` is zero."""
+    return float(np.sqrt(low * high)) if low > 0 else high / 2
+
+
+def _without_each(size_B: Array, time_s: Array, weight: Array) -> SegmentLines:
+    """[k, i, j]: the line through points i … j but k; infinite cost unless three points are left and k is one."""
+    lines = nonnegative_lines(size_B, time_s, weight * (1.0 - np.eye(size_B.size)))
+    place = np.arange(size_B.size)
+    left, first, last = place[:, None, None], place[None, :, None], place[None, None, :]
+    valid = (first <= left) & (left <= last) & (last - first >= LEAST_SIZES)
+    return SegmentLines(lines.alpha_s, lines.beta_s_per_B, np.where(valid, lines.cost, np.inf))
+
+
+def _with_one_aside(
+    whole: SegmentLines, without: SegmentLines, price: float
+) -> tuple[SegmentLines, NDArray[np.intp]]:
+    """The better of both for each stretch, and the point set aside, which costs `price`; −1 for none."""
+    left = np.argmin(without.cost, axis=0)
+    cost, alpha_s, beta_s_per_B = (
+        np.take_along_axis(values, left[None], axis=0)[0]
+        for values in (without.cost + price, without.alpha_s, without.beta_s_per_B)
+    )
+    better = cost < whole.cost
+    lines = SegmentLines(
+        np.where(better, alpha_s, whole.alpha_s),
+        np.where(better, beta_s_per_B, whole.beta_s_per_B),
+        np.where(better, cost, whole.cost),
+    )
+    return lines, np.where(better, left, -1)

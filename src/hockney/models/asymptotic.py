@@ -29,6 +29,9 @@ def _latency_times(size_B: Array, time_s: Array) -> Array:
 
 def _rates(size_B: Array, time_s: Array) -> Array:
     large = (size_B > 0) & (size_B >= size_B[-1] / LARGEST_FACTOR)
+    if size_B.size > 2:
+        # One size may be disturbed: the next smaller one has a say too, however far away.
+        large[-2:] = size_B[-2:] > 0
     return np.asarray(size_B[large] / time_s[large])
 
 

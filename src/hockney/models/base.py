@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from hockney.records.series import Series
 from hockney.registry import Registry
 
+JOIN = "join"
+"""The label of a line that is no regime: nothing was fitted, it joins its neighbours."""
+
 
 class Parameter(BaseModel):
     """A number with its unit and its 95 % interval; `low` and `high` are None where nothing supports one."""
@@ -35,7 +38,7 @@ class Regime(BaseModel):
     max_B: float | None
     alpha_s: Parameter
     beta_s_per_B: Parameter
-    label: str = Field(default="", description="eager, rendezvous, … where it is known")
+    label: str = Field(default="", description="eager, rendezvous; join: no regime, it joins its neighbours")
 
 
 class Quality(BaseModel):
@@ -101,8 +104,7 @@ def interval(fit: Fit, size_B: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
     """95 % prediction interval (low, high) in seconds, calibrated on points the fit did not see.
 
     Every point of the series is left out once and predicted from the others; the 95 % quantile of
-    |ln(predicted/measured)| is one factor for all sizes. None where the fit has no such factor (fewer than
-    three points, or predictions that are not positive).
+    |ln(predicted/measured)| is one factor for all sizes. None where nothing was measured (a published model).
     """
     if fit.quality is None or fit.quality.prediction_factor is None:
         return None

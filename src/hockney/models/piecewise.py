@@ -1,16 +1,21 @@
 """T(n) = α + βn by regimes: protocol switches and cache sizes make one line a bad model of a real library.
 
 Number and place of the regimes come from the data (`_segments`), at most six; within each, relative residuals
-and α, β ≥ 0. The eager limit is a break where the library states it and the data agree.
+and α, β ≥ 0. The eager limit is a break where the library states it and the data agree. Joins lead over what no
+regime explains; breaks that the visits do not bear out are left out (`_bootstrap`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import groupby
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hockney.errors import RequestError
+from hockney.models._bootstrap import ROUNDS, Break, recurring
 from hockney.models._linear import (
     PiecewiseLine,
     half_bandwidth_size,
@@ -19,45 +24,49 @@ from hockney.models._linear import (
     reciprocal,
 )
 from hockney.models._quality import assess
-from hockney.models._segments import SizeSegment, cut, lines_of
-from hockney.models.base import Fit, Regime, models
+from hockney.models._segments import LEAST_SIZES, Curve, SizeSegment, lines_of
+from hockney.models.base import JOIN, Fit, Regime, models
 from hockney.records.series import Series
-from hockney.statistics import Array
+from hockney.statistics import Array, standard_error
 from hockney.units import format_bytes
 
 MOST_POINTS = 96
 """The search takes memory and time as the cube of the points; of a longer series an even choice is fitted."""
 
 
-def _thinned(size_B: Array, time_s: Array) -> tuple[Array, Array]:
+def _thinned(size_B: Array) -> NDArray[np.intp]:
+    """The points that are fitted."""
     if size_B.size <= MOST_POINTS:
-        return size_B, time_s
-    kept = np.unique(np.linspace(0, size_B.size - 1, MOST_POINTS).round().astype(int))
-    return size_B[kept], time_s[kept]
+        return np.arange(size_B.size)
+    return np.unique(np.linspace(0, size_B.size - 1, MOST_POINTS).round().astype(int))
 
 
-def _estimate(size_B: Array, time_s: Array, noise: float, eager_limit_B: float | None) -> PiecewiseLine:
-    return lines_of(cut(*_thinned(size_B, time_s), noise, eager_limit_B))
+def _curve(size_B: Array, time_s: Array, series: Series) -> Curve:
+    """The points of a curve at sizes of `series`, as uncertain as there."""
+    kept = _thinned(size_B)
+    noise = standard_error(series.low_s, series.high_s) / series.time_s
+    noise_there = np.interp(size_B[kept], series.size_B, noise)
+    return Curve(size_B[kept], time_s[kept], noise_there, series.eager_limit_B)
+
+
+def _estimate(size_B: Array, time_s: Array, series: Series) -> PiecewiseLine:
+    curve = _curve(size_B, time_s, series)
+    return lines_of(curve.segments(curve.best))
 
 
 @models.register("piecewise")
 def fit(series: Series) -> Fit:
-    """Fit at most six lines end to end; RequestError for fewer than two sizes."""
+    """Fit at most six regimes, and joins between them; RequestError for fewer than two sizes."""
     if series.size_B.size < 2:
         raise RequestError("piecewise needs at least two message sizes", "measure or import more sizes")
-    noise, limit = measured_noise(series), series.eager_limit_B
-    size, time = _thinned(series.size_B, series.time_s)
-    segments = cut(size, time, noise, limit)
-    regimes = _regimes(size, time, segments, noise, limit)
+    curve = _curve(series.size_B, series.time_s, series)
+    stretches, judged = recurring(curve)
+    segments = curve.segments(stretches)
+    regimes = _regimes(curve, segments, measured_noise(series))
     bandwidth = reciprocal(regimes[-1].beta_s_per_B, "B/s")
-    notes = [
-        f"between {format_bytes(size[segment.first])} and {format_bytes(size[segment.last])} nothing was "
-        "measured: the regime there only joins its neighbours"
-        for before, segment, after in zip(segments, segments[1:], segments[2:], strict=False)
-        if segment.last == segment.first + 1 and before.last == segment.first and after.first == segment.last
-    ]
-    if size.size < series.size_B.size:
-        notes.append(f"fitted to {size.size} of {series.size_B.size} sizes, evenly chosen")
+    notes = [*_notes_of_joins(curve, segments), *_notes_of_points(curve, segments), *map(_note_of_break, judged)]
+    if curve.size_B.size < series.size_B.size:
+        notes.append(f"fitted to {curve.size_B.size} of {series.size_B.size} sizes, evenly chosen")
     return Fit(
         model="piecewise",
         regimes=regimes,
@@ -66,29 +75,72 @@ def fit(series: Series) -> Fit:
         quality=assess(
             series.size_B,
             series.time_s,
-            partial(_estimate, noise=noise, eager_limit_B=limit),
+            partial(_estimate, series=series),
             3 * len(segments) - 2,
         ),
         notes=notes,
     )
 
 
-def _regimes(
-    size: Array, time: Array, segments: list[SizeSegment], noise: float, limit: float | None
-) -> list[Regime]:
-    """Regimes with intervals from the scatter about all lines together: one regime alone has too few points."""
-    freedom = size.size - 2 * len(segments)
-    residual = lines_of(segments).at(size) / time - 1
-    scatter = float(np.sqrt(np.sum(residual**2) / max(freedom, 1)))
+def _notes_of_joins(curve: Curve, segments: Sequence[SizeSegment]) -> Iterator[str]:
+    for joins, members in groupby(segments, key=lambda segment: segment.joins):
+        if not joins:
+            continue
+        chain = list(members)
+        low, high = (format_bytes(curve.size_B[point]) for point in (chain[0].first, chain[-1].last))
+        if len(chain) == 1:
+            yield f"between {low} and {high} nothing was measured: the line there only joins its neighbours"
+        else:
+            yield (
+                f"between {low} and {high} no regime rests on {LEAST_SIZES} sizes: "
+                "the lines there only join the measured sizes"
+            )
+
+
+def _notes_of_points(curve: Curve, segments: Sequence[SizeSegment]) -> Iterator[str]:
+    for segment in segments:
+        if segment.aside is not None:
+            size_B = curve.size_B[segment.aside]
+            ratio = curve.time_s[segment.aside] / (segment.alpha_s + segment.beta_s_per_B * size_B)
+            yield (
+                f"{format_bytes(size_B)} is set aside: it took {ratio:.3g} times as long as the sizes around it "
+                "say, and one size makes no regime"
+            )
+
+
+def _note_of_break(judged: Break) -> str:
+    place = f"the break between {format_bytes(judged.low_B)} and {format_bytes(judged.high_B)}"
+    if judged.low_B == judged.high_B:
+        place = f"the break at {format_bytes(judged.low_B)}"
+    verdict = "" if judged.recurs else ": it is left out"
+    return f"{place} recurred in {judged.share:.0%} of {ROUNDS} curves drawn from the intervals{verdict}"
+
+
+def _regimes(curve: Curve, segments: Sequence[SizeSegment], noise: float) -> list[Regime]:
+    """Regimes with intervals from the scatter about all of them together: one alone has too few points.
+
+    Joins have no intervals: their lines are not fitted to anything.
+    """
+    limit = curve.eager_limit_B
+    fitted = [segment for segment in segments if not segment.joins]
+    residual = [
+        (segment.alpha_s + segment.beta_s_per_B * curve.size_B[points]) / curve.time_s[points] - 1
+        for segment in fitted
+        for points in [segment.points()]
+    ]
+    # A point on the border of two regimes counts once.
+    freedom = len({point for segment in fitted for point in segment.points()}) - 2 * len(fitted)
+    scatter = float(np.sqrt(np.sum(np.concatenate(residual) ** 2) / max(freedom, 1)))
     regimes, low = [], 0.0
     for segment in segments:
-        points = slice(segment.first, segment.last + 1)
+        points = segment.points()
         alpha, beta = line_parameters(
-            size[points], time[points], segment.alpha_s, segment.beta_s_per_B, max(scatter, noise), freedom
+            *(curve.size_B[points], curve.time_s[points], segment.alpha_s, segment.beta_s_per_B),
+            *(max(scatter, noise), 0 if segment.joins else freedom),
         )
         high = None if np.isinf(segment.upper_B) else segment.upper_B
-        label = ""
-        if limit is not None:
+        label = JOIN if segment.joins else ""
+        if limit is not None and not segment.joins:
             label = "eager" if high is not None and high <= limit else "rendezvous" if low >= limit - 1 else ""
         regimes.append(Regime(min_B=low, max_B=high, alpha_s=alpha, beta_s_per_B=beta, label=label))
         low = segment.upper_B

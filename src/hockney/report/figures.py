@@ -148,12 +148,16 @@ def residuals(curve: MessageCurve, context: Context) -> Drawing:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Measured and predicted times of points that the fit has not seen, and quantiles of the error."""
+    """Measured and predicted times of points that the fit has not seen, and quantiles of the error.
+
+    `remark` says what simpler model predicts them better; empty where none does.
+    """
 
     measured_s: NDArray[np.float64]
     predicted_s: NDArray[np.float64]
     median: float
     p95: float
+    remark: str = ""
 
 
 def held_out(name: str, title: str, results: Mapping[str, HeldOut], context: Context) -> Drawing:

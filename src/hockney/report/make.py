@@ -75,6 +75,7 @@ class Report:
         return (
             f"{head.curve.operation}, sizes the fit has not seen: {head.model} is off by "
             f"{percent(errors.median)} (median), {percent(errors.p95)} (P95)"
+            + (f"; {errors.remark}" if errors.remark else "")
         )
 
 
