@@ -138,7 +138,7 @@ def test_a_difference_of_two_times_may_be_nothing() -> None:
 
 def test_other_statistics_stay_with_the_visit_that_stands() -> None:
     def pair(name: str, value_s: float) -> list[Record]:
-        fixed = {"operation": "bcast", "algorithm": "binomial", "visit": name}
+        fixed: dict[str, Any] = {"operation": "bcast", "algorithm": "binomial", "visit": name}
         completion = visit(np.array([value_s]), **fixed, statistic="completion")
         return [completion, visit(np.array([value_s / 2]), **fixed, statistic="mean_over_ranks")]
 
