@@ -62,6 +62,26 @@ def test_a_visit_at_another_level_does_not_count() -> None:
     assert seen.done[KEY][64].value == 3e-6, "it stands at the level it has"
 
 
+def test_a_level_that_went_is_waited_for_but_not_for_ever() -> None:
+    common = [at_level(FAST, size, 1e-6) for size in (8, 16, 32)] * 20
+    gone = [at_level(SLOW, 64, 3e-6)] * 5
+    seen = work(*common, *gone, sizes_B=[8, 16, 32, 64])
+    waited_s = []
+    while (following := seen.next_point()) is not None:
+        assert following == (KEY, 64)
+        waited_s.append(seen.pause_s)
+        seen.add(at_level(SLOW, 64, 3e-6))
+        assert len(waited_s) < 100
+    assert waited_s == sorted(waited_s)
+    assert 10 < sum(waited_s) < 20
+    back = work(*common, *gone, sizes_B=[8, 16, 32, 64])
+    assert back.next_point() == (KEY, 64)
+    assert back.pause_s > 0
+    back.add(at_level(FAST, 64, 2e-6))
+    assert back.done[KEY][64].value == 2e-6
+    assert back.elsewhere() == []
+
+
 def test_the_level_asked_for_may_be_the_quietest_or_all() -> None:
     visits = [at_level(SLOW, size, 3e-6) for size in (8, 16, 32)] + [at_level(FAST, 8, 1e-6)]
     assert work(*visits).done[KEY][8].value == 3e-6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -133,6 +134,7 @@ class _Points:
                 loop.outcome.left_out += max(1, work.expected_points() - work.done_points())
                 loop.stop()
                 return
+            time.sleep(min(work.pause_s, max(0.0, loop.left_s() - budget_s)))
             request = Request(
                 partial(offer.visit, key, size_B, budget_s),
                 _subject(key, size_B),

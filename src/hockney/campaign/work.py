@@ -46,6 +46,8 @@ MORE_REFERENCES = 1.05
 MORE_VISITS = 2
 """A point gets so many visits more, where some met other levels or they disagree."""
 
+FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S = 0.1, 2.0, 15.0
+"""Before visits that wait for a level, which lasts from some tenths of a second to ten seconds and more."""
 DISAGREEMENT = 1.15
 """Ratio of the times of two visits of a point at one level above which it is visited again."""
 
@@ -94,6 +96,9 @@ class Work:
     """The series to measure, in order, with the largest size that makes sense (0: any)."""
     worth_most: NextPoint | None = None
     """Chooses the points of collectives of an adaptive plan."""
+    pause_s: float = 0.0
+    """How long to wait before the point that `next_point` has named: a level may come back meanwhile."""
+    _waited_s: float = 0.0
     _heard: list[Record] = field(default_factory=list)
     _references: int = 0
     _known: float = 0.0
@@ -202,6 +207,7 @@ class Work:
         A campaign that ends early is thus coarse, but even. The visits of a point lie far apart, so that other
         work on the machine that lasts seconds disturbs one of them at most.
         """
+        self.pause_s = 0.0
         if self.worth_most is not None and not self.reference:
             return self._worth_most(self.worth_most)
         if (coarse := next(self._coarse(), None)) is not None:
@@ -237,7 +243,8 @@ class Work:
     def _again(self) -> tuple[Key, int] | None:
         """A further visit, of the points with the fewest: in random order, so that they lie far apart.
 
-        A point gets up to `MORE_VISITS` more where some met other levels, or where they disagree.
+        A point gets up to `MORE_VISITS` more where some met other levels, or where they disagree. Those that were
+        never at the level asked for wait until it comes back, together no longer than `MOST_WAIT_S`.
         """
         points = [
             (key, size)
@@ -247,10 +254,14 @@ class Work:
             and self.asked[key, size] + 1 < self.plan.visits + MORE_VISITS
             and (self.counting(key, size) < self.plan.visits or self._disagree(key, size))
         ]
-        fewest = min((self.visits[point] for point in points), default=0)
-        points = [point for point in points if self.visits[point] == fewest]
+        if not points and self._waited_s < MOST_WAIT_S:
+            points = [point for point in self.elsewhere() if point not in self.failed]
+            self.pause_s = min(FIRST_PAUSE_S + self._waited_s, MOST_PAUSE_S) if points else 0.0
+            self._waited_s += self.pause_s
         if not points:
             return None
+        fewest = min(self.visits[point] for point in points)
+        points = [point for point in points if self.visits[point] == fewest]
         chosen = points[self._random.randrange(len(points))]
         self.asked[chosen] += 1
         return chosen
