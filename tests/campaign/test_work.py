@@ -76,7 +76,6 @@ def test_a_level_that_went_is_waited_for_but_not_for_ever() -> None:
     assert 10 < sum(waited_s) < 20
     back = work(*common, *gone, sizes_B=[8, 16, 32, 64])
     assert back.next_point() == (KEY, 64)
-    assert back.pause_s > 0
     back.add(at_level(FAST, 64, 2e-6))
     assert back.done[KEY][64].value == 2e-6
     assert back.elsewhere() == []
