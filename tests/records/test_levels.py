@@ -23,7 +23,7 @@ STRETCHES = [
 BLOCK = 25
 """References that are drawn together, so that what neighbours share is kept."""
 TRIALS = 500
-LENGTHS = (200, 600, 2000)
+LENGTHS = (200, *(pytest.param(count, marks=pytest.mark.thorough) for count in (600, 2000)))
 
 
 def resampled(rng: np.random.Generator, count: int) -> Stream:
