@@ -21,6 +21,7 @@ from hockney.records.visits import (
     CHOICES,
     Choice,
     Ranks,
+    Spread,
     at,
     levels_of,
     ranks_of,
@@ -46,6 +47,8 @@ MORE_REFERENCES = 1.05
 MORE_VISITS = 2
 """A point gets so many visits more, where some met other levels or they disagree."""
 
+MORE_VISITED = 1.2
+"""A series is settled as a whole again when it has so many times the visits."""
 FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S = 0.1, 2.0, 15.0
 """Before visits that wait for a level, which lasts from some tenths of a second to ten seconds and more."""
 DISAGREEMENT = 1.15
@@ -102,6 +105,8 @@ class Work:
     _heard: list[Record] = field(default_factory=list)
     _references: int = 0
     _known: float = 0.0
+    _spreads: dict[Ranks, Spread] = field(default_factory=dict)
+    _settled_at: dict[Key, int] = field(default_factory=dict)
     _random: Random = field(default_factory=lambda: Random(0))
 
     @classmethod
@@ -169,19 +174,27 @@ class Work:
             was = self._choice(before[ranks]) if ranks in before else None
             now = self._choice(self.levels[ranks]) if ranks in self.levels else None
             if was is not None and now is not None and not was.holds(now.reference_s):
-                for series in self.seen:
-                    self._settle(series)
-        self._settle(key)
+                self._settled_at.clear()
+                for series, of_series in self.seen.items():
+                    self._settle(series, next(iter(of_series)))
+        self._settle(key, record.bytes)
 
     @property
     def _choice(self) -> Choice:
         return CHOICES[self.plan.level]
 
-    def _settle(self, key: Key) -> None:
-        """A whole series, because how far visits differ is told by all of its points."""
-        visits = [visit for of_size in self.seen[key].values() for visit in of_size]
-        settled = settle(visits, self.levels, self._choice).records
-        self.done[key] = {record.bytes: record for record in settled}
+    def _settle(self, key: Key, size_B: int) -> None:
+        """How visits differ is told by all points of a series, which are settled now and then as a whole."""
+        of_series = self.seen[key]
+        count = sum(map(len, of_series.values()))
+        if count < MORE_VISITED * self._settled_at.get(key, 0):
+            settled = settle(of_series[size_B], self.levels, self._choice, self._spreads)
+        else:
+            visits = [visit for of_size in of_series.values() for visit in of_size]
+            settled = settle(visits, self.levels, self._choice)
+            self._spreads |= settled.spreads
+            self._settled_at[key] = count
+        self.done.setdefault(key, {}).update({record.bytes: record for record in settled.records})
 
     def counting(self, key: Key, size_B: int) -> int:
         """How many visits of a point count: those that met the level asked for, or of all levels the rarest."""

@@ -25,6 +25,8 @@ Ranks = tuple[object, ...]
 """What says which ranks a record's references are of."""
 Levels = Mapping[Ranks, Sequence[Level]]
 """The levels of all ranks that have references, the fastest first."""
+Spread = tuple[float, int]
+"""The variance between visits of points that are alike, and its degrees of freedom."""
 Choice = Callable[[Sequence[Level]], Level | None]
 """Which of its levels ranks are asked for; None: they have no such level."""
 
@@ -51,16 +53,24 @@ class Settled:
     """The records that count, one a point and launch, each with the other statistics of its samples behind it.
 
     `elsewhere` holds those of points that were never met at the level asked for: all their samples count.
+    `spreads`: how far visits differ, for each kind of points.
     """
 
     records: list[Record] = field(default_factory=list)
     elsewhere: list[Record] = field(default_factory=list)
+    spreads: dict[Ranks, Spread] = field(default_factory=dict)
 
 
-def settle(records: Sequence[Record], levels: Levels, choice: Choice = common) -> Settled:
+def settle(
+    records: Sequence[Record],
+    levels: Levels,
+    choice: Choice = common,
+    spreads: Mapping[Ranks, Spread] | None = None,
+) -> Settled:
     """What the visits of each point in each launch come to; records of other programs count as they are.
 
-    `levels` as of `levels_of`; with none, all samples count.
+    `levels` as of `levels_of`; with none, all samples count. `spreads`: those of other points that are alike;
+    without it, of these points themselves.
     """
     visits: dict[object, list[Record]] = {}
     followers: dict[str, list[Record]] = {}
@@ -77,13 +87,14 @@ def settle(records: Sequence[Record], levels: Levels, choice: Choice = common) -
         points.append(_Point(there or _visits_at(of_point, {}, choice)))
         if not there:
             elsewhere.append(points[-1])
-    alike: dict[Ranks, list[_Point]] = {}
-    for point in points:
-        alike.setdefault(point.kind, []).append(point)
-    pooled = {kind: _pooled(of_kind) for kind, of_kind in alike.items()}
-    settled = {id(point): point.record(pooled[point.kind]) for point in points}
+    if spreads is None:
+        alike: dict[Ranks, list[_Point]] = {}
+        for point in points:
+            alike.setdefault(point.kind, []).append(point)
+        spreads = {kind: _pooled(of_kind) for kind, of_kind in alike.items()}
+    settled = {id(point): point.record(spreads.get(point.kind, (0.0, 0))) for point in points}
     counting = [each for record in settled.values() for each in (record, *followers.get(record.visit, ()))]
-    return Settled(counting, [settled[id(point)] for point in elsewhere])
+    return Settled(counting, [settled[id(point)] for point in elsewhere], dict(spreads))
 
 
 def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:
@@ -171,7 +182,7 @@ class _Point:
         compared = np.log(values) if self.is_multiplied else values
         self.variance = float(np.var(compared, ddof=1)) if self.freedom else 0.0
 
-    def record(self, pooled: tuple[float, int]) -> Record:
+    def record(self, pooled: Spread) -> Record:
         """The record that stands for the point; `pooled`: the variance of visits alike, and its freedom."""
         nearest = min(self.visits, key=lambda visit: abs(visit.value - self.value)).record
         root, between = math.sqrt(len(self.visits)), self._between(*pooled)
@@ -189,7 +200,7 @@ class _Point:
 
     def _between(self, variance: float, freedom: int) -> float:
         """Half the width of the interval of the median of visits, in the units of the variance; 0: unknown."""
-        freedom = min(freedom - self.freedom, MOST_POOLED)  # its own are among them
+        freedom = max(0, min(freedom - self.freedom, MOST_POOLED))  # its own are among them
         if freedom + self.freedom == 0:
             return 0.0
         variance = (freedom * variance + self.freedom * self.variance) / (freedom + self.freedom)
@@ -197,7 +208,7 @@ class _Point:
         return t_reach(factor * math.sqrt(variance / (self.freedom + 1)), freedom + self.freedom)
 
 
-def _pooled(points: Sequence[_Point]) -> tuple[float, int]:
+def _pooled(points: Sequence[_Point]) -> Spread:
     """The variance between visits of points that are alike, and its freedom.
 
     The median over the points, so that one that was disturbed does not widen all: of a variance with f degrees of
