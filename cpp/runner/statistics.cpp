@@ -40,8 +40,8 @@ double student(double z, double freedom) {
 }
 
 // By how much the variance of "below the median", counted over all values, grows because neighbours resemble
-// each other: 1 + 2 Σ ρ_k of that sign, for a process that remembers only its last value. Its own correlation ρ
-// follows from that of the signs, which needs no moments: ρ_sign = (2/π) asin ρ.
+// each other: 1 + 2 Σ ρ_k of that sign, for a process that remembers only its last value. Its own correlation
+// ρ follows from that of the signs, which needs no moments: ρ_sign = (2/π) asin ρ.
 double sign_inflation(const std::vector<double>& values, double median) {
     const double n = static_cast<double>(values.size());
     double same = 0, pairs = 0;
@@ -110,13 +110,13 @@ MedianInterval median_interval(const std::vector<double>& values, double normal_
     interval.median_s = quantile(sorted, 0.5);
     const double inflation = sign_inflation(values, interval.median_s);
     interval.effective = n / inflation;
-    double half =
-        student(normal_quantile, std::max(4.0, std::floor(interval.effective) - 1)) * std::sqrt(n * inflation) / 2;
+    double half = student(normal_quantile, std::max(4.0, std::floor(interval.effective) - 1)) *
+                  std::sqrt(n * inflation) / 2;
     if (n >= least_batch * static_cast<double>(least_batches)) {
         const auto batches = std::min(most_batches, static_cast<long>(n / least_batch));
         const double between = batch_inflation(values, interval.median_s, static_cast<std::size_t>(batches));
-        half = std::max(half, student(normal_quantile, static_cast<double>(batches - 1)) *
-                                  std::sqrt(n * between) / 2);
+        half = std::max(
+            half, student(normal_quantile, static_cast<double>(batches - 1)) * std::sqrt(n * between) / 2);
     }
     // Order statistics around the median (Le Boudec, Performance Evaluation, theorem 2.1), ranks from 1.
     const double low_rank = std::max(1.0, std::floor(n / 2 - half));
@@ -135,7 +135,8 @@ double quantile(const std::vector<double>& sorted, double level) {
 
 // Set aside are
 //  1. a sample during which the system preempted a rank;
-//  2. where disturbances lengthen, a stretch (a neighbour busy for a while): windows whose medians stand apart
+//  2. where disturbances lengthen, a stretch (a neighbour busy for a while): windows whose medians stand
+//  apart
 //     from the quietest ones.
 // A single long sample stays: it does not move a median, and the median without it would be another.
 std::vector<bool> disturbed(const std::vector<Sample>& samples, Disturbance disturbance) {

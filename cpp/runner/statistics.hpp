@@ -25,9 +25,9 @@ struct MedianInterval {
 // Between so many standard deviations on either side lie 96 and 99 % of normal values.
 constexpr double normal_96 = 2.053749, normal_99 = 2.575829;
 
-// The median of `values` (at least one, in the order of time) and an interval that holds the true one: wider by
-// what neighbours have in common, as their signs and the means of batches tell, whichever is more. At 96 % it
-// holds the true median 95 times in 100 even if a stopping rule has waited for a narrow one.
+// The median of `values` (at least one, in the order of time) and an interval that holds the true one: wider
+// by what neighbours have in common, as their signs and the means of batches tell, whichever is more. At 96 %
+// it holds the true median 95 times in 100 even if a stopping rule has waited for a narrow one.
 MedianInterval median_interval(const std::vector<double>& values, double normal_quantile = normal_96);
 
 inline const std::vector<double> quantile_levels = {0.01, 0.05, 0.25, 0.75, 0.95, 0.99};

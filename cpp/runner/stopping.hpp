@@ -28,7 +28,7 @@ struct StoppingRule {
 
   private:
     bool is_interval_narrow(const std::vector<Sample>& samples, double elapsed_s);
-    long next_look_ = 0;  // samples
+    long next_look_ = 0;     // samples
     long narrow_looks_ = 0;  // in a row
 };
 

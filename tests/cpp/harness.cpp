@@ -3,8 +3,8 @@
 //   summarise VALUE:PREEMPTED …          → summary
 //   stop TOLERANCE LEAST LEAST_S BUDGET_S LEAST_IN_BUDGET MOST STEP_S VALUE …   → what the rule has reached,
 //   and after how many samples, a step of time each; −1: never
-//   stop_each FILE LENGTH TOLERANCE LEAST   → the same rule on every stream of doubles, LENGTH long, in the file:
-//   after how many samples it stops (all of them: never), and the interval then
+//   stop_each FILE LENGTH TOLERANCE LEAST   → the same rule on every stream of doubles, LENGTH long, in the
+//   file: after how many samples it stops (all of them: never), and the interval then
 #include <cmath>
 #include <fstream>
 #include <iostream>
