@@ -61,7 +61,8 @@ struct Kernel {
     Kernel& to_leader() { return leader_receives = true, *this; }
     Kernel& to_follower() { return follower_receives = true, *this; }
     Kernel& working() { return works = true, *this; }
-    Kernel& subtracting() { return disturbance = Disturbance::either, *this; }
+    // Work alone is subtracted.
+    Kernel& subtracting() { return disturbance = Disturbance::either, working(); }
     Kernel& up_to(long bytes) { return largest_B = bytes, *this; }
     Kernel& in_windows() { return windowed = true, *this; }
     Kernel& in_pieces_of(long repetitions) { return piece = repetitions, *this; }

@@ -28,8 +28,8 @@ double run(Pair& pair, long repetitions) {
 // Above the usual eager limits a call waits for the other side: no overhead any more.
 constexpr long eager_B = 1024;
 
-const RegisterKernel registered(
-    "send_overhead", Kernel(run).to_follower().working().subtracting().up_to(eager_B).in_pieces_of(16));
+const RegisterKernel registered("send_overhead",
+                                Kernel(run).to_follower().subtracting().up_to(eager_B).in_pieces_of(16));
 
 }  // namespace
 }  // namespace hockney::kernel_send_overhead
