@@ -78,6 +78,7 @@ def test_intervals_of_least_squares_are_those_of_the_textbook() -> None:
     assert (alpha.low, alpha.high) == pytest.approx((1.1 - width, 1.1 + width), rel=1e-5)
 
 
+@pytest.mark.thorough
 def test_intervals_of_hockney_cover_the_truth_as_often_as_they_say() -> None:
     rng = np.random.default_rng(5)
     hits = np.zeros(2)

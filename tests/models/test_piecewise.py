@@ -190,6 +190,7 @@ def test_one_disturbed_size_makes_no_regime_and_bends_none(place: int, factor: f
     assert [note for note in found.notes if "set aside" in note and f"{factor:.3g} times" in note] == found.notes
 
 
+@pytest.mark.thorough
 def test_a_disturbed_size_beside_noise_rarely_makes_a_regime() -> None:
     rng = np.random.default_rng(7)
     more = 0

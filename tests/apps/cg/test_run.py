@@ -54,6 +54,7 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.one_mpi
 def test_a_wrong_residual_is_told_and_ends_with_1(mpi: Mpi) -> None:
     # As in tests/runner/apps/test_cg.py: rounding grows where nothing replaces the residual.
     words = ["--size", "100x100", "--ranks", "1", "--repetitions", "1", "--iterations", "1000"]

@@ -184,6 +184,7 @@ def test_a_layout_left_out_says_nothing_of_itself() -> None:
     assert left_out_s == pytest.approx(truth_s, rel=1e-6)
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     planted = {
         "pack_setup_s": SETUP_S,

@@ -61,6 +61,7 @@ def test_intervals_are_those_of_curve_fit_with_students_t() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     runs = 200
     fits = [fit_law("amdahl", Times(COUNTS, noisy(strong(COUNTS, 0.05), seed))) for seed in range(runs)]

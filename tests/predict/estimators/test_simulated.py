@@ -65,6 +65,7 @@ def test_four_times_the_ranks(table: pd.DataFrame, system: System) -> None:
     assert (made.time_s < made.high_s).all()
 
 
+@pytest.mark.thorough
 def test_points_among_training_are_covered_as_claimed(table: pd.DataFrame, system: System) -> None:
     left_out = np.random.default_rng(7).random(len(table)) < 0.3
     made = simulated(training(table[~left_out], system)).predict(asked(table[left_out]))

@@ -172,6 +172,7 @@ def simulated(
     return machine(*entries)
 
 
+@pytest.mark.thorough
 def test_no_more_false_alarms_than_promised() -> None:
     """200 pairs of one truth: a diff finds any difference in at most 5 %, with and without points.
 
@@ -198,6 +199,7 @@ def test_changes_of_15_percent_are_found() -> None:
     assert differ >= 0.9 * compared
 
 
+@pytest.mark.thorough
 def test_of_what_is_found_beside_real_changes_the_promised_share_is_false() -> None:
     """Half of the localities are 15 % slower; in the others nothing changed."""
     rng = np.random.default_rng(20261123)

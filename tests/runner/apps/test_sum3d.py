@@ -94,7 +94,7 @@ def check(session: Session, grid: Grid, split: str, packed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "ranks", [pytest.param(n, marks=pytest.mark.one_mpi) if n > 6 else n for n in sorted(GRIDS)]
+    "ranks", [pytest.param(n, marks=pytest.mark.one_mpi) if n > 3 else n for n in sorted(GRIDS)]
 )
 def test_every_element_arrives_whatever_the_grid(session: Session, ranks: int) -> None:
     for grid in GRIDS[ranks]:
