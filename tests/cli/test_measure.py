@@ -33,7 +33,10 @@ def hockney(*arguments: str) -> Any:
 
 def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
     campaign, machine, page = tmp_path / "demo", tmp_path / "machine.json", tmp_path / "report.html"
-    measured = hockney("measure", *TINY, "--mpi", str(mpi.wrapper), "-o", str(campaign))
+    # What loggp needs, too.
+    operations = "pingpong,bandwidth,send_overhead,receive_overhead"
+    words = ("--operations", operations, "--mpi", str(mpi.wrapper), "-o", str(campaign))
+    measured = hockney("measure", *TINY, *words)
     assert measured["measured"] == measured["records"] > 20
     assert measured["failures"] == []
     fitted = hockney("fit", str(campaign), "-o", str(machine))
@@ -97,6 +100,7 @@ def test_more_ranks_than_cores_is_said_and_marked(mpi: Mpi, tmp_path: Path) -> N
     assert Campaign.open(campaign).launches()[0]["bind_to"] == "none"
 
 
+@pytest.mark.one_mpi
 def test_an_interrupt_keeps_what_was_measured_and_leaves_nothing_running(mpi: Mpi, tmp_path: Path) -> None:
     campaign = tmp_path / "c"
     argv = [

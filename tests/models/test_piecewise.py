@@ -216,7 +216,7 @@ def test_a_break_with_three_sizes_on_either_side_is_found_within_its_gap(place: 
     assert np.allclose(predict(found, size), time, rtol=1e-9)
 
 
-@pytest.mark.parametrize("highest", [3.0, 12.0])
+@pytest.mark.parametrize("highest", [3.0, pytest.param(12.0, marks=pytest.mark.thorough)])
 def test_a_gap_that_a_jump_crosses_is_predicted_no_worse_than_by_interpolation(highest: float) -> None:
     size = 4.0 ** np.arange(12)
     rng = np.random.default_rng(2)

@@ -26,6 +26,7 @@ def _lines(folder: Path, name: str) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize(
     "words",
     [

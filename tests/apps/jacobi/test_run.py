@@ -24,6 +24,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     return call
 
 
+@pytest.mark.one_mpi
 def test_it_runs_scales_and_is_kept(run: Run, mpi: Mpi, tmp_path: Path) -> None:
     code, out, _ = run(
         *("--mpi", str(mpi.wrapper), "--cells", "20x16x12", "--ranks", "1,2,4", "--halo", "overlap"),
