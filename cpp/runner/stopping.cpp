@@ -9,7 +9,6 @@ namespace {
 // looked at is of 99 %, two looks in a row must find it narrow, and it must stand on enough independent
 // samples: then the final one of 95 % holds the true median as often as it says (tests/cpp/test_coverage.py).
 constexpr long least_looks = 2;
-constexpr double least_effective = 40;
 
 }  // namespace
 

@@ -16,6 +16,8 @@ struct StoppingRule {
     Disturbance disturbance = Disturbance::lengthens;
     long least = 1;
     double least_s = 0;
+    // Independent samples that say as much as those behind the interval.
+    double least_effective = 40;
     // The time that may be used up, with at least `least_in_budget` samples.
     double budget_s = 0;
     long least_in_budget = 1;

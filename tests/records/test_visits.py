@@ -96,7 +96,31 @@ def test_few_samples_at_the_level_are_none(rng: np.random.Generator) -> None:
     short = level_visit(rng, is_slow, 1e-6)
     short.reference_s[:2] = [FAST_S, FAST_S]
     short.group_begins[1:] = [begin - 5 for begin in short.group_begins[1:]]
-    assert samples_at(short, levels_of(usual)).size == 0
+    slow = [level_visit(rng, ~quiet(), 1e-6) for _ in range(2)]
+    assert samples_at(short, levels_of([*usual, *slow])).size == 0
+
+
+def test_one_level_has_all_samples_and_a_disturbed_reference_costs_none(rng: np.random.Generator) -> None:
+    noisy = level_visit(rng, quiet(), 1e-6)
+    noisy.reference_s[3] *= 1.5
+    visits = [noisy, *(level_visit(rng, quiet(), 1e-6) for _ in range(3))]
+    assert samples_at(noisy, levels_of(visits)).tolist() == noisy.samples
+
+
+def test_disturbed_samples_do_not_count_at_a_level(rng: np.random.Generator) -> None:
+    is_slow = quiet(20)
+    is_slow[8:14] = True
+    record = level_visit(rng, is_slow, 1e-6, disturbed_at=[0, 69, 100])
+    levels = levels_of([record, *(level_visit(rng, quiet(), 1e-6) for _ in range(3))])
+    assert samples_at(record, levels).tolist() == [*record.samples[1:69], *record.samples[140:]]
+
+
+def test_a_launch_at_another_level_leaves_the_point_to_those_that_met_it(rng: np.random.Generator) -> None:
+    visits = [level_visit(rng, quiet(), 1e-6, repetition=launch) for launch in (0, 1)]
+    visits.append(level_visit(rng, ~quiet(), 1e-6, repetition=2))
+    settled = settle(visits, levels_of(visits))
+    assert [record.repetition for record in settled.records] == [0, 1]
+    assert settled.elsewhere == []
 
 
 def test_a_shared_core_has_no_levels(rng: np.random.Generator) -> None:

@@ -137,6 +137,8 @@ Repeated repeat(const Repetitions& repetitions, MPI_Comm comm, const std::functi
     StoppingRule rule;
     rule.tolerance = repetitions.tolerance;
     rule.least = rule.least_in_budget = repetitions.least;
+    // A repetition of an application takes long: as many as asked for are enough.
+    rule.least_effective = static_cast<double>(repetitions.least);
     // A narrow interval of too short a time may be luck, but nothing disturbs a simulation.
     rule.least_s = is_simulated ? 0 : least_budget_share * repetitions.budget_s;
     rule.budget_s = repetitions.budget_s;

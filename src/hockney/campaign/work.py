@@ -51,6 +51,8 @@ MORE_VISITED = 1.2
 """A series is settled as a whole again when it has so many times the visits."""
 FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S = 0.1, 2.0, 15.0
 """Before visits that wait for a level, which lasts from some tenths of a second to ten seconds and more."""
+OFTEN = 0.1
+"""Where all levels are asked for: those that hold this share of the time."""
 DISAGREEMENT = 1.15
 """Ratio of the times of two visits of a point at one level above which it is visited again."""
 
@@ -107,6 +109,8 @@ class Work:
     _known: float = 0.0
     _spreads: dict[Ranks, Spread] = field(default_factory=dict)
     _settled_at: dict[Key, int] = field(default_factory=dict)
+    _times_s: dict[int, list[float]] = field(default_factory=dict)
+    """The time of each visit, by its identity, at the level asked for; none where it was at another."""
     _random: Random = field(default_factory=lambda: Random(0))
 
     @classmethod
@@ -170,10 +174,11 @@ class Work:
         self._references += len(record.reference_s)
         if self._references >= MORE_REFERENCES * self._known:
             before, self.levels, self._known = self.levels, levels_of(self._heard), self._references
-            ranks = ranks_of(record)
-            was = self._choice(before[ranks]) if ranks in before else None
-            now = self._choice(self.levels[ranks]) if ranks in self.levels else None
-            if was is not None and now is not None and not was.holds(now.reference_s):
+            self._times_s.clear()
+            pairs = [
+                (self._choice(before[of]), self._choice(now)) for of, now in self.levels.items() if of in before
+            ]
+            if any(was is not None and now is not None and not was.holds(now.reference_s) for was, now in pairs):
                 self._settled_at.clear()
                 for series, of_series in self.seen.items():
                     self._settle(series, next(iter(of_series)))
@@ -199,19 +204,29 @@ class Work:
     def counting(self, key: Key, size_B: int) -> int:
         """How many visits of a point count: those that met the level asked for, or of all levels the rarest."""
         visits = self.seen.get(key, {}).get(size_B, [])
-        choices = [self._choice]
+        met = len(self._met(key, size_B))
         if self.plan.level == "all" and visits:
-            choices = [at(place) for place in range(len(self.levels.get(ranks_of(visits[0]), ())))] or choices
-        met = min(len(visit_times(visits, self.levels, to)) for to in choices)
+            levels = self.levels.get(ranks_of(visits[0]), ())
+            often = [at(place) for place, level in enumerate(levels) if level.share >= OFTEN]
+            met = min((len(visit_times(visits, self.levels, to)) for to in often), default=met)
         return met + self.visits[key, size_B] - len(visits)
+
+    def _met(self, key: Key, size_B: int) -> list[float]:
+        """Times of visits that met the level asked for, or, where levels are all asked for, the common one."""
+        times_s = []
+        for visit in self.seen.get(key, {}).get(size_B, []):
+            if id(visit) not in self._times_s:
+                self._times_s[id(visit)] = visit_times([visit], self.levels, self._choice)
+            times_s += self._times_s[id(visit)]
+        return times_s
 
     def elsewhere(self) -> list[tuple[Key, int]]:
         """Points that were never met at the level asked for."""
         return [
             (key, size_B)
-            for key, points in self.done.items()
-            for size_B in points
-            if not self.counting(key, size_B)
+            for key in self.largest_B
+            for size_B in self.done.get(key, {})
+            if not self._met(key, size_B)
         ]
 
     def next_point(self) -> tuple[Key, int] | None:
@@ -284,7 +299,7 @@ class Work:
         visits = self.seen.get(key, {}).get(size_B, [])
         if len(visits) < 2 or self.visits[key, size_B] >= self.plan.visits + MORE_VISITS:
             return False
-        times_s = visit_times(visits, self.levels, self._choice)
+        times_s = self._met(key, size_B)
         return len(times_s) > 1 and max(times_s) > DISAGREEMENT * min(times_s)
 
     def _coarse(self) -> Iterator[tuple[Key, int]]:

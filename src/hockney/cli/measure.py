@@ -27,6 +27,7 @@ with later():
     from hockney.records import table
     from hockney.records.folder import Campaign
     from hockney.records.record import Record
+    from hockney.records.visits import CHOICES
 
 NOT_OF_EFFECTS = (
     *("pairs", "off_cache", "window", "visits", "algorithms", "rank_counts", "root", "segments_B", "radices"),
@@ -81,7 +82,7 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
     finally:
         # An interrupt too leaves a table of what there is.
         if records := campaign.records():
-            table.write(table.from_records(records), campaign.table)
+            table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
     answers = [record for record in campaign.effects() if record.answer or record.not_measurable]
     _finish(output, plan, outcome, records, len(answers), json)
 

@@ -27,9 +27,11 @@ def add_levels(
     `records`: those behind each entry.
     """
     levels = contents.levels
+    # A visit without references may have been at any level, and one with a wrong payload measured nothing.
+    visits = [record for record in contents.records if record.verified is not False and record.reference_s]
     most = max((len(of_ranks) for of_ranks in levels.values()), default=1)
-    others = [_at(_other(contents.choice, place), contents, fitted) for place in range(most - 1)]
-    mixture = fitted(settle(contents.records, {}).records) if others else {}
+    others = [_at(_other(contents.choice, place), visits, contents, fitted) for place in range(most - 1)]
+    mixture = fitted(settle(visits, {}).records) if others else {}
     for words, entry in entries.items():
         ranks = [of for of in dict.fromkeys(map(ranks_of, records.get(words, ()))) if of in levels]
         entry.level = _pooled([contents.choice(levels[of]) for of in ranks])
@@ -41,9 +43,9 @@ def add_levels(
             entry.any_level = _of(mixture[words], entry, None)
 
 
-def _at(choice: Choice, contents: Contents, fitted: Fitted) -> Mapping[Words, Entry]:
+def _at(choice: Choice, visits: Sequence[Record], contents: Contents, fitted: Fitted) -> Mapping[Words, Entry]:
     """Entries of what was met at that level."""
-    settled = settle(contents.records, contents.levels, choice)
+    settled = settle(visits, contents.levels, choice)
     missed = set(map(id, settled.elsewhere))
     there = [record for record in settled.records if id(record) not in missed]
     return fitted(there) if there else {}

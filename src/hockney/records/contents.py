@@ -15,7 +15,7 @@ from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
 from hockney.records.record import Record
-from hockney.records.visits import CHOICES, Choice, Levels, Settled, levels_of, settle
+from hockney.records.visits import Choice, Levels, Settled, choice_of, levels_of, settle
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,7 @@ def read(path: Path) -> Contents:
     launches, failures = campaign.launches(), campaign.failures()
     levels = levels_of(records)
     plan = _plan(campaign)
-    wanted = "common" if isinstance(plan, RequestError) else plan.get("level")
-    choice = next((chosen for name, chosen in CHOICES.items() if name == wanted), common)
+    choice = common if isinstance(plan, RequestError) else choice_of(plan)
     settled = settle(records, levels, choice)
     right = [record for record in records if record.verified is not False]
     # A visit whose payload came out wrong has no time, so that another visit of its point may count.

@@ -10,6 +10,7 @@ import io
 import os
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,8 +20,9 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED
 from hockney.records.folder import Campaign
+from hockney.records.levels import common
 from hockney.records.record import Record, Statistic
-from hockney.records.visits import levels_of, settle
+from hockney.records.visits import Choice, choice_of, levels_of, settle
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
 """Columns that every file has, in this order."""
@@ -39,14 +41,16 @@ _COPIED = tuple(name for name in (*REQUIRED, *OPTIONAL) if name in Record.model_
 _TRUTH = {"true": True, "false": False, "1": True, "0": False, "": None}
 
 
-def from_records(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
+def from_records(
+    records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = (), choice: Choice = common
+) -> pd.DataFrame:
     """Tidy rows of `records`, times in seconds.
 
     A row is what the visits of one point in one launch come to (`hockney.records.visits`). A record whose payload
     came out wrong gets no row.
     """
     right = [record for record in records if record.verified is not False]
-    return rows_of(settle(right, levels_of(right)).records, launches)
+    return rows_of(settle(right, levels_of(right), choice).records, launches)
 
 
 def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
@@ -144,7 +148,10 @@ def load(path: Path) -> pd.DataFrame:
     """
     if path.is_dir():
         campaign = Campaign.open(path)
-        frame = from_records(campaign.records(), campaign.launches())
+        plan: dict[str, Any] = {}
+        with suppress(RequestError):  # only fits need the plan
+            plan = campaign.plan()
+        frame = from_records(campaign.records(), campaign.launches(), choice_of(plan))
         frame.attrs["warnings"] = list(campaign.warnings)
         return frame
     if not path.exists():

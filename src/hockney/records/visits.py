@@ -16,7 +16,7 @@ from operator import attrgetter
 import numpy as np
 
 from hockney import _core
-from hockney.records.columns import VISITED
+from hockney.records.columns import POINT, VISITED
 from hockney.records.levels import Array, Level, common, find_levels, quietest
 from hockney.records.record import Record, Wanted
 from hockney.statistics import t_reach
@@ -45,6 +45,7 @@ SUBTRACTED = ("send_overhead",)
 """Operations whose time is the difference of two."""
 
 _point = attrgetter(*VISITED)
+_same = attrgetter(*POINT)
 ranks_of = attrgetter("system", "mpi", "variant", "mapping", "nodes", "ppn", "ranks", "pair")
 
 
@@ -52,7 +53,8 @@ ranks_of = attrgetter("system", "mpi", "variant", "mapping", "nodes", "ppn", "ra
 class Settled:
     """The records that count, one a point and launch, each with the other statistics of its samples behind it.
 
-    `elsewhere` holds those of points that were never met at the level asked for: all their samples count.
+    `elsewhere` holds those of points that no launch met at the level asked for: all their samples count. Where
+    another launch met it, the record of one that did not is left out.
     `spreads`: how far visits differ, for each kind of points.
     """
 
@@ -92,9 +94,15 @@ def settle(
         for point in points:
             alike.setdefault(point.kind, []).append(point)
         spreads = {kind: _pooled(of_kind) for kind, of_kind in alike.items()}
-    settled = {id(point): point.record(spreads.get(point.kind, (0.0, 0))) for point in points}
+    missed = set(map(id, elsewhere))
+    met = {_same(point.visits[0].record) for point in points if id(point) not in missed}
+    settled = {
+        id(point): point.record(spreads.get(point.kind, (0.0, 0)))
+        for point in points
+        if id(point) not in missed or _same(point.visits[0].record) not in met
+    }
     counting = [each for record in settled.values() for each in (record, *followers.get(record.visit, ()))]
-    return Settled(counting, [settled[id(point)] for point in elsewhere], dict(spreads))
+    return Settled(counting, [settled[id(point)] for point in elsewhere if id(point) in settled], dict(spreads))
 
 
 def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:
@@ -112,6 +120,11 @@ def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:
     return {ranks: of_ranks for ranks, of_ranks in levels.items() if of_ranks}
 
 
+def choice_of(plan: Mapping[str, object]) -> Choice:
+    """The level that a campaign's plan asks for; older plans ask for none, and get the common one."""
+    return next((choice for name, choice in CHOICES.items() if name == plan.get("level")), common)
+
+
 def at(place: int) -> Choice:
     """The level at that place, the fastest being 0."""
     return lambda levels: levels[place] if place < len(levels) else None
@@ -120,20 +133,25 @@ def at(place: int) -> Choice:
 def samples_at(record: Record, levels: Levels, choice: Choice = common) -> Array:
     """The samples of a visit that lie at the chosen level of its ranks, shape (n,).
 
-    All of them where its ranks have no levels; none where there are fewer than `LEAST_SAMPLES`.
+    All where its ranks have no levels, or one. Otherwise those that were disturbed are left out, and there
+    are none of a visit of which fewer than `LEAST_SAMPLES`, and less than half, lie there.
     """
     samples = np.asarray(record.samples, dtype=np.float64)
     of_ranks = levels.get(ranks_of(record), ())
-    if not of_ranks or not record.reference_s:
-        return samples
-    level = choice(of_ranks)
-    if level is None:
+    level = choice(of_ranks) if of_ranks else None
+    if of_ranks and level is None:
         return samples[:0]
+    if level is None or len(of_ranks) == 1 or not record.reference_s:
+        return samples
     begins = [*record.group_begins, samples.size]
     ends = zip(begins[:-1], begins[1:], record.reference_s[:-1], record.reference_s[1:], strict=False)
-    inside = [samples[first:last] for first, last, *both in ends if all(map(level.holds, both))]
-    chosen = np.concatenate(inside) if inside else samples[:0]
-    return chosen if chosen.size >= min(LEAST_SAMPLES, samples.size) else samples[:0]
+    is_there = np.zeros(samples.size, dtype=bool)
+    for first, last, *both in ends:
+        is_there[first:last] = all(map(level.holds, both))
+    if np.all(is_there):
+        return samples
+    is_there[record.disturbed_at] = False
+    return samples[is_there if np.count_nonzero(is_there) >= min(LEAST_SAMPLES, (samples.size + 1) // 2) else []]
 
 
 @dataclass(frozen=True)
@@ -156,8 +174,8 @@ def _visits_at(records: Sequence[Record], levels: Levels, choice: Choice) -> lis
             # All of it counts, and so does what the runner said of it, without the samples that were disturbed.
             low, high = record.value if record.low is None else record.low, record.high or record.value
             visits.append(_Visit(record, samples, record.value, low, high))
-        elif samples.size:
-            visits.append(_Visit(record, samples, *_core.median_interval(samples.tolist())))
+        elif samples.size and (interval := _core.median_interval(samples.tolist()))[0] > 0:
+            visits.append(_Visit(record, samples, *interval))
     return visits
 
 
