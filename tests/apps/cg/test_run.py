@@ -13,6 +13,8 @@ from tests.command_line import run_hockney
 from hockney.apps.cg.solution import read
 from hockney.runner.mpi import Mpi
 
+pytestmark = pytest.mark.one_mpi  # what verbs do with answers is the same; tests/runner/apps ask every MPI
+
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 
 
@@ -24,7 +26,6 @@ def where(mpi: Mpi) -> list[str]:
     return ["--mpi", str(mpi.wrapper), *(["--platform", str(PLATFORM)] if mpi.kind == "smpi" else [])]
 
 
-@pytest.mark.one_mpi
 def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     folder, picture = tmp_path / "runs", tmp_path / "c.svg"
     study = ["--size", "16x12", "--ranks", "1,2", "--grid", "all", "--repetitions", "1"]
@@ -54,7 +55,6 @@ def test_a_study_and_its_files(mpi: Mpi, tmp_path: Path) -> None:
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.one_mpi
 def test_a_wrong_residual_is_told_and_ends_with_1(mpi: Mpi) -> None:
     # As in tests/runner/apps/test_cg.py: rounding grows where nothing replaces the residual.
     words = ["--size", "100x100", "--ranks", "1", "--repetitions", "1", "--iterations", "1000"]

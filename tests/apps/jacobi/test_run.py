@@ -11,6 +11,8 @@ from tests.command_line import outcome
 
 from hockney.runner.mpi import Mpi
 
+pytestmark = pytest.mark.one_mpi  # what verbs do with answers is the same; tests/runner/apps ask every MPI
+
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -24,7 +26,6 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     return call
 
 
-@pytest.mark.one_mpi
 def test_it_runs_scales_and_is_kept(run: Run, mpi: Mpi, tmp_path: Path) -> None:
     code, out, _ = run(
         *("--mpi", str(mpi.wrapper), "--cells", "20x16x12", "--ranks", "1,2,4", "--halo", "overlap"),

@@ -15,6 +15,8 @@ from tests.command_line import run_hockney
 from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
 
+pytestmark = pytest.mark.one_mpi  # what verbs do with answers is the same; tests/runner/apps ask every MPI
+
 MACHINE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
 PLATFORM = Path(__file__).parents[3] / "machines" / "platforms" / "fat_tree_256.xml"
 QUICK = ("--iterations", "3")
