@@ -22,12 +22,14 @@ from hockney.records.folder import Campaign
 from hockney.runner.mpi import Mpi
 from hockney.terminal import loading
 
+AWAY = "points were not met at the level asked for"
 TINY = ["--quick", "--budget", "0.02s", "--visits", "1", "--ranks", "2"]
 
 
 def hockney(*arguments: str) -> Any:
     done = run_hockney(*arguments, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
+    # Where the machine leaves its common level for long, `measure` says so and exits with 4.
+    assert done.returncode == 0 or (done.returncode == 4 and AWAY in done.stdout), done.stdout + done.stderr
     return json.loads(done.stdout)
 
 
@@ -38,7 +40,7 @@ def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
     words = ("--operations", operations, "--mpi", str(mpi.wrapper), "-o", str(campaign))
     measured = hockney("measure", *TINY, *words)
     assert measured["measured"] == measured["records"] > 20
-    assert measured["failures"] == []
+    assert [failure for failure in measured["failures"] if AWAY not in failure] == []
     fitted = hockney("fit", str(campaign), "-o", str(machine))
     assert fitted
     shown = hockney("show", str(machine))
@@ -87,7 +89,10 @@ def test_variants_caches_and_launches_stay_apart(mpi: Mpi, tmp_path: Path) -> No
     ]
     assert launches[1]["argv"][-1] == launches[0]["argv"][-1], "one build serves all variants"
     frame = table.load(campaign)
-    assert len(frame) == len(keys)
+    # A launch that met another level leaves a point to those that were at the common one.
+    told = set(zip(frame["variant"], frame["cache"], frame["bytes"], strict=True))
+    assert told == {(variant, cache, size) for variant, cache, _, size in keys}
+    assert len(frame) <= len(keys)
 
 
 def test_more_ranks_than_cores_is_said_and_marked(mpi: Mpi, tmp_path: Path) -> None:
