@@ -89,10 +89,18 @@ def test_disturbed_samples_of_every_kind_are_told(kind: str) -> None:
         answer = timed(disturbed_at=some)
         said = told(effects=[EffectRecord(effect="matching").model_copy(update={"answer": answer})])
     else:
-        answer = timed(disturbed_at=some)
-        app = AppRecord(operation="ring", ranks=2, parameters={}, time_s=1e-3, answer=answer)
-        said = told(apps=[app])
+        line: dict[str, Any] = {"operation": "ring", "ranks": 2, "parameters": {}, "time_s": 1e-3}
+        line["answer"] = {"verified": True, "disturbed_at": some}
+        # As it comes back from its file.
+        said = told(apps=[AppRecord.model_validate({**line, "samples_s": [1e-3] * 20})])
     # 5 of 80 samples, or of 20.
     assert said.startswith(
         f"Disturbed: {'6.2 %' if kind == 'collective' else '25 %'} of the samples of collectives"
     )
+
+
+def test_visits_of_other_algorithms_and_statistics_are_no_change_of_speed() -> None:
+    slower = [bcast(512, 9e-6, algorithm="linear"), bcast(512, 9e-6, statistic="max_over_ranks", visit="a")]
+    assert "changed its speed" not in told(*QUIET, *slower)
+    again = told(*QUIET, bcast(512, 9e-6))
+    assert "1 of 5 visits were slower than the quietest visit of the same point" in again

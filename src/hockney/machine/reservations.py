@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from hockney.machine.file import Entry
 from hockney.machine.select import title
-from hockney.records.answers import Timed
+from hockney.records.answers import Answer, Timed
+from hockney.records.columns import SERIES, VISITED
 from hockney.records.contents import Contents
 from hockney.records.levels import in_words
 from hockney.records.record import Record
@@ -24,6 +26,9 @@ OUT_OF_LINE = 1.5
 """Ratio to the times of both next larger sizes above which a reader is warned."""
 LEVEL_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, above which a reader is warned."""
+
+
+_series, _visited = attrgetter(*SERIES), attrgetter(*VISITED)
 
 
 def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
@@ -129,13 +134,13 @@ def _levels(contents: Contents) -> str:
 def _drift(visits: Sequence[Record]) -> str:
     """Visits without references whose intervals are far apart: the machine itself changed in between."""
     visits = [record for record in visits if not record.reference_s]
-    best: dict[tuple[object, ...], Record] = {}
+    best: dict[object, Record] = {}
     for record in visits:
-        before = best.setdefault(_visit_key(record), record)
+        before = best.setdefault(_visited(record), record)
         if record.value < before.value:
-            best[_visit_key(record)] = record
+            best[_visited(record)] = record
     ratios = [
-        record.low / (best[_visit_key(record)].high or record.low) for record in visits if record.low is not None
+        record.low / (best[_visited(record)].high or record.low) for record in visits if record.low is not None
     ]
     changed = [ratio for ratio in ratios if ratio > LEVEL_CHANGE]
     if not changed:
@@ -180,14 +185,24 @@ def _of_others(contents: Contents) -> list[str]:
         )
         for record in collectives
     ]
-    answers = [(app.operation, app.answer) for app in contents.apps]
-    answers += [(effect.effect, effect.answer) for effect in contents.effects if effect.answer is not None]
+    # An application's answer is read back as it was written, without a type of its own.
     others += [
-        _Other(name, said.time_s, said.low_s, said.high_s, len(said.samples_s), len(said.disturbed_at))
-        for name, said in answers
-        if isinstance(said, Timed)
+        _Other(
+            app.operation, app.time_s, app.low_s, app.high_s, len(app.samples_s), len(_disturbed_at(app.answer))
+        )
+        for app in contents.apps
+    ]
+    others += [
+        _Other(effect.effect, said.time_s, said.low_s, said.high_s, len(said.samples_s), len(said.disturbed_at))
+        for effect in contents.effects
+        if isinstance(said := effect.answer, Timed)
     ]
     return list(filter(None, [_set_aside(others), _uncertain(others), _out_of_line(collectives)]))
+
+
+def _disturbed_at(answer: Answer) -> Sequence[int]:
+    indices = getattr(answer, "disturbed_at", ())
+    return indices if isinstance(indices, list) else ()
 
 
 def _call(record: Record) -> str:
@@ -218,17 +233,9 @@ def _uncertain(others: Sequence[_Other]) -> str:
 
 def _out_of_line(records: Sequence[Record]) -> str:
     """Sizes that take much longer than both of the next larger ones: no protocol does that."""
-    series: dict[tuple[object, ...], list[Record]] = {}
+    series: dict[object, list[Record]] = {}
     for record in records:
-        fixed = (
-            record.variant,
-            record.mapping,
-            record.algorithm,
-            record.segment_bytes,
-            record.radix,
-            record.root,
-        )
-        series.setdefault((record.operation, record.ranks, record.repetition, *fixed), []).append(record)
+        series.setdefault(_series(record), []).append(record)
     lonely = []
     for of_series in series.values():
         ordered = sorted(of_series, key=lambda record: record.bytes)
@@ -244,11 +251,6 @@ def _out_of_line(records: Sequence[Record]) -> str:
         f"times as long as the next two larger sizes, such as {_call(worst)} at {format_bytes(worst.bytes)}. "
         "Measure them again before a decision rests on them."
     )
-
-
-def _visit_key(record: Record) -> tuple[object, ...]:
-    where = (record.system, record.mpi, record.mapping, record.variant, record.pair, record.cache)
-    return (*where, record.operation, record.bytes, record.repetition)
 
 
 def _spread(records: Sequence[Record]) -> str:
