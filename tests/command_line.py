@@ -6,13 +6,17 @@ Tests of what happens at the very start (the environment, what is imported) begi
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from hockney.cli import main
+
+AWAY = "points were not met at the level asked for"
 
 
 def run_hockney(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -33,3 +37,16 @@ def outcome(*words: str | Path) -> tuple[int, str, str]:
     """The same for tests that take it apart: exit code, standard output, standard error."""
     done = run_hockney(*map(str, words))
     return done.returncode, done.stdout, done.stderr
+
+
+def campaign_answer(done: subprocess.CompletedProcess[str]) -> Any:
+    """What a `hockney measure … --json` that succeeded says, wherever the machine was meanwhile.
+
+    Where it leaves its common level for longer than the verb waits, the verb says so and exits with 4: no failure
+    of what tests on a real machine are about.
+    """
+    answer: Any = json.loads(done.stdout)
+    assert "failures" in answer, done.stdout + done.stderr
+    answer["failures"] = [text for text in answer["failures"] if AWAY not in text]
+    assert done.returncode == 0 or (done.returncode == 4 and not answer["failures"]), done.stdout + done.stderr
+    return answer

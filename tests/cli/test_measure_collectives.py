@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import campaign_answer, run_hockney
 
 from hockney import _core
 from hockney.records import table
@@ -30,11 +30,15 @@ def hockney(*arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
+def measured(*arguments: str) -> Any:
+    return campaign_answer(run("measure", *arguments))
+
+
 def test_all_algorithms_in_one_launch_with_their_data_checked(mpi: Mpi, tmp_path: Path) -> None:
     campaign = tmp_path / "c"
     asked = ["--operations", "bcast,allreduce,barrier", "--ranks", "2", "--sizes", "8,16KiB"]
     words = [*TINY, *asked, "--algorithms", "default,ours", "--mpi", str(mpi.wrapper), "-o", str(campaign)]
-    told = hockney("measure", *words)
+    told = measured(*words)
     assert told["failures"] == []
     records = Campaign.open(campaign).records()
     assert {r.verified for r in records} == {True}
@@ -111,7 +115,7 @@ def test_time_that_is_over_before_the_first_point_is_said(mpi: Mpi, tmp_path: Pa
 
 def test_counts_beyond_an_int_are_a_limitation_of_the_library(mpi: Mpi, tmp_path: Path) -> None:
     asked = ["--operations", "allreduce", "--ranks", "2", "--sizes", "8,8GiB", "--mpi", str(mpi.wrapper)]
-    told = hockney("measure", *TINY, *asked, "-o", str(tmp_path / "c"))
+    told = measured(*TINY, *asked, "-o", str(tmp_path / "c"))
     assert [text.partition(": ")[2] for text in told["limitations"]] == [
         "MPI_allreduce counts elements with an int: 2147483648 are too many"
     ]
@@ -123,7 +127,7 @@ def test_a_simulated_fat_tree_follows_the_closed_forms(tmp_path: Path) -> None:
     """16 ranks under one leaf switch: every message takes the same time, two links and nothing shared."""
     asked = ["--operations", "pingpong,bcast,barrier", "--algorithms", "ours", "--rank-counts", "2,16"]
     where = ["--mpi", "smpi", "--platform", str(PLATFORM), "--ranks", "16", "--sizes", "8,64KiB"]
-    told = hockney("measure", *asked, *where, "-o", str(tmp_path / "c"))
+    told = measured(*asked, *where, "-o", str(tmp_path / "c"))
     assert told["failures"] == []
     assert any("simulated" in text for text in told["warnings"])
     frame = table.load(tmp_path / "c")
@@ -168,7 +172,7 @@ def test_256_simulated_ranks_follow_the_closed_forms_across_switches(tmp_path: P
         "--sizes",
         "8",
     ]
-    told = hockney("measure", *asked, *where, "--budget", "0.1ms", "-o", str(tmp_path / "c"))
+    told = measured(*asked, *where, "--budget", "0.1ms", "-o", str(tmp_path / "c"))
     assert told["failures"] == []
     times = simulated_us(table.load(tmp_path / "c"), 256)
     one_us = times["pingpong", "default", 8]

@@ -41,7 +41,8 @@ def machine(hosts: TwoHosts, mpi: Mpi, folder: Path, slots: int, variant: str, w
     measure += ["--bind-to", "none", "--variant", told, "-o", campaign, "--json", *words]
     for command in (hosts.inside(measure), [*hockney, "fit", campaign, "-o", str(path), "--json"]):
         done = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        # 4: the machine left its common level for longer than the verb waits.
+        assert done.returncode in (0, 4), done.stdout + done.stderr
     return json.loads(path.read_text(encoding="utf-8"))
 
 

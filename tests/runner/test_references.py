@@ -16,7 +16,8 @@ POINTS = ("measure", "--ranks", "2", "--sizes", "8,64KiB", "--quick", "--visits"
 
 def answers(mpi: Mpi, folder: Path, *words: str) -> list[dict[str, Any]]:
     done = run_hockney(*words, "--mpi", str(mpi.wrapper), "-o", str(folder))
-    assert done.returncode == 0, done.stdout + done.stderr
+    # 4: the machine left its common level for longer than the verb waits.
+    assert done.returncode in (0, 4), done.stdout + done.stderr
     kept = [json.loads(line) for name in ("records", "effects", "apps") for line in _lines(folder, name)]
     return [{**record, **record.get("answer", {})} for record in kept]
 

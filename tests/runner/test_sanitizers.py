@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import run_hockney
+from tests.command_line import campaign_answer, run_hockney
 
 from hockney.records.answers import Timed
 from hockney.runner import build
@@ -56,8 +55,7 @@ def sanitized(mpi: Mpi, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytes
 def measured(mpi: Mpi, folder: Path, *words: str) -> Any:
     """What a campaign says at its end; a runner that was stopped by a sanitizer is one of its failures."""
     done = run_hockney("measure", "--mpi", str(mpi.wrapper), "-o", str(folder), *TINY, *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    answer = json.loads(done.stdout)
+    answer = campaign_answer(done)
     assert answer["measured"] > 0
     return answer
 
