@@ -85,12 +85,13 @@ class MpiLibrary(_MachineFilePart):
 
 
 class Point(_MachineFilePart):
-    """One measured size: median over launches and pairs, and the interval that covers all of them."""
+    """One measured size: median over launches and pairs, and a 95 % interval, which holds that of each pair."""
 
     size_B: int = Field(ge=0)
     time_s: float = Field(gt=0)
     low_s: float | None = None
     high_s: float | None = None
+    freedom: float | None = Field(default=None, gt=0, description="degrees of freedom behind the interval")
     records: int | None = Field(default=None, description="measurements combined: launches × pairs")
     samples: int | None = Field(default=None, description="timed samples behind them, where known")
     disturbed: int | None = Field(default=None, description="samples set aside as disturbed, where known")
@@ -116,7 +117,8 @@ def series_of(points: Sequence[Point]) -> Series:
     time_s = np.array([point.time_s for point in points])
     low_s = np.array([point.time_s if point.low_s is None else point.low_s for point in points])
     high_s = np.array([point.time_s if point.high_s is None else point.high_s for point in points])
-    return Series({}, size_B, time_s, low_s, high_s)
+    freedom = np.array([np.nan if point.freedom is None else point.freedom for point in points])
+    return Series({}, size_B, time_s, low_s, high_s, freedom=freedom)
 
 
 class Measurements(_MachineFilePart):
