@@ -135,6 +135,16 @@ def test_a_certain_but_small_difference_explains_no_level() -> None:
     assert causes_of(SLOW_IS_RARE, usual + slow) == ["", NOT_SEEN]
 
 
+def test_who_looks_at_more_causes_asks_more_of_each() -> None:
+    # Five visits all above five others: 1 in 252 by chance, less than 1 in 100, more than 1 in 600.
+    alone = [
+        (time_s, {"waited_s": 0.01 * (number + 1)}) for number, time_s in enumerate([FAST_S] * 5 + [SLOW_S] * 5)
+    ]
+    assert causes_of(SLOW_IS_RARE, [visit(*each) for each in alone])[1].startswith("goes with waiting")
+    with_others = [visit(time_s, USUAL | causes) for time_s, causes in alone]
+    assert causes_of(SLOW_IS_RARE, with_others) == ["", NOT_SEEN]
+
+
 @pytest.mark.parametrize("count", [0, 1, LEAST_VISITS - 1])
 def test_few_visits_say_nothing(count: int, rng: np.random.Generator) -> None:
     usual = [visit(FAST_S, noisy(rng)) for _ in range(60)]
