@@ -109,7 +109,9 @@ def test_the_entry_is_of_the_common_level_and_the_others_stand_beside_it(
 def test_what_goes_with_a_level_is_said_wherever_the_level_is(tmp_path: Path, visits: list[Record]) -> None:
     usual, other = ({"span_s": 0.5, "involuntary_switches": switches} for switches in (1, 50))
     told = [
-        record.model_copy(update={"causes": Causes(**(other if record.reference_s[0] == OTHER_S else usual))})
+        record.model_copy(
+            update={"causes": Causes.model_validate(other if record.reference_s[0] == OTHER_S else usual)}
+        )
         for record in visits
     ]
     cause = "goes with involuntary context switches (100 per second, 2 per second at the common level)"

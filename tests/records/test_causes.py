@@ -136,10 +136,10 @@ def test_a_certain_but_small_difference_explains_no_level() -> None:
 
 
 def test_who_looks_at_more_causes_asks_more_of_each() -> None:
-    # Five visits all above five others: 1 in 252 by chance, less than 1 in 100, more than 1 in 600.
-    alone = [
-        (time_s, {"waited_s": 0.01 * (number + 1)}) for number, time_s in enumerate([FAST_S] * 5 + [SLOW_S] * 5)
-    ]
+    # Six visits all above six others: 1 in 924 by chance.
+    order = [(FAST_S, 4), (SLOW_S, 9), (FAST_S, 1), (SLOW_S, 11), (FAST_S, 5), (SLOW_S, 8)]
+    order += [(FAST_S, 2), (SLOW_S, 12), (FAST_S, 6), (SLOW_S, 7), (FAST_S, 3), (SLOW_S, 10)]
+    alone = [(time_s, {"waited_s": 0.01 * rank}) for time_s, rank in order]
     assert causes_of(SLOW_IS_RARE, [visit(*each) for each in alone])[1].startswith("goes with waiting")
     with_others = [visit(time_s, USUAL | causes) for time_s, causes in alone]
     assert causes_of(SLOW_IS_RARE, with_others) == ["", NOT_SEEN]
@@ -171,6 +171,17 @@ def test_only_visits_that_lie_wholly_at_a_level_count(rng: np.random.Generator) 
     assert causes_of(SLOW_IS_RARE, usual + hardly)[1].startswith("goes with")
 
 
+def test_each_level_is_compared_with_the_common_one_alone(rng: np.random.Generator) -> None:
+    rare = Level(1e-6, 0.9e-6, 1.1e-6, 0.05, 20)
+    waited_s = [(FAST_S, 0.005)] * 30 + [(SLOW_S, 0.1)] * 20 + [(1e-6, 0.4)] * 20
+    visits = [visit(time_s, noisy(rng) | {"waited_s": each_s}) for time_s, each_s in waited_s]
+    _, *said = causes_of((*SLOW_IS_RARE, rare), visits)
+    assert said == [
+        f"goes with waiting for a busy processor ({share} of the time, 1% of the time at the common level)"
+        for share in ("20%", "80%")
+    ]
+
+
 def test_other_ranks_do_not_explain_a_level(rng: np.random.Generator) -> None:
     usual = [visit(FAST_S, noisy(rng)) for _ in range(30)]
     others = [visit(SLOW_S, noisy(rng, **PLANTED), pair="2-3") for _ in range(30)]
@@ -190,6 +201,22 @@ def test_what_goes_with_nothing_is_hardly_ever_named(rng: np.random.Generator) -
             causes |= {name: float(round(causes[name])) for name in ("involuntary_switches", "migrations")}
             causes["frequency_Hz"] = 3e9 * float(rng.lognormal(0, 0.2))
             visits.append(visit(SLOW_S if number % 3 == draw % 3 else FAST_S, causes))
+        named += causes_of(SLOW_IS_RARE, visits)[1] != NOT_SEEN
+    assert named / draws <= 0.05
+
+
+@pytest.mark.parametrize("memory", [0.7, 0.95])
+def test_what_lasts_as_long_as_levels_do_is_hardly_ever_named(memory: float, rng: np.random.Generator) -> None:
+    draws, count, named = 200, 100, 0
+    for _ in range(draws):
+        # A level that is left now and then for some 20 visits, and work that comes and goes as slowly by itself.
+        is_slow, busy = np.zeros(count, dtype=bool), np.zeros(count)
+        for now in range(1, count):
+            is_slow[now] = is_slow[now - 1] ^ (rng.random() < (1 / 20 if is_slow[now - 1] else 1 / 60))
+            busy[now] = memory * busy[now - 1] + np.sqrt(1 - memory**2) * rng.normal()
+        waited_s = 0.1 * SPAN_S * np.exp(busy)
+        pairs = zip(is_slow, waited_s, strict=True)
+        visits = [visit(SLOW_S if slow else FAST_S, {"waited_s": float(each_s)}) for slow, each_s in pairs]
         named += causes_of(SLOW_IS_RARE, visits)[1] != NOT_SEEN
     assert named / draws <= 0.05
 

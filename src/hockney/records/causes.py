@@ -3,24 +3,29 @@
 Visits that lie at a level are compared with those at the common level of the same ranks. A cause goes with the
 level if the slower visits have more of it (less of the clock frequency):
 
-- by the one-sided test of Mann and Whitney, at `SIGNIFICANCE` divided by the number of causes that are compared;
+- by the one-sided test of Mann and Whitney, at `SIGNIFICANCE` divided by the number of causes that are compared,
+  with as many visits as would say as much if neighbours were not alike (Bartlett, 1935);
 - by its `factor` in the mean, and by its `least` difference: less would not be felt.
 
 Otherwise the cause was not seen: nothing differs, visits are few, or nothing was recorded. Both may come from a
-third thing, and neighbouring visits are alike: "goes with" says that they come together.
+third thing: "goes with" says that they come together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from hockney.records.levels import Array, Level, common, undisturbed
 from hockney.records.record import Causes, Record
 from hockney.records.visits import Levels, Ranks, ranks_of
+
+Mask = NDArray[np.bool_]
 
 SIGNIFICANCE = 0.01
 LEAST_VISITS = 5
@@ -55,13 +60,15 @@ class Cause:
         value: float | None = getattr(causes, self.field)
         return value if value is None or not self.is_per_second else value / causes.span_s
 
-    def differs(self, slower: Array, faster: Array, significance: float) -> bool:
-        """Whether the slower visits have more of it (or less, where less is slow) than the faster ones."""
-        more, less = (faster, slower) if self.is_slow_where_less else (slower, faster)
-        difference = more.mean() - less.mean()
-        if difference < self.least or more.mean() < self.factor * less.mean():
-            return False
-        return bool(stats.mannwhitneyu(more, less, alternative="greater").pvalue < significance)
+    def differs(self, values: Array, is_slower: Mask, significance: float) -> bool:
+        """Whether the slower visits have more of it (or less, where less is slow) than the faster ones.
+
+        `values`: of all visits, shape (n,), in the order of time.
+        """
+        is_more = ~is_slower if self.is_slow_where_less else is_slower
+        more, less = values[is_more].mean(), values[~is_more].mean()
+        is_felt = more - less >= self.least and more >= self.factor * less
+        return bool(is_felt and _p_value(values, is_more) < significance)
 
 
 CAUSES = (
@@ -96,10 +103,8 @@ def with_causes(levels: Levels, records: Iterable[Record]) -> dict[Ranks, list[L
 
 def _named(levels: Sequence[Level], visits: Sequence[Record]) -> list[Level]:
     usual = common(levels)
-    causes = {
-        level: [visit.causes for visit in visits if visit.causes and _is_at(level, visit)] for level in levels
-    }
-    return [level if level is usual else replace(level, cause=_cause(level, usual, causes)) for level in levels]
+    met = [(level, visit.causes) for visit in visits for level in levels if visit.causes and _is_at(level, visit)]
+    return [level if level is usual else replace(level, cause=_cause(level, usual, met)) for level in levels]
 
 
 def _is_at(level: Level, visit: Record) -> bool:
@@ -108,23 +113,51 @@ def _is_at(level: Level, visit: Record) -> bool:
     return bool(there) and float(np.mean(there)) >= WHOLLY
 
 
-def _cause(level: Level, usual: Level, causes: Mapping[Level, Sequence[Causes]]) -> str:
-    """What goes with the level, in words."""
+def _cause(level: Level, usual: Level, met: Sequence[tuple[Level, Causes]]) -> str:
+    """What goes with the level, in words; `met`: which level each visit lay at, in the order of time."""
     compared = []
     for cause in CAUSES:
-        here, there = (_known(cause, causes[each]) for each in (level, usual))
-        if min(here.size, there.size) >= LEAST_VISITS:
-            compared.append((cause, here, there))
+        known = [
+            (at, value) for at, causes in met if at in (level, usual) and (value := cause.of(causes)) is not None
+        ]
+        values, is_here = (
+            np.array([value for _, value in known]),
+            np.array([at is level for at, _ in known], dtype=bool),
+        )
+        if min(np.count_nonzero(is_here), np.count_nonzero(~is_here)) >= LEAST_VISITS:
+            compared.append((cause, values, is_here))
     is_slower = level.reference_s > usual.reference_s
     seen = [
-        f"{cause.words} ({cause.written(float(here.mean()))}, {cause.written(float(there.mean()))} at the common "
-        "level)"
-        for cause, here, there in compared
-        if cause.differs(*((here, there) if is_slower else (there, here)), SIGNIFICANCE / len(compared))
+        f"{cause.words} ({cause.written(float(values[is_here].mean()))}, "
+        f"{cause.written(float(values[~is_here].mean()))} at the common level)"
+        for cause, values, is_here in compared
+        if cause.differs(values, is_here if is_slower else ~is_here, SIGNIFICANCE / len(compared))
     ]
     return f"goes with {' and '.join(seen)}" if seen else NOT_SEEN
 
 
-def _known(cause: Cause, causes: Iterable[Causes]) -> Array:
-    values = [cause.of(of_visit) for of_visit in causes]
-    return np.array([value for value in values if value is not None])
+def _p_value(values: Array, is_more: Mask) -> float:
+    """The chance that those values lie so far above the others, if only time goes by: one-sided."""
+    p = stats.mannwhitneyu(values[is_more], values[~is_more], alternative="greater").pvalue
+    freedom = max(values.size / _inflation(values, is_more) - 2, 1.0)
+    return float(stats.t.sf(stats.norm.isf(p) * math.sqrt((freedom + 2) / values.size), freedom))
+
+
+def _inflation(values: Array, is_more: Mask) -> float:
+    """By how much the variance of the test grows because neighbours are alike: 1 + 2 Σ ρ_k(level) ρ_k(rank).
+
+    The ranks are those within each level: what goes with a level must not count as likeness of neighbours.
+    """
+    rank = stats.rankdata(values)
+    rank[is_more] -= rank[is_more].mean()
+    rank[~is_more] -= rank[~is_more].mean()
+    both = _autocorrelation(rank) * _autocorrelation(is_more - is_more.mean())
+    return max(1.0, 1 + 2 * float(both.sum()))
+
+
+def _autocorrelation(centred: Array) -> Array:
+    """The correlation with what comes k values later, k = 1 … n − 1; shape (n − 1,)."""
+    products = np.correlate(centred, centred, mode="full")[centred.size - 1 :]
+    # Values that are all alike have none.
+    rho: Array = products[1:] / (products[0] or 1.0)
+    return rho
