@@ -143,6 +143,7 @@ class EntryLevel(_MachineFilePart):
     reference_s: float = Field(gt=0, description="what is timed as a reference: 8 B one way, or a barrier")
     share: float = Field(ge=0, le=1, description="of the references of the campaign")
     stay: float = Field(ge=0, description="references in a row, the median of its stays")
+    cause: str = Field(default="", description="what goes with it, or that nothing does; empty: not compared")
 
 
 class OtherLevel(_MachineFilePart):
