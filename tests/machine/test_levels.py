@@ -158,6 +158,24 @@ def test_where_there_is_one_level_any_level_says_so(tmp_path: Path, words: tuple
     assert "one level of the machine only" in err
 
 
+def test_the_summary_is_of_the_model_that_is_asked_for(tmp_path: Path, visits: list[Record]) -> None:
+    path = tmp_path / "m.json"
+    # Twice as steep from 64 KiB on: one line has another bandwidth than the last of several.
+    steeper = [
+        visit.model_copy(update={"value": time_s, "low": time_s, "high": time_s, "samples": [time_s] * 60})
+        if visit.bytes >= 65536 and (time_s := 3 * visit.value)
+        else visit
+        for visit in visits
+    ]
+    save(machine_of(tmp_path / "c", steeper), path)
+    usual, straight = (
+        outcome("show", path, "--format", "summary", *words)[1].splitlines()
+        for words in ((), ("--model", "least_squares"))
+    )
+    assert (usual[0].split("— ")[1], straight[0].split("— ")[1]) == ("piecewise", "least_squares")
+    assert usual[1:3] != straight[1:3]
+
+
 def test_without_references_there_is_no_level(tmp_path: Path) -> None:
     bare = [
         record.model_copy(update={"reference_s": [], "reference_iqr_s": [], "group_begins": []})

@@ -54,12 +54,13 @@ class Settled:
     """The records that count, one a point and launch, each with the other statistics of its samples behind it.
 
     `elsewhere` holds those of points that no launch met at the level asked for: all their samples count. Where
-    another launch met it, the record of one that did not is left out.
+    another launch met it, the record of one that did not is left out, and is one of `left_out` instead.
     `spreads`: how far visits differ, for each kind of points.
     """
 
     records: list[Record] = field(default_factory=list)
     elsewhere: list[Record] = field(default_factory=list)
+    left_out: list[Record] = field(default_factory=list)
     spreads: dict[Ranks, Spread] = field(default_factory=dict)
 
 
@@ -102,7 +103,12 @@ def settle(
         if id(point) not in missed or _same(point.visits[0].record) not in met
     }
     counting = [each for record in settled.values() for each in (record, *followers.get(record.visit, ()))]
-    return Settled(counting, [settled[id(point)] for point in elsewhere if id(point) in settled], dict(spreads))
+    return Settled(
+        counting,
+        [settled[id(point)] for point in elsewhere if id(point) in settled],
+        [point.visits[0].record for point in elsewhere if id(point) not in settled],
+        dict(spreads),
+    )
 
 
 def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:
