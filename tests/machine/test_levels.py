@@ -158,6 +158,16 @@ def test_where_there_is_one_level_any_level_says_so(tmp_path: Path, words: tuple
     assert "one level of the machine only" in err
 
 
+def test_points_of_another_level_are_no_strangers_there(tmp_path: Path) -> None:
+    """A single visit without an interval is the same record at its level as at the common one."""
+    bare = visit(8, OTHER_S).model_copy(update={"low": None, "high": None})
+    (entry,) = machine_of(tmp_path / "c", [*everywhere(USUAL_S, 2), *everywhere(OTHER_S, 1), bare]).point_to_point
+    assert [point.size_B for point in entry.measurements.points if point.elsewhere] == [8]
+    (other,), mixture = entry.other_levels, entry.any_level
+    assert mixture is not None
+    assert not [point for point in (*other.points, *mixture.points) if point.elsewhere]
+
+
 def test_the_summary_is_of_the_model_that_is_asked_for(tmp_path: Path, visits: list[Record]) -> None:
     path = tmp_path / "m.json"
     # Twice as steep from 64 KiB on: one line has another bandwidth than the last of several.

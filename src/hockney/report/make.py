@@ -13,11 +13,12 @@ from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.machine.build import fitted
 from hockney.machine.file import Machine, load
+from hockney.machine.levels import level_remark, mixture
 from hockney.machine.reservations import reservations
 from hockney.machine.system import System
 from hockney.models.base import models, preferred_model
 from hockney.models.over_ranks.points import collectives_in, points
-from hockney.records.contents import Contents, read
+from hockney.records.contents import Contents, at_any_level, read
 from hockney.records.folder import write_atomically
 from hockney.records.keys import POINT_TO_POINT
 from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
@@ -85,16 +86,22 @@ def make(
     machine: Machine | None = None,
     progress: Callable[[str], None] = lambda _: None,
     systems: Sequence[System] = (),
+    *,
+    any_level: bool = False,
 ) -> Report:
     """The report of a campaign folder or tidy table; the fits are those of `machine`, or made here if it is None.
 
-    `systems` describe the placement of ranks; without them, the launches do. Applications are predicted from
+    `systems` describe the placement of ranks; without them, the launches do. With `any_level`, times and fits are
+    those of all levels of the machine together, and so are those of `machine`. Applications are predicted from
     `machine`, otherwise from the folder's machine.json, otherwise from the fits made here.
     RequestError if nothing was measured, if `machine` was fitted to other launches, or if the table has no row of
     a system.
     """
     progress(f"reading {path.name}")
     contents = _read(path)
+    if any_level:
+        contents = at_any_level(contents)
+        machine = None if machine is None else mixture(machine)
     frame, apps, launches = contents.frame, contents.apps, contents.launches
     missing = _unmeasured(contents)
     places = Places(frame, systems, launches)
@@ -148,7 +155,7 @@ def make(
         sections += [network] if network else []
         page_warnings += places.notes
         of_apps = applications(
-            apps, _basis(path, given, machine, launches, page_warnings) if apps else None, progress
+            apps, _basis(path, given, machine, launches, page_warnings, any_level) if apps else None, progress
         )
         sections += of_apps.sections
         page_warnings += of_apps.warnings
@@ -253,6 +260,7 @@ def _basis(
     fitted: Machine | None,
     launches: Sequence[Mapping[str, Any]],
     page_warnings: list[str],
+    any_level: bool,
 ) -> Basis | None:
     """The machine that predicts applications: the given file, the folder's own, or the fits of this page.
 
@@ -264,7 +272,7 @@ def _basis(
     own = path / MACHINE
     if own.is_file():
         try:
-            return Basis(load(own), MACHINE, of_id)
+            return Basis(mixture(load(own)) if any_level else load(own), MACHINE, of_id)
         except RequestError as error:
             page_warnings.append(f"{MACHINE} of the folder is not used: {error.message}")
     return None if fitted is None else Basis(fitted, "the fits of this page", of_id)
@@ -368,5 +376,5 @@ def _part(curve: MessageCurve, context: Context, *, drawn: bool) -> SectionPart:
         ]
     part.overheads = tables.overheads(curve)
     fit_notes = [f"{model}: {note}" for model, fit in curve.fits.items() for note in fit.notes]
-    part.notes = [*curve.entry.notes, *fit_notes]
+    part.notes = [*filter(None, [level_remark(curve.entry)]), *curve.entry.notes, *fit_notes]
     return part
