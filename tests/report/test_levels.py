@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import outcome
-from tests.machine.test_levels import OTHER_S, SIZES, USUAL_S, campaign, everywhere, law
+from tests.machine.test_levels import OTHER_S, SIZES, USUAL_S, campaign, everywhere, law, visit
 
 from hockney.machine.build import build
 from hockney.machine.file import save
@@ -75,3 +75,19 @@ def test_one_level_has_no_mixture(tmp_path: Path, words: tuple[str, ...]) -> Non
     assert code == 2
     assert "one level of the machine only" in err
     assert not (tmp_path / "r.html").exists()
+
+
+def test_marked_points_are_counted_and_listed(tmp_path: Path) -> None:
+    stranger = visit(8, OTHER_S)
+    source = campaign(tmp_path / "c", [*everywhere(USUAL_S, 3), *everywhere(OTHER_S, 1), stranger])
+    _, out, _ = outcome("report", source, "-o", tmp_path / "r.html", "--json")
+    said = f"1 of {len(SIZES) + 1} points are marked: 1 of another level of the machine than the rest."
+    assert json.loads(out)["warnings"].count(said) == 1
+    text = page(tmp_path / "r.html")
+    assert text.count(said) == 1
+    assert "pingpong, locality cache, cache warm, 8 B another level" in text.split("Marked points")[-1]
+
+
+def test_without_marked_points_there_is_no_such_section(measured: Path, tmp_path: Path) -> None:
+    outcome("report", measured, "-o", tmp_path / "r.html")
+    assert "Marked points" not in page(tmp_path / "r.html")

@@ -14,6 +14,7 @@ from hockney.errors import RequestError
 from hockney.machine.build import fitted
 from hockney.machine.file import Machine, load
 from hockney.machine.levels import level_remark, mixture
+from hockney.machine.marks import marks_of
 from hockney.machine.reservations import reservations
 from hockney.machine.system import System
 from hockney.models.base import models, preferred_model
@@ -21,7 +22,7 @@ from hockney.models.over_ranks.points import collectives_in, points
 from hockney.records.contents import Contents, at_any_level, read
 from hockney.records.folder import write_atomically
 from hockney.records.keys import POINT_TO_POINT
-from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
+from hockney.report import collectives, effects, figures, marked, points_csv, provenance, tables, topology
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves
 from hockney.report.drawn import write_file
@@ -153,6 +154,8 @@ def make(
         sections += effects.sections(measured)
         network = topology.section(machine.topology if machine is not None else "", page_warnings)
         sections += [network] if network else []
+        of_points = marked.section(marks_of(machine.point_to_point if machine is not None else [], contents))
+        sections += [of_points] if of_points else []
         page_warnings += places.notes
         of_apps = applications(
             apps, _basis(path, given, machine, launches, page_warnings, any_level) if apps else None, progress
