@@ -150,7 +150,7 @@ def test_the_quietest_level_where_the_plan_asks_for_it(tmp_path: Path) -> None:
 
 def test_any_level_is_the_mixture(tmp_path: Path) -> None:
     visits = [*everywhere(USUAL_S, 2), *everywhere(OTHER_S, 2)]
-    mixture = at_any_level(machine_of(tmp_path / "c", visits))
+    (mixture,) = at_any_level(machine_of(tmp_path / "c", visits))
     # The median of two times and two that are 3.2 times as long lies in the middle.
     assert at_64KiB(mixture) == pytest.approx(2.1 * law(65536), rel=0.01)
 
@@ -192,6 +192,34 @@ def test_where_there_is_one_level_any_level_says_so(tmp_path: Path, words: tuple
     code, _, err = outcome(*words, path, "--any-level")
     assert code == 2
     assert "one level of the machine only" in err
+
+
+def test_points_of_another_level_are_no_strangers_there(tmp_path: Path) -> None:
+    """A single visit without an interval is the same record at its level as at the common one."""
+    bare = visit(8, OTHER_S).model_copy(update={"low": None, "high": None})
+    (entry,) = machine_of(tmp_path / "c", [*everywhere(USUAL_S, 2), *everywhere(OTHER_S, 1), bare]).point_to_point
+    assert [point.size_B for point in entry.measurements.points if point.elsewhere] == [8]
+    (other,), mixture = entry.other_levels, entry.any_level
+    assert mixture is not None
+    assert not [point for point in (*other.points, *mixture.points) if point.elsewhere]
+
+
+def test_the_summary_is_of_the_model_that_is_asked_for(tmp_path: Path, visits: list[Record]) -> None:
+    path = tmp_path / "m.json"
+    # Twice as steep from 64 KiB on: one line has another bandwidth than the last of several.
+    steeper = [
+        visit.model_copy(update={"value": time_s, "low": time_s, "high": time_s, "samples": [time_s] * 60})
+        if visit.bytes >= 65536 and (time_s := 3 * visit.value)
+        else visit
+        for visit in visits
+    ]
+    save(machine_of(tmp_path / "c", steeper), path)
+    usual, straight = (
+        outcome("show", path, "--format", "summary", *words)[1].splitlines()
+        for words in ((), ("--model", "least_squares"))
+    )
+    assert (usual[0].split("— ")[1], straight[0].split("— ")[1]) == ("piecewise", "least_squares")
+    assert usual[1:3] != straight[1:3]
 
 
 def test_without_references_there_is_no_level(tmp_path: Path) -> None:

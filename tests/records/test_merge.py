@@ -55,6 +55,19 @@ def test_a_shared_record_is_taken_once(tmp_path: Path) -> None:
     assert len(again.launches()) == 2
 
 
+def test_a_shared_record_that_was_numbered_on_is_taken_once(tmp_path: Path) -> None:
+    a, b = (make(tmp_path / name, (8, 0, 1e-6)) for name in ("a", "b"))
+    ab = merge([a, b], tmp_path / "ab").path
+    again = merge([ab, b], tmp_path / "abb")
+    assert [(record.launch, record.repetition) for record in again.records()] == [("a", 0), ("b", 1)]
+
+
+def test_repetitions_of_one_source_that_are_alike_are_all_kept(tmp_path: Path) -> None:
+    a = make(tmp_path / "a", (8, 0, 1e-6), (8, 1, 1e-6))
+    b = make(tmp_path / "b", (16, 0, 1e-6))
+    assert len(merge([a, b], tmp_path / "ab").records()) == 3
+
+
 def test_runs_and_answers_about_effects_are_kept_too(tmp_path: Path) -> None:
     paths = []
     for name in ("a", "b"):

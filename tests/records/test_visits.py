@@ -115,6 +115,18 @@ def test_disturbed_samples_do_not_count_at_a_level(rng: np.random.Generator) -> 
     assert samples_at(record, levels).tolist() == [*record.samples[1:69], *record.samples[140:]]
 
 
+def test_disturbed_samples_of_all_visits_at_the_level_are_counted(rng: np.random.Generator) -> None:
+    is_slow = quiet(20)
+    is_slow[8:14] = True
+    # Of the first, 1 and 69 lie in groups at the level; 100 lies at the other.
+    partly = level_visit(rng, is_slow, 1e-6, disturbed=3, disturbed_at=[1, 69, 100])
+    visits = [partly, *(level_visit(rng, quiet(), 1e-6, disturbed=5, disturbed_at=[*range(5)]) for _ in range(3))]
+    (point,) = settle(visits, levels_of(visits)).records
+    assert point.disturbed == 2 + 3 * 5
+    unknown = [level_visit(rng, quiet(), 1e-6) for _ in range(3)]
+    assert settle(unknown, levels_of(unknown)).records[0].disturbed is None
+
+
 def test_a_launch_at_another_level_leaves_the_point_to_those_that_met_it(rng: np.random.Generator) -> None:
     visits = [level_visit(rng, quiet(), 1e-6, repetition=launch) for launch in (0, 1)]
     visits.append(level_visit(rng, ~quiet(), 1e-6, repetition=2))

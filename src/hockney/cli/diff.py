@@ -7,14 +7,16 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
+from hockney.cli._level import AnyLevel
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, answer_no, say, verb
 from hockney.terminal.loading import later
 
 with later():
     from hockney.machine.file import load
+    from hockney.machine.levels import at_any_level
     from hockney.report.views.difference import difference
-    from hockney.report.views.difference_text import as_data, as_tables, heading, summary
+    from hockney.report.views.difference_text import as_data, as_tables, heading, level_warning, summary
 
 
 class DiffOptions(BaseModel):
@@ -31,6 +33,7 @@ class DiffOptions(BaseModel):
             flags=("--check",),
         ),
     ] = False
+    any_level: AnyLevel = False
 
 
 @verb(
@@ -38,17 +41,21 @@ class DiffOptions(BaseModel):
     examples="""
 hockney diff before.json after.json
 hockney diff openmpi-4.json openmpi-5.json --points --check
+hockney diff monday.json tuesday.json --any-level
 hockney diff bluegene_p orfeo_thin --json
 """,
 )
 def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
     """Compare two machines entry by entry, effect by effect: which differences exceed chance.
 
-    Numbers that three launches or more a side measured are judged, all together:
-    at most 5 % of the differences found are expected to be false.
+    Numbers that three launches or more a side measured are judged, all together: at most 5 % of the differences
+    found are expected to be false. Entries are compared at a level of the machine that both met.
     """
     names = str(options.a), str(options.b)
-    machines = load(options.a), load(options.b)
+    first, second = load(options.a), load(options.b)
+    if options.any_level:
+        first, second = at_any_level(first, second)
+    machines = first, second
     compared = difference(*machines, points=options.points)
     if as_json:
         say.json(as_data(names, machines, compared))
@@ -57,6 +64,8 @@ def diff(options: DiffOptions, as_json: JsonOption = False) -> None:
         for table in as_tables(compared):
             say.table(table)
         say.line(summary(compared))
+        if warning := level_warning(compared):
+            say.warn(warning)
     # What B lacks cannot be compared: a check that passed for that would hide a loss.
     if options.check and (compared.of("differs") or compared.only_in_a):
         answer_no()

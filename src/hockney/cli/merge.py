@@ -14,6 +14,7 @@ from hockney.terminal.loading import later
 
 with later():
     from hockney.records import table
+    from hockney.records.contents import Contents, read
     from hockney.records.merge import merge as join
 
 
@@ -33,8 +34,10 @@ def merge(options: MergeOptions, json: JsonOption = False) -> None:
     if len(campaigns) < 2:
         raise RequestError("one campaign cannot be merged", "name at least two campaign folders")
     merged = join(campaigns, output)
-    records, runs, answers = merged.records(), merged.apps(), merged.effects()
-    table.write(table.from_records(records), merged.table)
+    contents = read(output)
+    records, runs, answers = contents.records, contents.apps, contents.effects
+    table.write(contents.frame, merged.table)
+    warnings = [*merged.warnings, *_left_out(contents, merged.table)]
     if json:
         say.json(
             {
@@ -43,13 +46,26 @@ def merge(options: MergeOptions, json: JsonOption = False) -> None:
                 "runs": len(runs),
                 "answers_about_effects": len(answers),
                 "merged": [str(path) for path in campaigns],
-                "warnings": merged.warnings,
+                "warnings": warnings,
             }
         )
         return
-    for text in merged.warnings:
+    for text in warnings:
         say.warn(text)
     parts = [f"{len(records)} records"]
     parts += [f"{len(runs)} runs of applications"] if runs else []
     parts += [f"{len(answers)} answers about effects"] if answers else []
     say.line(f"{', '.join(parts)} of {len(campaigns)} campaigns in {output}; next: `hockney fit {output}`")
+
+
+def _left_out(contents: Contents, written: Path) -> list[str]:
+    """What the table lacks of the records: launches that met other levels of the machine than the common one."""
+    left_out = contents.settled.left_out
+    if not left_out:
+        return []
+    launches = {record.launch or record.repetition for record in left_out}
+    return [
+        f"Fit the folder to have the other levels too: {written.name} is of the machine's common level, and "
+        f"leaves out {len(left_out)} measurements of {len(launches)} launch{'es' if len(launches) > 1 else ''} "
+        "that did not meet them at it, where others did; their samples are in the records"
+    ]

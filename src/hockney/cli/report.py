@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from hockney.cli._level import AnyLevel
 from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
 from hockney.options import Option, flags_written
@@ -16,6 +17,7 @@ from hockney.terminal.loading import later
 with later():
     from hockney.machine.build import build
     from hockney.machine.file import load
+    from hockney.machine.levels import at_any_level
     from hockney.machine.system import find_system
     from hockney.report.app_sections import spoken
     from hockney.report.card.content import content
@@ -58,6 +60,7 @@ class ReportOptions(MeasuredData):
     ] = Field(default_factory=list)
     figures: Annotated[Path | None, Option("Folder for every figure as PNG and SVG.")] = None
     csv: Annotated[Path | None, Option("Folder for one CSV for each configuration.")] = None
+    any_level: AnyLevel = False
 
 
 NOT_ON_CARDS = ("peaks", "machine", "systems", "figures", "csv")
@@ -72,6 +75,7 @@ hockney report demo -o report.html --peak 'InfiniBand=12.5GB/s'
 hockney report demo --machine machine.json --figures figures --csv csv
 hockney report tidy.csv.gz -o published.html --json
 hockney report tidy.csv.gz --system orfeo-epyc
+hockney report demo -o mixture.html --any-level
 hockney report --card machine.json -o card.html
 hockney report --card bluegene_p --json
 """,
@@ -87,13 +91,20 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
     if options.card:
         if unfit := [called for name, called in flags_written(options).items() if name in NOT_ON_CARDS]:
             raise RequestError(f"--card does not take {', '.join(unfit)}", "leave them out, or leave out --card")
-        _card(options.campaign, output, as_json=as_json)
+        _card(options.campaign, output, any_level=options.any_level, as_json=as_json)
         return
     peaks = [Peak.parse(text) for text in options.peaks]
     fitted = None if options.machine is None else load(options.machine)
     systems = [find_system(name) for name in dict.fromkeys(options.systems)]
     with say.status("reading …") as status:
-        page = make(options.campaign, peaks, fitted, progress=lambda name: status(name), systems=systems)
+        page = make(
+            options.campaign,
+            peaks,
+            fitted,
+            progress=lambda name: status(name),
+            systems=systems,
+            any_level=options.any_level,
+        )
         write_html(page, output)
         drawn = [] if options.figures is None else write_figures(page, options.figures)
         tables = [] if options.csv is None else write_csv(page, options.csv)
@@ -127,12 +138,14 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
         say.warn(page.unmeasured)
 
 
-def _card(path: Path, output: Path, *, as_json: bool) -> None:
+def _card(path: Path, output: Path, *, any_level: bool, as_json: bool) -> None:
     if path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")):
         with say.status("fitting …") as status:
             machine = build(path, progress=lambda name: status(f"fitting {name}"))
     else:
         machine = load(path)
+    if any_level:
+        (machine,) = at_any_level(machine)
     card = content(machine)
     write(render(machine, card), output)
     if as_json:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel
 
+from hockney.cli._level import AnyLevel
 from hockney.errors import RequestError
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
@@ -64,9 +65,7 @@ class ShowOptions(BaseModel):
     locality: Annotated[str | None, Option("Only this locality of the two ranks.")] = None
     variant: Annotated[str | None, Option("Only this variant.")] = None
     cache: Annotated[str | None, Option("Only buffers in cache ('warm') or out of it ('off').")] = None
-    any_level: Annotated[
-        bool, Option("Models of all that was measured, whatever the level.", flags=("--any-level",))
-    ] = False
+    any_level: AnyLevel = False
 
 
 @verb(
@@ -86,7 +85,9 @@ def show(options: ShowOptions, as_json: JsonOption = False) -> None:
     if as_json:
         options = options.model_copy(update={"format_": "json"})
     format_, operation = options.format_, options.operation
-    machine = at_any_level(load(options.machine)) if options.any_level else load(options.machine)
+    machine = load(options.machine)
+    if options.any_level:
+        (machine,) = at_any_level(machine)
     is_collective = operation in (*collective_models.names(), COLLECTIVES)
     is_effect = operation in effects_known(machine)
     _refuse_ranks(options, is_collective)

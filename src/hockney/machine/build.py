@@ -66,8 +66,10 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     """
     answers, launches = contents.effects, contents.launches
 
-    def fit_entries(frame: pd.DataFrame, records: Sequence[Record]) -> dict[Words, Entry]:
-        source = _source(contents.path, frame, records, contents.settled.elsewhere)
+    def fit_entries(
+        frame: pd.DataFrame, records: Sequence[Record], elsewhere: Iterable[Record] = ()
+    ) -> dict[Words, Entry]:
+        source = _source(contents.path, frame, records, elsewhere)
         by_words = {}
         for group in _groups(source):
             progress(group[0].name())
@@ -81,8 +83,9 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
 
     frame = with_times(contents.frame)
     only_effects = bool(answers) and not set(frame["operation"]) & set(TRANSFERS)
-    by_words = {} if only_effects else fit_entries(contents.frame, contents.settled.records)
-    add_levels(by_words, _by_words(contents.settled.records), contents, fit_records)
+    settled = contents.settled
+    by_words = {} if only_effects else fit_entries(contents.frame, settled.records, settled.elsewhere)
+    add_levels(by_words, _by_words(settled.records), contents, fit_records)
     entries = list(by_words.values())
     effects = effects_of(answers, progress)
     used = {launch for entry in entries for launch in entry.measurements.launches}

@@ -10,7 +10,7 @@ from hockney.errors import RequestError
 from hockney.machine.file import LEAST_SIZES, Entry, EntryLevel, Machine, Measurements, OtherLevel
 from hockney.records.causes import NOT_SEEN
 from hockney.records.contents import Contents
-from hockney.records.levels import Level
+from hockney.records.levels import ANY_LEVEL, Level
 from hockney.records.record import Record
 from hockney.records.visits import Choice, ranks_of, settle
 from hockney.units import format_time
@@ -89,35 +89,43 @@ def _of(there: Entry | None, entry: Entry, level: EntryLevel | None) -> OtherLev
     )
 
 
-def at_any_level(machine: Machine) -> Machine:
-    """The machine with the models of the mixture, where there are several levels.
+def at_other_level(entry: Entry, other: OtherLevel) -> Entry:
+    """The entry with the models and points of another of its levels, or of the mixture, alone."""
+    measured = entry.measurements
+    return entry.model_copy(
+        update={
+            "fits": other.fits,
+            "measurements": Measurements(
+                campaign=measured.campaign, launches=measured.launches, points=other.points
+            ),
+            "level": other.level,
+            "other_levels": [],
+            "any_level": None,
+        }
+    )
 
-    RequestError where no entry has more than one.
-    """
+
+def mixture(machine: Machine) -> Machine:
+    """The machine with the models of all that was measured, and a warning that says so; of one level as it is."""
     if not any(entry.any_level for entry in machine.point_to_point):
-        raise RequestError(
-            "the machine file knows one level of the machine only",
-            "leave --any-level out; its models hold for it",
-        )
+        return machine
     entries = [
-        entry
-        if entry.any_level is None
-        else entry.model_copy(
-            update={
-                "fits": entry.any_level.fits,
-                "measurements": Measurements(
-                    campaign=entry.measurements.campaign,
-                    launches=entry.measurements.launches,
-                    points=entry.any_level.points,
-                ),
-                "level": None,
-                "other_levels": [],
-                "any_level": None,
-            }
-        )
+        entry if entry.any_level is None else at_other_level(entry, entry.any_level)
         for entry in machine.point_to_point
     ]
-    return machine.model_copy(update={"point_to_point": entries})
+    warnings = [ANY_LEVEL, *machine.provenance.warnings]
+    provenance = machine.provenance.model_copy(update={"warnings": warnings})
+    return machine.model_copy(update={"point_to_point": entries, "provenance": provenance})
+
+
+def at_any_level(*machines: Machine) -> tuple[Machine, ...]:
+    """The `mixture` of each; RequestError where no entry of any of them has more than one level."""
+    if not any(entry.any_level for machine in machines for entry in machine.point_to_point):
+        raise RequestError(
+            f"the machine file{'s know' if len(machines) > 1 else ' knows'} one level of the machine only",
+            "leave --any-level out; the models hold for it",
+        )
+    return tuple(map(mixture, machines))
 
 
 def level_remark(entry: Entry) -> str:

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
 
 from hockney.machine.file import Entry
+from hockney.machine.marks import (
+    DISTURBED_SHARE,
+    UNCERTAIN,
+    MeasuredTime,
+    call,
+    marked,
+    marks_of,
+    of_collectives,
+    of_runs,
+)
 from hockney.machine.select import title
-from hockney.records.answers import Answer, Timed
 from hockney.records.columns import SERIES, VISITED
 from hockney.records.contents import Contents
 from hockney.records.levels import in_words
 from hockney.records.record import Record
 from hockney.units import format_bytes
 
-DISTURBED_SHARE = 0.05
 LAUNCH_SPREAD = 0.05
-"""Shares above which a reader is warned: of samples set aside, and (max − min) / median over launches."""
-UNCERTAIN = 0.1
-"""Half the width of an interval, as a share of its time, above which a reader is warned."""
+"""(max − min) / median over launches above which a reader is warned."""
 OUT_OF_LINE = 1.5
 """Ratio to the times of both next larger sizes above which a reader is warned."""
 LEVEL_CHANGE = 1.25
@@ -44,6 +49,7 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
         _spread(quiet),
         _bare(entries),
         *_of_others(contents),
+        marked(marks_of(entries, contents)),
     )
     said = [str(text) for launch in contents.launches for text in launch.get("warnings") or ()]
     return list(dict.fromkeys([*filter(None, checks), *said]))
@@ -152,64 +158,15 @@ def _drift(visits: Sequence[Record]) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Other:
-    """A time that no message between two ranks took: of a collective, an effect or an application."""
-
-    where: str
-    value_s: float
-    low_s: float | None
-    high_s: float | None
-    samples: int
-    disturbed: int
-
-    @property
-    def half_width(self) -> float:
-        """Half the interval, as a share of the time; 0 where there is none."""
-        if self.low_s is None or self.high_s is None or self.value_s <= 0:
-            return 0.0
-        return (self.high_s - self.low_s) / 2 / self.value_s
-
-
 def _of_others(contents: Contents) -> list[str]:
     """What `_disturbed` and `_wide` say of messages, of everything else; and times out of line."""
-    collectives = [record for record in contents.settled.records if record.statistic == "completion"]
-    others = [
-        _Other(
-            f"{_call(record)}, {format_bytes(record.bytes)}",
-            record.value,
-            record.low,
-            record.high,
-            len(record.samples),
-            len(record.disturbed_at),
-        )
-        for record in collectives
-    ]
-    # An application's answer is read back as it was written, without a type of its own.
-    others += [
-        _Other(
-            app.operation, app.time_s, app.low_s, app.high_s, len(app.samples_s), len(_disturbed_at(app.answer))
-        )
-        for app in contents.apps
-    ]
-    others += [
-        _Other(effect.effect, said.time_s, said.low_s, said.high_s, len(said.samples_s), len(said.disturbed_at))
-        for effect in contents.effects
-        if isinstance(said := effect.answer, Timed)
-    ]
-    return list(filter(None, [_set_aside(others), _uncertain(others), _out_of_line(collectives)]))
+    collectives = list(of_collectives(contents))
+    others = [time for _, time in collectives] + list(of_runs(contents))
+    records = [record for record, _ in collectives]
+    return list(filter(None, [_set_aside(others), _uncertain(others), _out_of_line(records)]))
 
 
-def _disturbed_at(answer: Answer) -> Sequence[int]:
-    indices = getattr(answer, "disturbed_at", ())
-    return indices if isinstance(indices, list) else ()
-
-
-def _call(record: Record) -> str:
-    return " ".join(filter(None, [record.operation, record.algorithm, f"on {record.ranks} ranks"]))
-
-
-def _set_aside(others: Sequence[_Other]) -> str:
+def _set_aside(others: Sequence[MeasuredTime]) -> str:
     samples, disturbed = sum(other.samples for other in others), sum(other.disturbed for other in others)
     if not samples or disturbed / samples <= DISTURBED_SHARE:
         return ""
@@ -220,7 +177,7 @@ def _set_aside(others: Sequence[_Other]) -> str:
     )
 
 
-def _uncertain(others: Sequence[_Other]) -> str:
+def _uncertain(others: Sequence[MeasuredTime]) -> str:
     wide = [other for other in others if other.half_width > UNCERTAIN]
     if not wide:
         return ""
@@ -248,7 +205,7 @@ def _out_of_line(records: Sequence[Record]) -> str:
     worst = max(lonely, key=lambda record: record.value)
     return (
         f"Out of line: {len(lonely)} of {len(records)} points of collectives take more than {OUT_OF_LINE:g} "
-        f"times as long as the next two larger sizes, such as {_call(worst)} at {format_bytes(worst.bytes)}. "
+        f"times as long as the next two larger sizes, such as {call(worst)} at {format_bytes(worst.bytes)}. "
         "Measure them again before a decision rests on them."
     )
 

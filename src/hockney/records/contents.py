@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hockney.records.app_record import AppRecord
 from hockney.records.causes import with_causes
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
-from hockney.records.levels import common
+from hockney.records.levels import ANY_LEVEL, common, in_words
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, Settled, choice_of, levels_of, settle
 
@@ -61,13 +62,10 @@ def read(path: Path) -> Contents:
     levels = with_causes(levels_of(records), records)
     plan = _plan(campaign)
     choice = common if isinstance(plan, RequestError) else choice_of(plan)
-    settled = settle(records, levels, choice)
-    right = [record for record in records if record.verified is not False]
-    # A visit whose payload came out wrong has no time, so that another visit of its point may count.
-    timed = settled if len(right) == len(records) else settle(right, levels, choice)
+    settled, frame = _settled(records, launches, levels, choice)
     return Contents(
         path,
-        table.rows_of(timed.records, launches),
+        frame,
         records,
         settled,
         levels,
@@ -79,6 +77,32 @@ def read(path: Path) -> Contents:
         campaign.warnings,
         plan,
     )
+
+
+def at_any_level(contents: Contents) -> Contents:
+    """The contents with what was measured at all levels of the machine together, and warnings that say so.
+
+    RequestError where no ranks have more than one level.
+    """
+    several = {in_words(levels): None for levels in contents.levels.values() if len(levels) > 1}
+    if not several:
+        raise RequestError(
+            f"{contents.path} knows one level of the machine only", "leave --any-level out; its times hold for it"
+        )
+    settled, frame = _settled(contents.records, contents.launches, {}, contents.choice)
+    warnings = [ANY_LEVEL, f"The machine changed its speed: {'; '.join(several)}.", *contents.warnings]
+    return replace(contents, frame=frame, settled=settled, levels={}, warnings=warnings)
+
+
+def _settled(
+    records: Sequence[Record], launches: Sequence[Mapping[str, Any]], levels: Levels, choice: Choice
+) -> tuple[Settled, pd.DataFrame]:
+    """What the visits of each point come to, and the tidy table of it."""
+    settled = settle(records, levels, choice)
+    right = [record for record in records if record.verified is not False]
+    # A visit whose payload came out wrong has no time, so that another visit of its point may count.
+    timed = settled if len(right) == len(records) else settle(right, levels, choice)
+    return settled, table.rows_of(timed.records, launches)
 
 
 def _plan(campaign: Campaign) -> dict[str, Any] | RequestError:

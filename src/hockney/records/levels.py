@@ -45,6 +45,10 @@ UNEASY = 0.5
 """A reference was disturbed itself if its quartiles lie further apart than this share of it."""
 
 
+ANY_LEVEL = "At any level: times are medians of all that was measured, at whatever level of the machine."
+"""What is said of a mixture."""
+
+
 @dataclass(frozen=True)
 class Level:
     """A level of the machine for the same ranks: `reference_s` is the median of its references.
@@ -94,6 +98,11 @@ def common(levels: Sequence[Level]) -> Level:
 def quietest(levels: Sequence[Level]) -> Level:
     """The fastest level."""
     return levels[0]
+
+
+def is_same_level(a_s: float, b_s: float) -> bool:
+    """Whether two references of the same ranks are of one level: no campaign would tell them apart."""
+    return max(a_s, b_s) < LEAST_RATIO * min(a_s, b_s)
 
 
 def in_words(levels: Sequence[Level]) -> str:

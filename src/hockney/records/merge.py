@@ -17,8 +17,9 @@ _point = attrgetter(*POINT)
 def merge(sources: Sequence[Path], target: Path) -> Campaign:
     """A new campaign with everything that the sources hold; the sources stay unchanged.
 
-    A record that two sources share (one was made from the other) is taken once. Where two sources measured the
-    same point or the same effect, the later source's repetitions continue the numbering of the earlier one's.
+    A record that two sources share (one was made from the other) is taken once, whatever its repetition. Where
+    two sources measured the same point or the same effect, the later source's repetitions continue the numbering
+    of the earlier one's.
     RequestError for a source that is no campaign or is empty, and for a target that is not empty.
     """
     opened = [Campaign.open(path) for path in sources]
@@ -38,15 +39,15 @@ def merge(sources: Sequence[Path], target: Path) -> Campaign:
     for campaign, records in contents:
         target_campaign.warnings += campaign.warnings
         offsets = dict(highest)
-        for record in records:
-            text = record.model_dump_json()
+        texts = [record.model_dump_json(exclude={"repetition"}) for record in records]
+        for record, text in zip(records, texts, strict=True):
             if text in taken:
                 continue
-            taken.add(text)
             point = _point(record)
             repetition = record.repetition + offsets.get(point, -1) + 1
             highest[point] = max(highest.get(point, -1), repetition)
             merged.append(record.model_copy(update={"repetition": repetition}))
+        taken.update(texts)
         for launch in campaign.launches():
             if str(launch.get("id")) not in launches:
                 launches.add(str(launch.get("id")))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hockney import _core
 from hockney.records.columns import POINT, VISITED
@@ -48,12 +49,13 @@ class Settled:
     """The records that count, one a point and launch, each with the other statistics of its samples behind it.
 
     `elsewhere` holds those of points that no launch met at the level asked for: all their samples count. Where
-    another launch met it, the record of one that did not is left out.
+    another launch met it, the record of one that did not is left out, and is one of `left_out` instead.
     `spreads`: how far visits differ, for each kind of points.
     """
 
     records: list[Record] = field(default_factory=list)
     elsewhere: list[Record] = field(default_factory=list)
+    left_out: list[Record] = field(default_factory=list)
     spreads: dict[Ranks, Spread] = field(default_factory=dict)
 
 
@@ -96,7 +98,12 @@ def settle(
         if id(point) not in missed or _same(point.visits[0].record) not in met
     }
     counting = [each for record in settled.values() for each in (record, *followers.get(record.visit, ()))]
-    return Settled(counting, [settled[id(point)] for point in elsewhere if id(point) in settled], dict(spreads))
+    return Settled(
+        counting,
+        [settled[id(point)] for point in elsewhere if id(point) in settled],
+        [point.visits[0].record for point in elsewhere if id(point) not in settled],
+        dict(spreads),
+    )
 
 
 def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:
@@ -130,30 +137,39 @@ def samples_at(record: Record, levels: Levels, choice: Choice = common) -> Array
     All where its ranks have no levels, or one. Otherwise those that were disturbed are left out, and there
     are none of a visit of which fewer than `LEAST_SAMPLES`, and less than half, lie there.
     """
-    samples = np.asarray(record.samples, dtype=np.float64)
-    of_ranks = levels.get(ranks_of(record), ())
-    level = choice(of_ranks) if of_ranks else None
-    if of_ranks and level is None:
-        return samples[:0]
-    if level is None or len(of_ranks) == 1 or not record.reference_s:
-        return samples
-    begins = [*record.group_begins, samples.size]
-    ends = zip(begins[:-1], begins[1:], record.reference_s[:-1], record.reference_s[1:], strict=False)
-    is_there = np.zeros(samples.size, dtype=bool)
-    for first, last, *both in ends:
-        is_there[first:last] = all(map(level.holds, both))
+    samples, is_there = np.asarray(record.samples, dtype=np.float64), _is_at(record, levels, choice)
     if np.all(is_there):
         return samples
     is_there[record.disturbed_at] = False
     return samples[is_there if np.count_nonzero(is_there) >= min(LEAST_SAMPLES, (samples.size + 1) // 2) else []]
 
 
+def _is_at(record: Record, levels: Levels, choice: Choice) -> NDArray[np.bool_]:
+    """Whether the group of each sample of a visit lies at the chosen level of its ranks, shape (n,)."""
+    count, of_ranks = len(record.samples), levels.get(ranks_of(record), ())
+    level = choice(of_ranks) if of_ranks else None
+    if of_ranks and level is None:
+        return np.zeros(count, dtype=bool)
+    if level is None or len(of_ranks) == 1 or not record.reference_s:
+        return np.ones(count, dtype=bool)
+    begins = [*record.group_begins, count]
+    ends = zip(begins[:-1], begins[1:], record.reference_s[:-1], record.reference_s[1:], strict=False)
+    is_there = np.zeros(count, dtype=bool)
+    for first, last, *both in ends:
+        is_there[first:last] = all(map(level.holds, both))
+    return is_there
+
+
 @dataclass(frozen=True)
 class _Visit:
-    """A visit at a level: the median of its samples there, and its interval (both bounds the median: none)."""
+    """A visit at a level: the median of its samples there, and its interval (both bounds the median: none).
+
+    `disturbed`: how many of its samples there were set aside, None where nobody says.
+    """
 
     record: Record
     samples: Array
+    disturbed: int | None
     value: float
     low: float
     high: float
@@ -167,9 +183,10 @@ def _visits_at(records: Sequence[Record], levels: Levels, choice: Choice) -> lis
         if samples.size == len(record.samples):
             # All of it counts, and so does what the runner said of it, without the samples that were disturbed.
             low, high = record.value if record.low is None else record.low, record.high or record.value
-            visits.append(_Visit(record, samples, record.value, low, high))
+            visits.append(_Visit(record, samples, record.disturbed, record.value, low, high))
         elif samples.size and (interval := _core.median_interval(samples.tolist()))[0] > 0:
-            visits.append(_Visit(record, samples, *interval))
+            disturbed = int(np.count_nonzero(_is_at(record, levels, choice)[record.disturbed_at]))
+            visits.append(_Visit(record, samples, disturbed, *interval))
     return visits
 
 
@@ -208,7 +225,18 @@ class _Point:
             low, high = min(self.value - below, self.value / factor), max(self.value + above, self.value * factor)
         else:
             low, high = max(0.0, self.value - max(below, between)), self.value + max(above, between)
-        return nearest.model_copy(update={"value": self.value, "low": low, "high": high, "samples": samples})
+        known = [visit.disturbed for visit in self.visits if visit.disturbed is not None]
+        return nearest.model_copy(
+            update={
+                "value": self.value,
+                "low": low,
+                "high": high,
+                "samples": samples,
+                "disturbed": sum(known) if known else None,
+                # Which of the samples of several visits these are, nothing asks.
+                "disturbed_at": [],
+            }
+        )
 
     def _between(self, variance: float, freedom: int) -> float:
         """Half the width of the interval of the median of visits, in the units of the variance; 0: unknown."""

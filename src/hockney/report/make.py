@@ -13,14 +13,16 @@ from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.machine.build import fitted
 from hockney.machine.file import Machine, load
+from hockney.machine.levels import level_remark, mixture
+from hockney.machine.marks import marks_of
 from hockney.machine.reservations import reservations
 from hockney.machine.system import System
 from hockney.models.base import models, preferred_model
 from hockney.models.over_ranks.points import collectives_in, points
-from hockney.records.contents import Contents, read
+from hockney.records.contents import Contents, at_any_level, read
 from hockney.records.folder import write_atomically
 from hockney.records.keys import POINT_TO_POINT
-from hockney.report import collectives, effects, figures, points_csv, provenance, tables, topology
+from hockney.report import collectives, effects, figures, marked, points_csv, provenance, tables, topology
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves
 from hockney.report.drawn import write_file
@@ -85,16 +87,22 @@ def make(
     machine: Machine | None = None,
     progress: Callable[[str], None] = lambda _: None,
     systems: Sequence[System] = (),
+    *,
+    any_level: bool = False,
 ) -> Report:
     """The report of a campaign folder or tidy table; the fits are those of `machine`, or made here if it is None.
 
-    `systems` describe the placement of ranks; without them, the launches do. Applications are predicted from
+    `systems` describe the placement of ranks; without them, the launches do. With `any_level`, times and fits are
+    those of all levels of the machine together, and so are those of `machine`. Applications are predicted from
     `machine`, otherwise from the folder's machine.json, otherwise from the fits made here.
     RequestError if nothing was measured, if `machine` was fitted to other launches, or if the table has no row of
     a system.
     """
     progress(f"reading {path.name}")
     contents = _read(path)
+    if any_level:
+        contents = at_any_level(contents)
+        machine = None if machine is None else mixture(machine)
     frame, apps, launches = contents.frame, contents.apps, contents.launches
     missing = _unmeasured(contents)
     places = Places(frame, systems, launches)
@@ -146,9 +154,11 @@ def make(
         sections += effects.sections(measured)
         network = topology.section(machine.topology if machine is not None else "", page_warnings)
         sections += [network] if network else []
+        of_points = marked.section(marks_of(machine.point_to_point if machine is not None else [], contents))
+        sections += [of_points] if of_points else []
         page_warnings += places.notes
         of_apps = applications(
-            apps, _basis(path, given, machine, launches, page_warnings) if apps else None, progress
+            apps, _basis(path, given, machine, launches, page_warnings, any_level) if apps else None, progress
         )
         sections += of_apps.sections
         page_warnings += of_apps.warnings
@@ -253,6 +263,7 @@ def _basis(
     fitted: Machine | None,
     launches: Sequence[Mapping[str, Any]],
     page_warnings: list[str],
+    any_level: bool,
 ) -> Basis | None:
     """The machine that predicts applications: the given file, the folder's own, or the fits of this page.
 
@@ -264,7 +275,7 @@ def _basis(
     own = path / MACHINE
     if own.is_file():
         try:
-            return Basis(load(own), MACHINE, of_id)
+            return Basis(mixture(load(own)) if any_level else load(own), MACHINE, of_id)
         except RequestError as error:
             page_warnings.append(f"{MACHINE} of the folder is not used: {error.message}")
     return None if fitted is None else Basis(fitted, "the fits of this page", of_id)
@@ -368,5 +379,5 @@ def _part(curve: MessageCurve, context: Context, *, drawn: bool) -> SectionPart:
         ]
     part.overheads = tables.overheads(curve)
     fit_notes = [f"{model}: {note}" for model, fit in curve.fits.items() for note in fit.notes]
-    part.notes = [*curve.entry.notes, *fit_notes]
+    part.notes = [*filter(None, [level_remark(curve.entry)]), *curve.entry.notes, *fit_notes]
     return part

@@ -7,6 +7,7 @@ from typing import Annotated, get_args
 
 from pydantic import Field
 
+from hockney.cli._level import AnyLevel
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.predict.verb import MachineFile, Sizes, predict
@@ -38,9 +39,7 @@ class Message(MachineFile, Sizes):
         Option("NAME=WORD, where a file holds more: mapping, mpi, system, source, window, pairs."),
     ] = Field(default_factory=list)
     model: Annotated[str, Option("Model to predict with.")] = "piecewise"
-    any_level: Annotated[
-        bool, Option("Predict with all that was measured, whatever the level.", flags=("--any-level",))
-    ] = False
+    any_level: AnyLevel = False
 
 
 def _enter(operation: str) -> Callable[..., None]:
@@ -59,7 +58,9 @@ hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open
         if not message.sizes_B:
             raise RequestError(f"{operation} needs --bytes", "for example --bytes 64KiB")
         keys = {"operation": operation, **message.model_dump(include={"locality", "variant", "cache"})}
-        machine = at_any_level(load(message.machine)) if message.any_level else load(message.machine)
+        machine = load(message.machine)
+        if message.any_level:
+            (machine,) = at_any_level(machine)
         entry = select_entry(machine, keys | parse_where(message.where))
         predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
         if as_json:

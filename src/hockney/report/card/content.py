@@ -9,6 +9,7 @@ from typing import Any
 from hockney.machine.congestion import Congestion, Congestions
 from hockney.machine.file import Entry, Machine
 from hockney.machine.formula import interval, stated
+from hockney.machine.levels import level_remark
 from hockney.machine.select import UNKNOWN, differences, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, half_bandwidth_size, latency, published
 from hockney.models.base import Fit, Parameter, preferred_model
@@ -303,7 +304,8 @@ def _remarks(entries: Sequence[Entry]) -> list[str]:
     of_note: dict[str, list[str]] = {}
     for entry in entries:
         fit = fit_of(entry)
-        for note in dict.fromkeys([*entry.notes, *(fit.notes if fit is not None else [])]):
+        notes = [level_remark(entry), *entry.notes, *(fit.notes if fit is not None else [])]
+        for note in dict.fromkeys(filter(None, notes)):
             of_note.setdefault(note, []).append(label(entry, entries))
     return [
         note if len(whose) == len(entries) else f"{'; '.join(filter(None, whose))}: {note}"

@@ -8,17 +8,19 @@ from dataclasses import dataclass, field, replace
 from statistics import median_low
 from typing import Any, Literal, TypeVar
 
-from hockney.machine.file import Entry, Machine, Point
+from hockney.machine.file import Entry, EntryLevel, Machine, Point
 from hockney.machine.select import UNKNOWN, words
 from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency
 from hockney.models.base import Parameter, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
+from hockney.report.views.compared_levels import is_one_machine, levels_to_compare, stands_elsewhere
 from hockney.report.views.judgement import LEVEL, Measured, corrected, launch_error, p_value
 from hockney.units import format_bytes
 
 Verdict = Literal["differs", "cannot be told", "not judged", "no interval", "equal"]
-"""Judged, and more or no more than chance; too few launches; no interval; the same number without an interval."""
+"""Judged, and more or no more than chance; too few launches, or of another level; no interval; the same number
+without an interval."""
 
 _OF_THE_MACHINE = ("system", "source", "mpi")
 _GIVEN_UP = (*_OF_THE_MACHINE, "transport", "nodes", "ppn", "ranks", "mapping")
@@ -34,7 +36,9 @@ class QuantityComparison:
 
     `ratio` is None if a is not positive or the quotient overflows. `low` and `high` are b.low / a.high and
     b.high / a.low: they hold whether or not the errors of a and b are correlated. `p` is that of `p_value`, None
-    where nothing could be judged, `p_corrected` what becomes of it among all comparisons of a diff.
+    where nothing could be judged, `p_corrected` what becomes of it among all comparisons of a diff. `levels` are
+    those of the machine at which a and b were measured, None where they are not known; a or b is `elsewhere` if
+    it was never met at that level.
     """
 
     where: str
@@ -47,10 +51,14 @@ class QuantityComparison:
     high: float | None
     p: float | None
     p_corrected: float | None
+    levels: tuple[EntryLevel | None, EntryLevel | None] = (None, None)
+    elsewhere: tuple[bool, bool] = (False, False)
 
     @property
     def verdict(self) -> Verdict:
         """What can be said of the two."""
+        if any(self.elsewhere):
+            return "not judged"
         if self.p_corrected is not None:
             return "differs" if self.p_corrected <= LEVEL else "cannot be told"
         if None not in (self.a.low, self.a.high, self.b.low, self.b.high):
@@ -73,17 +81,29 @@ class QuantityComparison:
             "launches_b": self.launches[1],
             "p": self.p,
             "p_corrected": self.p_corrected,
+            "level_a": _level(self.levels[0]),
+            "level_b": _level(self.levels[1]),
+            "elsewhere_a": self.elsewhere[0],
+            "elsewhere_b": self.elsewhere[1],
         }
+
+
+def _level(level: EntryLevel | None) -> dict[str, float] | None:
+    return None if level is None else {"reference_s": level.reference_s, "share": level.share}
 
 
 @dataclass
 class Difference:
-    """The comparisons of two machines, what only one of them has, remarks, and warnings about the numbers."""
+    """The comparisons of two machines, what only one of them has, remarks, and warnings about the numbers.
+
+    `apart`: the entries that met no level of the machine in common, with the references (s) of their levels.
+    """
 
     comparisons: list[QuantityComparison] = field(default_factory=list)
     only_in_a: list[str] = field(default_factory=list)
     only_in_b: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    apart: list[tuple[str, float, float]] = field(default_factory=list)
     warnings_of_a: list[str] = field(default_factory=list)
     warnings_of_b: list[str] = field(default_factory=list)
 
@@ -157,28 +177,55 @@ _Launches = list[tuple[Sequence[str], Sequence[str]]]
 
 def _entries(a: Machine, b: Machine, diff: Difference, *, points: bool) -> _Launches:
     matched = _matched(a.point_to_point, b.point_to_point, words, diff)
+    on_one_machine = is_one_machine(a, b)
     for where, in_a, in_b in matched:
         for side, entry in (("A", in_a), ("B", in_b)):
             if entry.oversubscribed:
                 diff.remarks.append(f"{where}: {OVERSUBSCRIBED} in {side}")
-        model = preferred_model(name for name in in_a.fits if name in in_b.fits)
-        if model is None:
-            diff.remarks.append(f"{where}: no model is fitted in both")
-        else:
-            fits = in_a.fits[model], in_b.fits[model]
-            latencies = _of_fit(in_a, latency(fits[0])), _of_fit(in_b, latency(fits[1]))
-            diff.comparisons.append(compare(where, "latency", *latencies))
-            rates = bandwidth(in_a, fits[0]), bandwidth(in_b, fits[1])
-            if rates[0] is not None and rates[1] is not None:
-                diff.comparisons.append(
-                    compare(where, "bandwidth", _of_fit(in_a, rates[0]), _of_fit(in_b, rates[1]))
-                )
-        if points:
-            times = _times(in_a), _times(in_b)
-            for size_B in sorted(times[0].keys() & times[1].keys()):
-                name = f"time of {format_bytes(size_B)}"
-                diff.comparisons.append(compare(where, name, times[0][size_B], times[1][size_B]))
+        chosen = levels_to_compare(in_a, in_b, on_one_machine=on_one_machine)
+        diff.remarks += [f"{where}: {remark}" for remark in chosen.remarks]
+        of_a, of_b = levels = chosen.levels
+        if chosen.apart and of_a is not None and of_b is not None:
+            diff.apart.append((where, of_a.reference_s, of_b.reference_s))
+        comparisons = _models(where, chosen.a, chosen.b, diff)
+        comparisons += _points(where, chosen.a, chosen.b) if points else []
+        diff.comparisons += [replace(comparison, levels=levels) for comparison in comparisons]
     return [(in_a.measurements.launches, in_b.measurements.launches) for _, in_a, in_b in matched]
+
+
+def _models(where: str, a: Entry, b: Entry, diff: Difference) -> list[QuantityComparison]:
+    """The latencies and bandwidths of two entries by the model that stands for both."""
+    model = preferred_model(name for name in a.fits if name in b.fits)
+    if model is None:
+        diff.remarks.append(f"{where}: no model is fitted in both")
+        return []
+    fits = a.fits[model], b.fits[model]
+    comparisons = [compare(where, "latency", _of_fit(a, latency(fits[0])), _of_fit(b, latency(fits[1])))]
+    rates = bandwidth(a, fits[0]), bandwidth(b, fits[1])
+    if rates[0] is not None and rates[1] is not None:
+        comparisons.append(compare(where, "bandwidth", _of_fit(a, rates[0]), _of_fit(b, rates[1])))
+    elsewhere = stands_elsewhere(a), stands_elsewhere(b)
+    return [_judged_at_levels(comparison, elsewhere) for comparison in comparisons]
+
+
+def _points(where: str, a: Entry, b: Entry) -> list[QuantityComparison]:
+    """The times of every size that both measured."""
+    times = _times(a), _times(b)
+    missed = [{point.size_B for point in entry.measurements.points if point.elsewhere} for entry in (a, b)]
+    return [
+        _judged_at_levels(
+            compare(where, f"time of {format_bytes(size_B)}", times[0][size_B], times[1][size_B]),
+            (size_B in missed[0], size_B in missed[1]),
+        )
+        for size_B in sorted(times[0].keys() & times[1].keys())
+    ]
+
+
+def _judged_at_levels(comparison: QuantityComparison, elsewhere: tuple[bool, bool]) -> QuantityComparison:
+    """The comparison, not judged where a side of it is of another level."""
+    if not any(elsewhere):
+        return comparison
+    return replace(comparison, elsewhere=elsewhere, p=None, p_corrected=None)
 
 
 def _of_fit(entry: Entry, parameter: Parameter) -> Measured:

@@ -15,6 +15,7 @@ from hockney.machine.formula import interval, stated
 from hockney.models.base import Parameter
 from hockney.report.views.difference import Difference, QuantityComparison, Verdict
 from hockney.report.views.judgement import LEAST_LAUNCHES, LEVEL
+from hockney.units import format_time
 
 
 def heading(names: tuple[str, str], machines: tuple[Machine, Machine]) -> str:
@@ -32,7 +33,7 @@ def as_tables(diff: Difference) -> Iterator[Table]:
         for column in ("", "A", "B", "B / A", ""):
             table.add_column(column, justify="right" if column else "left", overflow="fold")
         for comparison in comparisons:
-            verdict = Text(comparison.verdict, style="bold" if comparison.verdict == "differs" else "")
+            verdict = Text(_verdict(comparison), style="bold" if comparison.verdict == "differs" else "")
             table.add_row(
                 *map(Text, (comparison.name, _value(comparison.a), _value(comparison.b), ratio(comparison))),
                 verdict,
@@ -67,7 +68,39 @@ def promise(diff: Difference) -> str:
 
 def why_not_judged(diff: Difference) -> str:
     """Why what has intervals could not be judged, and the command that helps; empty where all could."""
-    unjudged = diff.of("not judged")
+    return "\n".join(filter(None, [_few_launches(diff), _another_level(diff)]))
+
+
+def level_warning(diff: Difference) -> str:
+    """What to do where A and B met no level of the machine in common; empty where they did."""
+    if not diff.apart:
+        return ""
+    where = "; ".join(
+        f"{format_time(a_s)} in A and {format_time(b_s)} in B ({where})" for where, a_s, b_s in diff.apart
+    )
+    return (
+        "Measure A and B again, in turns: the machine was at different levels, so that differences may be the "
+        f"machine's. What is timed as a reference took {where}."
+    )
+
+
+def _another_level(diff: Difference) -> str:
+    missed = [comparison for comparison in diff.comparisons if any(comparison.elsewhere)]
+    if not missed:
+        return ""
+    sides = " and ".join(
+        f"{count} of {letter}"
+        for side, letter in enumerate("AB")
+        if (count := sum(comparison.elsewhere[side] for comparison in missed))
+    )
+    return (
+        f"{len(missed)} not judged, for they were never met at the level that is compared: {sides}\n"
+        "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
+    )
+
+
+def _few_launches(diff: Difference) -> str:
+    unjudged = [comparison for comparison in diff.of("not judged") if not any(comparison.elsewhere)]
     if not unjudged:
         return ""
     few = []
@@ -123,6 +156,7 @@ def as_data(names: tuple[str, str], machines: tuple[Machine, Machine], diff: Dif
         "false_share_at_most": LEVEL,
         "correction": "Benjamini-Hochberg",
         "warnings": {"a": diff.warnings_of_a, "b": diff.warnings_of_b},
+        "level_warning": level_warning(diff),
     }
 
 
@@ -141,7 +175,7 @@ def _counts(diff: Difference) -> str:
     named: dict[Verdict, str] = {
         "differs": "differ (by more than chance)",
         "cannot be told": "cannot be told apart",
-        "not judged": "not judged (too few launches)",
+        "not judged": "not judged",
         "no interval": "cannot be judged (no interval)",
         "equal": "are equal",
     }
@@ -151,6 +185,14 @@ def _counts(diff: Difference) -> str:
         if verdict == "differs" or diff.of(verdict)
     ]
     return f"{len(diff.comparisons)} compared: {', '.join(counts)}"
+
+
+def _verdict(comparison: QuantityComparison) -> str:
+    """The verdict, with the sides that stand at another level than the one compared."""
+    sides = " and ".join(
+        letter for letter, is_elsewhere in zip("AB", comparison.elsewhere, strict=True) if is_elsewhere
+    )
+    return f"{comparison.verdict} ({sides} at another level)" if sides else comparison.verdict
 
 
 def _identity(machine: Machine) -> str:

@@ -14,7 +14,7 @@ from hockney.units import format_bytes, format_rate, format_time
 
 
 def as_summary(machine: Machine) -> str:
-    """A heading and five lines for each entry that could be fitted."""
+    """A heading and five lines for each entry that has a model: the preferred one of those that it has."""
     blocks = []
     for entry in machine.point_to_point:
         name = preferred_model(entry.fits)
@@ -30,7 +30,7 @@ def as_summary(machine: Machine) -> str:
             "trust": _trust(machine, entry, entry.fits[name]),
         }
         texts = [f"  {what:<12} {text}" for what, text in lines.items()]
-        blocks.append("\n".join([title(entry, machine.point_to_point), *texts]))
+        blocks.append("\n".join([f"{title(entry, machine.point_to_point)} — {name}", *texts]))
     return "\n\n".join(blocks)
 
 

@@ -1,0 +1,11 @@
+"""The option of every verb that can take the mixture of all levels of the machine instead of its common one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hockney.options import Option
+
+AnyLevel = Annotated[
+    bool, Option("Take all that was measured, whatever the level of the machine.", flags=("--any-level",))
+]

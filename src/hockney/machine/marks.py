@@ -1,0 +1,143 @@
+"""Measured times of every kind, and what marks one: another level, disturbed samples, a wide interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from hockney.machine.file import Entry
+from hockney.machine.select import title
+from hockney.records.answers import Answer, Timed
+from hockney.records.columns import POINT
+from hockney.records.contents import Contents
+from hockney.records.record import Record
+from hockney.units import format_bytes
+
+DISTURBED_SHARE = 0.05
+"""Share of samples set aside above which a reader is warned, and a time is marked."""
+UNCERTAIN = 0.1
+"""Half the width of an interval, as a share of its time, above which a reader is warned, and a time is marked."""
+
+ELSEWHERE, DISTURBED, WIDE = "another level", "disturbed", "wide"
+MARKS: Mapping[str, str] = {
+    ELSEWHERE: "of another level of the machine than the rest",
+    DISTURBED: f"disturbed (more than {100 * DISTURBED_SHARE:g} % of the samples)",
+    WIDE: f"wide (more than ±{100 * UNCERTAIN:g} %)",
+}
+"""What marks a time, in the order in which marks are named, and what each means."""
+
+_same_point = attrgetter(*POINT)
+
+
+@dataclass(frozen=True)
+class MeasuredTime:
+    """A measured time in seconds with its 95 % interval (None: none), and `where` it was measured in words."""
+
+    where: str
+    time_s: float
+    low_s: float | None
+    high_s: float | None
+    samples: int
+    disturbed: int
+    is_elsewhere: bool = False
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval, as a share of the time; 0 where there is none."""
+        if self.low_s is None or self.high_s is None or self.time_s <= 0:
+            return 0.0
+        return (self.high_s - self.low_s) / 2 / self.time_s
+
+    @property
+    def marks(self) -> set[str]:
+        """What a reader must know of it before trusting it, of `MARKS`."""
+        is_marked = {
+            ELSEWHERE: self.is_elsewhere,
+            DISTURBED: self.disturbed > DISTURBED_SHARE * self.samples,
+            WIDE: self.half_width > UNCERTAIN,
+        }
+        return {mark for mark, holds in is_marked.items() if holds}
+
+
+def of_messages(entries: Sequence[Entry]) -> Iterator[MeasuredTime]:
+    """The points of messages between two ranks, and of the processor's time for them."""
+    for entry in entries:
+        name, measured = title(entry, entries), entry.measurements
+        for of, points in {name: measured.points, **measured.overheads}.items():
+            where = name if of == name else f"{name}, {of}"
+            for point in points:
+                yield MeasuredTime(
+                    f"{where}, {format_bytes(point.size_B)}",
+                    point.time_s,
+                    point.low_s,
+                    point.high_s,
+                    point.samples or 0,
+                    point.disturbed or 0,
+                    point.elsewhere,
+                )
+
+
+def of_collectives(contents: Contents) -> Iterator[tuple[Record, MeasuredTime]]:
+    """The completion times of collectives, one a launch, with their records."""
+    elsewhere = set(map(id, contents.settled.elsewhere))
+    for record in contents.settled.records:
+        if record.statistic == "completion":
+            yield (
+                record,
+                MeasuredTime(
+                    f"{call(record)}, {format_bytes(record.bytes)}",
+                    record.value,
+                    record.low,
+                    record.high,
+                    len(record.samples),
+                    record.disturbed or 0,
+                    id(record) in elsewhere,
+                ),
+            )
+
+
+def of_runs(contents: Contents) -> Iterator[MeasuredTime]:
+    """The times of applications and effects."""
+    for app in contents.apps:
+        # An application's answer is read back as it was written, without a type of its own.
+        disturbed = len(_disturbed_at(app.answer))
+        yield MeasuredTime(app.operation, app.time_s, app.low_s, app.high_s, len(app.samples_s), disturbed)
+    for effect in contents.effects:
+        if isinstance(said := effect.answer, Timed):
+            yield MeasuredTime(
+                effect.effect,
+                said.time_s,
+                said.low_s,
+                said.high_s,
+                len(said.samples_s),
+                len(said.disturbed_at),
+            )
+
+
+def call(record: Record) -> str:
+    """`bcast binomial on 8 ranks`."""
+    return " ".join(filter(None, [record.operation, record.algorithm, f"on {record.ranks} ranks"]))
+
+
+def marks_of(entries: Sequence[Entry], contents: Contents) -> list[tuple[str, set[str]]]:
+    """Every point in words, with its marks; a point of a collective has those of all its launches."""
+    collectives: dict[object, tuple[str, set[str]]] = {}
+    for record, time in of_collectives(contents):
+        collectives.setdefault(_same_point(record), (time.where, set()))[1].update(time.marks)
+    singles = [*of_messages(entries), *of_runs(contents)]
+    return [*((time.where, time.marks) for time in singles), *collectives.values()]
+
+
+def marked(points: Sequence[tuple[str, set[str]]]) -> str:
+    """`3 of 80 points are marked: 2 disturbed (more than 5 % of the samples), …`; empty where none is."""
+    counts = {mark: sum(mark in marks for _, marks in points) for mark in MARKS}
+    if not any(counts.values()):
+        return ""
+    parts = ", ".join(f"{count} {MARKS[mark]}" for mark, count in counts.items() if count)
+    return f"{sum(bool(marks) for _, marks in points)} of {len(points)} points are marked: {parts}."
+
+
+def _disturbed_at(answer: Answer) -> Sequence[int]:
+    indices = getattr(answer, "disturbed_at", ())
+    return indices if isinstance(indices, list) else ()

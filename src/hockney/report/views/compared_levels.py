@@ -1,0 +1,84 @@
+"""The levels of the machine at which two entries are compared: those that both met, where they met one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hockney.machine.file import Entry, EntryLevel, Machine, at_level
+from hockney.machine.levels import at_other_level, level_remark
+from hockney.machine.select import words
+from hockney.records.levels import is_same_level
+from hockney.units import format_time
+
+
+@dataclass(frozen=True)
+class ComparedLevels:
+    """Two entries at the levels at which they are compared, with remarks on them.
+
+    `apart`: both were measured on one machine, but met no level in common.
+    """
+
+    a: Entry
+    b: Entry
+    remarks: tuple[str, ...] = ()
+    apart: bool = False
+
+    @property
+    def levels(self) -> tuple[EntryLevel | None, EntryLevel | None]:
+        """The level of each; None where it is not known, or the entry is the mixture of all."""
+        return self.a.level, self.b.level
+
+
+def is_one_machine(a: Machine, b: Machine) -> bool:
+    """Whether both files are of the same system and of hosts in common, as far as they say."""
+    hosts = [{host.host for host in machine.system.hosts} for machine in (a, b)]
+    return a.system.name == b.system.name and (not all(hosts) or bool(hosts[0] & hosts[1]))
+
+
+def levels_to_compare(a: Entry, b: Entry, *, on_one_machine: bool) -> ComparedLevels:
+    """The entries at their own levels if these are the same, otherwise at others that are, with models.
+
+    Of several such pairs of levels that counts which held longest where it held shorter. References are of the
+    same ranks, library and settings or say nothing about levels: then the entries stay at their own.
+    """
+    own = ComparedLevels(
+        a, b, tuple(f"{side} {remark}" for side, entry in (("A", a), ("B", b)) if (remark := level_remark(entry)))
+    )
+    if a.level is None or b.level is None or not on_one_machine or words(a) != words(b) or _are_same(a, b):
+        return own
+    pairs = [(of_a, of_b) for of_a in _at_levels(a) for of_b in _at_levels(b) if _are_same(of_a, of_b)]
+    if not pairs:
+        return ComparedLevels(a, b, own.remarks, apart=True)
+    there_a, there_b = max(pairs, key=lambda pair: min(_share(entry) for entry in pair))
+    remark = f"compared are {_called('A', a, there_a)} and {_called('B', b, there_b)}"
+    return ComparedLevels(there_a, there_b, (remark,))
+
+
+def stands_elsewhere(entry: Entry) -> bool:
+    """Whether models of the entry rest on points that were never met at its level."""
+    return any(point.elsewhere for point in at_level(entry.measurements.points))
+
+
+def _at_levels(entry: Entry) -> list[Entry]:
+    """The entry at its own level, and at each of the others that has models."""
+    others = [other for other in entry.other_levels if other.level is not None and other.fits]
+    return [entry, *(at_other_level(entry, other) for other in others)]
+
+
+def _are_same(a: Entry, b: Entry) -> bool:
+    return a.level is not None and b.level is not None and is_same_level(a.level.reference_s, b.level.reference_s)
+
+
+def _share(entry: Entry) -> float:
+    return entry.level.share if entry.level is not None else 0.0
+
+
+def _called(side: str, entry: Entry, there: Entry) -> str:
+    """`A at its level of 0.21 µs, which held 12% of the time`, or `A at its common level of 0.21 µs`."""
+    assert there.level is not None
+    reference = format_time(there.level.reference_s)
+    if there is not entry:
+        return f"{side} at its level of {reference}, which held {there.level.share:.0%} of the time"
+    shares = [other.level.share for other in entry.other_levels if other.level is not None]
+    kind = "common" if _share(entry) >= max(shares, default=0.0) else "quietest"
+    return f"{side} at its {kind} level of {reference}"

@@ -1,0 +1,236 @@
+"""`diff` compares level with level: planted machines that were at one level, at several, or at different ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.command_line import outcome
+
+from hockney.machine.file import (
+    Entry,
+    EntryLevel,
+    Host,
+    Machine,
+    MeasuredSystem,
+    Measurements,
+    OtherLevel,
+    Point,
+    Provenance,
+    save,
+    series_of,
+)
+from hockney.models.base import models
+from hockney.report.views.difference import QuantityComparison, difference
+from hockney.report.views.difference_text import as_data, level_warning, summary, why_not_judged
+
+SIZES_B = (0, 64, 1024, 16384, 262144, 4194304)
+FAST_S, SLOW_S = 0.16e-6, 0.21e-6
+"""References of two levels; everything takes twice as long at the second."""
+FACTOR = {FAST_S: 1.0, SLOW_S: 2.0}
+
+
+def points(reference_s: float, factor: float = 1.0) -> list[Point]:
+    """Three launches, all within 1 %."""
+    times_s = {size: factor * FACTOR[reference_s] * (1e-6 + size / 1e10) for size in SIZES_B}
+    return [
+        Point(size_B=size, time_s=time_s, low_s=0.99 * time_s, high_s=1.01 * time_s, records=3)
+        for size, time_s in times_s.items()
+    ]
+
+
+def fits(measured: list[Point]) -> dict[str, Any]:
+    return {"hockney": models.get("hockney")(series_of(measured))}
+
+
+def other(measured: list[Point], level: EntryLevel | None) -> OtherLevel:
+    return OtherLevel(level=level, times_as_long=2.0, fits=fits(measured), points=measured)
+
+
+def level(reference_s: float, share: float) -> EntryLevel:
+    return EntryLevel(reference_s=reference_s, share=share, stay=9)
+
+
+def entry(reference_s: float, share: float = 1.0, other_s: float | None = None, **more: Any) -> Entry:
+    """A ping-pong measured at a level, and for the rest of the time at another."""
+    measured = points(reference_s)
+    others = [] if other_s is None else [other(points(other_s), level(other_s, 1 - share))]
+    return Entry(
+        **{
+            "operation": "pingpong",
+            "locality": "cache",
+            "pairs": ["0-1"],
+            "fits": fits(measured),
+            "measurements": Measurements(launches=["x", "y", "z"], points=measured),
+            "level": level(reference_s, share),
+            "other_levels": others,
+            # The mixture is of no level's times.
+            "any_level": other(points(FAST_S, factor=1.5), None) if others else None,
+            **more,
+        }
+    )
+
+
+def machine(*entries: Entry, name: str = "twin", hosts: tuple[str, ...] = ()) -> Machine:
+    return Machine(
+        hockney_version="0",
+        created="",
+        system=MeasuredSystem(name=name, hosts=[Host(host=host) for host in hosts]),
+        mpi=[],
+        point_to_point=list(entries),
+        provenance=Provenance(),
+    )
+
+
+def ratios(comparisons: list[QuantityComparison]) -> set[float | None]:
+    return {round(x.ratio, 6) if x.ratio and x.name != "bandwidth" else None for x in comparisons} - {None}
+
+
+def references_s(comparisons: list[QuantityComparison]) -> set[tuple[float, ...]]:
+    return {tuple(of.reference_s for of in x.levels if of is not None) for x in comparisons}
+
+
+def test_the_common_levels_are_compared_where_they_are_the_same() -> None:
+    b = entry(FAST_S, level=level(1.07 * FAST_S, 1.0))
+    found = difference(machine(entry(FAST_S, 0.88, SLOW_S)), machine(b), points=True)
+    assert ratios(found.comparisons) == {1.0}
+    assert level_warning(found) == ""
+    # What the other level would change is told beside it.
+    assert found.remarks == [
+        "pingpong, locality cache: A at the machine's level with a reference of 0.16 µs (88% of the time); "
+        "2 times as long at the level that held 12% of the time"
+    ]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_another_level_of_one_side_is_compared_with_the_common_one_of_the_other(*, swapped: bool) -> None:
+    several, one = machine(entry(FAST_S, 0.88, SLOW_S)), machine(entry(SLOW_S))
+    found = difference(one, several, points=True) if swapped else difference(several, one, points=True)
+    assert ratios(found.comparisons) == {1.0}
+    assert references_s(found.comparisons) == {(SLOW_S, SLOW_S)}
+    assert level_warning(found) == ""
+    first, second = ("B", "A") if swapped else ("A", "B")
+    [remark] = found.remarks
+    assert f"{first} at its level of 0.21 µs, which held 12% of the time" in remark
+    assert f"{second} at its common level of 0.21 µs" in remark
+
+
+def test_a_level_without_models_is_not_compared() -> None:
+    several = entry(FAST_S, 0.88, SLOW_S)
+    several.other_levels[0].fits = {}
+    found = difference(machine(several), machine(entry(SLOW_S)))
+    assert references_s(found.comparisons) == {(FAST_S, SLOW_S)}
+    assert level_warning(found)
+
+
+def test_of_several_levels_in_common_the_one_that_held_longest_is_compared() -> None:
+    a, b = entry(FAST_S, 0.6, SLOW_S), entry(SLOW_S, 0.9, FAST_S)
+    found = difference(machine(a), machine(b))
+    # A held the slow one for 40 %, B the fast one for 10 %.
+    assert references_s(found.comparisons) == {(SLOW_S, SLOW_S)}
+
+
+def test_without_a_level_in_common_a_warning_begins_with_what_to_do() -> None:
+    found = difference(machine(entry(FAST_S)), machine(entry(SLOW_S)), points=True)
+    assert ratios(found.comparisons) == {2.0}
+    assert level_warning(found) == (
+        "Measure A and B again, in turns: the machine was at different levels, so that differences may be the "
+        "machine's. What is timed as a reference took 0.16 µs in A and 0.21 µs in B (pingpong, locality cache)."
+    )
+
+
+@pytest.mark.parametrize("kind", ["system", "hosts", "library", "without references"])
+def test_references_that_differ_by_nature_say_nothing_about_levels(kind: str) -> None:
+    a, b = entry(FAST_S, 0.88, SLOW_S), entry(SLOW_S)
+    sides = {
+        "system": lambda: (machine(a), machine(b, name="other")),
+        "hosts": lambda: (machine(a, hosts=("n1",)), machine(b, hosts=("n2",))),
+        "library": lambda: (machine(a), machine(b.model_copy(update={"other": {"mpi": "Open MPI 6.0"}}))),
+        "without references": lambda: (machine(a), machine(b.model_copy(update={"level": None}))),
+    }
+    found = difference(*sides[kind]())
+    assert ratios(found.comparisons) == {2.0}
+    assert level_warning(found) == ""
+
+
+def test_a_host_in_common_is_the_same_machine() -> None:
+    sides = machine(entry(FAST_S), hosts=("n1", "n2")), machine(entry(SLOW_S), hosts=("n2", "n3"))
+    assert level_warning(difference(*sides))
+
+
+def test_a_point_of_another_level_is_not_judged_and_marked() -> None:
+    a, b = machine(entry(FAST_S)), machine(entry(FAST_S))
+    for side, place in ((a, 1), (b, 1), (b, 2)):
+        side.point_to_point[0].measurements.points[place].elsewhere = True
+    found = difference(a, b, points=True)
+    verdicts = {x.name: x.verdict for x in found.comparisons}
+    assert [name for name, verdict in verdicts.items() if verdict == "not judged"] == [
+        "time of 64 B",
+        "time of 1 KiB",
+    ]
+    assert found.judged == 6
+    # The launches are enough, so that nothing is said of them.
+    assert why_not_judged(found) == (
+        "2 not judged, for they were never met at the level that is compared: 1 of A and 2 of B\n"
+        "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
+    )
+    assert summary(found).count("never met") == 1
+    data = as_data(("a", "b"), (a, b), found)
+    marks = {x["quantity"]: (x["elsewhere_a"], x["elsewhere_b"]) for x in data["comparisons"]}
+    assert (marks["time of 64 B"], marks["time of 1 KiB"]) == ((True, True), (False, True))
+    assert marks["latency"] == (False, False)
+
+
+def test_models_that_rest_on_points_of_another_level_are_not_judged() -> None:
+    a, b = machine(entry(FAST_S)), machine(entry(FAST_S))
+    # Two sizes are too few for a model, so that it was fitted to all.
+    for point in b.point_to_point[0].measurements.points[2:]:
+        point.elsewhere = True
+    assert {x.verdict for x in difference(a, b).comparisons} == {"not judged"}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    paths = tmp_path / "a.json", tmp_path / "b.json"
+    save(machine(entry(FAST_S, 0.88, SLOW_S)), paths[0])
+    save(machine(entry(FAST_S)), paths[1])
+    return paths
+
+
+def test_json_names_the_levels(files: tuple[Path, Path]) -> None:
+    data = json.loads(outcome("diff", *files, "--json")[1])
+    assert data["level_warning"] == ""
+    assert data["comparisons"][0]["level_a"] == {"reference_s": FAST_S, "share": 0.88}
+    assert data["comparisons"][0]["level_b"] == {"reference_s": FAST_S, "share": 1.0}
+
+
+def test_any_level_compares_the_mixtures(files: tuple[Path, Path]) -> None:
+    _, out, _ = outcome("diff", *files, "--any-level", "--json")
+    data = json.loads(out)
+    latency = next(x for x in data["comparisons"] if x["quantity"] == "latency")
+    # B is of one level, and stays as it is.
+    assert latency["ratio"] == pytest.approx(1 / 1.5)
+    assert (latency["level_a"], latency["level_b"]["reference_s"]) == (None, FAST_S)
+    assert any(text.startswith("At any level") for text in data["warnings"]["a"])
+    assert data["warnings"]["b"] == []
+
+
+def test_any_level_without_levels_is_refused(files: tuple[Path, Path]) -> None:
+    code, _, err = outcome("diff", files[1], files[1], "--any-level")
+    assert code == 2
+    assert "the machine files know one level of the machine only" in err
+
+
+def test_the_warning_and_the_marks_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    paths = tmp_path / "a.json", tmp_path / "b.json"
+    b = entry(SLOW_S)
+    b.measurements.points[0].elsewhere = True
+    for path, side in zip(paths, (entry(FAST_S), b), strict=True):
+        save(machine(side), path)
+    code, out, err = outcome("diff", *paths, "--points")
+    assert code == 0
+    assert "Measure A and B again, in turns" in " ".join(err.split())
+    assert "(B at another level)" in " ".join(out.split())
