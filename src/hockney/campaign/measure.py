@@ -86,7 +86,7 @@ def _measure_points(
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
                 loop.fail(error, launch, index, _subject(key, size_B, name=f"{key.where}, {size_B} B"))
-            for levels in work.levels.values():
+            for levels in work.so_far.levels.values():
                 if len(levels) > 1:
                     loop.warn(f"the machine changed its speed while it was measured: {in_words(levels)}")
             if missed := work.elsewhere():
