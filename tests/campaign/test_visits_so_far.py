@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.campaign.visits import FAST, KEY, SLOW, at_level, visit
 
 from hockney.campaign.visits_so_far import VisitsSoFar
@@ -29,6 +30,16 @@ def test_a_visit_at_another_level_does_not_count() -> None:
     assert (seen.counting(KEY, 8), seen.counting(KEY, 64)) == (1, 0)
     assert seen.met_s(KEY, 64) == []
     assert seen.done[KEY][64].value == 3e-6, "it stands at the level it has"
+
+
+def test_modes_that_no_reference_sees_are_told() -> None:
+    sizes_B = (65536, 131072, 262144)
+    quick = [at_level(FAST, size_B, size_B / 1e10) for size_B in sizes_B]
+    slow = [at_level(FAST, size_B, 1.4 * size_B / 1e10) for size_B in sizes_B]
+    assert so_far(*quick * 4).modes() == []
+    (modes,) = so_far(*[*quick, *slow] * 2).modes()
+    assert modes.times_as_long == pytest.approx(1.4)
+    assert so_far(*[*quick, *slow] * 2, at_level(SLOW, 8, 1e-6), wanted="quietest").modes() != []
 
 
 def test_the_level_asked_for_may_be_the_quietest_or_all() -> None:

@@ -20,6 +20,7 @@ from hockney.records.answers import Measurement
 from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey
 from hockney.records.levels import in_words
+from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session, operations
 
@@ -89,6 +90,8 @@ def _measure_points(
             for levels in work.so_far.levels.values():
                 if len(levels) > 1:
                     loop.warn(f"the machine changed its speed while it was measured: {in_words(levels)}")
+            if said := modes_in_words(work.so_far.modes()):
+                loop.warn(said)
             if missed := work.elsewhere():
                 count = sum(map(len, work.done.values()))
                 text = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hockney.records.keys import Key, key_of
 from hockney.records.levels import Level
+from hockney.records.modes import Modes, find_modes
 from hockney.records.record import Record, Wanted
 from hockney.records.visits import (
     CHOICES,
@@ -80,6 +81,10 @@ class VisitsSoFar:
         """Whether visits at the level asked for differ, so that their median is not to be trusted."""
         times_s = self.met_s(key, size_B)
         return len(times_s) > 1 and max(times_s) > DISAGREEMENT * min(times_s)
+
+    def modes(self) -> list[Modes]:
+        """Two modes of times at the level asked for, where the references do not tell them."""
+        return find_modes(self._in_order, self.levels, self._choice)
 
     def _of(self, key: Key, size_B: int) -> list[Record]:
         return self._visits.get(key, {}).get(size_B, [])

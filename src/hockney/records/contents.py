@@ -14,6 +14,7 @@ from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
+from hockney.records.modes import Modes, find_modes, holding_both
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, Settled, choice_of, levels_of, settle
 
@@ -23,7 +24,7 @@ class Contents:
     """What a folder holds; of a table, `frame` alone: the tidy table with times in seconds.
 
     `settled` holds what the visits of each point come to at the level that the plan asks for, `levels` the
-    machine's levels, and `warnings` what was damaged.
+    machine's levels, `modes` what they do not tell of times, and `warnings` what was damaged.
     """
 
     path: Path
@@ -38,6 +39,7 @@ class Contents:
     failures: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     plan: dict[str, Any] | RequestError = field(default_factory=dict)
+    modes: list[Modes] = field(default_factory=list)
 
     @property
     def topology(self) -> str:
@@ -60,10 +62,11 @@ def read(path: Path) -> Contents:
     levels = levels_of(records)
     plan = _plan(campaign)
     choice = common if isinstance(plan, RequestError) else choice_of(plan)
-    settled = settle(records, levels, choice)
+    modes = find_modes(records, levels, choice)
+    settled = holding_both(settle(records, levels, choice), modes)
     right = [record for record in records if record.verified is not False]
     # A visit whose payload came out wrong has no time, so that another visit of its point may count.
-    timed = settled if len(right) == len(records) else settle(right, levels, choice)
+    timed = settled if len(right) == len(records) else holding_both(settle(right, levels, choice), modes)
     return Contents(
         path,
         table.rows_of(timed.records, launches),
@@ -77,6 +80,7 @@ def read(path: Path) -> Contents:
         failures,
         campaign.warnings,
         plan,
+        modes,
     )
 
 

@@ -143,15 +143,20 @@ def samples_at(record: Record, levels: Levels, choice: Choice = common) -> Array
         return samples[:0]
     if level is None or len(of_ranks) == 1 or not record.reference_s:
         return samples
-    begins = [*record.group_begins, samples.size]
-    ends = zip(begins[:-1], begins[1:], record.reference_s[:-1], record.reference_s[1:], strict=False)
     is_there = np.zeros(samples.size, dtype=bool)
-    for first, last, *both in ends:
-        is_there[first:last] = all(map(level.holds, both))
+    for group in groups_at(record, level):
+        is_there[group] = True
     if np.all(is_there):
         return samples
     is_there[record.disturbed_at] = False
     return samples[is_there if np.count_nonzero(is_there) >= min(LEAST_SAMPLES, (samples.size + 1) // 2) else []]
+
+
+def groups_at(record: Record, level: Level) -> list[slice]:
+    """Where the groups of a visit are among its samples that lie between two references of the level."""
+    begins = [*record.group_begins, len(record.samples)]
+    groups = zip(begins[:-1], begins[1:], record.reference_s[:-1], record.reference_s[1:], strict=False)
+    return [slice(first, last) for first, last, *both in groups if all(map(level.holds, both))]
 
 
 @dataclass(frozen=True)
