@@ -2,7 +2,8 @@
 
 argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
 shares, stillborn, once (starts where there is no file AFTER, and makes it), drifts (twice as slow until the
-AFTER-th point), vanishes SIZE VISITS [POINT] (so many visits of that size give no time; dies at that
+AFTER-th point), flips (every other point of AFTER bytes or more takes 1.4 times as long, its references do not),
+vanishes SIZE VISITS [POINT] (so many visits of that size give no time; dies at that
 point). Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40
 ranks. HOCKNEY_FAKE_RANKS: how many ranks there are.
 """
@@ -60,10 +61,10 @@ def hello() -> dict[str, object]:
     }
 
 
-def measurement(request: dict[str, str], slower: float) -> dict[str, object]:
-    """Latency 1 µs, 10 GB/s, 3 µs more above 4 KiB; all of it `slower` times."""
+def measurement(request: dict[str, str], slower: float, unseen: float) -> dict[str, object]:
+    """Latency 1 µs, 10 GB/s, 3 µs more above 4 KiB; all of it `slower` times, and `unseen` by its references."""
     size = int(request["bytes"])
-    time_s = slower * (1e-6 + size / 1e10 + (3e-6 if size > 4096 else 0))
+    time_s = slower * unseen * (1e-6 + size / 1e10 + (3e-6 if size > 4096 else 0))
     return {
         "type": "measurement",
         "median_s": time_s,
@@ -170,9 +171,11 @@ def main() -> None:
             continue
         if gone > 0 and int(words["bytes"]) == after:
             gone -= 1
-            say(measurement(words, -1.0))
+            say(measurement(words, -1.0, 1.0))
             continue
-        say(measurement(words, 2.0 if kind == "drifts" and number < after else 1.0))
+        slower = 2.0 if kind == "drifts" and number < after else 1.0
+        flips = kind == "flips" and int(words["bytes"]) >= after and number % 2
+        say(measurement(words, slower, 1.4 if flips else 1.0))
 
 
 main()

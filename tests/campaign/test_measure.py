@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hockney.campaign.events import Progress
@@ -96,6 +97,21 @@ def test_several_launches_repeat_the_same_sizes(tmp_path: Path) -> None:
     campaign, _, _ = measured(tmp_path / "c", plan(launches=3), fake_launch("good"))
     assert sizes(campaign, repetition=0) == sizes(campaign, repetition=1) == sizes(campaign, repetition=2)
     assert len(campaign.launches()) == 3
+
+
+def test_modes_that_no_reference_sees_are_said_at_the_end(tmp_path: Path) -> None:
+    sizes_B = [1 << exponent for exponent in range(17)]
+    asked = plan(visits=4, sizes_B=sizes_B)
+    campaign, _, watcher = measured(tmp_path / "c", asked, fake_launch("flips", "1024"))
+    (said,) = [text for text in watcher.warnings if "two modes" in text]
+    assert "between 1 KiB and 64 KiB times fall in two modes, 1.4 times apart" in said
+    frame = table.load(campaign.path)
+    moved = frame[frame["bytes"] >= 1024]
+    usual_s = 1e-6 + moved["bytes"] / 1e10 + 3e-6 * (moved["bytes"] > 4096)
+    assert np.all(moved["low_s"] <= 1.001 * usual_s)
+    assert np.all(moved["high_s"] >= 1.399 * usual_s)
+    _, _, watcher = measured(tmp_path / "d", asked, fake_launch("good"))
+    assert watcher.warnings == []
 
 
 def test_visits_at_the_common_level_count(tmp_path: Path) -> None:

@@ -1,65 +1,22 @@
-"""What comes next, and which visit of a point counts."""
+"""What comes next, visit after visit."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import Any
 
+from tests.campaign.visits import FAST, KEY, SLOW, at_level, visit
+
 from hockney.campaign.plan import Plan
 from hockney.campaign.work import Work, unmeasured
 from hockney.records.keys import PairKey
 from hockney.records.record import Record
-
-KEY = PairKey("pingpong", "cache", 0, 1, "warm")
-
-
-def visit(size_B: int, value_s: float, repetition: int = 0) -> Record:
-    return Record(
-        source="hockney",
-        operation="pingpong",
-        bytes=size_B,
-        statistic="one_way",
-        value=value_s,
-        low=value_s * 0.99,
-        high=value_s * 1.01,
-        locality="cache",
-        cache="warm",
-        pair="0-1",
-        variant="default",
-        repetition=repetition,
-    )
 
 
 def work(*records: Record, index: int = 0, **choices: object) -> Work:
     resumed = Work.resume(Plan.model_validate({"ranks": 2, **choices}), records, "default", index)
     resumed.largest_B[KEY] = 0
     return resumed
-
-
-def at_level(reference_s: float, size_B: int, value_s: float) -> Record:
-    """A visit of a hundred samples in ten groups, while the reference took that long."""
-    references = {"reference_s": [reference_s] * 11, "reference_iqr_s": [0.01 * reference_s] * 11}
-    groups = {"samples": [value_s] * 100, "group_begins": list(range(0, 100, 10))}
-    return visit(size_B, value_s).model_copy(update=references | groups)
-
-
-FAST, SLOW = 0.16e-6, 0.42e-6
-
-
-def test_visits_without_references_are_of_one_level() -> None:
-    for order in ((1e-6, 2e-6, 1.1e-6), (2e-6, 1.1e-6, 1e-6)):
-        seen = work(*(visit(8, value) for value in order))
-        assert seen.done[KEY][8].value == 1.1e-6, "the median, whichever came first"
-        assert seen.counting(KEY, 8) == 3
-
-
-def test_a_visit_at_another_level_does_not_count() -> None:
-    common = [at_level(FAST, size, 1e-6) for size in (8, 16, 32)]
-    seen = work(*common, at_level(SLOW, 8, 3e-6), at_level(SLOW, 64, 3e-6))
-    assert seen.done[KEY][8].value == 1e-6
-    assert (seen.counting(KEY, 8), seen.counting(KEY, 64)) == (1, 0)
-    assert seen.elsewhere() == [(KEY, 64)]
-    assert seen.done[KEY][64].value == 3e-6, "it stands at the level it has"
 
 
 def test_a_level_that_went_is_waited_for_but_not_for_ever() -> None:
@@ -81,19 +38,20 @@ def test_a_level_that_went_is_waited_for_but_not_for_ever() -> None:
     assert back.elsewhere() == []
 
 
-def test_the_level_asked_for_may_be_the_quietest_or_all() -> None:
-    visits = [at_level(SLOW, size, 3e-6) for size in (8, 16, 32)] + [at_level(FAST, 8, 1e-6)]
-    assert work(*visits).done[KEY][8].value == 3e-6
-    assert work(*visits, level="quietest").done[KEY][8].value == 1e-6
-    assert [work(*visits, level="all").counting(KEY, size) for size in (8, 16)] == [1, 0]
-
-
 def test_visits_that_disagree_ask_for_more() -> None:
     agreeing = work(*[visit(8, 1e-6)] * 3, sizes_B=[8])
     assert agreeing.next_point() is None
     differing = [visit(8, value) for value in (1e-6, 1.3e-6, 1.2e-6)]
     assert work(*differing, sizes_B=[8]).next_point() == (KEY, 8)
     assert work(*differing, *differing[:2], sizes_B=[8]).next_point() is None, "two more, and no others"
+
+
+def test_a_visit_that_gave_no_time_counts_as_made() -> None:
+    seen = work(visit(8, 1e-6), sizes_B=[8])
+    seen.vanish(KEY, 8)
+    assert seen.next_point() == (KEY, 8)
+    seen.vanish(KEY, 8)
+    assert seen.next_point() is None
 
 
 def test_every_size_once_in_random_order_then_again() -> None:

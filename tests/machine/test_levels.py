@@ -222,6 +222,38 @@ def test_the_summary_is_of_the_model_that_is_asked_for(tmp_path: Path, visits: l
     assert usual[1:3] != straight[1:3]
 
 
+def test_modes_that_no_reference_sees_travel_with_the_entry(tmp_path: Path) -> None:
+    """Of 64 KiB and more every other visit takes 1.4 times as long, at the same reference."""
+    visits = [visit(size, USUAL_S) for _ in range(6) for size in SIZES]
+    visits = [
+        each.model_copy(update={"value": 1.4 * each.value, "samples": [1.4 * sample for sample in each.samples]})
+        if each.bytes >= 65536 and number // len(SIZES) % 2
+        else each
+        for number, each in enumerate(visits)
+    ]
+    path = tmp_path / "machine.json"
+    machine = machine_of(tmp_path / "c", visits)
+    save(machine, path)
+    (entry,) = load(path).point_to_point
+    (modes,) = entry.modes
+    assert (modes.smallest_B, modes.largest_B) == (65536, 1048576)
+    assert modes.times_as_long == pytest.approx(1.4)
+    assert modes.share == pytest.approx(0.5)
+    for point in entry.measurements.points:
+        assert point.low_s is not None
+        assert point.high_s is not None
+        if point.size_B >= 65536:
+            assert point.low_s <= law(point.size_B) * 1.001
+            assert point.high_s >= 1.399 * law(point.size_B)
+        else:
+            assert point.high_s < 1.1 * law(point.size_B)
+    (said,) = [text for text in machine.provenance.warnings if "two modes" in text]
+    assert "between 64 KiB and 1 MiB times fall in two modes, 1.4 times apart" in said
+    code, _, err = outcome("show", path)
+    assert code == 0
+    assert "two modes" in err
+
+
 def test_without_references_there_is_no_level(tmp_path: Path) -> None:
     bare = [
         record.model_copy(update={"reference_s": [], "reference_iqr_s": [], "group_begins": []})

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from tests.records.one_level import Stream, resampled
 
 from hockney.records.levels import STAY, Level, common, find_levels, in_words
 
-Stream = NDArray[np.float64]
-
-STRETCHES = [
-    np.log(1e-9 * np.array(stretch["reference_ns"]))
-    for stretch in json.loads(Path(__file__).with_name("one_level_references.json").read_text("utf-8"))
-]
-"""References of real stretches during which the machine kept to one level; ln of seconds."""
-
-BLOCK = 25
-"""References that are drawn together, so that what neighbours share is kept."""
 TRIALS = 500
 LENGTHS = (200, *(pytest.param(count, marks=pytest.mark.thorough) for count in (600, 2000)))
-
-
-def resampled(rng: np.random.Generator, count: int) -> Stream:
-    """A stream of blocks of one real stretch."""
-    stretch = STRETCHES[rng.integers(len(STRETCHES))]
-    starts = rng.integers(0, stretch.size - BLOCK, size=-(-count // BLOCK))
-    return np.concatenate([stretch[start : start + BLOCK] for start in starts])[:count]
 
 
 def correlated(rng: np.random.Generator, count: int) -> Stream:

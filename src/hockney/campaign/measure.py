@@ -21,6 +21,7 @@ from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey
 from hockney.records.levels import in_words
+from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
 from hockney.runner.session import LaunchFailed, Limitation, Refused, Session, operations
 
@@ -87,9 +88,11 @@ def _measure_points(
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
                 loop.fail(error, launch, index, _subject(key, size_B, name=f"{key.where}, {size_B} B"))
-            for levels in with_causes(work.levels, records).values():
+            for levels in with_causes(work.so_far.levels, records).values():
                 if len(levels) > 1:
                     loop.warn(f"the machine changed its speed while it was measured: {in_words(levels)}")
+            if said := modes_in_words(work.so_far.modes()):
+                loop.warn(said)
             if missed := work.elsewhere():
                 count = sum(map(len, work.done.values()))
                 text = (

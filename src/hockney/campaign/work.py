@@ -14,20 +14,9 @@ from typing import Any, Protocol
 from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
+from hockney.campaign.visits_so_far import VisitsSoFar
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
-from hockney.records.levels import Level
 from hockney.records.record import Record
-from hockney.records.visits import (
-    CHOICES,
-    Choice,
-    Ranks,
-    Spread,
-    at,
-    levels_of,
-    ranks_of,
-    settle,
-    visit_times,
-)
 
 TYPICAL_SIZES = 24
 """Points of a refined series, for the estimate of time only."""
@@ -42,19 +31,11 @@ MOST_RANK_COUNTS = 24
 NARROWEST_RANKS = 1.1
 """Ratio of neighbouring rank counts between which no further one is measured."""
 
-MORE_REFERENCES = 1.05
-"""Levels are looked for again when there are so many times the references."""
 MORE_VISITS = 2
 """A point gets so many visits more, where some met other levels or they disagree."""
 
-MORE_VISITED = 1.2
-"""A series is settled as a whole again when it has so many times the visits."""
 FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S = 0.1, 2.0, 15.0
 """Before visits that wait for a level, which lasts from some tenths of a second to ten seconds and more."""
-OFTEN = 0.1
-"""Where all levels are asked for: those that hold this share of the time."""
-DISAGREEMENT = 1.15
-"""Ratio of the times of two visits of a point at one level above which it is visited again."""
 
 HOPELESS = 2
 """A series that ended the launch so often is left alone."""
@@ -84,17 +65,15 @@ class Work:
 
     plan: Plan
     reference: dict[Key, list[int]]
-    done: dict[Key, dict[int, Record]] = field(default_factory=dict)
+    so_far: VisitsSoFar
+    """The visits that gave a time."""
     visits: Counter[tuple[Key, int]] = field(default_factory=Counter)
+    """All visits of each point, in the order of the first ones."""
     failed: set[tuple[Key, int]] = field(default_factory=set)
-    vanished: set[tuple[Key, int]] = field(default_factory=set)
-    """Points of which a visit gave no time."""
+    vanished: Counter[tuple[Key, int]] = field(default_factory=Counter)
+    """Visits of each point that gave no time."""
     troubles: Counter[Key] = field(default_factory=Counter)
     """Failures of each series, this time and before: troubled ones wait until the others are done."""
-    seen: dict[Key, dict[int, list[Record]]] = field(default_factory=dict)
-    """All visits that gave a time; `done` holds what those of each point come to."""
-    levels: dict[Ranks, list[Level]] = field(default_factory=dict)
-    """The machine's levels, as the references tell them so far."""
     asked: Counter[tuple[Key, int]] = field(default_factory=Counter)
     """Visits of this run, as against those that a campaign held before."""
     largest_B: dict[Key, int] = field(default_factory=dict)
@@ -104,13 +83,6 @@ class Work:
     pause_s: float = 0.0
     """How long to wait before the point that `next_point` has named: a level may come back meanwhile."""
     _waited_s: float = 0.0
-    _heard: list[Record] = field(default_factory=list)
-    _references: int = 0
-    _known: float = 0.0
-    _spreads: dict[Ranks, Spread] = field(default_factory=dict)
-    _settled_at: dict[Key, int] = field(default_factory=dict)
-    _times_s: dict[int, list[float]] = field(default_factory=dict)
-    """The time of each visit, by its identity, at the level asked for; none where it was at another."""
     _random: Random = field(default_factory=lambda: Random(0))
 
     @classmethod
@@ -126,7 +98,7 @@ class Work:
         """What the records and failures of a campaign leave to do for that variant and launch index."""
         of_variant = [record for record in records if record.variant == variant]
         reference: dict[Key, list[int]] = {}
-        work = cls(plan, reference, worth_most=worth_most)
+        work = cls(plan, reference, VisitsSoFar(plan.level), worth_most=worth_most)
         for record in of_variant:
             if record.statistic not in ("one_way", "completion"):
                 continue  # made from the same samples
@@ -154,71 +126,26 @@ class Work:
     def vanish(self, key: Key, size_B: int) -> bool:
         """A visit gave no time. True where no other visit gave one, and none is left that could."""
         self.visits[key, size_B] += 1
-        self.vanished.add((key, size_B))
+        self.vanished[key, size_B] += 1
         return self.visits[key, size_B] >= self.plan.visits and size_B not in self.done.get(key, {})
 
     def without_time(self) -> list[tuple[Key, int]]:
         """Points whose visits gave no time so far and which `plan.visits` entitles to further ones."""
         return [
             (key, size_B)
-            for key, size_B in sorted(self.vanished - self.failed, key=lambda point: point[1])
+            for key, size_B in sorted(set(self.vanished) - self.failed, key=lambda point: point[1])
             if size_B not in self.done.get(key, {}) and self.visits[key, size_B] < self.plan.visits
         ]
 
     def add(self, record: Record) -> None:
-        """Enter a visit of a point: what its visits come to at the level asked for is its time."""
-        key = key_of(record)
-        self.visits[key, record.bytes] += 1
-        self.seen.setdefault(key, {}).setdefault(record.bytes, []).append(record)
-        self._heard.append(record)
-        self._references += len(record.reference_s)
-        if self._references >= MORE_REFERENCES * self._known:
-            before, self.levels, self._known = self.levels, levels_of(self._heard), self._references
-            self._times_s.clear()
-            pairs = [
-                (self._choice(before[of]), self._choice(now)) for of, now in self.levels.items() if of in before
-            ]
-            if any(was is not None and now is not None and not was.holds(now.reference_s) for was, now in pairs):
-                self._settled_at.clear()
-                for series, of_series in self.seen.items():
-                    self._settle(series, next(iter(of_series)))
-        self._settle(key, record.bytes)
+        """Enter a visit that gave a time."""
+        self.visits[key_of(record), record.bytes] += 1
+        self.so_far.add(record)
 
     @property
-    def _choice(self) -> Choice:
-        return CHOICES[self.plan.level]
-
-    def _settle(self, key: Key, size_B: int) -> None:
-        """How visits differ is told by all points of a series, which are settled now and then as a whole."""
-        of_series = self.seen[key]
-        count = sum(map(len, of_series.values()))
-        if count < MORE_VISITED * self._settled_at.get(key, 0):
-            settled = settle(of_series[size_B], self.levels, self._choice, self._spreads)
-        else:
-            visits = [visit for of_size in of_series.values() for visit in of_size]
-            settled = settle(visits, self.levels, self._choice)
-            self._spreads |= settled.spreads
-            self._settled_at[key] = count
-        self.done.setdefault(key, {}).update({record.bytes: record for record in settled.records})
-
-    def counting(self, key: Key, size_B: int) -> int:
-        """How many visits of a point count: those that met the level asked for, or of all levels the rarest."""
-        visits = self.seen.get(key, {}).get(size_B, [])
-        met = len(self._met(key, size_B))
-        if self.plan.level == "all" and visits:
-            levels = self.levels.get(ranks_of(visits[0]), ())
-            often = [at(place) for place, level in enumerate(levels) if level.share >= OFTEN]
-            met = min((len(visit_times(visits, self.levels, to)) for to in often), default=met)
-        return met + self.visits[key, size_B] - len(visits)
-
-    def _met(self, key: Key, size_B: int) -> list[float]:
-        """Times of visits that met the level asked for, or, where levels are all asked for, the common one."""
-        times_s = []
-        for visit in self.seen.get(key, {}).get(size_B, []):
-            if id(visit) not in self._times_s:
-                self._times_s[id(visit)] = visit_times([visit], self.levels, self._choice)
-            times_s += self._times_s[id(visit)]
-        return times_s
+    def done(self) -> dict[Key, dict[int, Record]]:
+        """What the visits of each point that was measured come to."""
+        return self.so_far.done
 
     def elsewhere(self) -> list[tuple[Key, int]]:
         """Points that were never met at the level asked for."""
@@ -226,7 +153,7 @@ class Work:
             (key, size_B)
             for key in self.largest_B
             for size_B in self.done.get(key, {})
-            if not self._met(key, size_B)
+            if not self.so_far.met_s(key, size_B)
         ]
 
     def next_point(self) -> tuple[Key, int] | None:
@@ -280,7 +207,7 @@ class Work:
             for size in dict.fromkeys([*self.done.get(key, {}), *(s for k, s in self.vanished if k == key)])
             if (key, size) not in self.failed
             and self.asked[key, size] + 1 < self.plan.visits + MORE_VISITS
-            and (self.counting(key, size) < self.plan.visits or self._disagree(key, size))
+            and self._is_open_again(key, size)
         ]
         if not points and self._waited_s < MOST_WAIT_S:
             points = [point for point in self.elsewhere() if point not in self.failed]
@@ -294,13 +221,12 @@ class Work:
         self.asked[chosen] += 1
         return chosen
 
-    def _disagree(self, key: Key, size_B: int) -> bool:
-        """Whether visits at the level asked for differ, so that their median is not to be trusted."""
-        visits = self.seen.get(key, {}).get(size_B, [])
-        if len(visits) < 2 or self.visits[key, size_B] >= self.plan.visits + MORE_VISITS:
-            return False
-        times_s = self._met(key, size_B)
-        return len(times_s) > 1 and max(times_s) > DISAGREEMENT * min(times_s)
+    def _is_open_again(self, key: Key, size_B: int) -> bool:
+        """Whether too few visits count, or those that do disagree; one that gave no time counts as made."""
+        if self.so_far.counting(key, size_B) + self.vanished[key, size_B] < self.plan.visits:
+            return True
+        has_more = self.visits[key, size_B] < self.plan.visits + MORE_VISITS
+        return has_more and self.so_far.disagree(key, size_B)
 
     def _coarse(self) -> Iterator[tuple[Key, int]]:
         """Points of the first pass that are not measured yet.
@@ -352,7 +278,7 @@ class Work:
             size: (_bound(record.high, record) - _bound(record.low, record)) / 2
             for size, record in points.items()
         }
-        failed = {size for other, size in self.failed | self.vanished if other == key}
+        failed = {size for other, size in self.failed | set(self.vanished) if other == key}
         suspect = refine(times_s, half_s, self.plan.size_tolerance, self.plan.narrowest, failed)
         if suspect is None:
             return None

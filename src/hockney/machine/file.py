@@ -146,6 +146,15 @@ class EntryLevel(_MachineFilePart):
     cause: str = Field(default="", description="what goes with it, or that nothing does; empty: not compared")
 
 
+class EntryModes(_MachineFilePart):
+    """Two modes of times at one level of the machine (`hockney.records.modes`): intervals hold both."""
+
+    smallest_B: int = Field(ge=0)
+    largest_B: int = Field(ge=0)
+    times_as_long: float = Field(gt=0, description="the slower mode, beside the quicker")
+    share: float = Field(ge=0, le=1, description="of the time, the slower")
+
+
 class OtherLevel(_MachineFilePart):
     """What an entry is at another level, or (`level` absent) at any: the mixture of all that was measured."""
 
@@ -183,6 +192,9 @@ class Entry(_MachineFilePart):
     level: EntryLevel | None = Field(default=None, description="absent: measured without references")
     other_levels: list[OtherLevel] = Field(default_factory=list, description="the most frequent first")
     any_level: OtherLevel | None = Field(default=None, description="absent where there is one level")
+    modes: list[EntryModes] = Field(
+        default_factory=list, description="at the entry's level, one for each pair that has them"
+    )
 
 
 class LaunchProvenance(_MachineFilePart):

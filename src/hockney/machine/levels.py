@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.file import LEAST_SIZES, Entry, EntryLevel, Machine, Measurements, OtherLevel
+from hockney.machine.file import LEAST_SIZES, Entry, EntryLevel, EntryModes, Machine, Measurements, OtherLevel
 from hockney.records.causes import NOT_SEEN
 from hockney.records.contents import Contents
 from hockney.records.levels import ANY_LEVEL, Level
@@ -23,7 +23,7 @@ Fitted = Callable[[Sequence[Record]], Mapping[Words, Entry]]
 def add_levels(
     entries: Mapping[Words, Entry], records: Mapping[Words, Sequence[Record]], contents: Contents, fitted: Fitted
 ) -> None:
-    """Give entries the level that they were measured at, their models at other levels, and those at any.
+    """Give entries the level that they were measured at and its modes, models at other levels, and those at any.
 
     `records`: those behind each entry.
     """
@@ -35,6 +35,8 @@ def add_levels(
     mixture = fitted(settle(visits, {}).records) if others else {}
     for words, entry in entries.items():
         ranks = [of for of in dict.fromkeys(map(ranks_of, records.get(words, ()))) if of in levels]
+        of_entry = [each for each in contents.modes if any(map(each.concern, records.get(words, ())))]
+        entry.modes = [EntryModes.model_validate(each, from_attributes=True) for each in of_entry]
         entry.level = _pooled([contents.choice(levels[of]) for of in ranks])
         for place, at_level in enumerate(others):
             level = _pooled([_other(contents.choice, place)(levels[of]) for of in ranks])

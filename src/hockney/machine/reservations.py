@@ -22,6 +22,7 @@ from hockney.machine.select import title
 from hockney.records.columns import SERIES, VISITED
 from hockney.records.contents import Contents
 from hockney.records.levels import in_words
+from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
 from hockney.units import format_bytes
 
@@ -45,6 +46,7 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
         _disturbed(entries),
         _wide(entries),
         _levels(contents),
+        _modes(contents),
         _drift(visits),
         _spread(quiet),
         _bare(entries),
@@ -135,6 +137,11 @@ def _levels(contents: Contents) -> str:
     )
     others = f" {missed} of {points} points were never met at it and stand at another." if missed else ""
     return f"The machine changed its speed: {'; '.join(several)}.{others}"
+
+
+def _modes(contents: Contents) -> str:
+    said = modes_in_words(contents.modes)
+    return f"The references do not see it: {said}." if said else ""
 
 
 def _drift(visits: Sequence[Record]) -> str:

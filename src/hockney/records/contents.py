@@ -16,6 +16,7 @@ from hockney.records.causes import with_causes
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.records.levels import ANY_LEVEL, common, in_words
+from hockney.records.modes import Modes, find_modes, holding_both
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, Settled, choice_of, levels_of, settle
 
@@ -25,7 +26,8 @@ class Contents:
     """What a folder holds; of a table, `frame` alone: the tidy table with times in seconds.
 
     `settled` holds what the visits of each point come to at the level that the plan asks for, `levels` the
-    machine's levels and what goes with them, and `warnings` what was damaged.
+    machine's levels and what goes with them, `modes` what they do not tell of times, and `warnings` what was
+    damaged.
     """
 
     path: Path
@@ -40,6 +42,7 @@ class Contents:
     failures: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     plan: dict[str, Any] | RequestError = field(default_factory=dict)
+    modes: list[Modes] = field(default_factory=list)
 
     @property
     def topology(self) -> str:
@@ -62,7 +65,8 @@ def read(path: Path) -> Contents:
     levels = with_causes(levels_of(records), records)
     plan = _plan(campaign)
     choice = common if isinstance(plan, RequestError) else choice_of(plan)
-    settled, frame = _settled(records, launches, levels, choice)
+    modes = find_modes(records, levels, choice)
+    settled, frame = _settled(records, launches, levels, choice, modes)
     return Contents(
         path,
         frame,
@@ -76,6 +80,7 @@ def read(path: Path) -> Contents:
         failures,
         campaign.warnings,
         plan,
+        modes,
     )
 
 
@@ -89,19 +94,23 @@ def at_any_level(contents: Contents) -> Contents:
         raise RequestError(
             f"{contents.path} knows one level of the machine only", "leave --any-level out; its times hold for it"
         )
-    settled, frame = _settled(contents.records, contents.launches, {}, contents.choice)
+    settled, frame = _settled(contents.records, contents.launches, {}, contents.choice, ())
     warnings = [ANY_LEVEL, f"The machine changed its speed: {'; '.join(several)}.", *contents.warnings]
-    return replace(contents, frame=frame, settled=settled, levels={}, warnings=warnings)
+    return replace(contents, frame=frame, settled=settled, levels={}, modes=[], warnings=warnings)
 
 
 def _settled(
-    records: Sequence[Record], launches: Sequence[Mapping[str, Any]], levels: Levels, choice: Choice
+    records: Sequence[Record],
+    launches: Sequence[Mapping[str, Any]],
+    levels: Levels,
+    choice: Choice,
+    modes: Sequence[Modes],
 ) -> tuple[Settled, pd.DataFrame]:
     """What the visits of each point come to, and the tidy table of it."""
-    settled = settle(records, levels, choice)
+    settled = holding_both(settle(records, levels, choice), modes)
     right = [record for record in records if record.verified is not False]
     # A visit whose payload came out wrong has no time, so that another visit of its point may count.
-    timed = settled if len(right) == len(records) else settle(right, levels, choice)
+    timed = settled if len(right) == len(records) else holding_both(settle(right, levels, choice), modes)
     return settled, table.rows_of(timed.records, launches)
 
 

@@ -21,6 +21,7 @@ from hockney.errors import RequestError
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
+from hockney.records.modes import find_modes, holding_both
 from hockney.records.record import Record, Statistic
 from hockney.records.visits import Choice, choice_of, levels_of, settle
 
@@ -50,7 +51,9 @@ def from_records(
     came out wrong gets no row.
     """
     right = [record for record in records if record.verified is not False]
-    return rows_of(settle(right, levels_of(right), choice).records, launches)
+    levels = levels_of(right)
+    settled = holding_both(settle(right, levels, choice), find_modes(right, levels, choice))
+    return rows_of(settled.records, launches)
 
 
 def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:

@@ -152,12 +152,17 @@ def _is_at(record: Record, levels: Levels, choice: Choice) -> NDArray[np.bool_]:
         return np.zeros(count, dtype=bool)
     if level is None or len(of_ranks) == 1 or not record.reference_s:
         return np.ones(count, dtype=bool)
-    begins = [*record.group_begins, count]
-    ends = zip(begins[:-1], begins[1:], record.reference_s[:-1], record.reference_s[1:], strict=False)
     is_there = np.zeros(count, dtype=bool)
-    for first, last, *both in ends:
-        is_there[first:last] = all(map(level.holds, both))
+    for group in groups_at(record, level):
+        is_there[group] = True
     return is_there
+
+
+def groups_at(record: Record, level: Level) -> list[slice]:
+    """Where the groups of a visit are among its samples that lie between two references of the level."""
+    begins = [*record.group_begins, len(record.samples)]
+    groups = zip(begins[:-1], begins[1:], record.reference_s[:-1], record.reference_s[1:], strict=False)
+    return [slice(first, last) for first, last, *both in groups if all(map(level.holds, both))]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,114 @@
+"""What the visits of points come to while a campaign runs, at the level of the machine that is asked for."""
+
+from __future__ import annotations
+
+from hockney.records.keys import Key, key_of
+from hockney.records.levels import Level
+from hockney.records.modes import Modes, find_modes
+from hockney.records.record import Record, Wanted
+from hockney.records.visits import (
+    CHOICES,
+    Choice,
+    Ranks,
+    Spread,
+    at,
+    levels_of,
+    ranks_of,
+    settle,
+    visit_times,
+)
+
+MORE_REFERENCES = 1.05
+"""Levels are looked for again when there are so many times the references."""
+MORE_VISITED = 1.2
+"""A series is settled as a whole again when it has so many times the visits."""
+OFTEN = 0.1
+"""Where all levels are asked for: those that hold this share of the time."""
+DISAGREEMENT = 1.15
+"""Ratio of the times of two visits of a point at one level above which they disagree."""
+
+
+class VisitsSoFar:
+    """The visits of one launch index and variant that gave a time; `wanted`: the level asked for.
+
+    `done`: what the visits of each point come to. `levels`: the machine's, as the references tell them so far.
+    """
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.done: dict[Key, dict[int, Record]] = {}
+        self.levels: dict[Ranks, list[Level]] = {}
+        self._wanted = wanted
+        self._choice: Choice = CHOICES[wanted]
+        self._in_order: list[Record] = []
+        self._visits: dict[Key, dict[int, list[Record]]] = {}
+        self._references = 0
+        self._references_known = 0  # of which `levels` was found
+        self._spreads: dict[Ranks, Spread] = {}
+        self._settled_at: dict[Key, int] = {}  # how many visits a series had when it was settled as a whole
+        # The time of each visit, by its identity, at the level asked for; none where it was at another.
+        self._times_s: dict[int, list[float]] = {}
+
+    def add(self, record: Record) -> None:
+        """Enter a visit of a point: what its visits come to at the level asked for is its time."""
+        key = key_of(record)
+        self._visits.setdefault(key, {}).setdefault(record.bytes, []).append(record)
+        self._in_order.append(record)
+        self._references += len(record.reference_s)
+        if self._references >= MORE_REFERENCES * self._references_known:
+            self._look_for_levels()
+        self._settle(key, record.bytes)
+
+    def counting(self, key: Key, size_B: int) -> int:
+        """How many visits of a point count: those that met the level asked for, or of all levels the rarest."""
+        visits = self._of(key, size_B)
+        met = len(self.met_s(key, size_B))
+        if self._wanted == "all" and visits:
+            levels = self.levels.get(ranks_of(visits[0]), ())
+            often = [at(place) for place, level in enumerate(levels) if level.share >= OFTEN]
+            return min((len(visit_times(visits, self.levels, to)) for to in often), default=met)
+        return met
+
+    def met_s(self, key: Key, size_B: int) -> list[float]:
+        """Times of visits that met the level asked for, or, where levels are all asked for, the common one."""
+        times_s = []
+        for visit in self._of(key, size_B):
+            if id(visit) not in self._times_s:
+                self._times_s[id(visit)] = visit_times([visit], self.levels, self._choice)
+            times_s += self._times_s[id(visit)]
+        return times_s
+
+    def disagree(self, key: Key, size_B: int) -> bool:
+        """Whether visits at the level asked for differ, so that their median is not to be trusted."""
+        times_s = self.met_s(key, size_B)
+        return len(times_s) > 1 and max(times_s) > DISAGREEMENT * min(times_s)
+
+    def modes(self) -> list[Modes]:
+        """Two modes of times at the level asked for, where the references do not tell them."""
+        return find_modes(self._in_order, self.levels, self._choice)
+
+    def _of(self, key: Key, size_B: int) -> list[Record]:
+        return self._visits.get(key, {}).get(size_B, [])
+
+    def _look_for_levels(self) -> None:
+        """Find the levels anew; where the one asked for has moved, all series are settled again."""
+        before, self.levels = self.levels, levels_of(self._in_order)
+        self._references_known = self._references
+        self._times_s.clear()
+        pairs = [(self._choice(before[of]), self._choice(now)) for of, now in self.levels.items() if of in before]
+        if any(was is not None and now is not None and not was.holds(now.reference_s) for was, now in pairs):
+            self._settled_at.clear()
+            for series, of_series in self._visits.items():
+                self._settle(series, next(iter(of_series)))
+
+    def _settle(self, key: Key, size_B: int) -> None:
+        """How visits differ is told by all points of a series, which are settled now and then as a whole."""
+        of_series = self._visits[key]
+        count = sum(map(len, of_series.values()))
+        if count < MORE_VISITED * self._settled_at.get(key, 0):
+            settled = settle(of_series[size_B], self.levels, self._choice, self._spreads)
+        else:
+            visits = [visit for of_size in of_series.values() for visit in of_size]
+            settled = settle(visits, self.levels, self._choice)
+            self._spreads |= settled.spreads
+            self._settled_at[key] = count
+        self.done.setdefault(key, {}).update({record.bytes: record for record in settled.records})

@@ -1,0 +1,49 @@
+"""What the visits of points come to at the level asked for."""
+
+from __future__ import annotations
+
+import pytest
+from tests.campaign.visits import FAST, KEY, SLOW, at_level, visit
+
+from hockney.campaign.visits_so_far import VisitsSoFar
+from hockney.records.record import Record, Wanted
+
+
+def so_far(*records: Record, wanted: Wanted = "common") -> VisitsSoFar:
+    visits = VisitsSoFar(wanted)
+    for record in records:
+        visits.add(record)
+    return visits
+
+
+def test_visits_without_references_are_of_one_level() -> None:
+    for order in ((1e-6, 2e-6, 1.1e-6), (2e-6, 1.1e-6, 1e-6)):
+        seen = so_far(*(visit(8, value) for value in order))
+        assert seen.done[KEY][8].value == 1.1e-6, "the median, whichever came first"
+        assert seen.counting(KEY, 8) == 3
+
+
+def test_a_visit_at_another_level_does_not_count() -> None:
+    common = [at_level(FAST, size, 1e-6) for size in (8, 16, 32)]
+    seen = so_far(*common, at_level(SLOW, 8, 3e-6), at_level(SLOW, 64, 3e-6))
+    assert seen.done[KEY][8].value == 1e-6
+    assert (seen.counting(KEY, 8), seen.counting(KEY, 64)) == (1, 0)
+    assert seen.met_s(KEY, 64) == []
+    assert seen.done[KEY][64].value == 3e-6, "it stands at the level it has"
+
+
+def test_modes_that_no_reference_sees_are_told() -> None:
+    sizes_B = (65536, 131072, 262144)
+    quick = [at_level(FAST, size_B, size_B / 1e10) for size_B in sizes_B]
+    slow = [at_level(FAST, size_B, 1.4 * size_B / 1e10) for size_B in sizes_B]
+    assert so_far(*quick * 4).modes() == []
+    (modes,) = so_far(*[*quick, *slow] * 2).modes()
+    assert modes.times_as_long == pytest.approx(1.4)
+    assert so_far(*[*quick, *slow] * 2, at_level(SLOW, 8, 1e-6), wanted="quietest").modes() != []
+
+
+def test_the_level_asked_for_may_be_the_quietest_or_all() -> None:
+    visits = [at_level(SLOW, size, 3e-6) for size in (8, 16, 32)] + [at_level(FAST, 8, 1e-6)]
+    assert so_far(*visits).done[KEY][8].value == 3e-6
+    assert so_far(*visits, wanted="quietest").done[KEY][8].value == 1e-6
+    assert [so_far(*visits, wanted="all").counting(KEY, size) for size in (8, 16)] == [1, 0]
