@@ -125,7 +125,7 @@ def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[
     time_s = np.array([point.time_s for point in points])
     error = np.abs(predict(fit, size_B) / time_s - 1)
     held, half_width = 0.0, math.inf
-    if (bounds := interval(fit, size_B)) is not None:
+    if (bounds := interval(fit, size_B, model_of.entry.measurements.series)) is not None:
         low_s, high_s = bounds
         held = float(np.mean((low_s <= time_s) & (time_s <= high_s)))
         half_width = float(np.median((high_s - low_s) / 2 / time_s))

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/app.hpp"
+#include "causes.hpp"
 #include "clock.hpp"
 #include "json.hpp"
 #include "kernels/kernel.hpp"
@@ -233,6 +234,17 @@ Measured lead(const Kernel& kernel, Pair& pair, const Request& request) {
     return {samples, stopped, batch, now_s() - begin, same_cpu, references};
 }
 
+// Both ranks learn what the kernel told of either.
+Causes pair_causes(const CausesWatch& watch, const Pair& pair) {
+    const Causes own = watch.so_far();
+    if (is_simulated) return own;
+    Causes theirs = own;
+    constexpr int numbers = sizeof(Causes) / sizeof(double);
+    MPI_Sendrecv(&own, numbers, MPI_DOUBLE, pair.partner, answer_tag, &theirs, numbers, MPI_DOUBLE,
+                 pair.partner, answer_tag, pair.comm, MPI_STATUS_IGNORE);
+    return combined({own, theirs});
+}
+
 // One repetition into poisoned buffers; the leader learns whether both sides hold what was sent.
 bool verify(const Kernel& kernel, Pair& pair, int rank, int partner_rank, int salt) {
     pair.send.fill(rank, salt);
@@ -279,12 +291,15 @@ std::string measure_pair(const Request& request, MPI_Comm comm, int rank) {
               payload, send,    receive};
     bool verified = verify(kernel, pair, rank, partner, 1);
     if (kernel.works) set_work(pair);
+    const CausesWatch watch;
     if (!pair.leader) {
         follow(kernel, pair);
+        pair_causes(watch, pair);
         verify(kernel, pair, rank, partner, 2);
         return "";
     }
-    const Measured measured = lead(kernel, pair, request);
+    Measured measured = lead(kernel, pair, request);
+    measured.references.causes = pair_causes(watch, pair);
     verified = verify(kernel, pair, rank, partner, 2) && verified;
     const Summary summary = summarise(measured.samples, kernel.disturbance);
     JsonObject record;

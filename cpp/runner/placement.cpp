@@ -171,6 +171,18 @@ std::vector<long> affinity() {
     return members(set);
 }
 
+std::vector<long> other_threads(const std::vector<long>& processors) {
+    std::vector<long> others;
+    for (const long processor : processors)
+        for (const long thread : parse_list(
+                 first_line(cpu_folder(static_cast<int>(processor)) + "/topology/thread_siblings_list")))
+            if (std::find(processors.begin(), processors.end(), thread) == processors.end())
+                others.push_back(thread);
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    return others;
+}
+
 std::vector<long> launched_affinity() {
 #if defined(__GLIBC__) && !defined(SMPI_H)
     if (has_launched_set) return members(launched_set);

@@ -13,6 +13,10 @@ std::string placement_json(int rank, const std::vector<std::string>& progress_th
 // The processors that the calling thread may run on, ascending; empty where the system does not tell.
 std::vector<long> affinity();
 
+// The other hardware threads of the cores of these processors, ascending; empty where there are none, or the
+// system does not tell.
+std::vector<long> other_threads(const std::vector<long>& processors);
+
 // What affinity() was before any library of this process could change it: OpenMP's binds the first thread to
 // its place while it is loaded.
 std::vector<long> launched_affinity();

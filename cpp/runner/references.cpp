@@ -36,6 +36,7 @@ void References::add_to(JsonObject& record) const {
     if (time_s.empty()) return;
     record.add("reference_s", time_s).add("reference_iqr_s", iqr_s).add("group_begins", group_begins);
     record.add("references_took_s", took_s);
+    causes.add_to(record);
 }
 
 void References::renumber(const std::vector<std::size_t>& kept) {
@@ -107,6 +108,7 @@ bool Rounds::next(bool goes_on) {
         if (order > 0) time_barriers(order);
     } while (order > 0);
     ++samples_;
+    if (order == stop) references_.causes = combined(watch_.so_far(), comm_);
     return order == sample;
 }
 

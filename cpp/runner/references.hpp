@@ -10,6 +10,7 @@
 #include <functional>
 #include <vector>
 
+#include "causes.hpp"
 #include "json.hpp"
 
 namespace hockney {
@@ -23,12 +24,13 @@ struct Reference {
 // count.
 Reference time_reference(long count, const std::function<void(long)>& exchanges);
 
-// All references of a visit, and where between them its samples lie.
+// All references of a visit, where between them its samples lie, and what the kernel told meanwhile.
 struct References {
     std::vector<double> time_s, iqr_s;
     std::vector<long>
         group_begins;   // index of each group's first sample; group i is between references i and i+1
     double took_s = 0;  // all references together
+    Causes causes;
 
     // Numbers the groups' samples anew where only those of the indices `kept`, in order, remain.
     void renumber(const std::vector<std::size_t>& kept);
@@ -76,6 +78,7 @@ class Rounds {
     MPI_Comm comm_;
     int rank_ = 0;
     long samples_ = 0;
+    CausesWatch watch_;
     Bracket bracket_;
     References references_;
 };

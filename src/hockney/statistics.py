@@ -23,12 +23,32 @@ NORMAL_6 = 1.959964
 
 
 @overload
-def t_reach(standard_error: float, freedom: int) -> float: ...
+def t_reach(standard_error: float, freedom: float) -> float: ...
 @overload
-def t_reach(standard_error: Array, freedom: int) -> Array: ...
-def t_reach(standard_error: float | Array, freedom: int) -> float | Array:
+def t_reach(standard_error: Array, freedom: float) -> Array: ...
+def t_reach(standard_error: float | Array, freedom: float) -> float | Array:
     """Half the width of a 95 % interval of Student's t, same shape and unit; NaN with no degree of freedom."""
     return float(stats.t.ppf(TAILS[1], freedom)) * standard_error
+
+
+MEDIAN_FACTOR = 1.25
+"""Standard error of a median of normal values beside that of their mean, √(π/2); of two they are the same."""
+
+MOST_POOLED = 8
+"""Degrees of freedom that a spread which several quantities have in common counts for beside one's own."""
+
+
+MOST_REACH = 5.0
+"""Of the logarithm of a time: an interval from a hundredth and a half to 150 times says that nothing is known."""
+
+
+def typical_variance(variances: Array, freedoms: Array) -> float:
+    """The variance that several quantities have in common, from estimates of each and their freedom, shapes (n,).
+
+    The median, so that one quantity that was disturbed does not widen all: of a variance with f degrees of
+    freedom that is 1 − 2/(9f) to the third of the mean (Wilson and Hilferty, 1931).
+    """
+    return float(np.median(variances / (1 - 2 / (9 * freedoms)) ** 3))
 
 
 def mean_reach(values: Array) -> float:

@@ -73,7 +73,7 @@ def test_a_launch_is_described_by_what_it_turned_out_to_be() -> None:
     (launch,) = prepare.launches(Plan(ranks=2))
     described = launch.describe(hello())
     assert (described.nodes, described.ppn, described.oversubscribed) == (1, 2, False)
-    assert described.provenance["eager_limit_B"] == {"shared_memory": 4096}
+    assert described.provenance["eager_limit_B"] == {"shared_memory": 4016}
     assert any("/old/bin/mpicc was found first and cannot be used" in text for text in described.warnings)
     crowded = launch.describe(hello(affinity=[0]))
     assert crowded.oversubscribed

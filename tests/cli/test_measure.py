@@ -35,6 +35,7 @@ def measured(*arguments: str) -> Any:
     return campaign_answer(run_hockney("measure", *arguments, "--json"))
 
 
+@pytest.mark.one_mpi
 def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
     campaign, machine, page = tmp_path / "demo", tmp_path / "machine.json", tmp_path / "report.html"
     # What loggp needs, too.

@@ -24,7 +24,7 @@ SOURCES = [
 SANITIZERS = ["-O1", "-g", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
-@pytest.mark.one_mpi
+@pytest.mark.thorough
 def test_kernels_agree_and_stay_inside_their_memory(mpi: Mpi, tmp_path: Path) -> None:
     if mpi.kind == "smpi":
         return  # its wrapper renames main; the sources are the same

@@ -15,7 +15,7 @@ from hockney.machine.file import Machine, dumps, load, save
 from hockney.machine.levels import at_any_level, level_remark
 from hockney.models.base import predict
 from hockney.records.folder import Campaign
-from hockney.records.record import Record
+from hockney.records.record import Causes, Record
 
 SIZES = [0, 1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576]
 USUAL_S, OTHER_S, RARE_S = 0.2e-6, 0.5e-6, 1.5e-6
@@ -104,6 +104,42 @@ def test_the_entry_is_of_the_common_level_and_the_others_stand_beside_it(
     remark = level_remark(entry)
     assert "3.2 times as long at the level that held 32% of the time" in remark
     assert "7 times as long at the level that held 5% of the time" in remark
+
+
+def test_what_goes_with_a_level_is_said_wherever_the_level_is(tmp_path: Path, visits: list[Record]) -> None:
+    usual, other = ({"span_s": 0.5, "involuntary_switches": switches} for switches in (1, 50))
+    told = [
+        record.model_copy(
+            update={"causes": Causes.model_validate(other if record.reference_s[0] == OTHER_S else usual)}
+        )
+        for record in visits
+    ]
+    cause = "goes with involuntary context switches (100 per second, 2 per second at the common level)"
+    machine, path = machine_of(tmp_path / "c", told), tmp_path / "m.json"
+    save(machine, path)
+    (entry,) = load(path).point_to_point
+    assert entry.level is not None
+    assert [entry.level.cause, *(level.level.cause for level in entry.other_levels if level.level)] == [
+        "",
+        cause,
+        "cause not seen",
+    ]
+    remark = (
+        f"held 32% of the time, {cause}; 7 times as long at the level that held 5% of the time, cause not seen"
+    )
+    assert remark in level_remark(entry)
+    (warning,) = (text for text in machine.provenance.warnings if "changed its speed" in text)
+    assert f"for 32%, {cause}, 1.5 µs (7.5 times as long) for 5%, cause not seen" in warning
+    assert remark in outcome("show", path)[1]
+    assert cause in outcome("show", path, "--json")[1]
+    _, out, _ = outcome("predict", "pingpong", "--machine", path, "--bytes", "64KiB", "--json")
+    assert any(remark in warning for warning in json.loads(out)["warnings"])
+    # A machine file of before holds no causes, and says none.
+    older = json.loads(path.read_text(encoding="utf-8"))
+    for level in older["point_to_point"][0]["other_levels"]:
+        del level["level"]["cause"]
+    path.write_text(json.dumps(older), encoding="utf-8")
+    assert "cause" not in level_remark(load(path).point_to_point[0])
 
 
 def test_the_quietest_level_where_the_plan_asks_for_it(tmp_path: Path) -> None:

@@ -190,6 +190,19 @@ def test_one_disturbed_size_makes_no_regime_and_bends_none(place: int, factor: f
     assert [note for note in found.notes if "set aside" in note and f"{factor:.3g} times" in note] == found.notes
 
 
+@pytest.mark.parametrize(("half_width", "is_set_aside"), [(0.01, False), (0.2, True)])
+def test_a_size_whose_visits_agree_is_not_disturbed(half_width: float, is_set_aside: bool) -> None:
+    time = 1e-6 + SIZES * 1e-10
+    place = SIZES.size // 2
+    time[place] *= 1.5
+    reach = np.full(SIZES.size, 0.01)
+    reach[place] = half_width
+    found = models.get("piecewise")(Series({}, SIZES, time, time * (1 - reach), time * (1 + reach)))
+    assert any("set aside" in note for note in found.notes) == is_set_aside
+    missed = abs(float(predict(found, SIZES[place])) / time[place] - 1)
+    assert (missed > 0.3) == is_set_aside
+
+
 @pytest.mark.thorough
 def test_a_disturbed_size_beside_noise_rarely_makes_a_regime() -> None:
     rng = np.random.default_rng(7)

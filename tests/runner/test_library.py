@@ -181,7 +181,7 @@ def test_open_mpi_counts_the_messages_of_the_selected_algorithm(probe: Probe) ->
         np.testing.assert_array_equal(double_ring, around(RANKS, 2))
 
 
-@pytest.mark.parametrize("ranks", [2, 5])
+@pytest.mark.parametrize("ranks", [2, pytest.param(5, marks=pytest.mark.one_mpi)])
 def test_every_algorithm_delivers_or_says_that_it_does_not(probe: Probe, ranks: int) -> None:
     with probe.talk(ranks) as conversation:
         worked: set[str] = set()

@@ -1,8 +1,10 @@
-"""References lie between groups of samples, in every kind of answer."""
+"""References lie between groups of samples, in every kind of answer, with what the kernel told meanwhile."""
 
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 from pathlib import Path
 from typing import Any
 
@@ -54,3 +56,37 @@ def test_every_group_of_samples_lies_between_two_references(
         # Light takes a nanosecond for a foot, and what takes a second hangs.
         assert all(1e-9 < time_s < 1 for time_s in answer["reference_s"])
         assert answer["references_took_s"] > sum(answer["reference_s"])
+        # Every system that MPI runs on counts switches.
+        causes = answer["causes"]
+        assert causes["involuntary_switches"] >= 0
+        assert causes["span_s"] > answer["references_took_s"]
+        assert causes["took_s"] > 0
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+@pytest.mark.one_mpi
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks need two processors")
+def test_a_busy_process_on_the_processor_of_a_rank_shows(mpi: Mpi, tmp_path: Path) -> None:
+    words = (*POINTS, "--operations", "pingpong", "--bind-to", "core")
+    answers(mpi, tmp_path / "where", *words)
+    (launch,) = _lines(tmp_path / "where", "launches")
+    bound = json.loads(launch)["ranks"][1]["affinity"]
+    busy = [multiprocessing.get_context("fork").Process(target=_spin, daemon=True) for _ in bound]
+    try:
+        for process, processor in zip(busy, bound, strict=True):
+            process.start()
+            os.sched_setaffinity(process.pid or 0, {processor})
+        disturbed = [answer["causes"] for answer in answers(mpi, tmp_path / "busy", *words)]
+    finally:
+        for process in busy:
+            process.kill()
+            process.join()
+    span_s = sum(causes["span_s"] for causes in disturbed)
+    # A scheduler divides a processor evenly, and a time slice is some milliseconds.
+    assert sum(causes["involuntary_switches"] for causes in disturbed) / span_s > 10
+    if Path("/proc/thread-self/schedstat").exists():
+        assert sum(causes["waited_s"] for causes in disturbed) / span_s > 0.1

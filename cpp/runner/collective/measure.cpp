@@ -191,6 +191,7 @@ Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group
     Order order{static_cast<double>(least_samples), loop.slack_s(), 0};
     const double pace_s = budget_s * least_budget_share / most_rounds;
     const double start_s = now_s();
+    const CausesWatch watch;
     Bracket bracket([&](long count) {
         Order reference{-static_cast<double>(count)};
         MPI_Bcast(&reference, 3, MPI_DOUBLE, 0, group.control);
@@ -205,7 +206,10 @@ Measured repeat(RepetitionLoop& loop, const Request& request, const Group& group
                 bracket.before_sample(static_cast<long>(measured.timed.size()));
         }
         MPI_Bcast(&order, 3, MPI_DOUBLE, 0, group.control);
-        if (order.repetitions == 0) return measured;
+        if (order.repetitions == 0) {
+            measured.references.causes = combined(watch.so_far(), group.control);
+            return measured;
+        }
         if (order.repetitions < 0) {
             group_reference(std::lround(-order.repetitions), group);
             continue;

@@ -17,6 +17,7 @@ from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
 from hockney.campaign.work import NextPoint, Pace, Work
 from hockney.records.answers import Measurement
+from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
 from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey
 from hockney.records.levels import in_words
@@ -86,7 +87,7 @@ def _measure_points(
             for key, size_B in work.without_time():
                 error = Vanished(f"{VANISHES}; no other visit was made", "--resume visits it again")
                 loop.fail(error, launch, index, _subject(key, size_B, name=f"{key.where}, {size_B} B"))
-            for levels in work.levels.values():
+            for levels in with_causes(work.levels, records).values():
                 if len(levels) > 1:
                     loop.warn(f"the machine changed its speed while it was measured: {in_words(levels)}")
             if missed := work.elsewhere():

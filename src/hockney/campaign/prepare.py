@@ -235,7 +235,7 @@ def _describe(hello: Hello, mpi: Mpi, variant: Variant) -> Described:
                 "thread_level": hello.thread_level,
             },
             "eager_limit_B": eager_limits_B(
-                mpi.kind, hello.settings, variant.arguments, {**os.environ, **variant.environment}
+                mpi.kind, mpi.version, hello.settings, variant.arguments, {**os.environ, **variant.environment}
             ),
             "hosts": list(hosts.values()),
         },

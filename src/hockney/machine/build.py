@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -247,7 +248,9 @@ def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
         records.setdefault(record.bytes, []).append(record)
     samples = rows.groupby("bytes")["samples"].sum(min_count=1) if "samples" in rows.columns else None
     points = []
-    for size, time, low, high in zip(pooled.size_B, pooled.time_s, pooled.low_s, pooled.high_s, strict=True):
+    freedoms = np.full(pooled.size_B.size, np.nan) if pooled.freedom is None else pooled.freedom
+    columns = pooled.size_B, pooled.time_s, pooled.low_s, pooled.high_s, freedoms
+    for size, time, low, high, freedom in zip(*columns, strict=True):
         of_size = records.get(int(size), [])
         known = [record.disturbed for record in of_size if record.disturbed is not None]
         taken = None if samples is None else samples.get(size)
@@ -257,6 +260,7 @@ def _points(pooled: Series, words: Words, source: _Source) -> list[Point]:
                 time_s=float(time),
                 low_s=float(low) if low < high else None,
                 high_s=float(high) if low < high else None,
+                freedom=None if math.isnan(freedom) else round(float(freedom), 1),
                 records=int(counts.get(size, 0)),
                 samples=None if taken is None or pd.isna(taken) else int(taken),
                 disturbed=sum(known) if known else None,

@@ -85,12 +85,13 @@ class MpiLibrary(_MachineFilePart):
 
 
 class Point(_MachineFilePart):
-    """One measured size: median over launches and pairs, and the interval that covers all of them."""
+    """One measured size: median over launches and pairs, and a 95 % interval, which holds that of each pair."""
 
     size_B: int = Field(ge=0)
     time_s: float = Field(gt=0)
     low_s: float | None = None
     high_s: float | None = None
+    freedom: float | None = Field(default=None, gt=0, description="degrees of freedom behind the interval")
     records: int | None = Field(default=None, description="measurements combined: launches × pairs")
     samples: int | None = Field(default=None, description="timed samples behind them, where known")
     disturbed: int | None = Field(default=None, description="samples set aside as disturbed, where known")
@@ -116,7 +117,8 @@ def series_of(points: Sequence[Point]) -> Series:
     time_s = np.array([point.time_s for point in points])
     low_s = np.array([point.time_s if point.low_s is None else point.low_s for point in points])
     high_s = np.array([point.time_s if point.high_s is None else point.high_s for point in points])
-    return Series({}, size_B, time_s, low_s, high_s)
+    freedom = np.array([np.nan if point.freedom is None else point.freedom for point in points])
+    return Series({}, size_B, time_s, low_s, high_s, freedom=freedom)
 
 
 class Measurements(_MachineFilePart):
@@ -141,6 +143,7 @@ class EntryLevel(_MachineFilePart):
     reference_s: float = Field(gt=0, description="what is timed as a reference: 8 B one way, or a barrier")
     share: float = Field(ge=0, le=1, description="of the references of the campaign")
     stay: float = Field(ge=0, description="references in a row, the median of its stays")
+    cause: str = Field(default="", description="what goes with it, or that nothing does; empty: not compared")
 
 
 class OtherLevel(_MachineFilePart):

@@ -8,6 +8,7 @@ import numpy as np
 
 from hockney.errors import RequestError
 from hockney.machine.file import LEAST_SIZES, Entry, EntryLevel, Machine, Measurements, OtherLevel
+from hockney.records.causes import NOT_SEEN
 from hockney.records.contents import Contents
 from hockney.records.levels import ANY_LEVEL, Level
 from hockney.records.record import Record
@@ -66,10 +67,14 @@ def _pooled(levels: Sequence[Level | None]) -> EntryLevel | None:
     known = [level for level in levels if level is not None]
     if not known:
         return None
-    middle = {
-        name: float(np.median([getattr(level, name) for level in known])) for name in EntryLevel.model_fields
-    }
-    return EntryLevel.model_validate(middle)
+    causes = dict.fromkeys(level.cause for level in known)
+    seen = [cause for cause in causes if cause not in ("", NOT_SEEN)]
+    return EntryLevel(
+        reference_s=float(np.median([level.reference_s for level in known])),
+        share=float(np.median([level.share for level in known])),
+        stay=float(np.median([level.stay for level in known])),
+        cause="; ".join(seen or causes),
+    )
 
 
 def _of(there: Entry | None, entry: Entry, level: EntryLevel | None) -> OtherLevel:
@@ -124,14 +129,22 @@ def at_any_level(*machines: Machine) -> tuple[Machine, ...]:
 
 
 def level_remark(entry: Entry) -> str:
-    """What the other levels would change: `3.2 times as long at the level that held 12% of the time`; or ""."""
+    """What the other levels would change, and what goes with them; "" where there are none.
+
+    `…; 3.2 times as long at the level that held 12% of the time, cause not seen`.
+    """
     if entry.level is None or not entry.other_levels:
         return ""
     changes = [
         f"{other.times_as_long:.2g} times as long at the level that held {other.level.share:.0%} of the time"
+        f"{_cause(other.level)}"
         for other in entry.other_levels
         if other.level is not None and other.times_as_long is not None
     ]
     reference = format_time(entry.level.reference_s)
     own = f"at the machine's level with a reference of {reference} ({entry.level.share:.0%} of the time)"
-    return "; ".join([own, *changes])
+    return "; ".join([own + _cause(entry.level), *changes])
+
+
+def _cause(level: EntryLevel) -> str:
+    return f", {level.cause}" if level.cause else ""

@@ -17,16 +17,19 @@ def pool(members: Sequence[Series]) -> Series:
     """One series of several whose keys differ in `POOLED` only.
 
     Per size the time is the median over the series that have it, the interval the hull of their intervals.
-    Related measurements are pooled likewise; the eager limit is kept where all agree.
+    Its degrees of freedom are the fewest of theirs: the pairs are no sample of others. Related measurements are
+    pooled likewise; the eager limit is kept where all agree.
     """
     sizes = np.unique(np.concatenate([member.size_B for member in members]))
     time = np.full((len(members), sizes.size), np.nan)
-    low, high = time.copy(), time.copy()
+    low, high, freedom = time.copy(), time.copy(), time.copy()
     for row, member in enumerate(members):
         place = np.searchsorted(sizes, member.size_B)
         time[row, place] = member.time_s
         low[row, place] = np.minimum(member.low_s, member.time_s)
         high[row, place] = np.maximum(member.high_s, member.time_s)
+        if member.freedom is not None:
+            freedom[row, place] = member.freedom
     names = dict.fromkeys(chain.from_iterable(member.related for member in members))
     limits = {member.eager_limit_B for member in members}
     return Series(
@@ -39,4 +42,5 @@ def pool(members: Sequence[Series]) -> Series:
         related={
             name: pool([member.related[name] for member in members if name in member.related]) for name in names
         },
+        freedom=np.fmin.reduce(freedom, axis=0),
     )

@@ -133,6 +133,6 @@ def _try(fit: FitFunction, train: Series, test: Series, tally: _Tally) -> None:
         return
     tally.nonphysical += fitted.nonphysical
     tally.errors.append(np.abs(predict(fitted, test.size_B) - test.time_s) / test.time_s)
-    bounds = interval(fitted, test.size_B)
+    bounds = interval(fitted, test.size_B, train)
     if bounds is not None:
         tally.covered.append((bounds[0] <= test.time_s) & (test.time_s <= bounds[1]))

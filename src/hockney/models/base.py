@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.records.series import Series
 from hockney.registry import Registry
+from hockney.statistics import NORMAL
 
 JOIN = "join"
 """The label of a line that is no regime: nothing was fitted, it joins its neighbours."""
@@ -100,13 +101,50 @@ def predict(fit: Fit, size_B: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(alpha[place] + beta[place] * size)
 
 
-def interval(fit: Fit, size_B: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """95 % prediction interval (low, high) in seconds, calibrated on points the fit did not see.
+DRIFT = 0.025
+"""Standard deviation of ln(time) between campaigns of one machine at one level, beyond what launches tell.
 
-    Every point of the series is left out once and predicted from the others; the 95 % quantile of
-    |ln(predicted/measured)| is one factor for all sizes. None where nothing was measured (a published model).
+Launches of a campaign lie seconds apart, campaigns minutes and more, and the machine moves meanwhile. From
+`bench/repeatability`: five campaigns on one virtual machine, on which it was chosen.
+"""
+
+
+def interval(
+    fit: Fit, size_B: ArrayLike, measured: Series | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """95 % prediction interval (low, high) in seconds: what another campaign on this machine would measure.
+
+    Beyond the sizes of `measured`, which the fit was made from, or without it, the interval is calibrated on
+    points that the fit did not see: each is left out once and predicted from the others, and the 95 % quantile of
+    |ln(predicted/measured)| is one factor for all sizes. At the sizes of `measured` it holds the fit and the
+    measured time with its interval and the `DRIFT` of both campaigns. From there to the middle between two sizes
+    the factor comes in as the deviation of a Brownian bridge over ln(size) does. None where nothing was measured
+    (a published model).
     """
     if fit.quality is None or fit.quality.prediction_factor is None:
         return None
-    time_s = predict(fit, size_B)
-    return time_s / fit.quality.prediction_factor, time_s * fit.quality.prediction_factor
+    size = np.asarray(size_B, dtype=np.float64)
+    time_s, unseen = predict(fit, size), np.log(fit.quality.prediction_factor)
+    if measured is None or not np.any(known := measured.low_s < measured.high_s):
+        return time_s / np.exp(unseen), time_s * np.exp(unseen)
+    at, seen = _place(size), measured.take(known & (predict(fit, measured.size_B) > 0))
+    nodes = _place(seen.size_B)
+    off = np.log(seen.time_s / predict(fit, seen.size_B))
+    drift = NORMAL * DRIFT
+    with np.errstate(divide="ignore"):
+        below = np.hypot(np.log(seen.time_s / seen.low_s), drift) * np.sqrt(2)
+        above = np.hypot(np.log(seen.high_s / seen.time_s), drift) * np.sqrt(2)
+    gap = np.searchsorted(nodes, at)
+    inside = (gap > 0) & (gap < nodes.size)
+    left, right = nodes[np.maximum(gap - 1, 0)], nodes[np.minimum(gap, nodes.size - 1)]
+    share = np.divide(at - left, right - left, out=np.zeros_like(at), where=inside)
+    bridge = unseen * 2 * np.sqrt(share * (1 - share))
+    inside |= np.isin(at, nodes)
+    low = np.where(inside, np.hypot(np.interp(at, nodes, np.maximum(0.0, below - off)), bridge), unseen)
+    high = np.where(inside, np.hypot(np.interp(at, nodes, np.maximum(0.0, above + off)), bridge), unseen)
+    return time_s * np.exp(-low), time_s * np.exp(high)
+
+
+def _place(size_B: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Where a size lies: its logarithm, with an empty message as far below 1 B as 1 B below 2 B."""
+    return np.log(np.maximum(size_B, 0.5))

@@ -74,7 +74,8 @@ def predict_message(entry: Entry, size_B: int, model: str) -> MessagePrediction:
             f"model {model!r} gives {time_s:.3g} s for {size_B} B: its parameters are not physical",
             "choose another --model",
         )
-    bounds = interval(fit, size_B)
+    measured = entry.measurements.series if entry.measurements.points else None
+    bounds = interval(fit, size_B, measured)
     index = regime_of(fit, size_B)
     extrapolated, factor = _outside(entry, size_B)
     steps = 0.0 if factor is None or factor <= 1 else math.log(factor) / math.log(STEP)

@@ -12,6 +12,7 @@ import pandas as pd
 from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.app_record import AppRecord
+from hockney.records.causes import with_causes
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.records.levels import ANY_LEVEL, common, in_words
@@ -24,7 +25,7 @@ class Contents:
     """What a folder holds; of a table, `frame` alone: the tidy table with times in seconds.
 
     `settled` holds what the visits of each point come to at the level that the plan asks for, `levels` the
-    machine's levels, and `warnings` what was damaged.
+    machine's levels and what goes with them, and `warnings` what was damaged.
     """
 
     path: Path
@@ -58,7 +59,7 @@ def read(path: Path) -> Contents:
     campaign = Campaign.open(path)
     records, apps, effects = campaign.records(), campaign.apps(), campaign.effects()
     launches, failures = campaign.launches(), campaign.failures()
-    levels = levels_of(records)
+    levels = with_causes(levels_of(records), records)
     plan = _plan(campaign)
     choice = common if isinstance(plan, RequestError) else choice_of(plan)
     settled, frame = _settled(records, launches, levels, choice)

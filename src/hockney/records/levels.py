@@ -54,7 +54,8 @@ class Level:
     """A level of the machine for the same ranks: `reference_s` is the median of its references.
 
     A reference from `low_s` to `high_s` lies in it. `share`: of the undisturbed references. `stay`: references in
-    a row, the median of its stays.
+    a row, the median of its stays. `cause`: what goes with it (`hockney.records.causes`); "" until that is asked,
+    and of the common level.
     """
 
     reference_s: float
@@ -62,6 +63,7 @@ class Level:
     high_s: float
     share: float
     stay: float
+    cause: str = ""
 
     def holds(self, reference_s: float) -> bool:
         """Whether a reference lies in the level."""
@@ -73,14 +75,19 @@ def find_levels(reference_s: Sequence[float], iqr_s: Sequence[float]) -> list[Le
 
     `iqr_s`: the distance between the quartiles of each reference. No level without an undisturbed reference.
     """
-    times_s, iqrs_s = np.asarray(reference_s, dtype=np.float64), np.asarray(iqr_s, dtype=np.float64)
-    single = np.log(times_s[iqrs_s <= UNEASY * times_s])
+    single = np.log(undisturbed(reference_s, iqr_s))
     if single.size == 0:
         return []
     logs = _running_median(single)
     cuts = _cuts(logs, -math.inf, math.inf)
     ranges = zip([-math.inf, *cuts], [*cuts, math.inf], strict=True)
     return [_level(logs, single, low, high) for low, high in ranges]
+
+
+def undisturbed(reference_s: Sequence[float], iqr_s: Sequence[float]) -> Array:
+    """The references that were not disturbed themselves, shape (m,); `iqr_s`: between the quartiles of each."""
+    times_s, iqrs_s = np.asarray(reference_s, dtype=np.float64), np.asarray(iqr_s, dtype=np.float64)
+    return times_s[iqrs_s <= UNEASY * times_s]
 
 
 def common(levels: Sequence[Level]) -> Level:
@@ -99,12 +106,12 @@ def is_same_level(a_s: float, b_s: float) -> bool:
 
 
 def in_words(levels: Sequence[Level]) -> str:
-    """`… 0.16 µs for 88% of the time, 0.42 µs (2.6 times as long) for 12%`."""
+    """`… 0.16 µs for 88% of the time, 0.42 µs (2.6 times as long) for 12%, cause not seen`."""
     chosen = common(levels)
     parts = [f"{format_time(chosen.reference_s)} for {chosen.share:.0%} of the time"]
     parts += [
         f"{format_time(level.reference_s)} ({level.reference_s / chosen.reference_s:.2g} times as long) for "
-        f"{level.share:.0%}"
+        f"{level.share:.0%}{f', {level.cause}' if level.cause else ''}"
         for level in sorted(levels, key=lambda level: -level.share)
         if level is not chosen
     ]

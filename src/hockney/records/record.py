@@ -25,21 +25,45 @@ LOCALITIES: tuple[Locality, ...] = get_args(Locality)
 """Nearest first."""
 
 
+class Causes(BaseModel):
+    """What the kernel told of the ranks from before the first reference to after the last, in `span_s` seconds.
+
+    Absent is what it does not tell. Counts are of all ranks together: how often a processor was taken away from a
+    rank (`involuntary_switches`), how often a rank moved to another (`migrations`). Times are those of the rank
+    with most: ready to run while its processor ran something else (`waited_s`), taken from its processors by the
+    hypervisor (`stolen_s`), work of the other hardware threads of its cores (`siblings_busy_s`). `frequency_Hz`:
+    the lowest of their processors at the end. `took_s`: what reading all of this took.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    span_s: float = Field(gt=0)
+    took_s: float = 0.0
+    involuntary_switches: int | None = None
+    migrations: int | None = None
+    waited_s: float | None = None
+    stolen_s: float | None = None
+    siblings_busy_s: float | None = None
+    frequency_Hz: float | None = None
+
+
 class Bracketed(BaseModel):
     """Samples in groups, each between two references: the same short exchange, timed again and again.
 
     `reference_s`: its median time at each reference (one way between two ranks, a barrier among more), with the
     distance between its quartiles. `group_begins`: index of each group's first sample; group i lies between the
-    references i and i + 1. `references_took_s`: all of them together. Without references all is empty.
+    references i and i + 1. `references_took_s`: all of them together. `causes`: what may be behind their level.
+    Without references all is empty.
     """
 
     reference_s: list[float] = Field(default_factory=list)
     reference_iqr_s: list[float] = Field(default_factory=list)
     group_begins: list[int] = Field(default_factory=list)
     references_took_s: float = 0.0
+    causes: Causes | None = None
 
     def references(self) -> dict[str, Any]:
-        """These four fields and their values."""
+        """These fields and their values."""
         return {name: getattr(self, name) for name in Bracketed.model_fields}
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hockney.errors import RequestError
 from hockney.records.columns import SAME_RANKS, SERIES
 from hockney.records.keys import POINT_TO_POINT
+from hockney.records.launches import intervals
 from hockney.records.table import RATES, STATISTICS, operations
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 class Series:
     """`time_s[i]` is the time of a message of `size_B[i]` bytes; sizes strictly increase.
 
-    `low_s` and `high_s` bound the median at 95 % (equal to `time_s` where the source gave no interval).
+    `low_s` and `high_s` bound the median at 95 % (equal to `time_s` where the source gave no interval); `freedom`
+    are the degrees of freedom behind these, NaN or None where nobody says.
     `key` says what was held fixed (system, operation, locality, variant, pair, …). `eager_limit_B` is what the
     library says of itself, None where it says nothing.
     """
@@ -36,6 +38,7 @@ class Series:
     eager_limit_B: float | None = None
     related: Mapping[str, Series] = field(default_factory=dict)
     """Dedicated measurements of the same ranks, by operation (`send_overhead`, `bandwidth`, …)."""
+    freedom: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if self.size_B.size == 0:
@@ -55,6 +58,7 @@ class Series:
             self.high_s[mask],
             self.eager_limit_B,
             self.related,
+            None if self.freedom is None else self.freedom[mask],
         )
 
     def name(self) -> str:
@@ -65,10 +69,11 @@ class Series:
 def series(frame: pd.DataFrame, operation: str, statistic: str = "one_way") -> list[Series]:
     """All series of one operation in a tidy table, in the table's order, sizes in bytes, times in seconds.
 
-    A series holds the columns `SERIES` fixed; an unknown value is "". Rows of one size are repetitions: the value
-    is their median, the interval the hull of their values and intervals, so it includes the spread between
-    launches. Where a point-to-point table names no `pair`, each repetition is a series of its own. `related`
-    holds the other point-to-point operations measured on the same ranks.
+    A series holds the columns `SERIES` fixed; an unknown value is "". Rows of one size are launches: the value is
+    their median, the interval that of `launches.intervals`, which knows the spread between them, or the hull of
+    their values and intervals where launches are too few for that. Where a point-to-point table names no `pair`,
+    each repetition is a series of its own. `related` holds the other point-to-point operations measured on the
+    same ranks.
 
     RequestError where the table has no such operation or statistic (the message lists what there is).
     """
@@ -131,9 +136,11 @@ def _grouped(frame: pd.DataFrame, operation: str, statistic: str) -> list[Series
     low = _numbers(rows, "low_s", time)
     high = _numbers(rows, "high_s", time)
     limit = _numbers(rows, "eager_limit_B", np.full(len(rows), np.nan))
+    launch = texts(rows, "repetition")
     return [
         _pooled(
             dict(zip(columns, key, strict=True)),
+            launch[index],
             *(values[index] for values in (size, time, low, high, limit)),
         )
         for key, index in ((key, np.array(index)) for key, index in groups.items())
@@ -159,6 +166,7 @@ def _numbers(rows: pd.DataFrame, name: str, unknown: NDArray[np.float64]) -> NDA
 
 def _pooled(
     key: Mapping[str, str],
+    launch: NDArray[np.object_],
     size: NDArray[np.float64],
     time: NDArray[np.float64],
     low: NDArray[np.float64],
@@ -166,15 +174,33 @@ def _pooled(
     limit: NDArray[np.float64],
 ) -> Series:
     order = np.argsort(size, kind="stable")
-    sizes, starts = np.unique(size[order], return_index=True)
-    members = np.split(order, starts[1:])
+    sizes, place, counts = np.unique(size[order], return_inverse=True, return_counts=True)
+    members = np.split(order, np.cumsum(counts)[:-1])
     limits = set(limit[~np.isnan(limit)].tolist())
-    return Series(
+    low, high = np.minimum(low, time), np.maximum(high, time)
+    whole = Series(
         key,
         sizes,
         np.array([np.median(time[rows]) for rows in members]),
-        np.array([min(low[rows].min(), time[rows].min()) for rows in members]),
-        np.array([max(high[rows].max(), time[rows].max()) for rows in members]),
+        np.array([low[rows].min() for rows in members]),
+        np.array([high[rows].max() for rows in members]),
         # Launches that disagree say nothing about their median.
         limits.pop() if len(limits) == 1 else None,
+    )
+    if order.size == sizes.size:
+        return whole
+    # Rows of one launch and size, as some programs print, are launches of their own.
+    number = np.concatenate([np.arange(count) for count in counts])
+    names, column = np.unique(launch[order].astype(str), return_inverse=True)
+    if np.unique(place * names.size + column).size == order.size:
+        number = column
+    by_launch = np.full((3, sizes.size, number.max() + 1), np.nan)
+    by_launch[:, place, number] = low[order], time[order], high[order]
+    lows, highs, freedom = intervals(*by_launch)
+    known = ~np.isnan(freedom)
+    return replace(
+        whole,
+        low_s=np.where(known, lows, whole.low_s),
+        high_s=np.where(known, highs, whole.high_s),
+        freedom=freedom,
     )

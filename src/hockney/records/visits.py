@@ -20,7 +20,7 @@ from hockney import _core
 from hockney.records.columns import POINT, VISITED
 from hockney.records.levels import Array, Level, common, find_levels, quietest
 from hockney.records.record import Record, Wanted
-from hockney.statistics import t_reach
+from hockney.statistics import MEDIAN_FACTOR, MOST_POOLED, MOST_REACH, t_reach, typical_variance
 
 Ranks = tuple[object, ...]
 """What says which ranks a record's references are of."""
@@ -35,12 +35,6 @@ CHOICES: Mapping[Wanted, Choice] = {"common": common, "quietest": quietest, "all
 
 LEAST_SAMPLES = 6
 """Fewer at a level say nothing about a visit: their extremes are no 95 % interval."""
-MOST_POOLED = 8
-"""Degrees of freedom that the pooled spread counts for beside a point's own visits."""
-MOST_REACH = 5.0
-"""Of the logarithm of a time: an interval from a hundredth and a half to 150 times says that nothing is known."""
-MEDIAN_FACTOR = 1.25
-"""Standard error of a median of normal values beside that of their mean, √(π/2); of two they are the same."""
 
 SUBTRACTED = ("send_overhead",)
 """Operations whose time is the difference of two."""
@@ -255,13 +249,10 @@ class _Point:
 
 
 def _pooled(points: Sequence[_Point]) -> Spread:
-    """The variance between visits of points that are alike, and its freedom.
-
-    The median over the points, so that one that was disturbed does not widen all: of a variance with f degrees of
-    freedom that is 1 − 2/(9f) to the third of the mean (Wilson and Hilferty, 1931).
-    """
+    """The variance between visits of points that are alike, and its freedom."""
     several = [point for point in points if point.freedom]
     if not several:
         return 0.0, 0
-    variances = [point.variance / (1 - 2 / (9 * point.freedom)) ** 3 for point in several]
-    return float(np.median(variances)), sum(point.freedom for point in several)
+    variances = np.array([point.variance for point in several])
+    freedoms = np.array([point.freedom for point in several])
+    return typical_variance(variances, freedoms), int(freedoms.sum())

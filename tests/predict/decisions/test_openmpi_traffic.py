@@ -29,7 +29,7 @@ SIZES = {
     "scatter": (1, 1000, 3000, 5000, 20_000, 140_000),
     "reduce_scatter": (4, 100, 5000, 70_000),
 }
-RANKS = (2, 3, 5, 6, 8, 12)
+RANKS = (6, 8, *(pytest.param(ranks, marks=pytest.mark.thorough) for ranks in (2, 3, 5, 12)))
 
 
 Pairs = Counter[tuple[int, int]]

@@ -64,6 +64,14 @@ def slower(entry: Entry, factor: float) -> Entry:
     return entry.model_copy(update={"fits": {**entry.fits, "piecewise": fit}})
 
 
+def welch(difference: float, error: float) -> float:
+    """The p of a difference of two logarithms, each with that error of three launches and a drift of 2.5 %."""
+    variance, drift = 2 * error**2, 2 * 0.025**2
+    # The drift is taken as known, so that the two degrees of freedom on each side say less.
+    freedom = (variance + drift) ** 2 / (2 * error**4 / 2)
+    return float(2 * stats.t.sf(difference / math.sqrt(variance + drift), freedom))
+
+
 def measured(value: float, relative: float | None = 0.05, launches: int | None = 3) -> Measured:
     return Measured(parameter(value, relative), launches)
 
@@ -114,15 +122,17 @@ def test_a_ratio_beyond_every_number_is_none() -> None:
 def test_an_interval_cut_off_at_zero_is_as_wide_as_its_other_side() -> None:
     at_zero = Measured(Parameter(value=0.0, low=0.0, high=1.96, unit="s"), 3)
     exact = Measured(Parameter(value=4.0, low=4.0, high=4.0, unit="s"), 3)
-    # Four standard errors of 1 with two degrees of freedom, those of the side that is not exact: 1 − t/√(2 + t²).
-    assert compare("", "", at_zero, exact).p == pytest.approx(1 - 4 / math.sqrt(18))
+    # A standard error of 1 with the two degrees of freedom of the side that is not exact; a drift of 2.5 % of 4.
+    variance = 1 + 0.1**2
+    expected = 2 * stats.t.sf(4 / math.sqrt(variance), variance**2 / (1 / 2))
+    assert compare("", "", at_zero, exact).p == pytest.approx(expected)
 
 
 def test_more_launches_make_the_same_intervals_surer() -> None:
     p_values = [compare("", "", *(measured(x, launches=n) for x in (1.0, 1.1))).p or 0 for n in (3, 5, 50)]
     assert p_values == sorted(p_values, reverse=True)
-    # 50 launches a side are nearly a normal distribution: ln 1.1 over two errors of (−ln 0.95) / 1.96.
-    z = math.log(1.1) / (math.sqrt(2) * -math.log(0.95) / 1.96)
+    # 50 launches a side are nearly normal: ln 1.1 over two errors of (−ln 0.95) / 1.96, and two drifts.
+    z = math.log(1.1) / (math.sqrt(2) * math.hypot(math.log(0.95) / 1.96, 0.025))
     assert p_values[-1] == pytest.approx(math.erfc(z / math.sqrt(2)), rel=0.15)
 
 
@@ -328,8 +338,7 @@ def test_a_fit_is_no_surer_than_its_points() -> None:
         for point in entry.measurements.points:
             point.low_s, point.high_s = 0.7 * point.time_s, 1.3 * point.time_s
     [latency, _] = difference(machine(first), machine(changed)).comparisons
-    # ln 1.5 over √2 · 0.3/√3 is 1.655; Student's t with four degrees of freedom.
-    assert latency.p == pytest.approx(0.1733, abs=1e-3)
+    assert latency.p == pytest.approx(welch(math.log(1.5), 0.3 / math.sqrt(3)))
 
 
 def test_the_promise_is_about_what_was_found() -> None:
@@ -362,8 +371,7 @@ def test_what_spans_the_launches_of_a_point_is_taken_for_even() -> None:
         [*points] = side.point_to_point[0].measurements.points
         for point in points:
             point.time_s, point.low_s, point.high_s = time_s, 0.94 * time_s, 1.06 * time_s
-    error = math.sqrt(2) * 0.06 / math.sqrt(3)
-    expected = 2 * stats.t.sf(math.log(1.2) / error, 4)
+    expected = welch(math.log(1.2), 0.06 / math.sqrt(3))
     assert [comparison.p for comparison in difference(a, b, points=True).comparisons] == pytest.approx(
         [expected] * len(points)
     )

@@ -100,6 +100,7 @@ def same(answer: dict[str, Any], expected: dict[str, Any]) -> bool:
     return {key: answer[key] for key in expected} == expected
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("exchange", EXCHANGES)
 def test_every_exchange_gives_every_bit(session: Session, exchange: str) -> None:
     # An odd number of sweeps and uneven shares; ranks with two, three and six neighbours.

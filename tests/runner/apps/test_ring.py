@@ -84,6 +84,7 @@ def check(session: Session, ranks: int, exchange: str, topology: str) -> None:
     assert min(answer["variances_s2"]) >= 0
 
 
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("exchange", EXCHANGES)
 def test_messages_come_back(session: Session, exchange: str) -> None:
     for ranks, topology in itertools.product(COUNTS, TOPOLOGIES):

@@ -123,6 +123,7 @@ def ratio(fitted: Effect, name: str, planted: float) -> float:
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks that compute need two cores")
+@pytest.mark.one_mpi
 @pytest.mark.parametrize("side", SIDES)
 def test_planted_overheads_and_transfers_come_back(mpi: Mpi, side: str) -> None:
     if mpi.kind == "smpi":
@@ -148,6 +149,7 @@ def everywhere() -> str:
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks that compute need two cores")
+@pytest.mark.one_mpi
 def test_a_progress_thread_takes_in_what_its_rank_does_not(mpi: Mpi) -> None:
     """The receiver of a rendezvous, 64 MiB: long enough for the system to let three threads take turns."""
     if mpi.kind == "smpi":

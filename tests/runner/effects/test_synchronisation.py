@@ -14,6 +14,7 @@ from hockney.models.effects.base import Effect, effect_models
 from hockney.records.answers import Answer
 from hockney.records.effect_record import EffectRecord
 from hockney.runner.build import runner_binary
+from hockney.runner.eager import eager_limits_B
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
 from hockney.runner.mpi import Mpi
@@ -49,6 +50,21 @@ def test_small_sends_go_and_large_ones_wait(mpi: Mpi) -> None:
                 answer = ask(session, size_B, receiver)
                 assert answer["verified"] is True
                 assert answer["valid"] == len(answer["sending_s"]) == len(answer["receiving_s"]) == 5
+                if (2 * answer["done"] > answer["valid"]) == is_free:
+                    break
+            else:
+                pytest.fail(f"{size_B} B: {answer['done']} of {answer['valid']} did not wait")
+
+
+def test_the_eager_limit_is_that_of_the_library(mpi: Mpi) -> None:
+    """The largest eager message goes at once, one of a byte more waits."""
+    if mpi.kind != "openmpi":
+        pytest.skip("only of Open MPI is it known what its limit counts")
+    with start(mpi) as session:
+        limit_B = eager_limits_B(mpi.kind, mpi.version, session.hello.settings)["shared_memory"]
+        for size_B, is_free in ((limit_B, True), (limit_B + 1, False)):
+            for _ in range(RETRIES):
+                answer = ask(session, size_B, "present")
                 if (2 * answer["done"] > answer["valid"]) == is_free:
                     break
             else:

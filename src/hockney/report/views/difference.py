@@ -229,17 +229,20 @@ def _judged_at_levels(comparison: QuantityComparison, elsewhere: tuple[bool, boo
 
 
 def _of_fit(entry: Entry, parameter: Parameter) -> Measured:
-    """A number of a fit: as many launches as most of its points have, and what they have in common."""
-    counts = [count for point in entry.measurements.points if (count := _launches(entry, point)) is not None]
+    """A number of a fit: launches and freedom as most of its points have, and what these have in common."""
+    points = [*_times(entry).values()]
+    counts = [point.launches for point in points if point.launches is not None]
     launches = median_low(counts) if counts else len(entry.measurements.launches) or None
-    return Measured(parameter, launches, launch_error(_spans(entry.measurements.points)))
+    freedoms = [point.freedom for point in points if point.freedom is not None]
+    return Measured(parameter, launches, median_low(freedoms) if freedoms else None, launch_error(points))
 
 
 def _times(entry: Entry) -> dict[int, Measured]:
     times = {}
     for point in entry.measurements.points:
         parameter = Parameter(value=point.time_s, low=point.low_s, high=point.high_s, unit="s")
-        times[point.size_B] = Measured(parameter, _launches(entry, point), launch_error(_spans([point])))
+        alone = Measured(parameter, _launches(entry, point), point.freedom)
+        times[point.size_B] = replace(alone, launch_error=launch_error([alone]))
     return times
 
 
@@ -248,15 +251,6 @@ def _launches(entry: Entry, point: Point) -> int | None:
     if point.records is None:
         return len(entry.measurements.launches) or None
     return point.records // max(1, len(entry.pairs))
-
-
-def _spans(points: Sequence[Point]) -> list[float]:
-    """The relative width of the interval of each point that has one; it spans the times of all launches."""
-    return [
-        (point.high_s - point.low_s) / point.time_s
-        for point in points
-        if point.low_s is not None and point.high_s is not None
-    ]
 
 
 def _effects(a: Machine, b: Machine, diff: Difference) -> _Launches:

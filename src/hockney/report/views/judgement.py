@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from hockney.models.base import Parameter
-from hockney.statistics import standard_error
+from hockney.models.base import DRIFT, Parameter
+from hockney.statistics import standard_error, t_reach
 
 LEVEL = 0.05
 """Share of the differences found that are expected to be false, at most (Benjamini and Hochberg, 1995)."""
@@ -23,12 +23,14 @@ LEAST_LAUNCHES = 3
 class Measured:
     """A number with its 95 % interval, and what is known of the launches behind it.
 
-    `launches` is None where nobody says how many there were. `launch_error` is the relative standard error that
-    is common to all numbers of these launches: no number of sizes averages it away.
+    `launches` is None where nobody says how many there were, `freedom` where nobody says how many degrees of
+    freedom the interval has: then it is one less than there are launches. `launch_error` is the relative standard
+    error that is common to all numbers of these launches: no number of sizes averages it away.
     """
 
     parameter: Parameter
     launches: int | None = None
+    freedom: float | None = None
     launch_error: float = 0.0
 
     @property
@@ -45,23 +47,27 @@ class Measured:
 def p_value(a: Measured, b: Measured) -> float | None:
     """How likely a difference as large as that of a and b is where nothing differs; None: cannot be judged.
 
-    Welch's test with one degree of freedom less on each side than it has launches, of the logarithms where both
-    intervals are positive. Errors are those of the intervals, and at least `launch_error`.
+    Welch's test, of the logarithms where both intervals are positive. Errors are those of the intervals, at least
+    `launch_error`, and on each side the `DRIFT` of the machine from campaign to campaign.
     """
     if not (a.has_interval and b.has_interval and a.enough_launches and b.enough_launches):
         return None
     logarithms = all(side.parameter.low is not None and side.parameter.low > 0 for side in (a, b))
-    (value_a, error_a), (value_b, error_b) = (_value_and_error(side, logarithms) for side in (a, b))
+    sides = [_value_and_error(side, logarithms) for side in (a, b)]
+    (value_a, error_a), (value_b, error_b) = sides
     if error_a == error_b == 0:
         # All launches agree to the last digit, as those of a simulator do.
         return 1.0 if value_a == value_b else 0.0
-    count_a, count_b = a.launches or 0, b.launches or 0
-    test = stats.ttest_ind_from_stats(
-        *(value_a, error_a * math.sqrt(count_a), count_a),
-        *(value_b, error_b * math.sqrt(count_b), count_b),
-        equal_var=False,
-    )
-    return float(test.pvalue)
+    drifts = [DRIFT if logarithms else DRIFT * abs(value) for value, _ in sides]
+    variance = sum(error**2 for _, error in sides)
+    total = variance + sum(drift**2 for drift in drifts)
+    # The drift is taken as known: it adds to the variance, not to its uncertainty (Satterthwaite, 1946).
+    parts = sum(error**4 / _freedom(side) for side, (_, error) in zip((a, b), sides, strict=True))
+    return float(2 * stats.t.sf(abs(value_b - value_a) / math.sqrt(total), total**2 / parts))
+
+
+def _freedom(side: Measured) -> float:
+    return side.freedom or float((side.launches or 2) - 1)
 
 
 def _value_and_error(side: Measured, logarithms: bool) -> tuple[float, float]:
@@ -74,7 +80,8 @@ def _value_and_error(side: Measured, logarithms: bool) -> tuple[float, float]:
         value, low, high, floor = math.log(value), math.log(low), math.log(high), side.launch_error
     # An interval that was cut off at zero has its true width on the other side.
     reach = max(high - value, value - low, 0.0)
-    return value, max(standard_error(-reach, reach), floor)
+    error = standard_error(-reach, reach) if side.freedom is None else reach / t_reach(1.0, side.freedom)
+    return value, max(error, floor)
 
 
 def corrected(p_values: Sequence[float]) -> list[float]:
@@ -86,11 +93,17 @@ def corrected(p_values: Sequence[float]) -> list[float]:
     return [float(p) for p in stats.false_discovery_control(p_values)] if p_values else []
 
 
-def launch_error(spans: Sequence[float]) -> float:
-    """The relative standard error of a median of launches, from relative widths of what spans their times.
+def launch_error(measured: Sequence[Measured]) -> float:
+    """The relative standard error that what was measured has in common: the median over sizes; 0 without any.
 
-    Nothing says where in the span the true time lies: a number known to lie within ±a has the standard
-    uncertainty a/√3 (Guide to the Expression of Uncertainty in Measurement, 4.3.7). The median over sizes counts;
-    0 without any.
+    Where the freedom of the intervals is not known they are hulls of what launches gave, and nothing says where
+    in one the true time lies: a number known to lie within ±a has the standard uncertainty a/√3 (Guide to the
+    Expression of Uncertainty in Measurement, 4.3.7).
     """
-    return float(np.median(spans)) / 2 / math.sqrt(3) if spans else 0.0
+    errors = []
+    for side in measured:
+        value, low, high = side.parameter.value, side.parameter.low, side.parameter.high
+        if low is not None and high is not None:
+            reach = (high - low) / 2 / value
+            errors.append(reach / math.sqrt(3) if side.freedom is None else reach / t_reach(1.0, side.freedom))
+    return float(np.median(errors)) if errors else 0.0

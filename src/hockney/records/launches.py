@@ -1,0 +1,80 @@
+"""What the launches of a series come to: 95 % intervals for the median of what all launches would give.
+
+Launches differ in two ways. What a launch does to all sizes alike (where its memory lies) has one degree of
+freedom less than there are launches. What it does to each has those of the size and, because a few launches tell
+a spread badly, at most `MOST_POOLED` of the spread that all sizes have in common.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import stats
+
+from hockney.statistics import (
+    MEDIAN_FACTOR,
+    MOST_POOLED,
+    MOST_REACH,
+    TAILS,
+    Array,
+    standard_error,
+    typical_variance,
+)
+
+LEAST_FREEDOM = 2.0
+"""With less, Student's t says nothing: its interval would reach from nothing to everything."""
+
+
+def intervals(low_s: Array, time_s: Array, high_s: Array) -> tuple[Array, Array, Array]:
+    """The lower and the upper bound of each size's median (s), and their degrees of freedom, shapes (sizes,).
+
+    The times of each launch and the 95 % interval within it have the shape (sizes, launches), NaN where a launch
+    lacks a size. Results are NaN where there is less than `LEAST_FREEDOM`.
+    """
+    median_s = np.nanmedian(time_s, axis=1)
+    if np.nanmin(low_s) > 0:
+        # What lies between launches multiplies times.
+        low, time, high = np.log(low_s), np.log(time_s), np.log(high_s)
+        reach, freedom = _reach(time, standard_error(low, high))
+        factor = np.exp(np.minimum(reach, MOST_REACH))
+        return median_s / factor, median_s * factor, freedom
+    # It adds to a difference of two, whose interval may hold 0.
+    reach, freedom = _reach(time_s, standard_error(low_s, high_s))
+    return np.maximum(0.0, median_s - reach), median_s + reach, freedom
+
+
+def _reach(values: Array, errors: Array) -> tuple[Array, Array]:
+    """Half the width of the interval of each median, and its freedom; values and errors of (sizes, launches).
+
+    The freedom of two variances that add up is Satterthwaite's (1946).
+    """
+    count = np.sum(~np.isnan(values), axis=1)
+    own_freedom = (count - 1).astype(float)
+    several = own_freedom > 0
+    sizes, launches = int(several.sum()), values.shape[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of launches that have nothing
+        residual = values - np.nanmean(values, axis=1, keepdims=True)
+        # Of a single size nobody can say which part is the launch's.
+        of_launch = np.nan_to_num(np.nanmedian(residual[several], axis=0)) if sizes > 1 else np.zeros(launches)
+        within = np.nan_to_num(np.nanmedian(errors, axis=1)) ** 2
+    # The launches' common part is taken out of all sizes together: it costs each its share.
+    share = sizes / max(sizes - 1, 1)
+    square = np.nansum((residual - of_launch) ** 2, axis=1)
+    variance = np.divide(square * share, own_freedom, out=np.zeros_like(square), where=several)
+    common = typical_variance(variance[several], own_freedom[several]) if sizes > 1 else 0.0
+    pooled_freedom = np.minimum(own_freedom.sum() - own_freedom, MOST_POOLED)  # its own are among them
+    freedom = pooled_freedom + own_freedom
+    weighted = (pooled_freedom * common + own_freedom * variance) / np.maximum(freedom, 1)
+    of_median = np.where(count > 2, MEDIAN_FACTOR**2, 1.0) / count
+    # What scatters more than its like keeps its own spread.
+    each = np.maximum(np.maximum(weighted, variance) * of_median, within / count)
+    moved = float(np.var(of_launch, ddof=1)) if sizes > 1 else 0.0
+    shared = max(0.0, moved - common / max(sizes, 1)) * of_median
+    total = each + shared
+    with np.errstate(invalid="ignore", divide="ignore"):
+        parts = each**2 / freedom + shared**2 / max(launches - 1, 1)
+        freedom = np.where(total > 0, np.minimum(total**2 / parts, freedom + launches - 1), freedom)
+    freedom = np.where(freedom >= LEAST_FREEDOM, freedom, np.nan)
+    return stats.t.ppf(TAILS[1], freedom) * np.sqrt(total), freedom
