@@ -111,10 +111,13 @@ def test_another_level_of_one_side_is_compared_with_the_common_one_of_the_other(
     assert ratios(found.comparisons) == {1.0}
     assert references_s(found.comparisons) == {(SLOW_S, SLOW_S)}
     assert level_warning(found) == ""
-    first, second = ("B", "A") if swapped else ("A", "B")
-    [remark] = found.remarks
-    assert f"{first} at its level of 0.21 µs, which held 12% of the time" in remark
-    assert f"{second} at its common level of 0.21 µs" in remark
+    sides = [
+        "{} at its level of 0.21 µs, which held 12% of the time",
+        "{} at its common level of 0.21 µs",
+    ]
+    sides = sides[::-1] if swapped else sides
+    said = ", compared with ".join(text.format(letter) for letter, text in zip("AB", sides, strict=True))
+    assert found.remarks == [f"pingpong, locality cache: {said}"]
 
 
 def test_a_level_without_models_is_not_compared() -> None:

@@ -50,7 +50,7 @@ def levels_to_compare(a: Entry, b: Entry, *, on_one_machine: bool) -> ComparedLe
     if not pairs:
         return ComparedLevels(a, b, own.remarks, apart=True)
     there_a, there_b = max(pairs, key=lambda pair: min(_share(entry) for entry in pair))
-    remark = f"compared are {_called('A', a, there_a)} and {_called('B', b, there_b)}"
+    remark = f"{_called('A', a, there_a)}, compared with {_called('B', b, there_b)}"
     return ComparedLevels(there_a, there_b, (remark,))
 
 
