@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hockney.models.base import Parameter
+from hockney.models.effects._resampling import MOST_STRETCHES, resampled_medians, stretches
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.statistics import TAILS, Array
@@ -15,11 +18,29 @@ REPLICATES = 200
 """The ends of a 95 % interval are then the fifth of the replicates from either end."""
 
 
-def undisturbed_s(record: EffectRecord) -> Array:
-    """Samples of a window in seconds, those left out that the runner set aside."""
-    answer = answered(record, StreamsAnswer)
-    samples = np.asarray(answer.samples_s, dtype=np.float64)
-    return np.asarray(np.delete(samples, answer.disturbed_at))
+@dataclass(frozen=True)
+class Windows:
+    """Times in seconds, shape (n,), and the stretch that each was measured in."""
+
+    time_s: Array
+    stretch: NDArray[np.int_]
+
+    def medians(self, lot: np.random.Generator) -> Array:
+        """Replicates of the median, shape (REPLICATES,)."""
+        return resampled_medians(self.time_s, self.stretch, REPLICATES, lot)
+
+
+def windows(records: Sequence[EffectRecord], *, per_message: bool = False) -> Windows:
+    """Times of windows, or of each of their messages, without the samples that the runner set aside."""
+    times_s, places = [], []
+    for number, record in enumerate(records):
+        answer = answered(record, StreamsAnswer)
+        samples = np.asarray(answer.samples_s, dtype=np.float64)
+        samples /= float(record.parameters["window"]) if per_message else 1.0
+        place = stretches(answer.group_begins, samples.size) + MOST_STRETCHES * number
+        times_s.append(np.delete(samples, answer.disturbed_at))
+        places.append(np.delete(place, answer.disturbed_at))
+    return Windows(np.concatenate(times_s), np.concatenate(places))
 
 
 def quietest(records: Sequence[EffectRecord]) -> list[EffectRecord]:
@@ -28,12 +49,6 @@ def quietest(records: Sequence[EffectRecord]) -> list[EffectRecord]:
     for record in sorted(records, key=lambda record: answered(record, StreamsAnswer).time_s):
         best.setdefault(record.repetition, record)
     return list(best.values())
-
-
-def resampled_medians(samples: Array, lot: np.random.Generator) -> Array:
-    """Medians of `REPLICATES` draws with replacement, as many samples each, shape (REPLICATES,)."""
-    drawn = lot.integers(samples.size, size=(REPLICATES, samples.size))
-    return np.asarray(np.median(samples[drawn], axis=1))
 
 
 def bootstrapped(value: float, replicates: Array | None, unit: str) -> Parameter:

@@ -15,13 +15,13 @@ from hockney.models.base import Parameter
 from hockney.models.effects._launches import over_launches
 from hockney.models.effects._streams import (
     REPLICATES,
+    Windows,
     bootstrapped,
     latex,
     per_byte,
     quietest,
-    resampled_medians,
-    undisturbed_s,
     verified,
+    windows,
 )
 from hockney.models.effects._wording import below
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
@@ -170,30 +170,29 @@ def _alone(records: Sequence[EffectRecord], lot: np.random.Generator) -> _Alone:
         raise RequestError("no pair alone was measured", "measure again, with --resume")
     window = max(_volume_B(record) for record in full)
     full = [record for record in full if _volume_B(record) == window]
-    alphas = [samples / 2 for samples in _by_pair(empty)]
-    volumes = _by_pair(full)
-    alpha_s = float(np.median([np.median(samples) for samples in alphas]))
-    full_s = float(np.median([np.median(samples) for samples in volumes]))
+    starts, volumes = _by_pair(empty), _by_pair(full)
+    alpha_s = float(np.median([np.median(start.time_s) for start in starts])) / 2
+    full_s = float(np.median([np.median(volume.time_s) for volume in volumes]))
     beta = _bytes_s(np.array(full_s), alpha_s) / window
-    if all(samples.size == 1 for samples in (*alphas, *volumes)):
+    if all(of_pair.time_s.size == 1 for of_pair in (*starts, *volumes)):
         return _Alone(alpha_s, float(beta), None, None)
     # Pairs of other places differ by more than their samples do: both are drawn again.
-    alpha_low = _pooled(alphas, lot)
-    return _Alone(alpha_s, float(beta), alpha_low, _bytes_s(_pooled(volumes, lot), alpha_s) / window)
+    alphas_s = _pooled(starts, lot) / 2
+    return _Alone(alpha_s, float(beta), alphas_s, _bytes_s(_pooled(volumes, lot), alpha_s) / window)
 
 
-def _by_pair(records: Sequence[EffectRecord]) -> list[Array]:
-    """Samples in seconds of each pair's quietest visits."""
+def _by_pair(records: Sequence[EffectRecord]) -> list[Windows]:
+    """Each pair's quietest visits."""
     visits: dict[tuple[int, ...], list[EffectRecord]] = {}
     for record in records:
         visits.setdefault(tuple(record.members), []).append(record)
-    return [np.concatenate([undisturbed_s(visit) for visit in quietest(of_pair)]) for of_pair in visits.values()]
+    return [windows(quietest(of_pair)) for of_pair in visits.values()]
 
 
-def _pooled(samples: Sequence[Array], lot: np.random.Generator) -> Array:
+def _pooled(pairs: Sequence[Windows], lot: np.random.Generator) -> Array:
     """Replicates of the median over pairs of each pair's median, shape (REPLICATES,)."""
-    medians = np.array([resampled_medians(of_pair, lot) for of_pair in samples])
-    chosen = lot.integers(len(samples), size=(len(samples), REPLICATES))
+    medians = np.array([of_pair.medians(lot) for of_pair in pairs])
+    chosen = lot.integers(len(pairs), size=(len(pairs), REPLICATES))
     return np.asarray(np.median(np.take_along_axis(medians, chosen, axis=0), axis=0))
 
 

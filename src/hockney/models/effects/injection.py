@@ -17,9 +17,8 @@ from hockney.models.effects._streams import (
     bootstrapped,
     latex,
     quietest,
-    resampled_medians,
-    undisturbed_s,
     verified,
+    windows,
 )
 from hockney.models.effects._wording import above, below, times, times_latex
 from hockney.models.effects.base import Effect, Plot, effect_models
@@ -70,29 +69,26 @@ class MaxRate:
 def fit(records: Sequence[EffectRecord]) -> Effect:
     """Limits of bandwidth and of message rate, of one process and of those together; α of short and long ones.
 
-    Intervals: 95 %, by bootstrap of each point's samples; None where each question has one sample (simulations).
-    RequestError where not one point of a pair alone is there.
+    Intervals: 95 %, by bootstrap of stretches of each point's samples; None where each question has one sample
+    (simulations). RequestError where not one point of a pair alone is there.
     """
     good, notes = verified(records)
     visits: dict[tuple[int, int], list[EffectRecord]] = {}
     for record in good:
         visits.setdefault((len(record.members) // 2, int(record.parameters["bytes"])), []).append(record)
     quiet = {key: quietest(of_cell) for key, of_cell in sorted(visits.items())}
-    pooled = {
-        key: np.concatenate([undisturbed_s(record) / float(record.parameters["window"]) for record in of_cell])
-        for key, of_cell in quiet.items()
-    }
+    pooled = {key: windows(of_cell, per_message=True) for key, of_cell in quiet.items()}
     if not any(pairs == 1 for pairs, _ in pooled):
         raise RequestError("no pair alone was measured", "measure again, with --resume")
     if not max(size_B for _, size_B in pooled):
         raise RequestError("messages without bytes have no bandwidth", "measure again with longer --sizes")
-    cells = {key: float(np.median(samples)) for key, samples in pooled.items()}
+    cells = {key: float(np.median(messages.time_s)) for key, messages in pooled.items()}
     limit_B = _longest_short_B(good[0])
     model = max_rate(cells, limit_B)
     replicates: list[MaxRate] | None = None
-    if max(samples.size for samples in pooled.values()) > 1:
+    if max(messages.time_s.size for messages in pooled.values()) > 1:
         lot = np.random.default_rng(0)
-        drawn = {key: resampled_medians(samples, lot) for key, samples in pooled.items()}
+        drawn = {key: messages.medians(lot) for key, messages in pooled.items()}
         replicates = [
             max_rate({key: float(medians[each]) for key, medians in drawn.items()}, limit_B)
             for each in range(REPLICATES)
@@ -375,7 +371,7 @@ class _Effect:
         miss = [abs(self.model.at(*key) / time_s - 1) for key, time_s in self.cells.items()]
         layouts = {str(record.parameters.get("layout", "")) for record in records}
         notes = [
-            "T is the time for each message of a window; intervals: 95 %, bootstrap of each point's samples"
+            "T is the time for each message of a window; intervals: 95 %, bootstrap of stretches of samples"
             if self.replicates is not None
             else "T is the time for each message of a window; each point is one sample: no intervals",
             f"the model misses the points by {np.median(miss):.1%} (median), {max(miss):.1%} at most",

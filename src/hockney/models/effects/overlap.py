@@ -12,6 +12,7 @@ from scipy.optimize import nnls
 
 from hockney.errors import RequestError
 from hockney.models.base import Parameter
+from hockney.models.effects._resampling import MOST_STRETCHES, draw, places, stretches, widening
 from hockney.models.effects.base import Cell, Effect, Plot, effect_models
 from hockney.models.views import Statement, Views
 from hockney.records.effect_answers.overlap import OverlapAnswer
@@ -55,22 +56,30 @@ class _Point:
     start_s: Samples
     wait_s: Samples
     test_s: Samples
+    stretch: NDArray[np.int_]
+    """Of each repetition; `test_stretch`: of those with tests."""
+    test_stretch: NDArray[np.int_]
 
     @property
     def overlap(self) -> float | None:
         """The ratio of the medians, not cut off at 0 or 1; None where the clock does not resolve it."""
         if np.median(self.alone_s) < RESOLVED_CLOCKS * self.clock_s:
             return None
-        return float(_overlaps(*(np.atleast_2d(samples) for samples in self._transfer))[0])
+        return _overlap_of(*self._transfer)
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the overlap, by bootstrap of the repetitions; None where there is no overlap."""
+        """The 95 % interval of the overlap, by bootstrap of stretches; None where there is no overlap."""
         if self.overlap is None:
             return None
-        count = len(self.total_s)
-        pick = np.random.default_rng(SEED).integers(0, count, (RESAMPLES, count))
-        return _interval(_overlaps(*(samples[pick] for samples in self._transfer)))
+        chance = np.random.default_rng(SEED)
+        again = [_overlap_of(*self._transfer, draw(self.places, chance)) for _ in range(RESAMPLES)]
+        return _interval(again, self.overlap, len(self.places))
+
+    @cached_property
+    def places(self) -> list[NDArray[np.int_]]:
+        """The repetitions of each stretch."""
+        return places(self.stretch)
 
     @property
     def _transfer(self) -> tuple[Samples, Samples, Samples]:
@@ -86,7 +95,7 @@ class _Point:
         return bool(np.median(self.wait_s) - self.clock_s <= PROGRESSED * np.median(self.alone_s))
 
     def resampled(self, chance: np.random.Generator) -> _Point:
-        pick = chance.integers(0, len(self.total_s), len(self.total_s))
+        pick = draw(self.places, chance)
         return replace(
             self,
             computation_s=self.computation_s[pick],
@@ -101,7 +110,7 @@ class _Point:
     "overlap", "How much of a transfer proceeds while the host computes, and what messages cost the host."
 )
 def fit(records: Sequence[EffectRecord]) -> Effect:
-    """The overlap ratio, o and O of each side and protocol; intervals are bootstraps over the repetitions.
+    """The overlap ratio, o and O of each side and protocol; intervals are bootstraps over stretches of them.
 
     The interval of an overlap ratio spans those of all its sizes. A size is eager where most of its sends were
     done before their receive was posted. RequestError where a payload was damaged, or where only some transfers
@@ -169,6 +178,8 @@ def _points(records: Sequence[EffectRecord]) -> list[_Point]:
                 start_s=samples["start_s"],
                 wait_s=samples["wait_s"],
                 test_s=samples["tests_s"][is_tested] / samples["tests"][is_tested],
+                stretch=samples["stretch"].astype(np.int_),
+                test_stretch=samples["stretch"][is_tested].astype(np.int_),
             )
         )
     return points
@@ -189,20 +200,27 @@ def _samples(answers: Sequence[OverlapAnswer]) -> dict[str, Samples]:
         "wait_s": [answer.wait_s for answer in answers],
         "tests_s": [answer.tests_s for answer in answers],
         "tests": [answer.tests for answer in answers],
+        "stretch": [
+            (stretches(answer.group_begins, len(answer.total_s)) + MOST_STRETCHES * number).tolist()
+            for number, answer in enumerate(answers)
+        ],
     }
     return {name: np.concatenate(each)[calm].astype(np.float64) for name, each in of_answers.items()}
 
 
-def _overlaps(alone_s: Samples, computation_s: Samples, total_s: Samples) -> Samples:
-    """(T_comm + T_comp − T_total) / min(T_comm, T_comp) of the medians of each row of samples."""
-    alone, computation, total = (np.median(samples, axis=1) for samples in (alone_s, computation_s, total_s))
-    ratios: Samples = (alone + computation - total) / np.minimum(alone, computation)
-    return ratios
+def _overlap_of(
+    alone_s: Samples, computation_s: Samples, total_s: Samples, pick: NDArray[np.int_] | slice = slice(None)
+) -> float:
+    """(T_comm + T_comp − T_total) / min(T_comm, T_comp) of the medians of these repetitions."""
+    alone, computation, total = (float(np.median(each[pick])) for each in (alone_s, computation_s, total_s))
+    return (alone + computation - total) / min(alone, computation)
 
 
-def _interval(values: Sequence[float] | Samples) -> tuple[float, float]:
-    low, high = np.quantile(values, TAILS)
-    return float(low), float(high)
+def _interval(again: Sequence[float], value: float, stretches: int) -> tuple[float, float]:
+    """The 95 % interval of a value from replicates that were drawn from so many stretches."""
+    low, high = np.quantile(again, TAILS)
+    factor = widening(stretches)
+    return value + factor * (min(low, value) - value), value + factor * (max(high, value) - value)
 
 
 def _overlap(effect: Effect, name: str, points: Sequence[_Point]) -> None:
@@ -273,7 +291,9 @@ def _overhead(
         (O_name, O_s_per_B, 1, "s/B", max(sizes), "a larger --largest, or a finer clock"),
     )
     for key, value, column, unit, factor, settle in terms:
-        low, high = _interval([coefficients[column] for coefficients in again])
+        drawn = [coefficients[column] for coefficients in again]
+        low, high = _interval(drawn, value, min(len(point.places) for point in usable))
+        low = max(low, 0.0)
         # A value at the edge of what the clock tells is an artefact of the fit, however narrow its interval.
         if high * factor <= clock_s:
             effect.not_identified[key] = (
@@ -304,15 +324,17 @@ def _tests(effect: Effect, points: Sequence[_Point], chance: np.random.Generator
         return
     cheapest = min(tested, key=lambda point: float(np.median(point.test_s)))
     spent = np.maximum(cheapest.test_s - cheapest.clock_s, 0.0)
-    again = [float(np.median(chance.choice(spent, len(spent)))) for _ in range(RESAMPLES)]
-    low, high = _interval(again)
+    of_stretch, value = places(cheapest.test_stretch), float(np.median(spent))
+    again = [float(np.median(spent[draw(of_stretch, chance)])) for _ in range(RESAMPLES)]
+    low, high = _interval(again, value, len(of_stretch))
+    low = max(low, 0.0)
     if high <= cheapest.clock_s:
         effect.not_identified["test_s"] = (
             f"below the clock's resolution: less than the {format_time(cheapest.clock_s)} that a reading takes; "
             "a finer clock would tell it"
         )
         return
-    effect.parameters["test_s"] = Parameter(value=float(np.median(spent)), low=low, high=high, unit="s")
+    effect.parameters["test_s"] = Parameter(value=value, low=low, high=high, unit="s")
 
 
 def _views(effect: Effect, exact: Sequence[Statement]) -> None:
