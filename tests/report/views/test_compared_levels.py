@@ -25,6 +25,7 @@ from hockney.machine.file import (
 from hockney.models.base import models
 from hockney.report.views.difference import QuantityComparison, difference
 from hockney.report.views.difference_text import as_data, level_warning, summary, why_not_judged
+from hockney.terminal import say
 
 SIZES_B = (0, 64, 1024, 16384, 262144, 4194304)
 FAST_S, SLOW_S = 0.16e-6, 0.21e-6
@@ -227,7 +228,7 @@ def test_any_level_without_levels_is_refused(files: tuple[Path, Path]) -> None:
 
 
 def test_the_warning_and_the_marks_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setattr(say.out, "width", 160)
     paths = tmp_path / "a.json", tmp_path / "b.json"
     b = entry(SLOW_S)
     b.measurements.points[0].elsewhere = True
