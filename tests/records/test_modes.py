@@ -77,7 +77,7 @@ def stays(rng: np.random.Generator, share: float, shortest: int) -> Stream:
     return is_slow
 
 
-@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("width", [1, pytest.param(3, marks=pytest.mark.thorough)])
 def test_one_mode_is_one_mode(width: int) -> None:
     rng = np.random.default_rng(width)
     false = sum(
@@ -86,8 +86,14 @@ def test_one_mode_is_one_mode(width: int) -> None:
     assert false / (3 * DRAWS) <= 0.02
 
 
-@pytest.mark.parametrize("shortest", [5, 50])
-@pytest.mark.parametrize("share", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize(
+    ("share", "shortest"),
+    [
+        (0.05, 50),
+        *(pytest.param(share, 5, marks=pytest.mark.thorough) for share in (0.05, 0.2, 0.5)),
+        *(pytest.param(share, 50, marks=pytest.mark.thorough) for share in (0.2, 0.5)),
+    ],
+)
 def test_a_mode_of_large_messages_is_found(share: float, shortest: int) -> None:
     """Stays are shorter than a visit, or as long as a few."""
     rng = np.random.default_rng(shortest)

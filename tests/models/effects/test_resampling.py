@@ -34,7 +34,7 @@ def single(_: object, samples: int) -> NDArray[np.int_]:
     return np.arange(samples)
 
 
-@pytest.mark.parametrize("memory", [0.0, 0.7, 0.9])
+@pytest.mark.parametrize("memory", [0.7, *(pytest.param(m, marks=pytest.mark.thorough) for m in (0.0, 0.9))])
 def test_medians_of_stretches_cover(memory: float) -> None:
     lot = np.random.default_rng(int(10 * memory))
     held = {"stretches": 0, "single": 0}
@@ -67,6 +67,7 @@ def hidden(lot: np.random.Generator) -> Parameter:
     return effect_models.get("overlap")([answer]).parameters["overlap_send_rendezvous"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("parameter", [alpha, hidden], ids=lambda parameter: parameter.__name__)
 def test_intervals_of_effects_cover_where_samples_are_correlated(
     parameter: Callable[[np.random.Generator], Parameter], monkeypatch: pytest.MonkeyPatch
