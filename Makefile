@@ -14,6 +14,9 @@ failed := $(shell mktemp -u)
 part = @start=$$(date +%s); { $(2); } || echo "$(1)" >> $(failed); echo "$(1): $$(( $$(date +%s) - start )) s"
 judged = @if [ -e $(failed) ]; then sed 's/^/FAILED: /' $(failed); rm $(failed); exit 1; fi
 
+BEGAN := $(shell date +%s)
+measured := $(shell mktemp -u)
+
 .PHONY: demo test test-all lint docs format sanitize
 
 $(BIN)/python:
@@ -41,15 +44,19 @@ $(BIN)/python:
 # Measured once, then kept: remove the folder demo to measure anew. Exit code 4 says that points are missing: what
 # there is is fitted all the same, and the report's last line says what failed and how to go on.
 demo: .venv/.ready
+	@echo "install: $$(( $$(date +%s) - $(BEGAN) )) s"
 	@if [ -e demo/plan.json ]; then $(BIN)/hockney measure -o demo --resume; \
 	 else $(BIN)/hockney measure --quick --mpi $(BIN)/mpicc -o demo; fi \
 	 || { [ $$? -eq 4 ] && [ -s demo/records.jsonl ]; }
+	@date +%s > $(measured)
 	@$(BIN)/hockney fit demo -o demo/machine.json
 	@$(BIN)/hockney show demo/machine.json --operation pingpong --format table
 	@$(BIN)/hockney evaluate demo --operation pingpong
 	@$(BIN)/hockney predict pingpong --machine demo/machine.json --bytes 64KiB
 	@$(BIN)/hockney report demo -o demo/report.html
 	@$(BIN)/hockney show demo/machine.json --operation pingpong --format summary
+	@echo "page: $$(( $$(date +%s) - $$(cat $(measured)) )) s, all of it: $$(( $$(date +%s) - $(BEGAN) )) s"
+	@rm $(measured)
 	@echo "open demo/report.html in a browser; 'source $(BIN)/activate' puts hockney on the PATH"
 
 lint: .venv/.ready-dev

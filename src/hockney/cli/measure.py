@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 
@@ -55,7 +57,7 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
     Sizes, repetitions and warm-up are chosen by the measurement itself; every point is on disk before the next
     one starts, and --resume goes on after an interruption.
     """
-    output = options.output
+    output, began_s = options.output, time.monotonic()
     if options.resume:
         campaign = Campaign.open(output)
         _refuse_other_choices(context)
@@ -67,6 +69,7 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
         prepared = prepare(plan)
         campaign = Campaign.create(output, plan.model_dump())
         seal(output)
+    ready_s = time.monotonic()
     if not json:
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     bar = say.PointsBar(quiet=json)
@@ -84,11 +87,19 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
         if records := campaign.records():
             table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
     answers = [record for record in campaign.effects() if record.answer or record.not_measurable]
-    _finish(output, plan, outcome, records, len(answers), json)
+    took = Took(ready_s - began_s, time.monotonic() - ready_s)
+    _finish(output, plan, outcome, records, len(answers), took, json)
+
+
+class Took(NamedTuple):
+    """Seconds until the runner was there, compiled if it had to be, and from then on."""
+
+    prepare_s: float
+    measure_s: float
 
 
 def _finish(
-    output: Path, plan: Plan, outcome: Outcome, records: list[Record], answers: int, as_json: bool
+    output: Path, plan: Plan, outcome: Outcome, records: list[Record], answers: int, took: Took, as_json: bool
 ) -> None:
     if not records and not answers:
         raise _nothing(plan, outcome)
@@ -104,6 +115,7 @@ def _finish(
                 "core_seconds": core_seconds,
                 "references_share": share,
                 "measured": outcome.measured,
+                **took._asdict(),
                 "failures": outcome.failures,
                 "vanished": outcome.vanished,
                 "limitations": outcome.limitations,
@@ -120,6 +132,9 @@ def _finish(
         say.line(
             f"{outcome.measured} visits and answers measured now; {' and '.join(parts)} in {output}; "
             f"next: `hockney {'report' if plan.collective and not answers else 'fit'} {output}`"
+        )
+        say.line(
+            f"compile: {took.prepare_s:.0f} s (0 where the runner was there), measure: {took.measure_s:.0f} s"
         )
         if outcome.limitations:
             say.line(
