@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 from tests.cpp.test_statistics import compiled
 
+from hockney import _core
 from hockney.campaign.plan import Plan
+from hockney.records.levels import common
+from hockney.records.record import Record
+from hockney.records.visits import LEAST_SAMPLES, levels_of, samples_at
 
 Array = NDArray[np.float64]
 
@@ -60,27 +64,88 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(tmp_path_factory.mktemp("coverage"), ["-O2"])
 
 
+def stopped(harness: Path, path: Path, samples: Array, tolerance: float) -> tuple[Array, Array, Array]:
+    """After how many samples the runner ended each stream, and the interval that it had then."""
+    samples.tofile(path)
+    least = Plan.model_fields["least_samples"].default
+    words = f"stop_each {path} {LENGTH} {tolerance} {least}\n"
+    done = subprocess.run([harness], input=words, text=True, capture_output=True, check=True)
+    after, low, high = (np.array(json.loads(done.stdout)[each]) for each in ("after", "low_s", "high_s"))
+    return after, low, high
+
+
 @pytest.mark.parametrize(
     "tolerance", [0.05, *(pytest.param(tolerance, marks=pytest.mark.thorough) for tolerance in (0.02, 0.01))]
 )
 @pytest.mark.parametrize("name", ["independent", "heavy_tailed", "0.7", "0.9"])
 def test_intervals_cover_after_stopping(harness: Path, tmp_path: Path, name: str, tolerance: float) -> None:
     kind = streams(name)
-    path = tmp_path / "streams"
-    (1 + SPREAD * kind.deviations).tofile(path)
-    least = Plan.model_fields["least_samples"].default
-    done = subprocess.run(
-        [harness],
-        input=f"stop_each {path} {LENGTH} {tolerance} {least}\n",
-        text=True,
-        capture_output=True,
-        check=True,
-    )
-    after, low, high = (np.array(json.loads(done.stdout)[each]) for each in ("after", "low_s", "high_s"))
+    after, low, high = stopped(harness, tmp_path / "streams", 1 + SPREAD * kind.deviations, tolerance)
     true = 1 + SPREAD * kind.median
     covers = float(np.mean((low <= true) & (true <= high)))
     width = float(np.median((high - low) / (SPREAD * kind.oracle_width(after))))
     print(f"{name}, tolerance {tolerance}: {covers:.1%}, {width:.2f} times as wide, after {np.median(after):.0f}")
     assert len(after) == STREAMS
+    assert covers >= 0.935
+    assert width <= 1.5
+
+
+GROUP = 10
+SLOWER = 1.4
+STAY = 40
+"""Groups, on average, that the usual level lasts; the other lasts half as long."""
+
+
+def two_levels(rng: np.random.Generator) -> tuple[Array, Array]:
+    """Samples, shape (STREAMS, LENGTH), and references between their groups, of a machine with two levels."""
+    count = LENGTH // GROUP + 1
+    is_slow = np.empty((STREAMS, count), dtype=bool)
+    is_slow[:, 0] = rng.random(STREAMS) < 1 / 3
+    for place in range(1, count):
+        leaves = rng.random(STREAMS) < np.where(is_slow[:, place - 1], 2, 1) / STAY
+        is_slow[:, place] = is_slow[:, place - 1] ^ leaves
+    factor = np.where(is_slow, SLOWER, 1.0)
+    # A group in which the level changes is half at one and half at the other.
+    of_samples = np.concatenate(
+        [np.repeat(factor[:, side, None], GROUP // 2, axis=2) for side in (slice(0, -1), slice(1, None))], axis=2
+    ).reshape(STREAMS, LENGTH)
+    samples = of_samples * (1 + SPREAD * rng.exponential(size=(STREAMS, LENGTH)))
+    return samples, 1e-7 * factor * np.exp(0.01 * rng.standard_normal(factor.shape))
+
+
+def test_intervals_at_a_level_cover_after_stopping(harness: Path, tmp_path: Path) -> None:
+    """The runner stops by all samples, whatever their level; what counts are those of the common one."""
+    samples, references_s = two_levels(np.random.default_rng(17))
+    after, _, _ = stopped(harness, tmp_path / "streams", samples, 0.05)
+    visits = []
+    for stream, count in enumerate(after.astype(int)):
+        begins = list(range(0, count, GROUP))
+        boundaries = references_s[stream, : len(begins) + 1].tolist()
+        visits.append(
+            Record(
+                source="hockney",
+                operation="pingpong",
+                bytes=8,
+                statistic="one_way",
+                value=1.0,
+                pair="0-1",
+                samples=samples[stream, :count].tolist(),
+                group_begins=begins,
+                reference_s=boundaries,
+                reference_iqr_s=[0.01 * reference_s for reference_s in boundaries],
+            )
+        )
+    levels = levels_of(visits[:50])
+    (of_ranks,) = levels.values()
+    assert [round(level.reference_s / 1e-7, 1) for level in of_ranks] == [1.0, SLOWER]
+    at_level = [at for visit in visits if (at := samples_at(visit, levels, common)).size >= LEAST_SAMPLES]
+    assert len(at_level) > STREAMS / 2
+    intervals = np.array([_core.median_interval(at.tolist()) for at in at_level])
+    true = 1 + SPREAD * np.log(2)
+    covers = float(np.mean((intervals[:, 1] <= true) & (true <= intervals[:, 2])))
+    # The asymptotic variance of a median of exponentials, as for the independent streams.
+    oracle = 2 * 1.96 * SPREAD / np.sqrt([at.size for at in at_level])
+    width = float(np.median((intervals[:, 2] - intervals[:, 1]) / oracle))
+    print(f"two levels: {covers:.1%}, {width:.2f} times as wide, of {np.median([a.size for a in at_level]):.0f}")
     assert covers >= 0.935
     assert width <= 1.5

@@ -77,7 +77,7 @@ def find_modes(records: Sequence[Record], levels: Levels, choice: Choice = commo
         level = choice(of_ranks) if (of_ranks := levels.get(ranks_of(record), ())) else None
         if level is None or record.oversubscribed or record.verified is False or record.operation in SUBTRACTED:
             continue
-        medians_s = [median(record.samples[group]) for group in groups_at(record, level)]
+        medians_s = [median(record.samples[group]) for group in groups_at(record, len(record.samples), level)]
         if medians_s:
             series.setdefault(_series(record), []).append((record, medians_s))
     return [

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hockney import _core
 from hockney.records.columns import POINT, VISITED
 from hockney.records.levels import Array, Level, common, find_levels, quietest
-from hockney.records.record import Record, Wanted
+from hockney.records.record import Bracketed, Record, Wanted
 from hockney.statistics import MEDIAN_FACTOR, MOST_POOLED, MOST_REACH, t_reach, typical_variance
 
 Ranks = tuple[object, ...]
@@ -153,15 +153,15 @@ def _is_at(record: Record, levels: Levels, choice: Choice) -> NDArray[np.bool_]:
     if level is None or len(of_ranks) == 1 or not record.reference_s:
         return np.ones(count, dtype=bool)
     is_there = np.zeros(count, dtype=bool)
-    for group in groups_at(record, level):
+    for group in groups_at(record, count, level):
         is_there[group] = True
     return is_there
 
 
-def groups_at(record: Record, level: Level) -> list[slice]:
-    """Where the groups of a visit are among its samples that lie between two references of the level."""
-    begins = [*record.group_begins, len(record.samples)]
-    groups = zip(begins[:-1], begins[1:], record.reference_s[:-1], record.reference_s[1:], strict=False)
+def groups_at(visit: Bracketed, count: int, level: Level) -> list[slice]:
+    """Where, among its `count` samples, a visit has groups that lie between two references of the level."""
+    begins = [*visit.group_begins, count]
+    groups = zip(begins[:-1], begins[1:], visit.reference_s[:-1], visit.reference_s[1:], strict=False)
     return [slice(first, last) for first, last, *both in groups if all(map(level.holds, both))]
 
 

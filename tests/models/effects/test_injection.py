@@ -182,10 +182,21 @@ def test_ranks_that_share_cores_have_no_message_rate() -> None:
     assert any("share cores" in note for note in found.notes)
 
 
-def test_the_quieter_visit_counts() -> None:
-    disturbed = answers(lambda k, size_B: 3 * planted_s(k, size_B), seed=1)
-    found = fit([*disturbed, *answers(planted_s)]).parameters
+def referred(visits: list[EffectRecord], reference_s: float) -> list[EffectRecord]:
+    """The visits with a reference before and after all of their samples."""
+    words = {"reference_s": [reference_s] * 2, "reference_iqr_s": [0.01 * reference_s] * 2, "group_begins": [0]}
+    return [answering(visit, **words) for visit in visits]
+
+
+def test_visits_at_the_common_level_count() -> None:
+    slow, usual = answers(lambda k, size_B: 3 * planted_s(k, size_B), seed=1), answers(planted_s)
+    found = fit([*referred(slow, 3e-7), *referred(usual, 1e-7)]).parameters
     assert found["R_N_B_per_s"].value == pytest.approx(R_N, rel=0.03)
+    unseen = fit([*referred(slow, 1e-7), *referred(usual, 1e-7)]).parameters["R_N_B_per_s"]
+    assert unseen.value < 0.8 * R_N, "at one level no visit counts more than another"
+    assert unseen.low is not None
+    assert unseen.high is not None
+    assert unseen.low <= R_N <= unseen.high, "but the interval holds both"
 
 
 def test_what_arrived_damaged_is_left_out_and_said() -> None:

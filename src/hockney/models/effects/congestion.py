@@ -18,8 +18,8 @@ from hockney.models.effects._streams import (
     Windows,
     bootstrapped,
     latex,
+    levels_of,
     per_byte,
-    quietest,
     verified,
     windows,
 )
@@ -182,11 +182,12 @@ def _alone(records: Sequence[EffectRecord], lot: np.random.Generator) -> _Alone:
 
 
 def _by_pair(records: Sequence[EffectRecord]) -> list[Windows]:
-    """Each pair's quietest visits."""
+    """Each pair's visits."""
     visits: dict[tuple[int, ...], list[EffectRecord]] = {}
     for record in records:
         visits.setdefault(tuple(record.members), []).append(record)
-    return [windows(quietest(of_pair)) for of_pair in visits.values()]
+    levels = levels_of(records)
+    return [windows(of_pair, levels) for of_pair in visits.values()]
 
 
 def _pooled(pairs: Sequence[Windows], lot: np.random.Generator) -> Array:

@@ -16,7 +16,7 @@ from hockney.models.effects._streams import (
     REPLICATES,
     bootstrapped,
     latex,
-    quietest,
+    levels_of,
     verified,
     windows,
 )
@@ -76,8 +76,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
     visits: dict[tuple[int, int], list[EffectRecord]] = {}
     for record in good:
         visits.setdefault((len(record.members) // 2, int(record.parameters["bytes"])), []).append(record)
-    quiet = {key: quietest(of_cell) for key, of_cell in sorted(visits.items())}
-    pooled = {key: windows(of_cell, per_message=True) for key, of_cell in quiet.items()}
+    levels = levels_of(good)
+    pooled = {key: windows(of_cell, levels, per_message=True) for key, of_cell in sorted(visits.items())}
     if not any(pairs == 1 for pairs, _ in pooled):
         raise RequestError("no pair alone was measured", "measure again, with --resume")
     if not max(size_B for _, size_B in pooled):
@@ -107,8 +107,8 @@ def fit(records: Sequence[EffectRecord]) -> Effect:
                 "pairs": pairs,
                 "bytes": size_B,
                 "time_s": time_s,
-                "low_s": _end(quiet[pairs, size_B], lambda answer: answer.low_s, min),
-                "high_s": _end(quiet[pairs, size_B], lambda answer: answer.high_s, max),
+                "low_s": _end(visits[pairs, size_B], lambda answer: answer.low_s, min),
+                "high_s": _end(visits[pairs, size_B], lambda answer: answer.high_s, max),
                 "bandwidth_B_per_s": pairs * size_B / time_s,
                 "message_rate_per_s": pairs / time_s,
                 "model_s": model.at(pairs, size_B),
