@@ -239,14 +239,6 @@ def test_modes_that_no_reference_sees_travel_with_the_entry(tmp_path: Path) -> N
     assert (modes.smallest_B, modes.largest_B) == (65536, 1048576)
     assert modes.times_as_long == pytest.approx(1.4)
     assert modes.share == pytest.approx(0.5)
-    for point in entry.measurements.points:
-        assert point.low_s is not None
-        assert point.high_s is not None
-        if point.size_B >= 65536:
-            assert point.low_s <= law(point.size_B) * 1.001
-            assert point.high_s >= 1.399 * law(point.size_B)
-        else:
-            assert point.high_s < 1.1 * law(point.size_B)
     (said,) = [text for text in machine.provenance.warnings if "two modes" in text]
     assert "between 64 KiB and 1 MiB times fall in two modes, 1.4 times apart" in said
     code, _, err = outcome("show", path)

@@ -7,9 +7,9 @@ import pytest
 from tests.records.one_level import Stream, resampled
 
 from hockney.records.levels import Level
-from hockney.records.modes import Modes, find_modes, holding_both, modes_in_words
+from hockney.records.modes import Modes, find_modes, modes_in_words
 from hockney.records.record import Record
-from hockney.records.visits import Levels, ranks_of, settle
+from hockney.records.visits import Levels, ranks_of
 
 SIZES_B = [*(1 << exponent for exponent in range(24)), *(3 << exponent for exponent in range(8, 24))]
 VISITS, GROUPS = 3, 15
@@ -129,34 +129,6 @@ def test_the_range_of_sizes_the_ratio_and_the_share_are_told() -> None:
     assert modes.largest_B >= SIZES_B[-1] / 4
     assert modes.times_as_long == pytest.approx(RATIO, rel=0.02)
     assert modes.share == pytest.approx(0.3, abs=0.08)
-
-
-def test_intervals_hold_both_modes() -> None:
-    visits, modes = planted()
-    settled = settle(visits, LEVELS)
-    widened = holding_both(settled, [modes])
-    assert [record.value for record in widened.records] == [record.value for record in settled.records]
-    for before, after in zip(settled.records, widened.records, strict=True):
-        if not modes.smallest_B <= after.bytes <= modes.largest_B:
-            assert after == before
-            continue
-        assert after.low is not None
-        assert after.high is not None
-        # Whichever mode a point stands at; a visit that met both lies between.
-        assert after.low < 1.02 * time_s(after.bytes)
-        assert after.high > 0.98 * RATIO * time_s(after.bytes)
-
-
-def test_points_elsewhere_stay_marked() -> None:
-    visits, modes = planted()
-    away = {"bytes": 3 * 4096 + 1, "reference_s": [9 * REFERENCE_S] * (GROUPS + 1)}
-    far = Level(9 * REFERENCE_S, 8.7 * REFERENCE_S, 9.3 * REFERENCE_S, 0.01, 10.0)
-    levels = {ranks: [*of_ranks, far] for ranks, of_ranks in LEVELS.items()}
-    widened = holding_both(
-        settle([*visits, VISIT.model_copy(update={**away, "samples": [1e-6] * GROUPS})], levels), [modes]
-    )
-    assert [record.bytes for record in widened.elsewhere] == [3 * 4096 + 1]
-    assert any(record is widened.elsewhere[0] for record in widened.records)
 
 
 def test_groups_at_other_levels_say_nothing() -> None:

@@ -147,7 +147,7 @@ class EntryLevel(_MachineFilePart):
 
 
 class EntryModes(_MachineFilePart):
-    """Two modes of times at one level of the machine (`hockney.records.modes`): intervals hold both."""
+    """Two modes of times at one level of the machine (`hockney.records.modes`)."""
 
     smallest_B: int = Field(ge=0)
     largest_B: int = Field(ge=0)

@@ -16,7 +16,7 @@ from hockney.records.causes import with_causes
 from hockney.records.effect_record import EffectRecord
 from hockney.records.folder import Campaign
 from hockney.records.levels import ANY_LEVEL, common, in_words
-from hockney.records.modes import Modes, find_modes, holding_both
+from hockney.records.modes import Modes, find_modes
 from hockney.records.record import Record
 from hockney.records.visits import Choice, Levels, Settled, choice_of, levels_of, settle
 
@@ -66,7 +66,7 @@ def read(path: Path) -> Contents:
     plan = _plan(campaign)
     choice = common if isinstance(plan, RequestError) else choice_of(plan)
     modes = find_modes(records, levels, choice)
-    settled, frame = _settled(records, launches, levels, choice, modes)
+    settled, frame = _settled(records, launches, levels, choice)
     return Contents(
         path,
         frame,
@@ -94,23 +94,19 @@ def at_any_level(contents: Contents) -> Contents:
         raise RequestError(
             f"{contents.path} knows one level of the machine only", "leave --any-level out; its times hold for it"
         )
-    settled, frame = _settled(contents.records, contents.launches, {}, contents.choice, ())
+    settled, frame = _settled(contents.records, contents.launches, {}, contents.choice)
     warnings = [ANY_LEVEL, f"The machine changed its speed: {'; '.join(several)}.", *contents.warnings]
     return replace(contents, frame=frame, settled=settled, levels={}, modes=[], warnings=warnings)
 
 
 def _settled(
-    records: Sequence[Record],
-    launches: Sequence[Mapping[str, Any]],
-    levels: Levels,
-    choice: Choice,
-    modes: Sequence[Modes],
+    records: Sequence[Record], launches: Sequence[Mapping[str, Any]], levels: Levels, choice: Choice
 ) -> tuple[Settled, pd.DataFrame]:
     """What the visits of each point come to, and the tidy table of it."""
-    settled = holding_both(settle(records, levels, choice), modes)
+    settled = settle(records, levels, choice)
     right = [record for record in records if record.verified is not False]
     # A visit whose payload came out wrong has no time, so that another visit of its point may count.
-    timed = settled if len(right) == len(records) else holding_both(settle(right, levels, choice), modes)
+    timed = settled if len(right) == len(records) else settle(right, levels, choice)
     return settled, table.rows_of(timed.records, launches)
 
 

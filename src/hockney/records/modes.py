@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 from statistics import median
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hockney.records.columns import SAME_RANKS, VISITED, names
 from hockney.records.levels import common, find_levels
 from hockney.records.record import Record
-from hockney.records.visits import SUBTRACTED, Choice, Levels, Settled, groups_at, ranks_of
+from hockney.records.visits import SUBTRACTED, Choice, Levels, groups_at, ranks_of
 from hockney.units import format_bytes
 
 QUICK = 0.1
@@ -87,15 +87,8 @@ def find_modes(records: Sequence[Record], levels: Levels, choice: Choice = commo
     ]
 
 
-def holding_both(settled: Settled, modes: Sequence[Modes]) -> Settled:
-    """The same points; whichever mode a point stands at, its interval holds the other."""
-    points = {id(record): _holding_both(record, modes) for record in settled.records}
-    elsewhere = [points[id(record)] for record in settled.elsewhere]
-    return replace(settled, records=list(points.values()), elsewhere=elsewhere)
-
-
 def modes_in_words(modes: Sequence[Modes]) -> str:
-    """What was found, the farthest apart first, and what it means for intervals; empty where nothing was."""
+    """What was found, the farthest apart first, and what it means; empty where nothing was."""
     if not modes:
         return ""
     ordered = sorted(modes, key=lambda each: -each.times_as_long)
@@ -107,22 +100,13 @@ def modes_in_words(modes: Sequence[Modes]) -> str:
     ]
     if len(ordered) > MOST_NAMED:
         parts.append(f"{len(ordered) - MOST_NAMED} further series do so as well")
-    return f"{'; '.join(parts)}: what moved them is not seen by the reference, and intervals there hold both"
+    return f"{'; '.join(parts)}: what moved them is not seen by the reference; another run may meet the other mode"
 
 
 def _where(record: Record) -> str:
     algorithm = "" if record.algorithm == "default" else record.algorithm
     ranks = f"ranks {record.pair}" if record.pair else f"{record.ranks} ranks" if record.ranks else ""
     return ", ".join(filter(None, [record.operation, algorithm, record.locality, ranks]))
-
-
-def _holding_both(record: Record, modes: Sequence[Modes]) -> Record:
-    factor = max((each.times_as_long for each in modes if each.concern(record)), default=1.0)
-    if factor == 1:
-        return record
-    low = min(record.value if record.low is None else record.low, record.value / factor)
-    high = max(record.value if record.high is None else record.high, record.value * factor)
-    return record.model_copy(update={"low": low, "high": high})
 
 
 def _groups(visits: Sequence[tuple[Record, Sequence[float]]]) -> _Groups:

@@ -21,7 +21,6 @@ from hockney.errors import RequestError
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
-from hockney.records.modes import find_modes, holding_both
 from hockney.records.record import Record, Statistic
 from hockney.records.visits import Choice, choice_of, levels_of, settle
 
@@ -52,7 +51,7 @@ def from_records(
     """
     right = [record for record in records if record.verified is not False]
     levels = levels_of(right)
-    settled = holding_both(settle(right, levels, choice), find_modes(right, levels, choice))
+    settled = settle(right, levels, choice)
     return rows_of(settled.records, launches)
 
 
