@@ -54,10 +54,9 @@ demo: .venv/.ready
 	@$(BIN)/hockney evaluate demo --operation pingpong
 	@$(BIN)/hockney predict pingpong --machine demo/machine.json --bytes 64KiB
 	@$(BIN)/hockney report demo -o demo/report.html
-	@$(BIN)/hockney show demo/machine.json --operation pingpong --format summary
-	@echo "page: $$(( $$(date +%s) - $$(cat $(measured)) )) s, all of it: $$(( $$(date +%s) - $(BEGAN) )) s"
-	@rm $(measured)
+	@echo "page: $$(( $$(date +%s) - $$(cat $(measured); rm $(measured)) )) s, all of it: $$(( $$(date +%s) - $(BEGAN) )) s"
 	@echo "open demo/report.html in a browser; 'source $(BIN)/activate' puts hockney on the PATH"
+	@$(BIN)/hockney show demo/machine.json --operation pingpong --format summary
 
 lint: .venv/.ready-dev
 	$(BIN)/ruff check .

@@ -56,7 +56,8 @@ Table processor_table() {
         double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, interrupts = 0, soft = 0, stolen = 0;
         if (!(fields >> user >> nice >> system >> idle >> waiting >> interrupts >> soft >> stolen)) continue;
         if (is_own)
-            count(table.stolen_s, stolen * tick_s);
+            // A rank that may run anywhere is on one of them at a time.
+            count(table.stolen_s, stolen * tick_s / static_cast<double>(processors.own.size()));
         else
             count(table.siblings_busy_s, (user + nice + system + interrupts + soft) * tick_s);
     }

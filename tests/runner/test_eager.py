@@ -38,5 +38,6 @@ def test_defaults_that_say_nothing_say_nothing() -> None:
 def test_older_headers_are_shorter() -> None:
     older = {"btl_vader_eager_limit": "4096"}
     assert eager_limits_B("openmpi", "4.1.4", older) == {"shared_memory": 4040}
+    assert eager_limits_B("openmpi", "3.1.6", older) == {"shared_memory": 4040}, "as the oldest that is known"
     assert eager_limits_B("openmpi", "main", older) == {"shared_memory": 4016}, "as the newest that is known"
     assert eager_limits_B("openmpi", "4.1.4", {"btl_vader_eager_limit": "40"}) == {}

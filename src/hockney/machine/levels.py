@@ -75,7 +75,7 @@ def _pooled(levels: Sequence[Level | None]) -> EntryLevel | None:
         reference_s=float(np.median([level.reference_s for level in known])),
         share=float(np.median([level.share for level in known])),
         stay=float(np.median([level.stay for level in known])),
-        cause="; ".join(seen or causes),
+        cause="; ".join(seen or filter(None, causes)),
     )
 
 
@@ -103,6 +103,7 @@ def at_other_level(entry: Entry, other: OtherLevel) -> Entry:
             "level": other.level,
             "other_levels": [],
             "any_level": None,
+            "modes": [],
         }
     )
 

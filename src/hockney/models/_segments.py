@@ -8,9 +8,9 @@ more than interpolation would. The best of all cuts minimises
     Σ ((α + βn − T)/T)² / σ²  +  REGIME per regime  +  JOIN per join  +  ASIDE per size set aside,
 
 after Bellman (1961, "On the approximation of curves by line segments using dynamic programming") with the
-penalty of an information criterion. A regime of four sizes or more may set one of them aside, unless all visits
-of that size agree, and joins to the largest size cost more than others: a single disturbed size neither makes a
-regime nor bends one.
+penalty of an information criterion. A regime of four sizes or more may set one of them aside (between the ends,
+only one whose visits do not agree), and joins to the largest size cost more than others: a single disturbed size
+neither makes a regime nor bends one.
 
 Neighbouring regimes share a measured point; or their lines meet between two points; or they jump there, where the
 points are close together or the library states the break.
@@ -99,8 +99,8 @@ class Curve:
         self._stated: NDArray[np.bool_] = (low <= limit) & (limit <= high)
         self._placed = self._stated | (high <= CLOSE * low) | (high - low <= 1)
         whole, without = nonnegative_lines(size_B, time_s, weight), _without_each(size_B, time_s, weight)
-        # An empty message is none of the others.
-        without.cost[(noise > 0) & (noise <= NOISE) & (size_B > 0)] = np.inf
+        # Many libraries send an empty message on a path of its own, and on the largest alone no bandwidth rests.
+        without.cost[(noise > 0) & (noise <= NOISE) & (0 < size_B) & (size_B < size_B[-1])] = np.inf
         self.sigma = NOISE
         while True:
             self._lines, self._aside = _with_one_aside(whole, without, ASIDE * self.sigma**2)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.records.series import Series
 from hockney.registry import Registry
-from hockney.statistics import NORMAL
+from hockney.statistics import MOST_REACH, NORMAL
 
 JOIN = "join"
 """The label of a line that is no regime: nothing was fitted, it joins its neighbours."""
@@ -116,24 +116,28 @@ def interval(
 
     Beyond the sizes of `measured`, which the fit was made from, or without it, the interval is calibrated on
     points that the fit did not see: each is left out once and predicted from the others, and the 95 % quantile of
-    |ln(predicted/measured)| is one factor for all sizes. At the sizes of `measured` it holds the fit and the
-    measured time with its interval and the `DRIFT` of both campaigns. From there to the middle between two sizes
-    the factor comes in as the deviation of a Brownian bridge over ln(size) does. None where nothing was measured
-    (a published model).
+    |ln(predicted/measured)| is one factor for all sizes. At sizes that several launches measured it holds the fit
+    and the measured time with its interval and the `DRIFT` of both campaigns. From there to the middle between
+    two sizes the factor comes in as the deviation of a Brownian bridge over ln(size) does. None where nothing was
+    measured (a published model).
     """
     if fit.quality is None or fit.quality.prediction_factor is None:
         return None
     size = np.asarray(size_B, dtype=np.float64)
     time_s, unseen = predict(fit, size), np.log(fit.quality.prediction_factor)
-    if measured is None or not np.any(known := measured.low_s < measured.high_s):
-        return time_s / np.exp(unseen), time_s * np.exp(unseen)
-    at, seen = _place(size), measured.take(known & (predict(fit, measured.size_B) > 0))
+    by_factor = time_s / np.exp(unseen), time_s * np.exp(unseen)
+    if measured is None or measured.freedom is None:
+        return by_factor
+    known = ~np.isnan(measured.freedom) & (predict(fit, measured.size_B) > 0)
+    if not np.any(known):
+        return by_factor
+    at, seen = _place(size), measured.take(known)
     nodes = _place(seen.size_B)
     off = np.log(seen.time_s / predict(fit, seen.size_B))
     drift = NORMAL * DRIFT
     with np.errstate(divide="ignore"):
-        below = np.hypot(np.log(seen.time_s / seen.low_s), drift) * np.sqrt(2)
-        above = np.hypot(np.log(seen.high_s / seen.time_s), drift) * np.sqrt(2)
+        below = np.hypot(np.minimum(np.log(seen.time_s / seen.low_s), MOST_REACH), drift) * np.sqrt(2)
+    above = np.hypot(np.log(seen.high_s / seen.time_s), drift) * np.sqrt(2)
     gap = np.searchsorted(nodes, at)
     inside = (gap > 0) & (gap < nodes.size)
     left, right = nodes[np.maximum(gap - 1, 0)], nodes[np.minimum(gap, nodes.size - 1)]

@@ -7,6 +7,7 @@ a spread badly, at most `MOST_POOLED` of the spread that all sizes have in commo
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -22,24 +23,29 @@ from hockney.statistics import (
     typical_variance,
 )
 
+UNLIKE = 0.05
+"""A spread that the others' would give so rarely (Fisher's test) is a size's own."""
+
 LEAST_FREEDOM = 2.0
 """With less, Student's t says nothing: its interval would reach from nothing to everything."""
 
 
-def intervals(low_s: Array, time_s: Array, high_s: Array) -> tuple[Array, Array, Array]:
+def intervals(
+    low_s: Array, time_s: Array, high_s: Array, *, is_multiplied: bool = True
+) -> tuple[Array, Array, Array]:
     """The lower and the upper bound of each size's median (s), and their degrees of freedom, shapes (sizes,).
 
     The times of each launch and the 95 % interval within it have the shape (sizes, launches), NaN where a launch
-    lacks a size. Results are NaN where there is less than `LEAST_FREEDOM`.
+    lacks a size. What lies between launches multiplies times, unless they are differences of two
+    (`is_multiplied` is false). Results are NaN where there is less than `LEAST_FREEDOM`.
     """
     median_s = np.nanmedian(time_s, axis=1)
-    if np.nanmin(low_s) > 0:
-        # What lies between launches multiplies times.
+    if is_multiplied:
+        low_s = np.maximum(low_s, time_s / math.exp(MOST_REACH))
         low, time, high = np.log(low_s), np.log(time_s), np.log(high_s)
         reach, freedom = _reach(time, standard_error(low, high))
         factor = np.exp(np.minimum(reach, MOST_REACH))
         return median_s / factor, median_s * factor, freedom
-    # It adds to a difference of two, whose interval may hold 0.
     reach, freedom = _reach(time_s, standard_error(low_s, high_s))
     return np.maximum(0.0, median_s - reach), median_s + reach, freedom
 
@@ -63,13 +69,18 @@ def _reach(values: Array, errors: Array) -> tuple[Array, Array]:
     share = sizes / max(sizes - 1, 1)
     square = np.nansum((residual - of_launch) ** 2, axis=1)
     variance = np.divide(square * share, own_freedom, out=np.zeros_like(square), where=several)
-    common = typical_variance(variance[several], own_freedom[several]) if sizes > 1 else 0.0
+    common = typical_variance(variance[several], own_freedom[several]) if sizes > 1 else float(variance.sum())
     pooled_freedom = np.minimum(own_freedom.sum() - own_freedom, MOST_POOLED)  # its own are among them
     freedom = pooled_freedom + own_freedom
-    weighted = (pooled_freedom * common + own_freedom * variance) / np.maximum(freedom, 1)
+    spread = (pooled_freedom * common + own_freedom * variance) / np.maximum(freedom, 1)
+    with np.errstate(invalid="ignore"):
+        most = common * stats.f.ppf(1 - UNLIKE, own_freedom, pooled_freedom)
+    # What scatters so much more than its like keeps its own spread.
+    is_unlike = variance > np.nan_to_num(most, nan=np.inf)
+    spread = np.where(is_unlike, variance, spread)
+    freedom = np.where(is_unlike & (own_freedom >= LEAST_FREEDOM), own_freedom, freedom)
     of_median = np.where(count > 2, MEDIAN_FACTOR**2, 1.0) / count
-    # What scatters more than its like keeps its own spread.
-    each = np.maximum(np.maximum(weighted, variance) * of_median, within / count)
+    each = np.maximum(spread * of_median, within / count)
     moved = float(np.var(of_launch, ddof=1)) if sizes > 1 else 0.0
     shared = max(0.0, moved - common / max(sizes, 1)) * of_median
     total = each + shared

@@ -77,6 +77,8 @@ def find_modes(records: Sequence[Record], levels: Levels, choice: Choice = commo
         level = choice(of_ranks) if (of_ranks := levels.get(ranks_of(record), ())) else None
         if level is None or record.oversubscribed or record.verified is False or record.operation in SUBTRACTED:
             continue
+        if min(record.samples, default=0) <= 0:
+            continue  # a ratio to no time means nothing
         medians_s = [median(record.samples[group]) for group in groups_at(record, len(record.samples), level)]
         if medians_s:
             series.setdefault(_series(record), []).append((record, medians_s))
@@ -100,7 +102,9 @@ def modes_in_words(modes: Sequence[Modes]) -> str:
     ]
     if len(ordered) > MOST_NAMED:
         parts.append(f"{len(ordered) - MOST_NAMED} further series do so as well")
-    return f"{'; '.join(parts)}: what moved them is not seen by the reference; another run may meet the other mode"
+    return (
+        f"{'; '.join(parts)}: what moved them the reference does not see, and another run may meet the other mode"
+    )
 
 
 def _where(record: Record) -> str:

@@ -14,6 +14,7 @@ from hockney.records.columns import SAME_RANKS, SERIES
 from hockney.records.keys import POINT_TO_POINT
 from hockney.records.launches import intervals
 from hockney.records.table import RATES, STATISTICS, operations
+from hockney.records.visits import SUBTRACTED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,7 +197,8 @@ def _pooled(
         number = column
     by_launch = np.full((3, sizes.size, number.max() + 1), np.nan)
     by_launch[:, place, number] = low[order], time[order], high[order]
-    lows, highs, freedom = intervals(*by_launch)
+    is_multiplied = key["operation"] not in SUBTRACTED
+    lows, highs, freedom = intervals(*by_launch, is_multiplied=is_multiplied)
     known = ~np.isnan(freedom)
     return replace(
         whole,

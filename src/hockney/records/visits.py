@@ -162,7 +162,8 @@ def groups_at(visit: Bracketed, count: int, level: Level) -> list[slice]:
     """Where, among its `count` samples, a visit has groups that lie between two references of the level."""
     begins = [*visit.group_begins, count]
     groups = zip(begins[:-1], begins[1:], visit.reference_s[:-1], visit.reference_s[1:], strict=False)
-    return [slice(first, last) for first, last, *both in groups if all(map(level.holds, both))]
+    # Of a collective's group no sample may be left: those that started late count for nothing.
+    return [slice(first, last) for first, last, *both in groups if first < last and all(map(level.holds, both))]
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,7 @@ def eager_limits_B(
     environment = environment or {}
     if kind == "openmpi" and _chosen("pml", arguments, environment) not in ("", "ob1"):
         return {}
-    major = version.partition(".")[0]
-    known = HEADER_B.get(int(major) if major.isdigit() else 0, HEADER_B[max(HEADER_B)])
-    header_B = known if kind == "openmpi" else 0
+    header_B = _header_B(version) if kind == "openmpi" else 0
     limits = {}
     for channel, names in (("shared_memory", SHARED_MEMORY), ("network", NETWORK)):
         for name in names.get(kind, ()):
@@ -50,6 +48,13 @@ def eager_limits_B(
         if "network" in limits:
             limits["shared_memory"] = limits["network"]
     return limits
+
+
+def _header_B(version: str) -> int:
+    """By the nearest major version that is known; a version that is no number is newer than all."""
+    major = version.partition(".")[0]
+    newest = max(HEADER_B)
+    return HEADER_B[min(max(int(major), min(HEADER_B)), newest) if major.isdigit() else newest]
 
 
 def _chosen(framework: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:

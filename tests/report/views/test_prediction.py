@@ -18,8 +18,8 @@ def test_text() -> None:
     found = [predict_message(entry, size, "piecewise") for size in (1000, 2 * 1048576)]
     assert as_text("heading", entry, found).splitlines() == [
         "heading",
-        # 0.3 µs; interval as in tests/predict/test_message.py: a factor of 1.1125; 1000 B / 0.3 µs = 3.33 GB/s
-        "1000 B: 0.3 µs, 95 % interval 0.27 µs to 0.334 µs, 3.33 GB/s",
+        # 0.3 µs; 0.3/1.1 = 0.27272…, 0.3 · 1.1 = 0.33; 1000 B / 0.3 µs = 3.33 GB/s
+        "1000 B: 0.3 µs, 95 % interval 0.273 µs to 0.33 µs, 3.33 GB/s",
         "  T(n) = 0.2 µs + n / 10 GB/s for 0 ≤ n ≤ 4 KiB (eager)",
         # 1 + 167.77216 = 168.77 µs; half a step of 4 beyond: 1.1^1.5 = 1.1537, 146.3 and 194.7; 12.43 GB/s
         "2 MiB: 169 µs, 95 % interval 146 µs to 195 µs, 12.4 GB/s, 2 × beyond the largest measured size",

@@ -242,7 +242,7 @@ def _times(entry: Entry) -> dict[int, Measured]:
     for point in entry.measurements.points:
         parameter = Parameter(value=point.time_s, low=point.low_s, high=point.high_s, unit="s")
         alone = Measured(parameter, _launches(entry, point), point.freedom)
-        times[point.size_B] = replace(alone, launch_error=launch_error([alone]))
+        times[point.size_B] = alone if point.freedom else replace(alone, launch_error=launch_error([alone]))
     return times
 
 

@@ -23,9 +23,10 @@ LEAST_LAUNCHES = 3
 class Measured:
     """A number with its 95 % interval, and what is known of the launches behind it.
 
-    `launches` is None where nobody says how many there were, `freedom` where nobody says how many degrees of
-    freedom the interval has: then it is one less than there are launches. `launch_error` is the relative standard
-    error that is common to all numbers of these launches: no number of sizes averages it away.
+    `launches` is None where nobody says how many there were. `freedom` are the degrees of freedom that tell how
+    launches differ, None where nobody says: then one less than there are launches. `launch_error` is the relative
+    standard error that is common to all numbers of these launches, which no number of sizes averages away; a
+    single point, whose interval has its `freedom`, has none.
     """
 
     parameter: Parameter
@@ -80,7 +81,8 @@ def _value_and_error(side: Measured, logarithms: bool) -> tuple[float, float]:
         value, low, high, floor = math.log(value), math.log(low), math.log(high), side.launch_error
     # An interval that was cut off at zero has its true width on the other side.
     reach = max(high - value, value - low, 0.0)
-    error = standard_error(-reach, reach) if side.freedom is None else reach / t_reach(1.0, side.freedom)
+    is_point = side.freedom is not None and not side.launch_error
+    error = reach / t_reach(1.0, side.freedom or 1.0) if is_point else standard_error(-reach, reach)
     return value, max(error, floor)
 
 
