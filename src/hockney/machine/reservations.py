@@ -141,7 +141,7 @@ def _levels(contents: Contents) -> str:
 
 def _modes(contents: Contents) -> str:
     said = modes_in_words(contents.modes)
-    return f"The references do not see it: {said}." if said else ""
+    return f"Measure again, with more launches, where these sizes matter: {said}." if said else ""
 
 
 def _drift(visits: Sequence[Record]) -> str:

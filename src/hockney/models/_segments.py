@@ -100,7 +100,7 @@ class Curve:
         self._placed = self._stated | (high <= CLOSE * low) | (high - low <= 1)
         whole, without = nonnegative_lines(size_B, time_s, weight), _without_each(size_B, time_s, weight)
         # Many libraries send an empty message on a path of its own, and on the largest alone no bandwidth rests.
-        without.cost[(noise > 0) & (noise <= NOISE) & (0 < size_B) & (size_B < size_B[-1])] = np.inf
+        without.cost[(noise > 0) & (noise <= NOISE) & (size_B > 0) & (size_B < size_B[-1])] = np.inf
         self.sigma = NOISE
         while True:
             self._lines, self._aside = _with_one_aside(whole, without, ASIDE * self.sigma**2)

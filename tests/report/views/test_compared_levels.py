@@ -177,7 +177,7 @@ def test_a_point_of_another_level_is_not_judged_and_marked() -> None:
     assert found.judged == 6
     # The launches are enough, so that nothing is said of them.
     assert why_not_judged(found) == (
-        "2 not judged, for they were never met at the level that is compared: 1 of A and 2 of B\n"
+        "2 not judged, because no launch met them at the level that is compared: 1 of A and 2 of B\n"
         "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
     )
     assert summary(found).count("never met") == 1

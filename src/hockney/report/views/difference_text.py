@@ -94,7 +94,7 @@ def _another_level(diff: Difference) -> str:
         if (count := sum(comparison.elsewhere[side] for comparison in missed))
     )
     return (
-        f"{len(missed)} not judged, for they were never met at the level that is compared: {sides}\n"
+        f"{len(missed)} not judged, because no launch met them at the level that is compared: {sides}\n"
         "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
     )
 
