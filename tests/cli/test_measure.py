@@ -44,6 +44,7 @@ def test_the_whole_hallway(mpi: Mpi, tmp_path: Path) -> None:
     answer = measured(*TINY, *words)
     assert answer["measured"] == answer["records"] > 20
     assert answer["failures"] == []
+    assert min(answer["prepare_s"], answer["measure_s"]) > 0
     fitted = hockney("fit", str(campaign), "-o", str(machine))
     assert fitted
     shown = hockney("show", str(machine))

@@ -38,8 +38,8 @@ def is_one_machine(a: Machine, b: Machine) -> bool:
 def levels_to_compare(a: Entry, b: Entry, *, on_one_machine: bool) -> ComparedLevels:
     """The entries at their own levels if these are the same, otherwise at others that are, with models.
 
-    Of several such pairs of levels the one counts whose smaller share of the time is the largest. Entries of other
-    ranks, libraries or settings stay at their own levels: their references differ by nature.
+    Of several such pairs of levels the one counts whose smaller share of the time is the largest. Entries of
+    other ranks, libraries or settings stay at their own levels: their references differ by nature.
     """
     own = ComparedLevels(
         a, b, tuple(f"{side} {remark}" for side, entry in (("A", a), ("B", b)) if (remark := level_remark(entry)))
