@@ -32,7 +32,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     const auto sent = message(size_B, rank), expected = message(size_B, peer);
     auto received = sent;
     long wrong = 0;
-    const std::vector<double> samples_s = repeat(repetitions, comm, [&] {
+    const Repeated repeated = repeat(repetitions, comm, [&] {
         received = sent;
         const double start_s = now_s();
         if (rank == 0) MPI_Send(sent.data(), length, MPI_BYTE, peer, 0, comm);
@@ -45,7 +45,7 @@ std::string run(const Request& request, MPI_Comm comm) {
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, comm);
     JsonObject record;
     record.add("type", "record");
-    add_times(record, samples_s);
+    add_times(record, repeated);
     return record.add("verified", wrong == 0).add("wrong_messages", wrong).str();
 }
 
