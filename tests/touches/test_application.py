@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from tests.touches.conftest import Tree
 
+from hockney.runner.build import FLAGS, cxx_wrapper
 from hockney.runner.mpi import Mpi
 
 FILES = [
@@ -41,6 +43,16 @@ def test_an_application_is_a_file_a_folder_and_a_page(tree: Tree) -> None:
         assert "pong" not in tree.hockney(verb, "--help").replace("pingpong", "")
         error = tree.json(verb, "pong", "--bytes", "8", code=2)["error"]
         assert "'pong'" in error["message"]
+
+
+@pytest.mark.one_mpi
+def test_its_part_in_cpp_is_what_the_runner_asks_for(mpi: Mpi) -> None:
+    """The rest of the example is thorough; that it compiles is seen at once."""
+    source = Path(__file__).parent / "examples" / "pong" / FILES[0]
+    apps = Path(__file__).parents[2] / "cpp" / "runner" / "apps"
+    words = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, f"-I{apps}", "-fsyntax-only", str(source)]
+    done = subprocess.run(words, env=mpi.full_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.thorough

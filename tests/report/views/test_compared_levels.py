@@ -180,7 +180,7 @@ def test_a_point_of_another_level_is_not_judged_and_marked() -> None:
         "2 not judged, because no launch met them at the level that is compared: 1 of A and 2 of B\n"
         "  visit them again: `hockney measure -o CAMPAIGN --resume`, then `hockney fit CAMPAIGN`"
     )
-    assert summary(found).count("never met") == 1
+    assert summary(found).count("no launch met them") == 1
     data = as_data(("a", "b"), (a, b), found)
     marks = {x["quantity"]: (x["elsewhere_a"], x["elsewhere_b"]) for x in data["comparisons"]}
     assert (marks["time of 64 B"], marks["time of 1 KiB"]) == ((True, True), (False, True))
