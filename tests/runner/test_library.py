@@ -59,6 +59,10 @@ LIMIT_S = 60.0
 OPERATIONS = sorted(INTEL_NAMES)
 
 
+TRIES = 3
+"""The kernel counts bytes when they are acknowledged: on a busy machine some after the answer, in the next run."""
+
+
 class Conversation:
     """Questions to the probe and its answers; see tests/runner/library/probe.cpp."""
 
@@ -143,11 +147,17 @@ def test_the_messages_are_those_of_the_selected_algorithm(probe: Probe) -> None:
                 continue
             tried += 1
             count = SIZE_B // 4 if "reduce" in operation else SIZE_B
-            answer = conversation.run(operation, algorithm, count, segment_B=segment_B, radix=radix, root=ROOT)
-            assert answer["type"] == "run", answer
-            assert answer["right"]
-            sent = np.array(answer["sockets_B"])
-            assert agrees(sent, expected), f"{operation} {algorithm} sends\n{sent}\nand not\n{expected}"
+            for _ in range(TRIES):
+                answer = conversation.run(
+                    operation, algorithm, count, segment_B=segment_B, radix=radix, root=ROOT
+                )
+                assert answer["type"] == "run", answer
+                assert answer["right"]
+                sent = np.array(answer["sockets_B"])
+                if agrees(sent, expected):
+                    break
+            else:
+                pytest.fail(f"{operation} {algorithm} sends\n{sent}\nand not\n{expected}")
         assert tried >= 2, "nothing was proved"
         after = np.array(conversation.run("bcast", "default", SIZE_B, root=ROOT)["sockets_B"])
         assert agrees(after, before), "a selection has outlived its communicator"
