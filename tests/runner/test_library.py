@@ -60,7 +60,7 @@ OPERATIONS = sorted(INTEL_NAMES)
 
 
 TRIES = 3
-"""The kernel counts bytes when they are acknowledged: on a busy machine some after the answer, in the next run."""
+"""The kernel counts bytes when they are acknowledged: on a busy machine some after the answer."""
 
 
 class Conversation:
