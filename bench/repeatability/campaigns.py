@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.repeatability.messages import CampaignAtLevel, is_same_level, slower
+from bench.repeatability.messages import CampaignAtLevel, slower
 from bench.repeatability.winners import Cell, CollectiveTime, Times
 
 from hockney.errors import Incomplete, RequestError
@@ -25,7 +25,7 @@ from hockney.machine.marks import DISTURBED_SHARE
 from hockney.records import table
 from hockney.records.contents import Contents, read
 from hockney.records.folder import RECORDS, TABLE
-from hockney.records.levels import Level, common
+from hockney.records.levels import Level, common, is_same_level
 from hockney.records.record import Record
 from hockney.records.visits import at, settle
 

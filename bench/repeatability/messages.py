@@ -12,10 +12,9 @@ from bench.repeatability.bars import Bar
 
 from hockney.machine.file import Entry
 from hockney.models.base import interval, predict
+from hockney.records.levels import is_same_level
 
 MODEL = "piecewise"
-SAME_LEVEL = 1.08
-"""Two levels are the same if the ratio of their references is at most this."""
 CHANGE = 1.15
 """Factor that is multiplied into all times of one side, and that `diff` is to find."""
 
@@ -102,13 +101,13 @@ def common_level(
     Of several, the one that held longest in the campaign in which it held shorter. A level without a reference
     cannot be told from others.
     """
-    pairs = [(of_a, of_b) for of_a in a for of_b in b if is_same_level(of_a.reference_s, of_b.reference_s)]
+    pairs = [(of_a, of_b) for of_a in a for of_b in b if may_be_one_level(of_a.reference_s, of_b.reference_s)]
     return max(pairs, key=lambda pair: min(pair[0].share, pair[1].share), default=None)
 
 
-def is_same_level(a_s: float | None, b_s: float | None) -> bool:
+def may_be_one_level(a_s: float | None, b_s: float | None) -> bool:
     """Whether two references (s) are of one level of the machine; an unknown one may be of any."""
-    return a_s is None or b_s is None or max(a_s, b_s) <= SAME_LEVEL * min(a_s, b_s)
+    return a_s is None or b_s is None or is_same_level(a_s, b_s)
 
 
 def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[CampaignAtLevel]) -> Agreement:

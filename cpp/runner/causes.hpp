@@ -18,7 +18,7 @@ struct Causes {
     double involuntary_switches = NAN;  // the system took the processor away; all ranks together
     double migrations = NAN;            // the system moved the rank to another processor; all together
     double waited_s = NAN;         // ready to run while its processor ran something else; the rank with most
-    double stolen_s = NAN;         // the hypervisor took the rank's processors for others; as above
+    double stolen_s = NAN;         // the hypervisor's, mean over the rank's processors; the rank with most
     double siblings_busy_s = NAN;  // work of the other hardware threads of the rank's cores; as above
     double frequency_Hz = NAN;     // of the rank's processor at the second look; the slowest
 

@@ -16,6 +16,10 @@ constexpr std::size_t least_windows = 8;
 constexpr double least_rise = 0.04, separation = 8, valley = 0.6;
 // Of windows or samples: with fewer left there is no quiet level to speak of.
 constexpr std::size_t least_quiet = 4;
+// Caches that a preemption has left cold warm up from sample to sample by more than this share.
+constexpr double least_fall = 0.03;
+// Below so many standard deviations lie 95 % of normal values.
+constexpr double normal_95 = 1.644854;
 
 // Batch means need batches longer than the memory of the stream, and enough of them for a variance.
 constexpr double least_batch = 10;
@@ -82,6 +86,38 @@ double batch_inflation(const std::vector<double>& values, double median, std::si
     return 4 * static_cast<double>(length) * std::max(0.0, squares - sum * sum / count) / (count - 1);
 }
 
+bool has_too_few(const std::vector<bool>& out) {
+    return static_cast<std::size_t>(std::count(out.begin(), out.end(), false)) * least_quiet < out.size();
+}
+
+// Whether samples right after a preempted one take longer than the others: Mann and Whitney (Annals of
+// Mathematical Statistics 18, 1947), one-sided at 5 %.
+bool is_cold_after(const std::vector<Sample>& samples, const std::vector<bool>& preempted) {
+    std::vector<double> after, others;
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        if (!preempted[i]) (i > 0 && preempted[i - 1] ? after : others).push_back(samples[i].value_s);
+    std::sort(others.begin(), others.end());
+    double longer = 0;
+    for (const double value : after) {
+        const auto [first, last] = std::equal_range(others.begin(), others.end(), value);
+        longer += static_cast<double>((first - others.begin()) + (last - others.begin())) / 2;
+    }
+    const double n = static_cast<double>(after.size()), m = static_cast<double>(others.size());
+    return n * m > 0 && longer - n * m / 2 > normal_95 * std::sqrt(n * m * (n + m + 1) / 12);
+}
+
+// Those that were preempted, and the samples after them as long as they fall; only the former where caches
+// need no time to warm up, or too few were left.
+std::vector<bool> with_cold(const std::vector<Sample>& samples, const std::vector<bool>& preempted) {
+    if (!is_cold_after(samples, preempted)) return preempted;
+    std::vector<bool> out = preempted;
+    for (std::size_t i = 1; i + 1 < samples.size(); ++i) {
+        const bool falls = samples[i].value_s > (1 + least_fall) * samples[i + 1].value_s;
+        if (out[i - 1] && !preempted[i + 1] && falls) out[i] = true;
+    }
+    return has_too_few(out) ? preempted : out;
+}
+
 // Above which medians of windows, sorted, stand apart from the quietest ones; infinity where none do.
 double stretch_limit(const std::vector<double>& medians) {
     const std::size_t count = medians.size();
@@ -135,18 +171,16 @@ double quantile(const std::vector<double>& sorted, double level) {
 
 // Set aside are
 //  1. a sample during which the system preempted a rank;
-//  2. where disturbances lengthen, a stretch (a neighbour busy for a while): windows whose medians stand
-//  apart
-//     from the quietest ones.
+// and, where disturbances lengthen,
+//  2. the samples after it while they fall: the caches are cold;
+//  3. a stretch (a neighbour busy for a while): windows whose medians stand apart from the quietest ones.
 // A single long sample stays: it does not move a median, and the median without it would be another.
 std::vector<bool> disturbed(const std::vector<Sample>& samples, Disturbance disturbance) {
     const std::size_t n = samples.size();
-    std::vector<bool> out(n, false);
+    std::vector<bool> out(n);
     for (std::size_t i = 0; i < n; ++i) out[i] = samples[i].preempted;
-    const auto has_too_few = [&out, n] {
-        return static_cast<std::size_t>(std::count(out.begin(), out.end(), false)) * least_quiet < n;
-    };
-    if (has_too_few()) out.assign(n, false);
+    if (disturbance == Disturbance::lengthens) out = with_cold(samples, out);
+    if (has_too_few(out)) out.assign(n, false);
     if (disturbance == Disturbance::either) return out;
 
     struct Window {
@@ -172,7 +206,7 @@ std::vector<bool> disturbed(const std::vector<Sample>& samples, Disturbance dist
     for (const Window& window : windows)
         for (std::size_t i = window.begin; i < window.end; ++i)
             if (window.median > limit) out[i] = true;
-    if (has_too_few()) out.assign(n, false);
+    if (has_too_few(out)) out.assign(n, false);
     return out;
 }
 

@@ -2,10 +2,11 @@
 
 argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
 shares, stillborn, once (starts where there is no file AFTER, and makes it), drifts (twice as slow until the
-AFTER-th point), flips (every other point of AFTER bytes or more takes 1.4 times as long, its references do not),
-vanishes SIZE VISITS [POINT] (so many visits of that size give no time; dies at that
-point). Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40
-ranks. HOCKNEY_FAKE_RANKS: how many ranks there are.
+AFTER-th point), late FILE LAUNCHES (twice as slow in so many launches, which the file counts; −n: in all but the
+first n), flips (every other point of AFTER bytes or more takes 1.4 times as long, its references do not),
+vanishes SIZE VISITS [POINT] (so many visits of that size give no time; dies at that point). Its collectives
+`deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40 ranks. HOCKNEY_FAKE_RANKS: how
+many ranks there are.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def effect(request: dict[str, str]) -> dict[str, object]:
 def main() -> None:
     """Serve requests until told to quit, or misbehave."""
     kind = sys.argv[1]
-    after = int(sys.argv[2]) if len(sys.argv) > 2 and kind != "once" else 0
+    after = int(sys.argv[2]) if len(sys.argv) > 2 and kind not in ("once", "late") else 0
     if kind == "silent":
         time.sleep(600)
     if kind == "once" and Path(sys.argv[2]).exists():
@@ -143,6 +144,13 @@ def main() -> None:
     if kind == "stillborn":
         print("mpirun: error: not enough slots available", file=sys.stderr)
         sys.exit(213)
+    is_late = False
+    if kind == "late":
+        with Path(sys.argv[2]).open("a+") as launches:
+            launches.write("launch\n")
+            launches.seek(0)
+            count, slow = len(launches.readlines()), int(sys.argv[3])
+        is_late = count <= slow if slow >= 0 else count > -slow
     say(hello())
     gone = int(sys.argv[3]) if kind == "vanishes" else 0
     fatal = int(sys.argv[4]) if len(sys.argv) > 4 else -1
@@ -173,7 +181,7 @@ def main() -> None:
             gone -= 1
             say(measurement(words, -1.0, 1.0))
             continue
-        slower = 2.0 if kind == "drifts" and number < after else 1.0
+        slower = 2.0 if is_late or (kind == "drifts" and number < after) else 1.0
         flips = kind == "flips" and int(words["bytes"]) >= after and number % 2
         say(measurement(words, slower, 1.4 if flips else 1.0))
 

@@ -122,6 +122,53 @@ def test_visits_at_the_common_level_count(tmp_path: Path) -> None:
     assert warning.endswith("cause not seen"), "the fake machine's kernel tells nothing"
 
 
+@pytest.mark.parametrize(
+    ("late", "launches", "said"), [(0, 3, []), (1, 4, ["2 of 3"]), (2, 5, ["2 of 3", "2 of 4"])]
+)
+def test_a_launch_at_another_level_is_made_again(
+    tmp_path: Path, late: int, launches: int, said: list[str]
+) -> None:
+    """Of the first three launches so many find the machine twice as slow."""
+    asked = plan(launches=3, visits=2)
+    campaign, outcome, watcher = measured(
+        tmp_path / "c", asked, fake_launch("late", str(tmp_path / "count"), str(late))
+    )
+    assert len(campaign.launches()) == launches
+    again = [text for text in watcher.warnings if "launches met the level asked for" in text]
+    assert again == [f"{count} launches met the level asked for (common): one more is made" for count in said]
+    assert outcome.failures == []
+    frame = table.load(campaign.path)
+    assert set(frame.groupby("bytes").size()) == {3}, "as many launches count as were asked for"
+    for size, time_us in zip(frame["bytes"], frame["time_s"] * 1e6, strict=True):
+        assert time_us == pytest.approx(1 + size / 1e4 + (3 if size > 4096 else 0)), "the machine's common curve"
+
+
+def test_launches_are_not_made_again_for_ever(tmp_path: Path) -> None:
+    launch = fake_launch("late", str(tmp_path / "count"), "-1")
+    campaign, outcome, watcher = measured(tmp_path / "c", plan(launches=3, level="quietest"), launch)
+    assert len(campaign.launches()) == 5
+    said = "1 of 5 launches met the level asked for (quietest): intervals rest on these alone"
+    assert watcher.warnings[-1] == said
+    assert outcome.failures == [], "every point was met"
+    resumed, _, watcher = measured(tmp_path / "c", plan(launches=3, level="quietest"), launch)
+    assert {record.repetition for record in resumed.records()} == set(range(5))
+    assert watcher.warnings == [said], "what is there is not made again"
+
+
+def test_all_levels_need_no_launch_again(tmp_path: Path) -> None:
+    launch = fake_launch("late", str(tmp_path / "count"), "1")
+    campaign, _, watcher = measured(tmp_path / "c", plan(launches=3, level="all"), launch)
+    assert len(campaign.launches()) == 3
+    assert not any("launches" in text for text in watcher.warnings)
+
+
+def test_only_the_variant_that_missed_the_level_is_launched_again(tmp_path: Path) -> None:
+    late = fake_launch("late", str(tmp_path / "count"), "1", variant="late")
+    campaign, _, watcher = measured(tmp_path / "c", plan(launches=3), fake_launch("good", variant="good"), late)
+    assert [launch["variant"] for launch in campaign.launches()] == [*["good", "late"] * 3, "late"]
+    assert "2 of 3 launches of late met the level asked for (common): one more is made" in watcher.warnings
+
+
 def test_visits_of_a_point_lie_far_apart(tmp_path: Path) -> None:
     campaign, _, _ = measured(tmp_path / "c", plan(visits=2, sizes_B=[0, 1, 2, 3]), fake_launch("good"))
     order = [record.bytes for record in campaign.records()]

@@ -14,7 +14,7 @@ from hockney.campaign.sizes import ladder, midpoint, refine
 def explore(curve: Callable[[int], float], largest_B: int, tolerance: float, narrowest: float) -> list[int]:
     """All sizes that a campaign would measure on a noise-free machine."""
     times = {size: curve(size) for size in ladder(largest_B)}
-    while (suspect := refine(times, dict.fromkeys(times, 0.0), tolerance, narrowest)) is not None:
+    while (suspect := refine(times, dict.fromkeys(times, 0.0), tolerance, narrowest, with_end=True)) is not None:
         assert suspect.size not in times
         assert set(suspect.witnesses) <= set(times)
         times[suspect.size] = curve(suspect.size)
@@ -49,6 +49,29 @@ def test_a_protocol_switch_is_bracketed(limit: int) -> None:
     assert above <= 1.06 * below
     # A bracket of ratio 1.05 inside a ratio of 4: log2(ln 4 / ln 1.05) ≈ 5 halvings, and their neighbours.
     assert len(sizes) <= len(ladder(2**22)) + 20
+
+
+def test_a_slope_that_changes_before_the_largest_size_is_looked_into() -> None:
+    """Caches overflow shortly before the largest size."""
+    largest, limit = 2**22, 2_000_000
+
+    def curve(size: int) -> float:
+        return 1e-6 + 1e-10 * size + (0.5e-10 * (size - limit) if size > limit else 0)
+
+    sizes = explore(curve, largest, 0.1, 1.3)
+    times = {size: curve(size) for size in sizes}
+    # Three sizes tell a regime.
+    assert sum(size >= limit for size in sizes) >= 3
+    # Of 1, 2 and 4 MiB interpolation misses the middle by 10 %, the line through the first two the last by 13 %.
+    times = {2**20: 100e-6, 2**21: 200e-6, 2**22: 460e-6}
+    certain, unsure = dict.fromkeys(times, 0.0), {size: 0.01 * time for size, time in times.items()}
+    found = refine(times, certain, 0.12, 1.3, with_end=True)
+    assert found is not None
+    assert 2**21 < found.size < 2**22
+    assert refine(times, certain, 0.12, 1.3) is None
+    # 13.0 % less what is uncertain of the last (1 %), three times the middle's 0.43 %, twice the first's 0.22 %.
+    assert refine(times, unsure, 0.12, 1.3, with_end=True) is None
+    assert refine(times, unsure, 0.101, 1.3, with_end=True) is not None
 
 
 def test_noise_within_the_interval_asks_for_nothing() -> None:

@@ -369,32 +369,10 @@ def test_a_csv_is_not_taken_for_a_tidy_table(tmp_path: Path) -> None:
 
 FRAGMENTS = st.sampled_from(
     [
-        *(
-            HEAD,
-            COLUMNS,
-            ROW,
-            device(0),
-            device(1),
-            CSV_HEAD,
-            CSV_ROWS,
-            "0: ",
-            "...\n",
-            "# Avg bus bandwidth : 1\n",
-        ),
-        *(
-            json.dumps(json_file()),
-            json.dumps(rccl_line()),
-            "[",
-            "{",
-            "[" * 5000,
-            '{"nccl_version": "busBw" "#wrong"',
-        ),
-        *(
-            "# Collective test starting: all_gather_perf\n",
-            "# Out of bounds values : 3 FAILED\n",
-            "9" * 5000,
-            '"',
-        ),
+        *(HEAD, COLUMNS, ROW, device(0), device(1), CSV_HEAD, CSV_ROWS, "0: ", "...\n"),
+        *("# Avg bus bandwidth : 1\n", "# Collective test starting: all_gather_perf\n"),
+        *("# Out of bounds values : 3 FAILED\n", "9" * 5000, '"', "[", "{", "[" * 5000),
+        *(json.dumps(json_file()), json.dumps(rccl_line()), '{"nccl_version": "busBw" "#wrong"'),
     ]
 )
 

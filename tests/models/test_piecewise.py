@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hockney.errors import RequestError
+from hockney.machine.formula import formula
 from hockney.models.base import JOIN, Fit, interval, models, predict
 from hockney.records.series import Series
 
@@ -201,6 +202,35 @@ def test_a_size_whose_visits_agree_is_not_disturbed(half_width: float, is_set_as
     assert any("set aside" in note for note in found.notes) == is_set_aside
     missed = abs(float(predict(found, SIZES[place])) / time[place] - 1)
     assert (missed > 0.3) == is_set_aside
+
+
+@pytest.mark.parametrize("factor", [0.85, 1.2])
+@pytest.mark.parametrize(("half_width", "is_alone"), [(0.01, True), (0.2, False)])
+def test_an_empty_message_whose_visits_agree_stands_for_itself(
+    factor: float, half_width: float, is_alone: bool
+) -> None:
+    time = 1e-6 + SIZES * 1e-10
+    time[0] *= factor
+    reach = np.full(SIZES.size, 0.01)
+    reach[0] = half_width
+    found = models.get("piecewise")(Series({}, SIZES, time, time * (1 - reach), time * (1 + reach)))
+    # Where its visits disagree, it hardly counts; where they agree, other sizes are as if it were not there.
+    tolerance = 1e-9 if is_alone else 0.005
+    assert float(predict(found, 0)) == pytest.approx(1e-6 * (factor if is_alone else 1), rel=tolerance)
+    assert np.allclose(predict(found, SIZES[1:]), time[1:], rtol=tolerance)
+    latency = found.parameters["latency_s"]
+    if is_alone:
+        assert (latency.low, latency.high) == pytest.approx((0.99 * time[0], 1.01 * time[0]))
+        assert found.regimes[0].max_B is not None
+        assert found.regimes[0].max_B < 1
+        assert formula(found, 0).startswith("T(0) = ")
+
+
+def test_an_empty_message_on_the_line_is_no_piece_of_its_own() -> None:
+    time = 1e-6 + SIZES * 1e-10
+    time[0] *= 1.02
+    found = models.get("piecewise")(Series({}, SIZES, time, time * 0.99, time * 1.01))
+    assert len(found.regimes) == 1
 
 
 @pytest.mark.thorough

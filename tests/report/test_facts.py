@@ -89,7 +89,7 @@ def test_oversubscribed(curve: Make) -> None:
 
 def test_disturbed_share(curve: Make) -> None:
     made = curve([(1, 1e-6, 0.95e-6, 1.05e-6), (2, 1e-6, 0.95e-6, 1.05e-6)])
-    assert "Disturbed: 10 % of the samples" in told([points(made, samples=100, disturbed=10)])
+    assert "to be sure: 10 % of the samples were disturbed" in told([points(made, samples=100, disturbed=10)])
     assert told([points(made, samples=100, disturbed=5)]) == ""
 
 
@@ -100,7 +100,7 @@ def test_points_whose_interval_stayed_wide(curve: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verified", "text"), [(False, "Payload wrong at 1 of 2"), (None, "not verified at 1 of 2")]
+    ("verified", "text"), [(False, "payload was wrong at 1 of 2"), (None, "not verified at 1 of 2")]
 )
 def test_payload(curve: Make, verified: bool | None, text: str, record: Callable[..., Record]) -> None:
     assert text in told([curve([(1, 1e-6, 0.9e-6, 2e-6)])], [record(1), record(2, verified=verified)])
@@ -125,7 +125,7 @@ def test_a_point_measured_again_replaces_the_first(record: Callable[..., Record]
 
 
 def test_points_without_interval(curve: Make) -> None:
-    assert "No interval at 1 of 2 points" in told([curve([(1, 1e-6), (2, 1e-6, 0.9e-6, 2e-6)])])
+    assert "no interval at 1 of 2 points" in told([curve([(1, 1e-6), (2, 1e-6, 0.9e-6, 2e-6)])])
 
 
 def test_equal_samples_are_no_lack_of_an_interval(curve: Make) -> None:

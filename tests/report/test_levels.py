@@ -81,7 +81,8 @@ def test_marked_points_are_counted_and_listed(tmp_path: Path) -> None:
     stranger = visit(8, OTHER_S)
     source = campaign(tmp_path / "c", [*everywhere(USUAL_S, 3), *everywhere(OTHER_S, 1), stranger])
     _, out, _ = outcome("report", source, "-o", tmp_path / "r.html", "--json")
-    said = f"1 of {len(SIZES) + 1} points are marked: 1 of another level of the machine than the rest."
+    count = f"1 of {len(SIZES) + 1} points are marked; 1 of another level of the machine than the rest."
+    said = f"Rely on no marked point alone, the report lists them: {count}"
     assert json.loads(out)["warnings"].count(said) == 1
     text = page(tmp_path / "r.html")
     assert text.count(said) == 1

@@ -241,7 +241,7 @@ def test_a_tidy_table_has_a_page_too(tmp_path: Path) -> None:
     table.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
     report = make(table)
     assert Page(report.html).open == []
-    assert any(text.startswith("No interval at 22 of 22 points") for text in report.warnings)
+    assert any(text.startswith("Expect no interval at 22 of 22 points") for text in report.warnings)
 
 
 @pytest.mark.parametrize("is_table", [False, True])

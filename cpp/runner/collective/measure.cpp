@@ -18,10 +18,10 @@
 #include "../point.hpp"
 #include "../references.hpp"
 #include "../stopping.hpp"
-#include "contents.hpp"
 #include "group.hpp"
 #include "offer.hpp"
 #include "schedule_call.hpp"
+#include "verify.hpp"
 
 namespace hockney {
 namespace {
@@ -260,42 +260,6 @@ OverRanks over_ranks(const std::vector<EntryExit>& timed, std::vector<char> used
     MPI_Reduce(&own[0], &total_s, 1, MPI_DOUBLE, MPI_SUM, 0, group.control);
     MPI_Reduce(&own[1], extremes, 2, MPI_DOUBLE, MPI_MAX, 0, group.control);
     return {total_s / group.ranks, -extremes[0], extremes[1]};
-}
-
-// What came of a run on fresh data: wrong results and errors, anywhere.
-struct Verdict {
-    bool right = true;
-    std::string error;  // what MPI said, on the ranks where it said something
-};
-
-Verdict verify(Call& call, Selection& selection, const Collective& collective, Problem problem,
-               const std::vector<int>& roots, Buffer& input, Buffer& output, int salt, const Group& group) {
-    Verdict verdict;
-    for (const int root : roots) {
-        problem.root = root;
-        std::byte* in = input.next();
-        std::byte* out = output.next();
-        poison_output(collective, problem, group.rank, salt, out);
-        fill_input(collective, problem, group.rank, salt, in, out);
-        selection.begin();
-        const int code = call.run(in, out, root);
-        selection.end();
-        if (code != MPI_SUCCESS) {
-            char text[MPI_MAX_ERROR_STRING] = "";
-            int length = 0;
-            MPI_Error_string(code, text, &length);
-            // Of an error stack the last line says what is the matter.
-            const std::string lines(text);
-            const auto last = lines.find_last_not_of('\n');
-            verdict.error = lines.substr(0, last + 1);
-            verdict.error.erase(0, verdict.error.rfind('\n') + 1);
-        }
-        verdict.right = holds_result(collective, problem, group.rank, salt, out) && verdict.right;
-    }
-    verdict.right = all_agree(verdict.right, group.control);
-    if (!all_agree(verdict.error.empty(), group.control) && verdict.error.empty())
-        verdict.error = "the library reported an error on another rank";
-    return verdict;
 }
 
 // Bytes of a rank's input and output; any of `roots` may be the root.

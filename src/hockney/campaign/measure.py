@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import count
 
 from hockney.campaign import collectives
 from hockney.campaign.effect_runs import ask_effects
@@ -15,6 +16,7 @@ from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subject, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
+from hockney.campaign.visits_so_far import launches_elsewhere, settled_times
 from hockney.campaign.work import NextPoint, Pace, Work
 from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes
@@ -33,6 +35,9 @@ LEAST_BUDGET_S = 0.02
 
 COARSE_SHARE = 0.8
 """Share of the campaign's time that the first pass may take where time is short."""
+
+MOST_FURTHER = 2
+"""Launches made in place of some that missed more than half of their points at the level asked for."""
 
 HANG_S = 60.0
 """A collective that has not answered by then, beyond its own time, hangs."""
@@ -79,8 +84,11 @@ def _measure_points(
     elsewhere = {launch.only[1] for launch in launches if launch.only is not None}
     if plan.adaptive and chooser is None:
         raise TypeError("an adaptive plan needs a chooser")
-    for index in range(plan.launches):
-        for launch in launches:
+    for index in count():
+        due = _due(loop, plan, records, launches, index)
+        if not due:
+            break
+        for launch in due:
             worth_most = chooser(plan) if plan.adaptive and chooser else None
             work = Work.resume(plan, records, launch.variant, index, campaign.failures(), worth_most)
             points = _Points(loop, campaign, plan, work, pace, elsewhere)
@@ -90,18 +98,60 @@ def _measure_points(
                 loop.fail(error, launch, index, _subject(key, size_B, name=f"{key.where}, {size_B} B"))
             for levels in with_causes(work.so_far.levels, records).values():
                 if len(levels) > 1:
-                    loop.warn(f"the machine changed its speed while it was measured: {in_words(levels)}")
+                    loop.warn(f"the machine changed its speed while it was measured; {in_words(levels)}")
             if said := modes_in_words(work.so_far.modes()):
                 loop.warn(said)
-            if missed := work.elsewhere():
-                count = sum(map(len, work.done.values()))
-                text = (
-                    f"{len(missed)} of {count} points were not met at the level asked for ({plan.level}) and "
-                    "stand at another; --resume visits them again"
-                )
-                loop.warn(text)
-                loop.outcome.failures.append(text)
             pace.finish_part(work)
+    _say_elsewhere(loop, plan, records)
+
+
+def _due(
+    loop: Loop, plan: Plan, records: Sequence[Record], launches: Sequence[Launch], index: int
+) -> list[Launch]:
+    """The launches to be made of that index: all of those planned, then some in place of earlier ones.
+
+    What differs from launch to launch is known of a level from the launches that met it. A variant of which too
+    few did is launched again as a whole, up to `MOST_FURTHER` times.
+    """
+    if index < plan.launches:
+        return list(launches)
+    if plan.launches == 1 or plan.level == "all":
+        return []
+    variants = list(dict.fromkeys(launch.variant for launch in launches))
+    again = set()
+    for variant in variants:
+        of_variant = [record for record in records if record.variant == variant]
+        name = f"launches of {variant}" if len(variants) > 1 else "launches"
+        if _is_due(loop, plan, of_variant, name, index):
+            again.add(variant)
+    return [launch for launch in launches if launch.variant in again]
+
+
+def _is_due(loop: Loop, plan: Plan, records: Sequence[Record], name: str, index: int) -> bool:
+    """Whether a variant is launched again; says why, or that it is not although it should be."""
+    seen = {record.repetition for record in records}
+    if index in seen:
+        return True  # begun before: what it lacks is measured
+    missed = launches_elsewhere(records, plan.level)
+    met = len(seen - missed)
+    if not missed or met >= plan.launches:
+        return False
+    can_be = index < plan.launches + MOST_FURTHER and loop.left_s() > 0
+    text = f"{met} of {len(seen)} {name} met the level asked for ({plan.level})"
+    loop.warn(f"{text}: one more is made" if can_be else f"{text}: intervals rest on these alone")
+    return can_be
+
+
+def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:
+    """Points that no launch met at the level asked for are missing."""
+    settled = settled_times(records, plan.level)
+    if settled.elsewhere:
+        text = (
+            f"{len(settled.elsewhere)} of {len(settled.records)} points were not met at the level asked for "
+            f"({plan.level}) and stand at another; --resume visits them again"
+        )
+        loop.warn(text)
+        loop.outcome.failures.append(text)
 
 
 def _subject(key: Key, size_B: int, name: str = "") -> Subject:

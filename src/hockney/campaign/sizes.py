@@ -44,30 +44,48 @@ def refine(
     tolerance: float,
     narrowest: float,
     excluded: Container[int] = (),
+    *,
+    with_end: bool = False,
 ) -> Suspect | None:
     """The size to measure next, or None when linear interpolation is good everywhere.
 
     `times_s` and `half_width_s`: median and half-width of its interval for each size measured, bytes → seconds.
     A point that the line through its neighbours misses by more than `tolerance` (relative, beyond what its own
-    uncertainty explains) makes the intervals on both its sides suspect; of all suspect intervals the one with the
-    largest miss is halved on the logarithmic scale. An interval narrower than the ratio `narrowest` is left: the
-    break inside it is bracketed well enough. `excluded` sizes cannot be measured.
+    uncertainty explains) makes the intervals on both its sides suspect. `with_end` the last interval is suspect,
+    too, if only the largest size lies off the line through the two before it. Of all suspect intervals the one
+    with the largest miss is halved on the logarithmic scale. An interval narrower than the ratio `narrowest` is
+    left: the break inside it is bracketed well enough. `excluded` sizes cannot be measured.
     """
     sizes = sorted(times_s)
     suspects: list[tuple[float, Suspect]] = []
+
+    def suspect(miss: float, witnesses: tuple[int, int, int], low: int, high: int) -> None:
+        middle = midpoint(low, high)
+        if miss > tolerance and high > narrowest * max(low, 1) and not (middle in times_s or middle in excluded):
+            # Halving the wider of two equally suspect intervals learns more.
+            suspects.append((miss * math.log(high / max(low, 1)), Suspect(witnesses, middle)))
+
     for left, size, right in zip(sizes, sizes[1:], sizes[2:], strict=False):
         share = (size - left) / (right - left)
         expected_s = times_s[left] + share * (times_s[right] - times_s[left])
         miss = (abs(times_s[size] - expected_s) - half_width_s[size]) / times_s[size]
-        if miss <= tolerance:
-            continue
-        for low, high in ((left, size), (size, right)):
-            middle = midpoint(low, high)
-            if high > narrowest * max(low, 1) and middle not in times_s and middle not in excluded:
-                # Halving the wider of two equally suspect intervals learns more.
-                weight = miss * math.log(high / max(low, 1))
-                suspects.append((weight, Suspect((left, size, right), middle)))
+        triple = left, size, right
+        suspect(miss, triple, left, size)
+        suspect(miss, triple, size, right)
+        if with_end and right == sizes[-1] and miss <= tolerance:
+            suspect(_miss_of_last(triple, times_s, half_width_s), triple, size, right)
     return max(suspects, key=lambda entry: entry[0])[1] if suspects else None
+
+
+def _miss_of_last(
+    triple: tuple[int, int, int], times_s: Mapping[int, float], half_width_s: Mapping[int, float]
+) -> float:
+    """By what share the line through the first two sizes misses the last, beyond what all three leave uncertain."""
+    first, middle, last = triple
+    growth = (last - middle) / (middle - first)
+    expected_s = times_s[middle] + growth * (times_s[middle] - times_s[first])
+    unsure_s = half_width_s[last] + (1 + growth) * half_width_s[middle] + growth * half_width_s[first]
+    return (abs(times_s[last] - expected_s) - unsure_s) / times_s[last]
 
 
 def midpoint(low: int, high: int) -> int:

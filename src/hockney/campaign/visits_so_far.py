@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from hockney.records.keys import Key, key_of
 from hockney.records.levels import Level
 from hockney.records.modes import Modes, find_modes
@@ -10,6 +13,7 @@ from hockney.records.visits import (
     CHOICES,
     Choice,
     Ranks,
+    Settled,
     Spread,
     at,
     levels_of,
@@ -26,6 +30,24 @@ OFTEN = 0.1
 """Where all levels are asked for: those that hold this share of the time."""
 DISAGREEMENT = 1.15
 """Ratio of the times of two visits of a point at one level above which they disagree."""
+
+
+def settled_times(records: Iterable[Record], wanted: Wanted) -> Settled:
+    """What the visits of points come to at the level asked for, as all launches together tell the levels."""
+    times = [record for record in records if record.statistic in ("one_way", "completion")]
+    return settle(times, levels_of(times), CHOICES[wanted])
+
+
+def launches_elsewhere(records: Iterable[Record], wanted: Wanted) -> set[int]:
+    """Indices of launches that missed more than half of their points at the level asked for.
+
+    A launch that the machine spent at a single level knows no other: the levels are those of all launches.
+    """
+    settled = settled_times(records, wanted)
+    met = Counter(record.repetition for record in settled.records)
+    met.subtract(record.repetition for record in settled.elsewhere)
+    missed = Counter(record.repetition for record in (*settled.elsewhere, *settled.left_out))
+    return {index for index in missed if missed[index] > met[index]}
 
 
 class VisitsSoFar:

@@ -279,7 +279,10 @@ class Work:
             for size, record in points.items()
         }
         failed = {size for other, size in self.failed | set(self.vanished) if other == key}
-        suspect = refine(times_s, half_s, self.plan.size_tolerance, self.plan.narrowest, failed)
+        # The model of a pair needs three sizes to follow a slope that changes before the largest.
+        with_end = not isinstance(key, CollectiveKey)
+        tolerances = self.plan.size_tolerance, self.plan.narrowest
+        suspect = refine(times_s, half_s, *tolerances, failed, with_end=with_end)
         if suspect is None:
             return None
         # Before a jump is believed and looked into, those who saw it look again.
@@ -359,7 +362,7 @@ class Pace:
         """The estimate; to be called once before each point."""
         self._measured += 1
         done, expected = work.done_points(), max(work.expected_points(), work.done_points() + 1)
-        others = (self._parts - len(self._finished) - 1) * (
+        others = max(0, self._parts - len(self._finished) - 1) * (
             sum(self._finished) / len(self._finished) if self._finished else expected
         )
         pace_s = (time.monotonic() - self._start_s) / self._measured

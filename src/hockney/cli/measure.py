@@ -133,9 +133,7 @@ def _finish(
             f"{outcome.measured} visits and answers measured now; {' and '.join(parts)} in {output}; "
             f"next: `hockney {'report' if plan.collective and not answers else 'fit'} {output}`"
         )
-        say.line(
-            f"compile: {took.prepare_s:.0f} s (0 where the runner was there), measure: {took.measure_s:.0f} s"
-        )
+        say.line(f"preparing the runner took {took.prepare_s:.0f} s, measuring {took.measure_s:.0f} s")
         if outcome.limitations:
             say.line(
                 f"{len(outcome.limitations)} cases an algorithm or effect does not do (kept in the folder), "

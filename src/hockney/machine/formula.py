@@ -16,7 +16,7 @@ def formulas(fit: Fit) -> list[str]:
 def formula(fit: Fit, index: int) -> str:
     """The line of one regime; one that holds the empty message alone reads `T(0) = 0.12 µs`."""
     regime = fit.regimes[index]
-    if _only_empty(regime):
+    if regime.is_of_empty:
         label = f" ({regime.label})" if regime.label else ""
         return f"T(0) = {stated(regime.alpha_s)}{label}"
     return f"T(n) = {right_side(regime)} for {domain(fit, index)}"
@@ -136,15 +136,11 @@ def domain(fit: Fit, index: int) -> str:
     label = f" ({regime.label})" if regime.label else ""
     low, relation, high = _bounds(fit, index)
     low = "0" if low == "0 B" else low
-    if _only_empty(regime):
+    if regime.is_of_empty:
         return f"n = 0{label}"
     if high:
         return f"{low} {relation} n ≤ {high}{label}"
     return f"n {'>' if relation == '<' else '≥'} {low}{label}"
-
-
-def _only_empty(regime: Regime) -> bool:
-    return regime.min_B == 0 and regime.max_B is not None and regime.max_B < 1
 
 
 def latex_quantity(text: str) -> str:
@@ -170,7 +166,7 @@ def latex_right_side(regime: Regime) -> str:
 
 
 def _latex_domain(fit: Fit, index: int) -> str:
-    if _only_empty(fit.regimes[index]):
+    if fit.regimes[index].is_of_empty:
         return "n = 0"
     low, relation, high = _bounds(fit, index)
     low = "0" if low == "0 B" else latex_quantity(low)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from hockney.machine.file import Entry
+from hockney.machine.file import Entry, Point
 from hockney.machine.select import title
 from hockney.records.answers import Answer, Timed
 from hockney.records.columns import POINT
@@ -66,16 +66,20 @@ def of_messages(entries: Sequence[Entry]) -> Iterator[MeasuredTime]:
         name, measured = title(entry, entries), entry.measurements
         for of, points in {name: measured.points, **measured.overheads}.items():
             where = name if of == name else f"{name}, {of}"
-            for point in points:
-                yield MeasuredTime(
-                    f"{where}, {format_bytes(point.size_B)}",
-                    point.time_s,
-                    point.low_s,
-                    point.high_s,
-                    point.samples or 0,
-                    point.disturbed or 0,
-                    point.elsewhere,
-                )
+            yield from (of_point(point, where) for point in points)
+
+
+def of_point(point: Point, where: str) -> MeasuredTime:
+    """A point of messages; `where` names its series."""
+    return MeasuredTime(
+        f"{where}, {format_bytes(point.size_B)}",
+        point.time_s,
+        point.low_s,
+        point.high_s,
+        point.samples or 0,
+        point.disturbed or 0,
+        point.elsewhere,
+    )
 
 
 def of_collectives(contents: Contents) -> Iterator[tuple[Record, MeasuredTime]]:
@@ -130,12 +134,14 @@ def marks_of(entries: Sequence[Entry], contents: Contents) -> list[tuple[str, se
 
 
 def marked(points: Sequence[tuple[str, set[str]]]) -> str:
-    """`3 of 80 points are marked: 2 disturbed (more than 5 % of the samples), …`; empty where none is."""
+    """`…: 3 of 80 points are marked; 2 disturbed (more than 5 % of the samples), …`; empty where none is."""
     counts = {mark: sum(mark in marks for _, marks in points) for mark in MARKS}
     if not any(counts.values()):
         return ""
     parts = ", ".join(f"{count} {MARKS[mark]}" for mark, count in counts.items() if count)
-    return f"{sum(bool(marks) for _, marks in points)} of {len(points)} points are marked: {parts}."
+    count = sum(bool(marks) for _, marks in points)
+    what_to_do = "Rely on no marked point alone, the report lists them"
+    return f"{what_to_do}: {count} of {len(points)} points are marked; {parts}."
 
 
 def _disturbed_at(answer: Answer) -> Sequence[int]:

@@ -38,7 +38,10 @@ _series, _visited = attrgetter(*SERIES), attrgetter(*VISITED)
 
 
 def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
-    """Sentences about the measurements, worst first, then the launches' warnings but those of shared cores."""
+    """Sentences about the measurements, worst first, then the launches' warnings but those of shared cores.
+
+    Each begins with what to do about it.
+    """
     visits = [record for record in contents.records if record.source == "hockney"]
     quiet = [record for record in contents.settled.records if record.source == "hockney"]
     checks = (
@@ -69,9 +72,14 @@ def _unverified(records: Sequence[Record]) -> str:
     wrong = [record for record in records if record.verified is False]
     unknown = [record for record in records if record.verified is None]
     if wrong:
-        return f"Payload wrong at {len(wrong)} of {len(records)} measurements: what arrived is not what was sent."
+        return (
+            f"Report it to the library, and trust nothing of it: the payload was wrong at {len(wrong)} of "
+            f"{len(records)} measurements. What arrived is not what was sent."
+        )
     if unknown:
-        return f"Payload not verified at {len(unknown)} of {len(records)} measurements."
+        return (
+            f"Take on trust what arrived: payload not verified at {len(unknown)} of {len(records)} measurements."
+        )
     return ""
 
 
@@ -82,8 +90,8 @@ def _disturbed(entries: Sequence[Entry]) -> str:
     if not samples or disturbed / samples <= DISTURBED_SHARE:
         return ""
     return (
-        f"Disturbed: {percent(disturbed / samples)} of the samples were recognised as disturbed (preemption, a "
-        "busy neighbour) and set aside. Medians stand without them; measure on a quiet machine to be sure."
+        f"Measure on a quiet machine to be sure: {percent(disturbed / samples)} of the samples were disturbed "
+        "(preemption, cold caches after it, a busy neighbour) and set aside. Medians stand without them."
     )
 
 
@@ -93,7 +101,7 @@ def _bare(entries: Sequence[Entry]) -> str:
     bare = sum(p.low_s is None and (p.records or 0) <= 1 and not p.samples for p in points)
     if not bare:
         return ""
-    return f"No interval at {bare} of {len(points)} points: nothing in the data says how certain those times are."
+    return f"Expect no interval at {bare} of {len(points)} points: nothing in the data says how certain they are."
 
 
 def _wide(entries: Sequence[Entry]) -> str:
@@ -107,8 +115,8 @@ def _wide(entries: Sequence[Entry]) -> str:
         return ""
     width, size_B, where = max(wide)
     return (
-        f"{len(wide)} of {len(points)} points ended by their time budget before the interval was narrow enough; "
-        f"widest: ±{percent(width)} at {format_bytes(size_B)} ({where})."
+        f"Measure longer (--budget, --visits) for narrower intervals: {len(wide)} of {len(points)} points ended "
+        f"by their time budget; widest: ±{percent(width)} at {format_bytes(size_B)} ({where})."
     )
 
 
@@ -135,8 +143,13 @@ def _levels(contents: Contents) -> str:
         len(contents.settled.elsewhere),
         sum(record.samples != [] for record in contents.settled.records),
     )
-    others = f" {missed} of {points} points were never met at it and stand at another." if missed else ""
-    return f"The machine changed its speed: {'; '.join(several)}.{others}"
+    others = (
+        f" Measure again, or go on with --resume: {missed} of {points} points were never met at the level asked "
+        "for and stand at another."
+        if missed
+        else ""
+    )
+    return f"Compare times at one level only: the machine changed its speed; {'; '.join(several)}.{others}"
 
 
 def _modes(contents: Contents) -> str:
@@ -159,7 +172,8 @@ def _drift(visits: Sequence[Record]) -> str:
     if not changed:
         return ""
     return (
-        f"The machine changed its speed: {len(changed)} of {len(visits)} visits were slower than the quietest "
+        f"Measure again to be sure: the machine changed its speed. {len(changed)} of {len(visits)} visits were "
+        "slower than the quietest "
         f"visit of the same point, beyond their intervals, by a factor of up to {max(changed):.2g}. "
         "Nothing was timed as a reference, so the median of the visits counts."
     )
@@ -179,8 +193,8 @@ def _set_aside(others: Sequence[MeasuredTime]) -> str:
         return ""
     worst = max(others, key=lambda other: other.disturbed / max(other.samples, 1))
     return (
-        f"Disturbed: {percent(disturbed / samples)} of the samples of collectives, effects and applications were "
-        f"set aside, most of them at {worst.where}. Measure on a quiet machine to be sure."
+        f"Measure on a quiet machine to be sure: {percent(disturbed / samples)} of the samples of collectives, "
+        f"effects and applications were disturbed and set aside, most of them at {worst.where}."
     )
 
 
@@ -190,8 +204,9 @@ def _uncertain(others: Sequence[MeasuredTime]) -> str:
         return ""
     worst = max(wide, key=lambda other: other.half_width)
     return (
-        f"{len(wide)} of {len(others)} times of collectives, effects and applications are uncertain by more than "
-        f"{percent(UNCERTAIN)}; most: ±{percent(worst.half_width)} at {worst.where}."
+        f"Measure longer, or on a quiet machine: {len(wide)} of {len(others)} times of collectives, effects and "
+        f"applications are uncertain by more than {percent(UNCERTAIN)}; most: ±{percent(worst.half_width)} at "
+        f"{worst.where}."
     )
 
 
@@ -211,9 +226,9 @@ def _out_of_line(records: Sequence[Record]) -> str:
         return ""
     worst = max(lonely, key=lambda record: record.value)
     return (
-        f"Out of line: {len(lonely)} of {len(records)} points of collectives take more than {OUT_OF_LINE:g} "
-        f"times as long as the next two larger sizes, such as {call(worst)} at {format_bytes(worst.bytes)}. "
-        "Measure them again before a decision rests on them."
+        f"Measure again before a decision rests on them: {len(lonely)} of {len(records)} points of collectives "
+        f"take more than {OUT_OF_LINE:g} times as long as the next two larger sizes, such as {call(worst)} at "
+        f"{format_bytes(worst.bytes)}."
     )
 
 
@@ -224,7 +239,7 @@ def _spread(records: Sequence[Record]) -> str:
     worst = max(spreads, key=lambda key: spreads[key])
     where = ", ".join(word for word in worst[:6] if word)
     return (
-        f"Launches differ: medians of one point spread by {percent(float(np.median(list(spreads.values()))))} "
-        f"between launches (median over {len(spreads)} points), at worst {percent(spreads[worst])} at "
-        f"{format_bytes(int(worst[-1]))} ({where}). The intervals include it."
+        f"Measure more launches (--launches) for narrower intervals: they differ. Medians of one point spread by "
+        f"{percent(float(np.median(list(spreads.values()))))} (median over {len(spreads)} points), at worst "
+        f"{percent(spreads[worst])} at {format_bytes(int(worst[-1]))} ({where}); the intervals include it."
     )

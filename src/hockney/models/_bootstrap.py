@@ -82,7 +82,7 @@ def _merged(stretches: list[Stretch], before: Stretch, after: Stretch) -> list[S
         (stretch.last for stretch in stretches if stretch.last >= after.last and not stretch.joins), after.last
     )
     return [
-        *(stretch for stretch in stretches if stretch.last <= first),
+        *(stretch for stretch in stretches if stretch.last <= first and stretch.first < first),
         Stretch(first, last),
         *(stretch for stretch in stretches if stretch.first >= last),
     ]

@@ -131,6 +131,7 @@ def half_bandwidth_size(regimes: list[Regime]) -> Parameter | None:
 
     The interval pairs the ends of those of α and β, so it is rather too wide; several regimes give none.
     """
+    regimes = [regime for regime in regimes if not regime.is_of_empty]
     last = regimes[-1].beta_s_per_B
     if last.value <= 0:
         return None

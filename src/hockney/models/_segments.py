@@ -10,7 +10,8 @@ more than interpolation would. The best of all cuts minimises
 after Bellman (1961, "On the approximation of curves by line segments using dynamic programming") with the
 penalty of an information criterion. A regime of four sizes or more may set one of them aside (between the ends,
 only one whose visits do not agree), and joins to the largest size cost more than others: a single disturbed size
-neither makes a regime nor bends one.
+neither makes a regime nor bends one. The empty message, which many libraries send on a path of its own, may stand
+alone at the price of a join where it is as certain as other sizes: T(0) is then what was measured.
 
 Neighbouring regimes share a measured point; or their lines meet between two points; or they jump there, where the
 points are close together or the library states the break.
@@ -48,17 +49,27 @@ MOST_REGIMES = 6
 LEAST_SIZES = 3
 """The fewest sizes of a regime whose breaks the library does not state."""
 
+EMPTY_B = 0.5
+"""Where the piece of the empty message ends: sizes are whole numbers."""
+
 CLOSE = 1.1
 """The ratio of neighbouring sizes up to which the place of a jump between them is known well enough."""
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Points first … last (inclusive) of one regime, or the two points between which a join leads."""
+    """Points first … last (inclusive) of one regime, or the two points between which a join leads.
+
+    A single point is the empty message alone, or, for the judgement of breaks, where joins end a curve.
+    """
 
     first: int
     last: int
     joins: bool = False
+
+    @property
+    def is_regime(self) -> bool:
+        return not self.joins and self.first < self.last
 
 
 @dataclass(frozen=True)
@@ -99,13 +110,16 @@ class Curve:
         self._stated: NDArray[np.bool_] = (low <= limit) & (limit <= high)
         self._placed = self._stated | (high <= CLOSE * low) | (high - low <= 1)
         whole, without = nonnegative_lines(size_B, time_s, weight), _without_each(size_B, time_s, weight)
-        # Many libraries send an empty message on a path of its own, and on the largest alone no bandwidth rests.
-        without.cost[(noise > 0) & (noise <= NOISE) & (size_B > 0) & (size_B < size_B[-1])] = np.inf
+        is_known = (noise > 0) & (noise <= NOISE)
+        self._may_be_alone = bool(size_B[0] == 0 and 0 < noise[0] <= max(NOISE, np.median(noise)))
+        is_known[0] |= self._may_be_alone
+        # On the largest size alone no bandwidth rests, however well its visits agree.
+        without.cost[is_known & (size_B < size_B[-1])] = np.inf
         self.sigma = NOISE
         while True:
             self._lines, self._aside = _with_one_aside(whole, without, ASIDE * self.sigma**2)
             self.best = self._search()
-            if sum(not stretch.joins for stretch in self.best) <= MOST_REGIMES:
+            if sum(stretch.is_regime for stretch in self.best) <= MOST_REGIMES:
                 break
             self.sigma *= 1.5
 
@@ -142,7 +156,8 @@ class Curve:
             cost[before.first, after.last],
             cost[before.first, before.last] + cost[after.first, after.last],
         )
-        return float((whole - apart) / self.sigma**2) - REGIME - JOIN * joins
+        regime = REGIME if before.first < before.last else JOIN
+        return float((whole - apart) / self.sigma**2) - regime - JOIN * joins
 
     def _line(self, stretch: Stretch) -> tuple[float, float]:
         place = stretch.first, stretch.last
@@ -192,6 +207,8 @@ class Curve:
             over = np.where(meets[first - 1, :first, ends], least[:first, first - 1, None], np.inf)
             start = np.argmin(over, axis=0)
             jumped = over[start, np.arange(start.size)] + cost[first, ends]
+            if first == 1 and self._may_be_alone:
+                jumped = np.where(regime[first, ends], JOIN + cost[first, ends], np.inf)
             # Where both cost the same, up to rounding, a clean break is easier to read.
             better = jumped <= least[first, ends] + 1e-9
             least[first, ends] = np.where(better, jumped, least[first, ends])
@@ -211,6 +228,8 @@ class Curve:
     def _break(self, left: Stretch, right: Stretch) -> float:
         """The size in bytes at which one stretch ends and the next begins."""
         low, high = self.size_B[left.last], self.size_B[right.first]
+        if left.first == left.last:
+            return EMPTY_B
         if left.joins or right.joins:
             return float(low)
         shared = left.last == right.first

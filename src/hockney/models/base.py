@@ -41,6 +41,11 @@ class Regime(BaseModel):
     beta_s_per_B: Parameter
     label: str = Field(default="", description="eager, rendezvous; join: no regime, it joins its neighbours")
 
+    @property
+    def is_of_empty(self) -> bool:
+        """Whether it holds the empty message alone."""
+        return self.min_B == 0 and self.max_B is not None and self.max_B < 1
+
 
 class Quality(BaseModel):
     """How well a fit describes its points; errors are |predicted − measured| / measured."""
@@ -131,8 +136,8 @@ def interval(
     known = ~np.isnan(measured.freedom) & (predict(fit, measured.size_B) > 0)
     if not np.any(known):
         return by_factor
-    at, seen = _place(size), measured.take(known)
-    nodes = _place(seen.size_B)
+    at, seen = place(size), measured.take(known)
+    nodes = place(seen.size_B)
     off = np.log(seen.time_s / predict(fit, seen.size_B))
     drift = NORMAL * DRIFT
     with np.errstate(divide="ignore"):
@@ -149,6 +154,6 @@ def interval(
     return time_s * np.exp(-low), time_s * np.exp(high)
 
 
-def _place(size_B: NDArray[np.float64]) -> NDArray[np.float64]:
+def place(size_B: ArrayLike) -> NDArray[np.float64]:
     """Where a size lies: its logarithm, with an empty message as far below 1 B as 1 B below 2 B."""
     return np.log(np.maximum(size_B, 0.5))

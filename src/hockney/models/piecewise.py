@@ -62,7 +62,7 @@ def fit(series: Series) -> Fit:
     curve = _curve(series.size_B, series.time_s, series)
     stretches, judged = recurring(curve)
     segments = curve.segments(stretches)
-    regimes = _regimes(curve, segments, measured_noise(series))
+    regimes = _regimes(curve, segments, series)
     bandwidth = reciprocal(regimes[-1].beta_s_per_B, "B/s")
     notes = [*_notes_of_joins(curve, segments), *_notes_of_points(curve, segments), *map(_note_of_break, judged)]
     if curve.size_B.size < series.size_B.size:
@@ -116,13 +116,13 @@ def _note_of_break(judged: Break) -> str:
     return f"{place} recurred in {judged.share:.0%} of {ROUNDS} curves drawn from the intervals{verdict}"
 
 
-def _regimes(curve: Curve, segments: Sequence[SizeSegment], noise: float) -> list[Regime]:
+def _regimes(curve: Curve, segments: Sequence[SizeSegment], series: Series) -> list[Regime]:
     """Regimes with intervals from the scatter about all of them together: one alone has too few points.
 
-    Joins have no intervals: their lines are not fitted to anything.
+    Joins have no intervals: their lines are not fitted to anything. The empty message alone has its own.
     """
-    limit = curve.eager_limit_B
-    fitted = [segment for segment in segments if not segment.joins]
+    limit, noise = curve.eager_limit_B, measured_noise(series)
+    fitted = [segment for segment in segments if segment.is_regime]
     residual = [
         (segment.alpha_s + segment.beta_s_per_B * curve.size_B[points]) / curve.time_s[points] - 1
         for segment in fitted
@@ -136,11 +136,14 @@ def _regimes(curve: Curve, segments: Sequence[SizeSegment], noise: float) -> lis
         points = segment.points()
         alpha, beta = line_parameters(
             *(curve.size_B[points], curve.time_s[points], segment.alpha_s, segment.beta_s_per_B),
-            *(max(scatter, noise), 0 if segment.joins else freedom),
+            *(max(scatter, noise), freedom if segment.is_regime else 0),
         )
+        if segment.first == segment.last:
+            bounds = min(alpha.value, float(series.low_s[0])), max(alpha.value, float(series.high_s[0]))
+            alpha = alpha.model_copy(update={"low": bounds[0], "high": bounds[1]})
         high = None if np.isinf(segment.upper_B) else segment.upper_B
         label = JOIN if segment.joins else ""
-        if limit is not None and not segment.joins:
+        if limit is not None and segment.is_regime:
             label = "eager" if high is not None and high <= limit else "rendezvous" if low >= limit - 1 else ""
         regimes.append(Regime(min_B=low, max_B=high, alpha_s=alpha, beta_s_per_B=beta, label=label))
         low = segment.upper_B

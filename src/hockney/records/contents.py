@@ -95,7 +95,7 @@ def at_any_level(contents: Contents) -> Contents:
             f"{contents.path} knows one level of the machine only", "leave --any-level out; its times hold for it"
         )
     settled, frame = _settled(contents.records, contents.launches, {}, contents.choice)
-    warnings = [ANY_LEVEL, f"The machine changed its speed: {'; '.join(several)}.", *contents.warnings]
+    warnings = [ANY_LEVEL, f"The machine changed its speed; {'; '.join(several)}.", *contents.warnings]
     return replace(contents, frame=frame, settled=settled, levels={}, modes=[], warnings=warnings)
 
 

@@ -50,9 +50,7 @@ def from_records(
     came out wrong gets no row.
     """
     right = [record for record in records if record.verified is not False]
-    levels = levels_of(right)
-    settled = settle(right, levels, choice)
-    return rows_of(settled.records, launches)
+    return rows_of(settle(right, levels_of(right), choice).records, launches)
 
 
 def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:

@@ -111,12 +111,16 @@ def levels_of(records: Iterable[Record]) -> dict[Ranks, list[Level]]:
 
     Ranks that share a core have none: they wait for it, and so do their references.
     """
+    return levels_by((ranks_of(record), record) for record in records if not record.oversubscribed)
+
+
+def levels_by(visits: Iterable[tuple[Ranks, Bracketed]]) -> dict[Ranks, list[Level]]:
+    """The levels of all ranks that have references, from visits in the order of time, each with its ranks."""
     references: dict[Ranks, tuple[list[float], list[float]]] = {}
-    for record in records:
-        if record.reference_s and not record.oversubscribed:
-            times_s, iqrs_s = references.setdefault(ranks_of(record), ([], []))
-            times_s += record.reference_s
-            iqrs_s += record.reference_iqr_s
+    for ranks, visit in visits:
+        times_s, iqrs_s = references.setdefault(ranks, ([], []))
+        times_s += visit.reference_s
+        iqrs_s += visit.reference_iqr_s
     levels = {ranks: find_levels(*of_ranks) for ranks, of_ranks in references.items()}
     return {ranks: of_ranks for ranks, of_ranks in levels.items() if of_ranks}
 
@@ -137,23 +141,29 @@ def samples_at(record: Record, levels: Levels, choice: Choice = common) -> Array
     All where its ranks have no levels, or one. Otherwise those that were disturbed are left out, and there
     are none of a visit of which fewer than `LEAST_SAMPLES`, and less than half, lie there.
     """
-    samples, is_there = np.asarray(record.samples, dtype=np.float64), _is_at(record, levels, choice)
+    samples, is_there = np.asarray(record.samples, dtype=np.float64), _of_record_is_at(record, levels, choice)
     if np.all(is_there):
         return samples
     is_there[record.disturbed_at] = False
     return samples[is_there if np.count_nonzero(is_there) >= min(LEAST_SAMPLES, (samples.size + 1) // 2) else []]
 
 
-def _is_at(record: Record, levels: Levels, choice: Choice) -> NDArray[np.bool_]:
-    """Whether the group of each sample of a visit lies at the chosen level of its ranks, shape (n,)."""
-    count, of_ranks = len(record.samples), levels.get(ranks_of(record), ())
-    level = choice(of_ranks) if of_ranks else None
-    if of_ranks and level is None:
+def _of_record_is_at(record: Record, levels: Levels, choice: Choice) -> NDArray[np.bool_]:
+    return is_at(record, len(record.samples), levels.get(ranks_of(record), ()), choice)
+
+
+def is_at(visit: Bracketed, count: int, levels: Sequence[Level], choice: Choice = common) -> NDArray[np.bool_]:
+    """Whether the group of each of a visit's `count` samples lies at the chosen level of its ranks, shape (n,).
+
+    All do where the ranks have no levels, or one.
+    """
+    level = choice(levels) if levels else None
+    if levels and level is None:
         return np.zeros(count, dtype=bool)
-    if level is None or len(of_ranks) == 1 or not record.reference_s:
+    if level is None or len(levels) == 1 or not visit.reference_s:
         return np.ones(count, dtype=bool)
     is_there = np.zeros(count, dtype=bool)
-    for group in groups_at(record, count, level):
+    for group in groups_at(visit, count, level):
         is_there[group] = True
     return is_there
 
@@ -191,7 +201,7 @@ def _visits_at(records: Sequence[Record], levels: Levels, choice: Choice) -> lis
             low, high = record.value if record.low is None else record.low, record.high or record.value
             visits.append(_Visit(record, samples, record.disturbed, record.value, low, high))
         elif samples.size and (interval := _core.median_interval(samples.tolist()))[0] > 0:
-            disturbed = int(np.count_nonzero(_is_at(record, levels, choice)[record.disturbed_at]))
+            disturbed = int(np.count_nonzero(_of_record_is_at(record, levels, choice)[record.disturbed_at]))
             visits.append(_Visit(record, samples, disturbed, *interval))
     return visits
 
@@ -239,7 +249,7 @@ class _Point:
                 "high": high,
                 "samples": samples,
                 "disturbed": sum(known) if known else None,
-                # Which of the samples of several visits these are, nothing asks.
+                # Indices are of one visit's samples; these are of several.
                 "disturbed_at": [],
             }
         )

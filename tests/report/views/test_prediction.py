@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hockney.machine.file import load
+from hockney.machine.file import EntryModes, load
 from hockney.machine.select import select_entry
 from hockney.predict.message import predict_message
 from hockney.report.views.prediction import as_data, as_text
@@ -40,6 +40,30 @@ def test_oversubscribed_measurements_are_said_to_be_no_latency() -> None:
     data = as_data(entry, "piecewise", found)
     assert data["oversubscribed"] is True
     assert data["warnings"] == [sentence]
+
+
+def test_what_concerns_the_size_is_repeated() -> None:
+    entry = select_entry(MACHINE, {"operation": "pingpong"}).model_copy(deep=True)
+    entry.modes = [EntryModes(smallest_B=4096, largest_B=65536, times_as_long=1.4, share=0.25)]
+    modes = "measured in two modes around it: 1.4 times as long 25% of the time"
+    known = entry.measurements.points[0]
+    points = [known.model_copy(update={"size_B": size_B}) for size_B in (8, 64, 4096)]
+    points[2].samples, points[2].disturbed = 100, 6
+    points[1].low_s, points[1].high_s = 0.5 * known.time_s, 1.5 * known.time_s
+    points[2].low_s = points[2].high_s = points[0].low_s = points[0].high_s = known.time_s
+    entry.measurements.points = points
+    found = [predict_message(entry, size, "piecewise") for size in (8, 100, 4096)]
+    text = as_text("heading", entry, found).splitlines()
+    assert [line.strip() for line in text if "marked" in line or "modes" in line] == [
+        "the nearest measured size, 64 B, is marked: wide",
+        modes,
+        "the nearest measured size, 4 KiB, is marked: disturbed",
+    ]
+    assert as_data(entry, "piecewise", found)["warnings"] == [
+        "100 B: the nearest measured size, 64 B, is marked: wide",
+        f"4 KiB: {modes}",
+        "4 KiB: the nearest measured size, 4 KiB, is marked: disturbed",
+    ]
 
 
 def test_data_holds_what_a_program_needs() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,8 @@ from hockney.models.base import Parameter
 from hockney.models.effects._resampling import MOST_STRETCHES, resampled_medians, stretches
 from hockney.records.answers import StreamsAnswer
 from hockney.records.effect_record import EffectRecord, answered
-from hockney.records.levels import Level, common, find_levels
-from hockney.records.visits import groups_at
+from hockney.records.levels import Level
+from hockney.records.visits import Levels, Ranks, is_at, levels_by
 from hockney.statistics import TAILS, Array
 
 REPLICATES = 200
@@ -32,34 +32,27 @@ class Windows:
         return resampled_medians(self.time_s, self.stretch, REPLICATES, lot)
 
 
-Members = tuple[object, ...]
+def levels_of(records: Sequence[EffectRecord]) -> dict[Ranks, list[Level]]:
+    """The levels of each group of members, as the references between their samples tell them."""
+    return levels_by(
+        (_members(record), answered(record, StreamsAnswer)) for record in records if not record.oversubscribed
+    )
 
 
-def levels_of(records: Sequence[EffectRecord]) -> dict[Members, Level]:
-    """The common level of each group of members, as the references between their samples tell it."""
-    references: dict[Members, tuple[list[float], list[float]]] = {}
-    for record in records:
-        if not record.oversubscribed:
-            times_s, iqrs_s = references.setdefault(_members(record), ([], []))
-            times_s += answered(record, StreamsAnswer).reference_s
-            iqrs_s += answered(record, StreamsAnswer).reference_iqr_s
-    levels = {members: find_levels(*of_members) for members, of_members in references.items()}
-    return {members: common(of_members) for members, of_members in levels.items() if len(of_members) > 1}
-
-
-def windows(
-    records: Sequence[EffectRecord], levels: Mapping[Members, Level], *, per_message: bool = False
-) -> Windows:
+def windows(records: Sequence[EffectRecord], levels: Levels, *, per_message: bool = False) -> Windows:
     """Times of windows, or of each of their messages, without the samples that the runner set aside.
 
-    The records are visits of one question. Samples at the level of their members count, or all of them where no
-    visit met it, or the members have one level.
+    The records are visits of one question. Samples at the common level of their members count, or all of them
+    where no visit met it, or the members have one level.
     """
-    kept = [_at_level(record, levels) for record in records]
+    answers = [answered(record, StreamsAnswer) for record in records]
+    kept = [
+        is_at(answer, len(answer.samples_s), levels.get(_members(record), ()))
+        for record, answer in zip(records, answers, strict=True)
+    ]
     is_met = any(map(np.any, kept))
     times_s, places = [], []
-    for number, (record, at_level) in enumerate(zip(records, kept, strict=True)):
-        answer = answered(record, StreamsAnswer)
+    for number, (record, answer, at_level) in enumerate(zip(records, answers, kept, strict=True)):
         samples = np.asarray(answer.samples_s, dtype=np.float64)
         samples /= float(record.parameters["window"]) if per_message else 1.0
         place = stretches(answer.group_begins, samples.size) + MOST_STRETCHES * number
@@ -70,18 +63,8 @@ def windows(
     return Windows(np.concatenate(times_s), np.concatenate(places))
 
 
-def _members(record: EffectRecord) -> Members:
+def _members(record: EffectRecord) -> Ranks:
     return (record.variant, *record.members)
-
-
-def _at_level(record: EffectRecord, levels: Mapping[Members, Level]) -> NDArray[np.bool_]:
-    """Which samples of a visit lie at the level of its members."""
-    answer, level = answered(record, StreamsAnswer), levels.get(_members(record))
-    count = len(answer.samples_s)
-    at_level = np.full(count, level is None or not answer.reference_s)
-    for group in groups_at(answer, count, level) if level else ():
-        at_level[group] = True
-    return at_level
 
 
 def bootstrapped(value: float, replicates: Array | None, unit: str) -> Parameter:

@@ -234,14 +234,15 @@ def _of_fit(entry: Entry, parameter: Parameter) -> Measured:
     counts = [point.launches for point in points if point.launches is not None]
     launches = median_low(counts) if counts else len(entry.measurements.launches) or None
     freedoms = [point.freedom for point in points if point.freedom is not None]
-    return Measured(parameter, launches, median_low(freedoms) if freedoms else None, launch_error(points))
+    freedom = median_low(freedoms) if freedoms else None
+    return Measured(parameter, launches, freedom, launch_error=launch_error(points))
 
 
 def _times(entry: Entry) -> dict[int, Measured]:
     times = {}
     for point in entry.measurements.points:
         parameter = Parameter(value=point.time_s, low=point.low_s, high=point.high_s, unit="s")
-        alone = Measured(parameter, _launches(entry, point), point.freedom)
+        alone = Measured(parameter, _launches(entry, point), point.freedom, is_students=bool(point.freedom))
         times[point.size_B] = alone if point.freedom else replace(alone, launch_error=launch_error([alone]))
     return times
 

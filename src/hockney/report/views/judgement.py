@@ -24,14 +24,16 @@ class Measured:
     """A number with its 95 % interval, and what is known of the launches behind it.
 
     `launches` is None where nobody says how many there were. `freedom` are the degrees of freedom that tell how
-    launches differ, None where nobody says: then one less than there are launches. `launch_error` is the relative
-    standard error that is common to all numbers of these launches, which no number of sizes averages away; a
-    single point, whose interval has its `freedom`, has none.
+    launches differ, None where nobody says: then one less than there are launches. `is_students`: its interval is
+    Student's with its `freedom`, as that of a point which several launches measured. `launch_error` is the
+    relative standard error that is common to all numbers of these launches, which no number of sizes averages
+    away.
     """
 
     parameter: Parameter
     launches: int | None = None
     freedom: float | None = None
+    is_students: bool = False
     launch_error: float = 0.0
 
     @property
@@ -81,8 +83,10 @@ def _value_and_error(side: Measured, logarithms: bool) -> tuple[float, float]:
         value, low, high, floor = math.log(value), math.log(low), math.log(high), side.launch_error
     # An interval that was cut off at zero has its true width on the other side.
     reach = max(high - value, value - low, 0.0)
-    is_point = side.freedom is not None and not side.launch_error
-    error = reach / t_reach(1.0, side.freedom or 1.0) if is_point else standard_error(-reach, reach)
+    if side.is_students and side.freedom:
+        error = reach / t_reach(1.0, side.freedom)
+    else:
+        error = standard_error(-reach, reach)
     return value, max(error, floor)
 
 

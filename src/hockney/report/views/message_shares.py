@@ -69,7 +69,7 @@ def by_size(shares: Shares, fit: Fit) -> list[Piece]:
     moving = shares.of_n[shares.of_n > 0]
     breaks = sorted(
         {
-            regime.max_B / share
+            0.0 if regime.is_of_empty else regime.max_B / share
             for regime in fit.regimes
             if regime.max_B is not None
             for share in np.unique(moving)
@@ -81,7 +81,10 @@ def by_size(shares: Shares, fit: Fit) -> list[Piece]:
         if below is not None and above is not None and _whole(below) == _whole(above):
             continue
         inside = 0.0 if below is None else below + 1 if above is None else (below + above) / 2
-        regimes = [fit.regimes[regime_of(fit, share * inside)] for share in shares.of_n]
+        # Of anything, a message carries a byte at least.
+        least_B = 0.0 if below is None else 1.0
+        of_n = [share and max(share * inside, least_B) for share in shares.of_n]
+        regimes = [fit.regimes[regime_of(fit, size_B)] for size_B in of_n]
         alpha = math.fsum(regime.alpha_s.value for regime in regimes)
         beta = math.fsum(
             regime.beta_s_per_B.value * share for regime, share in zip(regimes, shares.of_n, strict=True)

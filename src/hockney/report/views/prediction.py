@@ -7,8 +7,10 @@ from typing import Any
 
 from hockney.machine.file import Entry
 from hockney.machine.levels import level_remark
+from hockney.machine.marks import MARKS, of_point
 from hockney.machine.select import words
 from hockney.machine.summary import OVERSUBSCRIBED, published
+from hockney.models.base import place
 from hockney.predict.message import MessagePrediction
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -31,7 +33,23 @@ def as_text(heading: str, entry: Entry, predictions: Sequence[MessagePrediction]
         if prediction.remark:
             figures.append(prediction.remark)
         lines += [", ".join(figures), f"  {prediction.formula}"]
+        lines += [f"  {text}" for text in _what_concerns(entry, prediction.size_B)]
     return "\n".join(lines)
+
+
+def _what_concerns(entry: Entry, size_B: int) -> list[str]:
+    """What the measurements near a size leave in doubt: two modes of times, or a marked point."""
+    said = [
+        f"measured in two modes around it: {modes.times_as_long:.2g} times as long {modes.share:.0%} of the time"
+        for modes in entry.modes
+        if modes.smallest_B <= size_B <= modes.largest_B
+    ]
+    points = sorted(entry.measurements.points, key=lambda point: abs(place(point.size_B) - place(size_B)))
+    for nearest in points[:1]:
+        if marks := of_point(nearest, "").marks:
+            named = ", ".join(mark for mark in MARKS if mark in marks)
+            said.append(f"the nearest measured size, {format_bytes(nearest.size_B)}, is marked: {named}")
+    return said
 
 
 def as_data(entry: Entry, model: str, predictions: Sequence[MessagePrediction]) -> dict[str, Any]:
@@ -59,11 +77,11 @@ def as_data(entry: Entry, model: str, predictions: Sequence[MessagePrediction]) 
 
 
 def warnings(entry: Entry, predictions: Sequence[MessagePrediction]) -> list[str]:
-    """Limits of the predictions: sizes that were not measured, ranks that shared cores, published models."""
+    """Limits of the predictions: sizes that were not measured, or not well, shared cores, published models."""
     remarks = [
-        f"{format_bytes(prediction.size_B)}: {prediction.remark}"
+        f"{format_bytes(prediction.size_B)}: {text}"
         for prediction in predictions
-        if prediction.remark
+        for text in filter(None, [prediction.remark, *_what_concerns(entry, prediction.size_B)])
     ]
     remarks += [OVERSUBSCRIBED] if entry.oversubscribed else []
     remarks += filter(None, [level_remark(entry)])

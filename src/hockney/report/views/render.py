@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -195,9 +196,10 @@ def _parameters_table(entry: Entry) -> Table:
     table = new_table("", "model", "sizes", "parameter", "value", "95 % interval")
     for name, fit in entry.fits.items():
         for index, regime in enumerate(fit.regimes):
-            low = format_bytes(int(regime.min_B))
+            low = format_bytes(math.ceil(regime.min_B))
             high = "∞" if regime.max_B is None else format_bytes(int(regime.max_B))
-            _parameter(table, "" if index else name, f"{low} … {high}", "α", regime.alpha_s)
+            sizes = low if regime.is_of_empty else f"{low} … {high}"
+            _parameter(table, "" if index else name, sizes, "α", regime.alpha_s)
             _parameter(table, "", "", "1/β", inverse(regime.beta_s_per_B, "B/s"))
         for word, parameter in fit.parameters.items():
             # These repeat the first α and the last 1/β.
