@@ -80,7 +80,7 @@ def refine(
 def _miss_of_last(
     triple: tuple[int, int, int], times_s: Mapping[int, float], half_width_s: Mapping[int, float]
 ) -> float:
-    """By what share the line through the first two sizes misses the last, beyond what all three leave uncertain."""
+    """By what share the line through the first two sizes misses the last, beyond what all three leave unsure."""
     first, middle, last = triple
     growth = (last - middle) / (middle - first)
     expected_s = times_s[middle] + growth * (times_s[middle] - times_s[first])
