@@ -2,11 +2,11 @@
 
 argv: KIND [AFTER], misbehaving at the AFTER-th point. Kinds: good, dies, hangs, garbage, refuses, silent, chatty,
 shares, stillborn, once (starts where there is no file AFTER, and makes it), drifts (twice as slow until the
-AFTER-th point), late FILE LAUNCHES (twice as slow in so many launches, which the file counts; −n: in all but the
-first n), flips (every other point of AFTER bytes or more takes 1.4 times as long, its references do not),
-vanishes SIZE VISITS [POINT] (so many visits of that size give no time; dies at that point). Its collectives
-`deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40 ranks. HOCKNEY_FAKE_RANKS: how
-many ranks there are.
+AFTER-th point), rises (twice as slow from there on), late FILE LAUNCHES (twice as slow in so many launches, which
+the file counts; −n: in all but the first n), flips (every other point of AFTER bytes or more takes 1.4 times as
+long, its references do not), vanishes SIZE VISITS [POINT] (so many visits of that size give no time; dies at that
+point). Its collectives `deadly`, `wrong` and `choosy` do what their names say; `stepped` has a jump at 40 ranks.
+HOCKNEY_FAKE_RANKS: how many ranks there are.
 """
 
 from __future__ import annotations
@@ -181,7 +181,8 @@ def main() -> None:
             gone -= 1
             say(measurement(words, -1.0, 1.0))
             continue
-        slower = 2.0 if is_late or (kind == "drifts" and number < after) else 1.0
+        is_slow = is_late or (kind == "drifts" and number < after) or (kind == "rises" and number >= after)
+        slower = 2.0 if is_slow else 1.0
         flips = kind == "flips" and int(words["bytes"]) >= after and number % 2
         say(measurement(words, slower, 1.4 if flips else 1.0))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.campaign.visits import FAST, KEY, SLOW, at_level, visit
 
-from hockney.campaign.visits_so_far import VisitsSoFar
+from hockney.campaign.visits_so_far import VisitsSoFar, lacking
 from hockney.records.record import Record, Wanted
 
 
@@ -30,6 +30,31 @@ def test_a_visit_at_another_level_does_not_count() -> None:
     assert (seen.counting(KEY, 8), seen.counting(KEY, 64)) == (1, 0)
     assert seen.met_s(KEY, 64) == []
     assert seen.done[KEY][64].value == 3e-6, "it stands at the level it has"
+
+
+def test_visits_of_other_launches_tell_the_level() -> None:
+    slow = [at_level(SLOW, size, 3e-6) for size in (8, 16)]
+    seen = so_far(*slow)
+    assert seen.counting(KEY, 8) == 1, "the only level there is"
+    seen.know([*slow, *(at_level(FAST, size, 1e-6) for size in (8, 16, 32, 64, 128))])
+    assert (seen.counting(KEY, 8), seen.counting(KEY, 16)) == (0, 0)
+    seen.add(at_level(FAST, 8, 1e-6))
+    assert seen.counting(KEY, 8) == 1
+    assert seen.done[KEY][8].value == 1e-6
+
+
+def test_points_that_too_few_launches_met_are_lacking() -> None:
+    def launch(index: int, reference_s: float, *sizes_B: int) -> list[Record]:
+        visits = [at_level(reference_s, size_B, reference_s * 10) for size_B in sizes_B]
+        return [visit.model_copy(update={"repetition": index}) for visit in visits]
+
+    records = [*launch(0, FAST, 8, 16), *launch(1, FAST, 8, 16), *launch(2, FAST, 8), *launch(2, SLOW, 16)]
+    assert lacking(records, "common", 3) == {(KEY, 16)}
+    assert lacking(records, "common", 2) == set()
+    assert lacking(records, "quietest", 3) == {(KEY, 16)}
+    assert lacking([*records, *launch(3, FAST, 16)], "common", 3) == set()
+    without = [record.model_copy(update={"reference_s": [], "reference_iqr_s": []}) for record in records]
+    assert lacking(without, "common", 3) == set(), "one level"
 
 
 def test_modes_that_no_reference_sees_are_told() -> None:

@@ -16,12 +16,12 @@ from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subject, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.visits_so_far import launches_elsewhere, settled_times
+from hockney.campaign.visits_so_far import lacking, settled_times
 from hockney.campaign.work import NextPoint, Pace, Work
 from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes
 from hockney.records.folder import Campaign
-from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey
+from hockney.records.keys import COLLECTIVES, CollectiveKey, Key, PairKey, key_of
 from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
@@ -37,7 +37,7 @@ COARSE_SHARE = 0.8
 """Share of the campaign's time that the first pass may take where time is short."""
 
 MOST_FURTHER = 2
-"""Launches made in place of some that missed more than half of their points at the level asked for."""
+"""Launches more, for points that too few met at the level asked for."""
 
 HANG_S = 60.0
 """A collective that has not answered by then, beyond its own time, hangs."""
@@ -88,9 +88,11 @@ def _measure_points(
         due = _due(loop, plan, records, launches, index)
         if not due:
             break
-        for launch in due:
+        for launch, only in due:
             worth_most = chooser(plan) if plan.adaptive and chooser else None
             work = Work.resume(plan, records, launch.variant, index, campaign.failures(), worth_most)
+            if only is not None:
+                work.keep_to(only, [record for record in records if record.variant == launch.variant])
             points = _Points(loop, campaign, plan, work, pace, elsewhere)
             records += loop.run(launch, index, points.asking)
             for key, size_B in work.without_time():
@@ -107,39 +109,48 @@ def _measure_points(
 
 def _due(
     loop: Loop, plan: Plan, records: Sequence[Record], launches: Sequence[Launch], index: int
-) -> list[Launch]:
-    """The launches to be made of that index: all of those planned, then some in place of earlier ones.
+) -> list[tuple[Launch, set[tuple[Key, int]] | None]]:
+    """The launches to be made of that index, with the only points to be visited (None: all).
 
-    What differs from launch to launch is known of a level from the launches that met it. A variant of which too
-    few did is launched again as a whole, up to `MOST_FURTHER` times.
+    First those planned. What differs from launch to launch is known of a level from the launches that met it: a
+    variant is launched again for points that too few did, up to `MOST_FURTHER` times.
     """
     if index < plan.launches:
-        return list(launches)
+        return [(launch, None) for launch in launches]
     if plan.launches == 1 or plan.level == "all":
         return []
-    variants = list(dict.fromkeys(launch.variant for launch in launches))
-    again = set()
-    for variant in variants:
+    missing: dict[str, set[tuple[Key, int]]] = {}
+    for variant in dict.fromkeys(launch.variant for launch in launches):
         of_variant = [record for record in records if record.variant == variant]
-        name = f"launches of {variant}" if len(variants) > 1 else "launches"
-        if _is_due(loop, plan, of_variant, name, index):
-            again.add(variant)
-    return [launch for launch in launches if launch.variant in again]
+        before = [record for record in of_variant if record.repetition < index]
+        missing[variant] = lacking(before, plan.level, plan.launches)
+        if not missing[variant] or any(record.repetition == index for record in of_variant):
+            continue  # begun before: said before
+        can_be, has_time = index < plan.launches + MOST_FURTHER, loop.left_s() > 0
+        count = len({(key_of(record), record.bytes) for record in of_variant})
+        what_follows = "their intervals rest on fewer"
+        if can_be:
+            what_follows = "one more is made for them" if has_time else "--resume makes one more for them"
+        loop.warn(
+            f"{len(missing[variant])} of {count} points were met at the level asked for ({plan.level}) by fewer "
+            f"than {plan.launches} launches of {variant}: {what_follows}"
+        )
+        if not (can_be and has_time):
+            missing[variant] = set()
+    alone = {launch.only for launch in launches if launch.only is not None}
+    due = [(launch, _of_launch(missing[launch.variant], launch, alone)) for launch in launches]
+    return [(launch, points) for launch, points in due if points]
 
 
-def _is_due(loop: Loop, plan: Plan, records: Sequence[Record], name: str, index: int) -> bool:
-    """Whether a variant is launched again; says why, or that it is not although it should be."""
-    seen = {record.repetition for record in records}
-    if index in seen:
-        return True  # begun before: what it lacks is measured
-    missed = launches_elsewhere(records, plan.level)
-    met = len(seen - missed)
-    if not missed or met >= plan.launches:
-        return False
-    can_be = index < plan.launches + MOST_FURTHER and loop.left_s() > 0
-    text = f"{met} of {len(seen)} {name} met the level asked for ({plan.level})"
-    loop.warn(f"{text}: one more is made" if can_be else f"{text}: intervals rest on these alone")
-    return can_be
+def _of_launch(points: set[tuple[Key, int]], launch: Launch, alone: set[tuple[str, str]]) -> set[tuple[Key, int]]:
+    """Those of the points that such a launch measures; `alone`: algorithms that have launches of their own."""
+    algorithms = {
+        point: (point[0].operation, point[0].algorithm) if isinstance(point[0], CollectiveKey) else None
+        for point in points
+    }
+    if launch.only is not None:
+        return {point for point in points if algorithms[point] == launch.only}
+    return {point for point in points if algorithms[point] not in alone}
 
 
 def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:

@@ -38,16 +38,16 @@ def settled_times(records: Iterable[Record], wanted: Wanted) -> Settled:
     return settle(times, levels_of(times), CHOICES[wanted])
 
 
-def launches_elsewhere(records: Iterable[Record], wanted: Wanted) -> set[int]:
-    """Indices of launches that missed more than half of their points at the level asked for.
+def lacking(records: Iterable[Record], wanted: Wanted, launches: int) -> set[tuple[Key, int]]:
+    """Points that fewer launches than that met at the level asked for, because some met them at another.
 
     A launch that the machine spent at a single level knows no other: the levels are those of all launches.
     """
     settled = settled_times(records, wanted)
-    met = Counter(record.repetition for record in settled.records)
-    met.subtract(record.repetition for record in settled.elsewhere)
-    missed = Counter(record.repetition for record in (*settled.elsewhere, *settled.left_out))
-    return {index for index in missed if missed[index] > met[index]}
+    elsewhere = set(map(id, settled.elsewhere))
+    met = Counter((key_of(record), record.bytes) for record in settled.records if id(record) not in elsewhere)
+    missed = {(key_of(record), record.bytes) for record in (*settled.elsewhere, *settled.left_out)}
+    return {point for point in missed if met[point] < launches}
 
 
 class VisitsSoFar:
@@ -61,6 +61,7 @@ class VisitsSoFar:
         self.levels: dict[Ranks, list[Level]] = {}
         self._wanted = wanted
         self._choice: Choice = CHOICES[wanted]
+        self._others: list[Record] = []
         self._in_order: list[Record] = []
         self._visits: dict[Key, dict[int, list[Record]]] = {}
         self._references = 0
@@ -69,6 +70,13 @@ class VisitsSoFar:
         self._settled_at: dict[Key, int] = {}  # how many visits a series had when it was settled as a whole
         # The time of each visit, by its identity, at the level asked for; none where it was at another.
         self._times_s: dict[int, list[float]] = {}
+
+    def know(self, others: Iterable[Record]) -> None:
+        """Let visits of other launches help to tell the levels."""
+        own = set(map(id, self._in_order))
+        self._others = [record for record in others if id(record) not in own]
+        self._references += sum(len(record.reference_s) for record in self._others)
+        self._look_for_levels()
 
     def add(self, record: Record) -> None:
         """Enter a visit of a point: what its visits come to at the level asked for is its time."""
@@ -113,7 +121,7 @@ class VisitsSoFar:
 
     def _look_for_levels(self) -> None:
         """Find the levels anew; where the one asked for has moved, all series are settled again."""
-        before, self.levels = self.levels, levels_of(self._in_order)
+        before, self.levels = self.levels, levels_of([*self._others, *self._in_order])
         self._references_known = self._references
         self._times_s.clear()
         pairs = [(self._choice(before[of]), self._choice(now)) for of, now in self.levels.items() if of in before]

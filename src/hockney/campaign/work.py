@@ -34,7 +34,7 @@ NARROWEST_RANKS = 1.1
 MORE_VISITS = 2
 """A point gets so many visits more, where some met other levels or they disagree."""
 
-FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S = 0.1, 2.0, 15.0
+FIRST_PAUSE_S, MOST_PAUSE_S, MOST_WAIT_S, MOST_WAIT_BUDGETS = 0.1, 2.0, 15.0, 30
 """Before visits that wait for a level, which lasts from some tenths of a second to ten seconds and more."""
 
 HOPELESS = 2
@@ -76,6 +76,8 @@ class Work:
     """Failures of each series, this time and before: troubled ones wait until the others are done."""
     asked: Counter[tuple[Key, int]] = field(default_factory=Counter)
     """Visits of this run, as against those that a campaign held before."""
+    only: Set[tuple[Key, int]] | None = None
+    """The points to be visited, where not all are."""
     largest_B: dict[Key, int] = field(default_factory=dict)
     """The series to measure, in order, with the largest size that makes sense (0: any)."""
     worth_most: NextPoint | None = None
@@ -123,6 +125,14 @@ class Work:
         """Leave out a point that cannot be measured; this is no failure."""
         self.failed.add((key, size_B))
 
+    def keep_to(self, points: Set[tuple[Key, int]], records: Iterable[Record]) -> None:
+        """Visit these points only; `records` of all launches tell the levels."""
+        self.only = points
+        self.so_far.know(records)
+
+    def _is_left_out(self, point: tuple[Key, int]) -> bool:
+        return point in self.failed or (self.only is not None and point not in self.only)
+
     def vanish(self, key: Key, size_B: int) -> bool:
         """A visit gave no time. True where no other visit gave one, and none is left that could."""
         self.visits[key, size_B] += 1
@@ -163,10 +173,12 @@ class Work:
         work on the machine that lasts seconds disturbs one of them at most.
         """
         self.pause_s = 0.0
-        if self.worth_most is not None and not self.reference:
+        if self.worth_most is not None and not self.reference and self.only is None:
             return self._worth_most(self.worth_most)
         if (coarse := next(self._coarse(), None)) is not None:
             return coarse
+        if self.only is not None:
+            return self._again()
         if (more := self._missing_ranks()) is not None:
             self.largest_B[more] = 0
             return self.next_point()
@@ -199,18 +211,19 @@ class Work:
         """A further visit, of the points with the fewest: in random order, so that they lie far apart.
 
         A point gets up to `MORE_VISITS` more where some met other levels, or where they disagree. Those that were
-        never at the level asked for wait until it comes back, together no longer than `MOST_WAIT_S`.
+        never at the level asked for wait until it comes back, together no longer than `MOST_WAIT_S` or the
+        budgets of `MOST_WAIT_BUDGETS` points.
         """
         points = [
             (key, size)
             for key in self.largest_B
             for size in dict.fromkeys([*self.done.get(key, {}), *(s for k, s in self.vanished if k == key)])
-            if (key, size) not in self.failed
+            if not self._is_left_out((key, size))
             and self.asked[key, size] + 1 < self.plan.visits + MORE_VISITS
             and self._is_open_again(key, size)
         ]
-        if not points and self._waited_s < MOST_WAIT_S:
-            points = [point for point in self.elsewhere() if point not in self.failed]
+        if not points and self._waited_s < min(MOST_WAIT_S, MOST_WAIT_BUDGETS * self.plan.budget_s):
+            points = [point for point in self.elsewhere() if not self._is_left_out(point)]
             self.pause_s = min(FIRST_PAUSE_S + self._waited_s, MOST_PAUSE_S) if points else 0.0
             self._waited_s += self.pause_s
         if not points:
@@ -249,7 +262,7 @@ class Work:
     def _is_open(self, point: tuple[Key, int]) -> bool:
         if self.worth_most is not None and self.reference and point[1] not in self.reference.get(point[0], ()):
             return False  # a later launch repeats what the first one chose
-        return not self.visits[point] and point not in self.failed
+        return not self.visits[point] and not self._is_left_out(point)
 
     def coarse_left(self) -> int:
         """Points of the first pass still to be measured."""
@@ -318,6 +331,8 @@ class Work:
 
     def expected_points(self) -> int:
         """The approximate number of all visits of points."""
+        if self.only is not None:
+            return len(self.only) * self.plan.visits
         total = 0
         for key, largest in self.largest_B.items():
             fixed = bool(self.plan.sizes_B) or key in self.reference or largest > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import pandas as pd
 from hockney import __version__
 from hockney.errors import RequestError
 from hockney.machine.effects import effects_of
-from hockney.machine.file import Entry, Machine, Measurements, Point, Provenance, at_level
+from hockney.machine.file import Entry, Machine, MeasuredSystem, Measurements, Point, Provenance, at_level
 from hockney.machine.levels import add_levels
 from hockney.machine.pool import POOLED, pool
 from hockney.machine.provenance import launches_of, libraries_of, system_of
@@ -44,13 +44,28 @@ class _Source:
     rows: Mapping[Words, pd.DataFrame]
     elsewhere: frozenset[int] = frozenset()
     """The identities of records that stand at another level than their entry."""
+    last_cache_B: int | None = None
+    """The smallest last-level cache of the hosts, where known."""
 
 
 def _source(
-    path: Path, frame: pd.DataFrame, records: Sequence[Record], elsewhere: Iterable[Record] = ()
+    contents: Contents,
+    frame: pd.DataFrame,
+    records: Sequence[Record],
+    elsewhere: Iterable[Record],
+    last_cache_B: int | None,
 ) -> _Source:
-    frame = with_times(frame)
-    return _Source(path, frame, _by_words(records), _split(frame), frozenset(map(id, elsewhere)))
+    frame, rows = with_times(frame), _by_words(records)
+    return _Source(contents.path, frame, rows, _split(frame), frozenset(map(id, elsewhere)), last_cache_B)
+
+
+def _last_cache_B(system: MeasuredSystem) -> int | None:
+    last = []
+    for host in system.hosts:
+        caches = [cache for cache in host.caches if cache.type != "Instruction" and cache.size_B > 0]
+        level = max((cache.level for cache in caches), default=0)
+        last += [cache.size_B for cache in caches if cache.level == level]
+    return min(last, default=None)
 
 
 def build(path: Path, progress: Callable[[str], None] = lambda _: None) -> Machine:
@@ -69,7 +84,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     def fit_entries(
         frame: pd.DataFrame, records: Sequence[Record], elsewhere: Iterable[Record] = ()
     ) -> dict[Words, Entry]:
-        source = _source(contents.path, frame, records, elsewhere)
+        source = _source(contents, frame, records, elsewhere, _last_cache_B(system))
         by_words = {}
         for group in _groups(source):
             progress(group[0].name())
@@ -82,6 +97,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
         return fit_entries(rows_of(timed, launches), timed) if has_transfers else {}
 
     frame = with_times(contents.frame)
+    system = system_of(launches, sorted({*frame["system"], *(answer.system for answer in answers)} - {""}))
     only_effects = bool(answers) and not set(frame["operation"]) & set(TRANSFERS)
     settled = contents.settled
     by_words = {} if only_effects else fit_entries(contents.frame, settled.records, settled.elsewhere)
@@ -94,7 +110,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     return Machine(
         hockney_version=__version__,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        system=system_of(launches, sorted({*frame["system"], *(answer.system for answer in answers)} - {""})),
+        system=system,
         mpi=libraries_of(launches, [*contents.records, *answers], sorted(set(frame["mpi"]) - {""})),
         point_to_point=entries,
         effects=effects,
@@ -223,8 +239,10 @@ def _entry(group: Sequence[Series], source: _Source) -> Entry:
         launches=list(dict.fromkeys(launches)),
         points=points,
         overheads=overheads,
+        # Outside the caches nothing is shared, and between nodes other things move large messages.
+        last_cache_B=None if key["cache"] == "off" or key["locality"] == "network" else source.last_cache_B,
     )
-    measurements.series = measured
+    measurements.series = replace(measured, last_cache_B=measurements.last_cache_B)
     return Entry.model_validate(
         {
             **{name: key[name] for name in _SHOWN},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar
@@ -130,11 +131,16 @@ class Measurements(_MachineFilePart):
     overheads: dict[str, list[Point]] = Field(
         default_factory=dict, description="send_overhead and receive_overhead, for the loggp model"
     )
+    last_cache_B: int | None = Field(
+        default=None,
+        gt=0,
+        description="smallest last-level cache of the hosts; none of messages outside caches or between nodes",
+    )
 
     @cached_property
     def series(self) -> Series:
         """What the models were fitted to; a machine made in this process keeps the one that it was made from."""
-        return series_of(at_level(self.points))
+        return replace(series_of(at_level(self.points)), last_cache_B=self.last_cache_B)
 
 
 class EntryLevel(_MachineFilePart):

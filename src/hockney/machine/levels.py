@@ -98,7 +98,10 @@ def at_other_level(entry: Entry, other: OtherLevel) -> Entry:
         update={
             "fits": other.fits,
             "measurements": Measurements(
-                campaign=measured.campaign, launches=measured.launches, points=other.points
+                campaign=measured.campaign,
+                launches=measured.launches,
+                points=other.points,
+                last_cache_B=measured.last_cache_B,
             ),
             "level": other.level,
             "other_levels": [],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hockney.machine.file import Entry
+from hockney.machine.file import Entry, at_level
 from hockney.models import _linear
 from hockney.models.base import JOIN, Fit, Parameter, Regime
 
@@ -29,6 +29,12 @@ def bandwidth(entry: Entry, fit: Fit) -> Parameter | None:
     the last regime where nothing was measured.
     """
     return inverse(_regimes_with_slope(entry, fit)[-1].beta_s_per_B, "B/s", MESSAGES.get(entry.operation, 1))
+
+
+def slope_sizes_B(entry: Entry, fit: Fit) -> list[int]:
+    """The measured sizes that the bandwidth rests on, in bytes."""
+    regime = _regimes_with_slope(entry, fit)[-1]
+    return [point.size_B for point in at_level(entry.measurements.points) if _holds(regime, point.size_B)]
 
 
 def half_bandwidth_size(entry: Entry, fit: Fit) -> Parameter | None:

@@ -112,6 +112,26 @@ DRIFT = 0.025
 Launches of a campaign lie seconds apart, campaigns minutes and more, and the machine moves meanwhile. From
 `bench/repeatability`: five campaigns on one virtual machine, on which it was chosen.
 """
+SHARED_DRIFT = 0.25
+"""The same where an exchange fills the last-level cache, of which others leave now more and now less.
+
+From the same machine, on 15 campaigns of three runs: 4 to 6 % at 1 MiB, 9 to 27 % at 4 MiB, with 32 MiB of cache.
+"""
+BUFFERS = 4
+"""Of an exchange, each of a message: two ranks send and receive."""
+
+
+def drift(size_B: ArrayLike, last_cache_B: float | None) -> NDArray[np.float64]:
+    """Standard deviation of ln(time) of a message from campaign to campaign, beyond what launches tell.
+
+    `last_cache_B`: the last-level cache; None where it is not known, and nothing is said of what others leave.
+    """
+    return np.hypot(DRIFT, _shared_drift(size_B, last_cache_B))
+
+
+def _shared_drift(size_B: ArrayLike, last_cache_B: float | None) -> NDArray[np.float64]:
+    size = np.asarray(size_B, dtype=np.float64)
+    return SHARED_DRIFT * np.minimum(BUFFERS * size / last_cache_B, 1.0) if last_cache_B else np.zeros_like(size)
 
 
 def interval(
@@ -122,27 +142,28 @@ def interval(
     Beyond the sizes of `measured`, which the fit was made from, or without it, the interval is calibrated on
     points that the fit did not see: each is left out once and predicted from the others, and the 95 % quantile of
     |ln(predicted/measured)| is one factor for all sizes. At sizes that several launches measured it holds the fit
-    and the measured time with its interval and the `DRIFT` of both campaigns. From there to the middle between
+    and the measured time with its interval and the `drift` of both campaigns. From there to the middle between
     two sizes the factor comes in as the deviation of a Brownian bridge over ln(size) does. None where nothing was
     measured (a published model).
     """
     if fit.quality is None or fit.quality.prediction_factor is None:
         return None
     size = np.asarray(size_B, dtype=np.float64)
-    time_s, unseen = predict(fit, size), np.log(fit.quality.prediction_factor)
+    time_s, shared = predict(fit, size), _shared_drift(size, None if measured is None else measured.last_cache_B)
+    unseen = np.hypot(np.log(fit.quality.prediction_factor), NORMAL * np.sqrt(2) * shared)
     by_factor = time_s / np.exp(unseen), time_s * np.exp(unseen)
     if measured is None or measured.freedom is None:
         return by_factor
     known = ~np.isnan(measured.freedom) & (predict(fit, measured.size_B) > 0)
     if not np.any(known):
         return by_factor
-    at, seen = place(size), measured.take(known)
-    nodes = place(seen.size_B)
+    at, seen = _place(size), measured.take(known)
+    nodes = _place(seen.size_B)
     off = np.log(seen.time_s / predict(fit, seen.size_B))
-    drift = NORMAL * DRIFT
+    moves = NORMAL * drift(seen.size_B, measured.last_cache_B)
     with np.errstate(divide="ignore"):
-        below = np.hypot(np.minimum(np.log(seen.time_s / seen.low_s), MOST_REACH), drift) * np.sqrt(2)
-    above = np.hypot(np.log(seen.high_s / seen.time_s), drift) * np.sqrt(2)
+        below = np.hypot(np.minimum(np.log(seen.time_s / seen.low_s), MOST_REACH), moves) * np.sqrt(2)
+    above = np.hypot(np.log(seen.high_s / seen.time_s), moves) * np.sqrt(2)
     gap = np.searchsorted(nodes, at)
     inside = (gap > 0) & (gap < nodes.size)
     left, right = nodes[np.maximum(gap - 1, 0)], nodes[np.minimum(gap, nodes.size - 1)]
@@ -154,6 +175,6 @@ def interval(
     return time_s * np.exp(-low), time_s * np.exp(high)
 
 
-def place(size_B: ArrayLike) -> NDArray[np.float64]:
+def _place(size_B: ArrayLike) -> NDArray[np.float64]:
     """Where a size lies: its logarithm, with an empty message as far below 1 B as 1 B below 2 B."""
     return np.log(np.maximum(size_B, 0.5))

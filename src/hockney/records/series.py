@@ -40,6 +40,8 @@ class Series:
     related: Mapping[str, Series] = field(default_factory=dict)
     """Dedicated measurements of the same ranks, by operation (`send_overhead`, `bandwidth`, …)."""
     freedom: NDArray[np.float64] | None = None
+    last_cache_B: float | None = None
+    """The smallest last-level cache of the processors, where known."""
 
     def __post_init__(self) -> None:
         if self.size_B.size == 0:
@@ -60,6 +62,7 @@ class Series:
             self.eager_limit_B,
             self.related,
             None if self.freedom is None else self.freedom[mask],
+            self.last_cache_B,
         )
 
     def name(self) -> str:

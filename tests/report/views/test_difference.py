@@ -19,6 +19,7 @@ from hockney.records.series import Series
 from hockney.report.views.difference import compare, difference
 from hockney.report.views.difference_text import promise, summary, why_not_judged
 from hockney.report.views.judgement import LEVEL, Measured, corrected
+from hockney.units import format_bytes
 
 ONE_LAUNCH = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
 """Six entries of one library, intervals of ±5 % around the parameters and ±1 % around the points."""
@@ -93,6 +94,8 @@ def measured(value: float, relative: float | None = 0.05, launches: int | None =
         (measured(1.0, 0.0), measured(1.0, 0.0), "cannot be told"),
         # Intervals of ±5 %, but launches that differ by 10 % as one.
         (measured(1.0), Measured(parameter(1.3), 3, launch_error=0.1), "cannot be told"),
+        # What others leave of a shared cache moves it by as much.
+        (measured(1.0), Measured(parameter(1.5), 3, drift=0.3), "cannot be told"),
     ],
 )
 def test_verdicts(a: Measured, b: Measured, verdict: str) -> None:
@@ -180,6 +183,25 @@ def simulated(
             Entry(operation="pingpong", locality=locality, pairs=["0-1"], fits=fits, measurements=measurements)
         )
     return machine(*entries)
+
+
+def test_a_change_of_large_messages_is_told_only_where_no_shared_cache_explains_it() -> None:
+    rng = np.random.default_rng(5)
+    pair = simulated(rng, within=0.001), simulated(rng, within=0.001, factor=1.3)
+    largest_B = int(SIZES_B[-1])
+
+    def told() -> dict[str, str]:
+        comparisons = difference(*pair, points=True).comparisons
+        return {c.name: c.verdict for c in comparisons if c.where == comparisons[0].where}
+
+    verdicts = told()
+    assert verdicts[f"time of {format_bytes(largest_B)}"] == verdicts["bandwidth"] == "differs"
+    for side in pair:
+        for entry in side.point_to_point:
+            entry.measurements.last_cache_B = 4 * largest_B
+    verdicts = told()
+    assert verdicts[f"time of {format_bytes(largest_B)}"] == "cannot be told"
+    assert verdicts[f"time of {format_bytes(int(SIZES_B[0]))}"] == verdicts["latency"] == "differs"
 
 
 @pytest.mark.thorough

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median_low
+from statistics import fmean, median_low
 from typing import Any, Literal, TypeVar
 
 from hockney.machine.file import Entry, EntryLevel, Machine, Point
 from hockney.machine.select import UNKNOWN, words
-from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency
-from hockney.models.base import Parameter, preferred_model
+from hockney.machine.summary import OVERSUBSCRIBED, bandwidth, latency, slope_sizes_B
+from hockney.models.base import Fit, Parameter, drift, preferred_model
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
 from hockney.report.views.compared_levels import is_one_machine, levels_to_compare, stands_elsewhere
@@ -200,10 +200,12 @@ def _models(where: str, a: Entry, b: Entry, diff: Difference) -> list[QuantityCo
         diff.remarks.append(f"{where}: no model is fitted in both")
         return []
     fits = a.fits[model], b.fits[model]
-    comparisons = [compare(where, "latency", _of_fit(a, latency(fits[0])), _of_fit(b, latency(fits[1])))]
+    of_latency = _of_fit(a, latency(fits[0]), 0), _of_fit(b, latency(fits[1]), 0)
+    comparisons = [compare(where, "latency", *of_latency)]
     rates = bandwidth(a, fits[0]), bandwidth(b, fits[1])
     if rates[0] is not None and rates[1] is not None:
-        comparisons.append(compare(where, "bandwidth", _of_fit(a, rates[0]), _of_fit(b, rates[1])))
+        of_a, of_b = _of_fit(a, rates[0], _slope_B(a, fits[0])), _of_fit(b, rates[1], _slope_B(b, fits[1]))
+        comparisons.append(compare(where, "bandwidth", of_a, of_b))
     elsewhere = stands_elsewhere(a), stands_elsewhere(b)
     return [_judged_at_levels(comparison, elsewhere) for comparison in comparisons]
 
@@ -228,21 +230,36 @@ def _judged_at_levels(comparison: QuantityComparison, elsewhere: tuple[bool, boo
     return replace(comparison, elsewhere=elsewhere, p=None, p_corrected=None)
 
 
-def _of_fit(entry: Entry, parameter: Parameter) -> Measured:
-    """A number of a fit: launches and freedom as most of its points have, and what these have in common."""
+def _slope_B(entry: Entry, fit: Fit) -> float:
+    """The mean of the sizes that the bandwidth rests on; 0 where none was measured."""
+    return fmean(slope_sizes_B(entry, fit) or [0])
+
+
+def _of_fit(entry: Entry, parameter: Parameter, size_B: float) -> Measured:
+    """A number of a fit: launches and freedom as most of its points have, and what these have in common.
+
+    `size_B`: the size with which it drifts.
+    """
     points = [*_times(entry).values()]
     counts = [point.launches for point in points if point.launches is not None]
     launches = median_low(counts) if counts else len(entry.measurements.launches) or None
     freedoms = [point.freedom for point in points if point.freedom is not None]
     freedom = median_low(freedoms) if freedoms else None
-    return Measured(parameter, launches, freedom, launch_error=launch_error(points))
+    moves = float(drift(size_B, entry.measurements.last_cache_B))
+    return Measured(parameter, launches, freedom, launch_error=launch_error(points), drift=moves)
 
 
 def _times(entry: Entry) -> dict[int, Measured]:
     times = {}
     for point in entry.measurements.points:
         parameter = Parameter(value=point.time_s, low=point.low_s, high=point.high_s, unit="s")
-        alone = Measured(parameter, _launches(entry, point), point.freedom, is_students=bool(point.freedom))
+        alone = Measured(
+            parameter,
+            _launches(entry, point),
+            point.freedom,
+            is_students=bool(point.freedom),
+            drift=float(drift(point.size_B, entry.measurements.last_cache_B)),
+        )
         times[point.size_B] = alone if point.freedom else replace(alone, launch_error=launch_error([alone]))
     return times
 

@@ -35,6 +35,7 @@ class Measured:
     freedom: float | None = None
     is_students: bool = False
     launch_error: float = 0.0
+    drift: float = DRIFT
 
     @property
     def has_interval(self) -> bool:
@@ -51,7 +52,7 @@ def p_value(a: Measured, b: Measured) -> float | None:
     """How likely a difference as large as that of a and b is where nothing differs; None: cannot be judged.
 
     Welch's test, of the logarithms where both intervals are positive. Errors are those of the intervals, at least
-    `launch_error`, and on each side the `DRIFT` of the machine from campaign to campaign.
+    `launch_error`, and on each side the `drift` of the machine from campaign to campaign.
     """
     if not (a.has_interval and b.has_interval and a.enough_launches and b.enough_launches):
         return None
@@ -61,7 +62,7 @@ def p_value(a: Measured, b: Measured) -> float | None:
     if error_a == error_b == 0:
         # All launches agree to the last digit, as those of a simulator do.
         return 1.0 if value_a == value_b else 0.0
-    drifts = [DRIFT if logarithms else DRIFT * abs(value) for value, _ in sides]
+    drifts = [a.drift, b.drift] if logarithms else [a.drift * abs(value_a), b.drift * abs(value_b)]
     variance = sum(error**2 for _, error in sides)
     total = variance + sum(drift**2 for drift in drifts)
     # The drift is taken as known: it adds to the variance, not to its uncertainty (Satterthwaite, 1946).

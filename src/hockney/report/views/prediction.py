@@ -10,7 +10,6 @@ from hockney.machine.levels import level_remark
 from hockney.machine.marks import MARKS, of_point
 from hockney.machine.select import words
 from hockney.machine.summary import OVERSUBSCRIBED, published
-from hockney.models.base import place
 from hockney.predict.message import MessagePrediction
 from hockney.units import format_bytes, format_rate, format_time
 
@@ -39,16 +38,19 @@ def as_text(heading: str, entry: Entry, predictions: Sequence[MessagePrediction]
 
 def _what_concerns(entry: Entry, size_B: int) -> list[str]:
     """What the measurements near a size leave in doubt: two modes of times, or a marked point."""
+    around = [modes for modes in entry.modes if modes.smallest_B <= size_B <= modes.largest_B]
     said = [
         f"measured in two modes around it: {modes.times_as_long:.2g} times as long {modes.share:.0%} of the time"
-        for modes in entry.modes
-        if modes.smallest_B <= size_B <= modes.largest_B
+        for modes in sorted(around, key=lambda modes: -modes.times_as_long)[:1]  # of several pairs the worst
     ]
-    points = sorted(entry.measurements.points, key=lambda point: abs(place(point.size_B) - place(size_B)))
-    for nearest in points[:1]:
-        if marks := of_point(nearest, "").marks:
+    points = entry.measurements.points
+    below = max((point for point in points if point.size_B <= size_B), key=lambda p: p.size_B, default=None)
+    above = min((point for point in points if point.size_B >= size_B), key=lambda p: p.size_B, default=None)
+    near = {point.size_B: of_point(point, "").marks for point in (below, above) if point is not None}
+    for near_B, marks in near.items():
+        if marks:
             named = ", ".join(mark for mark in MARKS if mark in marks)
-            said.append(f"the nearest measured size, {format_bytes(nearest.size_B)}, is marked: {named}")
+            said.append(f"measured nearby, {format_bytes(near_B)} is marked: {named}")
     return said
 
 

@@ -1,0 +1,78 @@
+"""The interval of a prediction: what another campaign on this machine would measure."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from hockney.models._linear import one_regime
+from hockney.models.base import Fit, Parameter, Quality, drift, interval
+from hockney.records.series import Series
+
+MIB = 2**20
+SIZE_B = np.array([1.0, 1024, MIB, 4 * MIB])
+TIME_S = 1e-6 + 1e-10 * SIZE_B
+FACTOR, REACH = 1.5, 0.03
+
+
+@pytest.fixture
+def fit() -> Fit:
+    """The line through all points."""
+    quality = Quality(
+        points=4,
+        median_relative_error=0.0,
+        p95_relative_error=0.0,
+        max_relative_error=0.0,
+        adjusted_r2=1.0,
+        leave_one_out_median=0.1,
+        leave_one_out_p95=0.2,
+        prediction_factor=FACTOR,
+    )
+    line = one_regime(Parameter(value=1e-6, unit="s"), Parameter(value=1e-10, unit="s/B"))
+    return Fit(model="hockney", regimes=line, parameters={}, quality=quality)
+
+
+def series(last_cache_B: float | None = None) -> Series:
+    """Every time with an interval of ±3 %, of several launches."""
+    low_s, high_s = TIME_S / math.exp(REACH), TIME_S * math.exp(REACH)
+    return Series({}, SIZE_B, TIME_S, low_s, high_s, freedom=np.full(4, 8.0), last_cache_B=last_cache_B)
+
+
+def reach(fit: Fit, size_B: float, measured: Series | None) -> float:
+    bounds = interval(fit, size_B, measured)
+    assert bounds is not None
+    low_s, high_s = map(float, bounds)
+    assert high_s * low_s == pytest.approx((1e-6 + 1e-10 * size_B) ** 2), "as far below as above"
+    return math.log(high_s / low_s) / 2
+
+
+def test_where_launches_measured_it_is_theirs_and_the_drift_of_both_campaigns(fit: Fit) -> None:
+    for size_B in SIZE_B:
+        assert reach(fit, size_B, series()) == pytest.approx(
+            math.sqrt(2) * math.hypot(REACH, 1.96 * 0.025), rel=1e-3
+        )
+
+
+def test_between_two_sizes_it_is_wider_and_beyond_them_that_of_sizes_left_out(fit: Fit) -> None:
+    middle = reach(fit, 32.0, series())
+    assert reach(fit, 2.0, series()) < reach(fit, 8.0, series()) < middle
+    # Half way the bridge has the whole deviation of a size left out.
+    assert middle == pytest.approx(math.hypot(reach(fit, 1.0, series()), math.log(FACTOR)), rel=1e-3)
+    assert reach(fit, 16.0 * MIB, series()) == pytest.approx(math.log(FACTOR))
+    assert reach(fit, 32.0, None) == pytest.approx(math.log(FACTOR))
+
+
+def test_large_messages_drift_with_the_share_of_the_last_cache_that_they_fill(fit: Fit) -> None:
+    # 4 buffers of 4 MiB are half of 32 MiB, of 64 B next to nothing; more than all of it is all of it.
+    assert drift(4 * MIB, 32 * MIB) == pytest.approx(math.hypot(0.025, 0.25 / 2))
+    assert drift([64, 2**30], 32 * MIB) == pytest.approx([0.025, math.hypot(0.025, 0.25)], rel=1e-4)
+    assert drift(4 * MIB, None) == 0.025
+    expected = math.sqrt(2) * math.hypot(REACH, 1.96 * float(drift(4 * MIB, 32 * MIB)))
+    assert reach(fit, 4.0 * MIB, series(32 * MIB)) == pytest.approx(expected, rel=1e-3)
+    beyond = math.sqrt(2) * 1.96 * 0.25
+    assert reach(fit, 64.0 * MIB, series(32 * MIB)) == pytest.approx(
+        math.hypot(math.log(FACTOR), beyond), rel=1e-3
+    )
+    assert reach(fit, 1.0, series(32 * MIB)) == pytest.approx(reach(fit, 1.0, series()))
