@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.campaign.fake_campaign import Silent, fake_launch
 
 from hockney.campaign import collectives
 from hockney.campaign.launch import Described, Launch
@@ -20,8 +21,6 @@ from hockney.errors import RequestError
 from hockney.records import table
 from hockney.records.answers import Candidate, Hello
 from hockney.records.folder import Campaign
-
-from .test_measure import Silent, fake_launch
 
 GOOD = ["default", "binomial", "pipeline", "lib:linear"]
 

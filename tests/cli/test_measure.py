@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.campaign.test_measure import fake_launch
+from tests.campaign.fake_campaign import fake_launch
 from tests.command_line import campaign_answer, run_hockney
 
 from hockney.cli import measure
