@@ -240,7 +240,7 @@ def test_killed_at_any_instant_it_loses_at_most_the_point_in_flight(tmp_path: Pa
     script.write_text(
         "import sys\nfrom pathlib import Path\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "from test_measure import fake_launch, measured, plan\n"
+        "from fake_campaign import fake_launch, measured, plan\n"
         f"measured(Path({str(tmp_path / 'c')!r}), plan(sizes_B=list(range(300))), fake_launch('good'))\n"
     )
     with subprocess.Popen([sys.executable, str(script)]) as process:
