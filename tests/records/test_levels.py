@@ -114,3 +114,12 @@ def test_without_references_there_is_no_level() -> None:
 def test_few_references_are_one_level() -> None:
     (level,) = find_levels([1e-6, 1.01e-6, 3e-6], [1e-8] * 3)
     assert level.share == 1
+
+
+def test_equal_references_end_in_levels() -> None:
+    """A coarse clock: four slow references are too few, and no cut lies between the equal ones beside them."""
+    times_s = [1e-6] * 20 + [1.5e-6] * 4 + [1e-6] * 20
+    (level,) = find_levels(times_s, [0.0] * len(times_s))
+    assert level.reference_s == pytest.approx(1e-6)
+    quick, slow = find_levels([*times_s, *[1.5e-6] * 5], [0.0] * (len(times_s) + 5))
+    assert (quick.reference_s, slow.reference_s) == pytest.approx((1e-6, 1.5e-6))

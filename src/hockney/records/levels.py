@@ -144,11 +144,14 @@ def _cut(logs: Array) -> float | None:
     valley = _quantile(ordered, below, last, 0.1) - _quantile(ordered, first, below, 0.9)
     is_apart = (distance >= math.log(LEAST_RATIO)) & (distance >= SEPARATION * spread)
     is_apart &= valley >= VALLEY * distance
+    # Between equal references there is nothing to cut: one part would hold them all.
+    is_apart &= ordered[below] > ordered[below - 1]
     if not is_apart.any():
         return None
     gap = np.where(is_apart, ordered[below] - ordered[below - 1], -1.0)
     widest = int(np.argmax(gap))
-    cut = float(ordered[below[widest]] + ordered[below[widest] - 1]) / 2
+    lower, upper = ordered[below[widest] - 1], ordered[below[widest]]
+    cut = max(float(lower + upper) / 2, float(np.nextafter(lower, upper)))
     changes = np.flatnonzero(np.diff(logs > cut))
     steps = np.abs(logs[np.minimum(changes + 2, count - 1)] - logs[np.maximum(changes - 1, 0)])
     return cut if np.mean(steps >= JUMP * distance[widest]) >= JUMPS else None
