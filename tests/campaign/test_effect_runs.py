@@ -10,9 +10,9 @@ from socket import gethostname
 from typing import Any
 
 import pytest
+from tests.campaign.fake_campaign import FAKE, Silent
 
 from hockney.campaign.effects.base import Here, NotMeasurable, Question, Questions, effects
-from hockney.campaign.events import Progress
 from hockney.campaign.launch import Described, Launch
 from hockney.campaign.loop import MOST_FAILURES, Outcome
 from hockney.campaign.measure import run as measure
@@ -22,25 +22,14 @@ from hockney.records.answers import Hello, Timed
 from hockney.records.folder import EFFECTS, LAUNCHES, Campaign
 from hockney.records.record import Record
 
-FAKE = Path(__file__).with_name("fake_runner.py")
 NUMBERS = {"probe": [1, 2, 3], "second": [4, 5]}
 
 
-class Watcher:
-    """Remembers what it is told."""
-
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-        self.progresses: list[Progress] = []
-
-    def progress(self, progress: Progress) -> None:
-        self.progresses.append(progress)
+class Watcher(Silent):
+    """No point is measured."""
 
     def measured(self, record: Record) -> None:
         raise AssertionError(record)
-
-    def warning(self, text: str) -> None:
-        self.warnings.append(text)
 
 
 @pytest.fixture(autouse=True)

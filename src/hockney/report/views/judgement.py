@@ -27,7 +27,7 @@ class Measured:
     launches differ, None where nobody says: then one less than there are launches. `is_students`: its interval is
     Student's with its `freedom`, as that of a point which several launches measured. `launch_error` is the
     relative standard error that is common to all numbers of these launches, which no number of sizes averages
-    away.
+    away. `drift`: how far the machine moves it from campaign to campaign (`hockney.models.base.drift`).
     """
 
     parameter: Parameter
