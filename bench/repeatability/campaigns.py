@@ -9,7 +9,7 @@ import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,17 +21,16 @@ from bench.repeatability.winners import Cell, CollectiveTime, Times
 from hockney.errors import Incomplete, RequestError
 from hockney.machine.build import fitted
 from hockney.machine.file import Entry, load
-from hockney.machine.marks import DISTURBED_SHARE
+from hockney.machine.marks import of_collectives
 from hockney.records import table
 from hockney.records.contents import Contents, read
 from hockney.records.folder import RECORDS, TABLE
 from hockney.records.levels import Level, common, is_same_level
 from hockney.records.record import Record
 from hockney.records.visits import at, settle
+from hockney.schedule.catalogue import signature
 
 LIMIT_S = 3600
-WIDE = 0.10
-"""A point whose interval's half-width is more than this share of it is marked as wide."""
 QUIET, BUSY = "quiet", "busy"
 PINGPONG = "pingpong"
 
@@ -169,34 +168,32 @@ def _entry(entries: Sequence[Entry]) -> Entry:
 
 
 def collective_times(folder: Path, quiet: Sequence[Path] = ()) -> Times:
-    """The completion times of a campaign of collectives on the same ranks.
+    """The completion times of a campaign of collectives on the same ranks, with the marks that a report has.
 
-    A point is marked as disturbed, wide, of a level at which it was not asked for, or, where the campaigns
-    `quiet` are given, of a level that none of them had.
+    Where the campaigns `quiet` are given, points of a level that none of them had are marked, too.
     """
     contents = read(folder)
-    marked = frozenset() if is_level_known(contents, quiet) else frozenset({"another level"})
-    visits = _by_point(contents.records)
-    elsewhere = _by_point(contents.settled.elsewhere)
+    marked = set() if is_level_known(contents, quiet) else {"level of no quiet campaign"}
+    launches: dict[tuple[Cell, str], list[tuple[Record, set[str]]]] = {}
+    for record, time in of_collectives(contents):
+        words = (record.algorithm, record.segment_bytes, record.radix)
+        algorithm = " ".join(str(word) for word in words if word is not None)
+        launches.setdefault(((record.operation, record.bytes), algorithm), []).append((record, time.marks))
     times: dict[Cell, dict[str, CollectiveTime]] = {}
-    for point, launches in _by_point(contents.settled.records).items():
-        cell, algorithm = point
-        marks = marked | marks_of(launches, visits[point])
-        if point in elsewhere:
-            marks |= {"level not met"}
-        times.setdefault(cell, {})[algorithm] = CollectiveTime(*pooled(launches), marks)
+    for (cell, algorithm), of_point in launches.items():
+        records = [record for record, _ in of_point]
+        marks = marked.union(*(marks for _, marks in of_point))
+        times.setdefault(cell, {})[algorithm] = CollectiveTime(
+            *pooled(records), frozenset(marks), _schedule(records[0])
+        )
     return times
 
 
-def _by_point(records: Iterable[Record]) -> dict[tuple[Cell, str], list[Record]]:
-    """Completion times by cell and algorithm, the algorithm with its segment and radix."""
-    by_point: dict[tuple[Cell, str], list[Record]] = {}
-    for record in records:
-        if record.statistic == "completion":
-            words = (record.algorithm, record.segment_bytes, record.radix)
-            algorithm = " ".join(str(word) for word in words if word is not None)
-            by_point.setdefault(((record.operation, record.bytes), algorithm), []).append(record)
-    return by_point
+def _schedule(record: Record) -> int | None:
+    """What algorithms that make the same schedule there have in common; None: not known."""
+    segment_B, radix = record.segment_bytes or 0, record.radix or 0
+    size = {"ranks": record.ranks or 0, "size_B": record.bytes}
+    return signature(record.operation, record.algorithm, **size, segment_B=segment_B, radix=radix)
 
 
 def pooled(launches: Sequence[Record]) -> tuple[float, float | None, float | None]:
@@ -215,17 +212,6 @@ def is_level_known(contents: Contents, quiet: Sequence[Path]) -> bool:
     if not levels or not others:
         return True
     return any(is_same_level(common(levels).reference_s, level.reference_s) for level in others)
-
-
-def marks_of(launches: Sequence[Record], visits: Iterable[Record]) -> frozenset[str]:
-    """What marks a point: the share of disturbed samples in all its visits, and the width of its interval."""
-    shares = [(len(visit.samples), visit.disturbed or 0) for visit in visits]
-    taken, disturbed = (sum(counts) for counts in zip(*shares, strict=True))
-    marks = {"disturbed"} if disturbed > DISTURBED_SHARE * taken else set()
-    time_s, low_s, high_s = pooled(launches)
-    if low_s is None or high_s is None or (high_s - low_s) / 2 > WIDE * time_s:
-        marks.add("wide")
-    return frozenset(marks)
 
 
 def level_words(folder: Path) -> list[Mapping[str, float]]:

@@ -26,12 +26,16 @@ Outcome = Literal["same winner", "equal", "differs", "cannot be told"]
 
 @dataclass(frozen=True)
 class CollectiveTime:
-    """The time of an algorithm in a cell, its 95 % interval (None: unknown), and the marks that warn of it."""
+    """The time of an algorithm in a cell, its 95 % interval (None: unknown), and the marks that warn of it.
+
+    Algorithms with the same `schedule` do the same there; None: not known.
+    """
 
     time_s: float
     low_s: float | None
     high_s: float | None
     marks: frozenset[str] = frozenset()
+    schedule: int | None = None
 
 
 Times = Mapping[Cell, Mapping[str, CollectiveTime]]
@@ -81,12 +85,15 @@ def call(rival: CollectiveTime, winner: CollectiveTime) -> Call:
 def outcome(a: Mapping[str, CollectiveTime], b: Mapping[str, CollectiveTime]) -> Outcome:
     """How the winners of one cell compare in two campaigns, among the algorithms that both measured.
 
-    Different winners are equal if both campaigns call them so, and cannot be told apart if one of them says that.
+    Different winners are equal if both campaigns call them so, or if they make the same schedule, as a chain and
+    a binary tree of two ranks do; they cannot be told apart if one of them says that.
     """
     both = [name for name in a if name in b]
     winner_a, winner_b = (min(both, key=lambda name: times[name].time_s) for times in (a, b))
     if winner_a == winner_b:
         return "same winner"
+    if a[winner_a].schedule is not None and a[winner_a].schedule == a[winner_b].schedule:
+        return "equal"
     calls = {call(a[winner_b], a[winner_a]), call(b[winner_a], b[winner_b])}
     if calls == {"equal"}:
         return "equal"

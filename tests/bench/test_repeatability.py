@@ -14,7 +14,6 @@ from bench.repeatability.campaigns import (
     collective_times,
     conditions,
     folders,
-    marks_of,
     pooled,
     slowed,
 )
@@ -24,6 +23,7 @@ from bench.repeatability.winners import CollectiveTime, Far, call, far_points, o
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Entry, Measurements, Point, save
+from hockney.machine.marks import ELSEWHERE
 from hockney.models.base import Fit, Parameter, Quality, Regime
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
@@ -250,6 +250,13 @@ def test_winners_of_a_cell(a: dict[str, float], b: dict[str, float], expected: s
     assert outcome(*times) == expected
 
 
+def test_algorithms_of_one_schedule_are_equal() -> None:
+    a = {"x": CollectiveTime(1.0, 0.99, 1.01, schedule=7), "y": CollectiveTime(1.2, 1.19, 1.21, schedule=7)}
+    assert outcome(a, {"x": a["y"], "y": a["x"]}) == "equal"
+    unknown = {name: collective(time.time_s) for name, time in a.items()}
+    assert outcome(unknown, {"x": unknown["y"], "y": unknown["x"]}) == "differs"
+
+
 def test_what_one_campaign_cannot_tell_is_not_told() -> None:
     a = {"x": collective(1.0), "y": collective(1.3)}
     b = {"x": collective(1.1, 0.2), "y": collective(1.0, 0.2)}
@@ -311,15 +318,6 @@ def test_launches_are_pooled(record: Callable[..., Record]) -> None:
     launches = [record(3.0, 2.5, 3.1), record(1.0, 0.9, 1.1), record(2.0, 1.9, 3.2)]
     assert pooled(launches) == (2.0, 0.9, 3.2)
     assert pooled([*launches, record(2.0, None, None)])[1:] == (None, None)
-
-
-def test_marks_of_a_point(record: Callable[..., Record]) -> None:
-    narrow, samples = record(1.0, 0.95, 1.05), [1.0] * 100
-    still, disturbed = (record(1.0, 0.9, 1.1, samples=samples, disturbed=count) for count in (0, 11))
-    assert marks_of([narrow], [still, still, disturbed]) == set()
-    assert marks_of([narrow], [still, disturbed]) == {"disturbed"}
-    assert marks_of([record(1.0, 0.8, 1.1)], [still]) == {"wide"}
-    assert marks_of([record(1.0, None, None)], [still]) == {"wide"}
 
 
 FAST_S, SLOW_S = 1e-7, 2e-7
@@ -385,10 +383,10 @@ def test_points_of_another_level_are_marked(tmp_path: Path) -> None:
     slow = stored(tmp_path / "2-busy", visits("bcast", SIZES, SLOW_S))
     both = stored(tmp_path / "4-busy", visits("bcast", SIZES, FAST_S), visits("bcast", [5000], SLOW_S))
     assert {point.marks for cell in collective_times(slow, [quiet]).values() for point in cell.values()} == {
-        frozenset({"another level"})
+        frozenset({"level of no quiet campaign"})
     }
     times = collective_times(both, [quiet])
-    assert times["bcast", 5000]["default"].marks == {"level not met"}
+    assert times["bcast", 5000]["default"].marks == {ELSEWHERE}
     assert times["bcast", SIZES[1]]["default"].marks == frozenset()
     assert {point.marks for cell in collective_times(slow).values() for point in cell.values()} == {frozenset()}
 

@@ -91,11 +91,17 @@ def test_launches_are_not_made_again_for_ever(tmp_path: Path) -> None:
     assert not any("one more is made" in text for text in watcher.warnings), "what is there is not made again"
 
 
-def test_all_levels_need_no_launch_again(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("impatient")
+def test_where_all_levels_are_asked_for_launches_are_made_again_for_each(tmp_path: Path) -> None:
+    """The first of three is twice as slow: the fourth is the third fast one, the fifth waits for the slow one."""
     launch = fake_launch("late", str(tmp_path / "count"), "1")
     campaign, _, watcher = measured(tmp_path / "c", plan(launches=3, level="all"), launch)
-    assert len(campaign.launches()) == 3
-    assert not any("launches" in text for text in watcher.warnings)
+    again = [text for text in watcher.warnings if "fewer than 3 launches" in text]
+    count = len(set(sizes(campaign)))
+    assert again[0].startswith(f"{count} of {count} points were met at a level by fewer than 3")
+    ends = [text.split(": ")[-1] for text in again]
+    assert ends == ["one more is made for them", "their intervals rest on fewer"], "the same words are said once"
+    assert [sizes(campaign, repetition=index) != [] for index in range(6)] == [*[True] * 5, False]
 
 
 def test_only_the_variant_that_missed_the_level_is_launched_again(tmp_path: Path) -> None:

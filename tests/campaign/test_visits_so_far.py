@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.campaign.visits import FAST, KEY, SLOW, at_level, visit
 
 from hockney.campaign.visits_so_far import VisitsSoFar, lacking
+from hockney.records.levels import common
 from hockney.records.record import Record, Wanted
+from hockney.records.visits import levels_of
 
 
 def so_far(*records: Record, wanted: Wanted = "common") -> VisitsSoFar:
@@ -36,7 +40,7 @@ def test_visits_of_other_launches_tell_the_level() -> None:
     slow = [at_level(SLOW, size, 3e-6) for size in (8, 16)]
     seen = so_far(*slow)
     assert seen.counting(KEY, 8) == 1, "the only level there is"
-    seen.know([*slow, *(at_level(FAST, size, 1e-6) for size in (8, 16, 32, 64, 128))])
+    seen.keep_to(common, [*slow, *(at_level(FAST, size, 1e-6) for size in (8, 16, 32, 64, 128))])
     assert (seen.counting(KEY, 8), seen.counting(KEY, 16)) == (0, 0)
     seen.add(at_level(FAST, 8, 1e-6))
     assert seen.counting(KEY, 8) == 1
@@ -49,12 +53,17 @@ def test_points_that_too_few_launches_met_are_lacking() -> None:
         return [visit.model_copy(update={"repetition": index}) for visit in visits]
 
     records = [*launch(0, FAST, 8, 16), *launch(1, FAST, 8, 16), *launch(2, FAST, 8), *launch(2, SLOW, 16)]
-    assert lacking(records, "common", 3) == {(KEY, 16)}
-    assert lacking(records, "common", 2) == set()
-    assert lacking(records, "quietest", 3) == {(KEY, 16)}
-    assert lacking([*records, *launch(3, FAST, 16)], "common", 3) == set()
+    assert lacking(records, "common", 3).points == {(KEY, 16)}
+    assert lacking(records, "common", 2).points == set()
+    assert lacking(records, "quietest", 3).points == {(KEY, 16)}
+    assert lacking([*records, *launch(3, FAST, 16)], "common", 3).points == set()
+    of_all = lacking(records, "all", 3)
+    assert of_all.points == {(KEY, 8), (KEY, 16)}, "two launches met the slow level for neither"
+    (levels,) = levels_of(records).values()
+    assert of_all.level(levels) is levels[1]
+    assert of_all.level([levels[0], replace(levels[1], share=0.05)]) is None, "no level that is rare"
     without = [record.model_copy(update={"reference_s": [], "reference_iqr_s": []}) for record in records]
-    assert lacking(without, "common", 3) == set(), "one level"
+    assert lacking(without, "common", 3).points == lacking(without, "all", 3).points == set(), "one level"
 
 
 def test_modes_that_no_reference_sees_are_told() -> None:

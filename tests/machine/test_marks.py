@@ -12,12 +12,12 @@ from tests.machine.test_reservations import bcast, timed
 
 from hockney.machine.build import build
 from hockney.machine.file import Entry, Measurements, Point
-from hockney.machine.marks import DISTURBED, ELSEWHERE, WIDE, marked, marks_of
+from hockney.machine.marks import BUSY, DISTURBED, ELSEWHERE, WIDE, marked, marks_of
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.records.contents import Contents
 from hockney.records.effect_record import EffectRecord
-from hockney.records.record import Record
+from hockney.records.record import Causes, Record
 from hockney.records.visits import Settled
 
 TIME_S = 2e-6
@@ -28,7 +28,7 @@ DOUBTS = [({}, set()), ({"disturbed": 6}, {DISTURBED}), ({"low": 0.8 * TIME_S, "
 
 def contents(*records: Record, elsewhere: tuple[Record, ...] = (), **more: Any) -> Contents:
     settled = Settled([*records, *elsewhere], [*elsewhere])
-    return Contents(Path("c"), pd.DataFrame(), settled=settled, **more)
+    return Contents(Path("c"), pd.DataFrame(), settled.records, settled=settled, **more)
 
 
 def entry(*points: Point, **overheads: list[Point]) -> Entry:
@@ -93,6 +93,20 @@ def test_points_of_another_level_are_marked() -> None:
 def test_launches_of_a_collective_are_one_point_with_the_marks_of_all() -> None:
     launches = completion(), completion(repetition=1, disturbed=6), completion(repetition=2, high=3 * TIME_S)
     assert [marks for _, marks in marks_of([], contents(*launches))] == [{DISTURBED, WIDE}]
+
+
+@pytest.mark.parametrize(("waited_s", "marks"), [((0.5e-3, 2.4e-3), set()), ((0.5e-3, 2.6e-3), {BUSY})])
+def test_a_collective_whose_ranks_waited_for_their_processors_is_marked(
+    waited_s: tuple[float, float], marks: set[str]
+) -> None:
+    """Two visits of 40 and 20 ms in a launch of 60 ms: 5 % are 3 ms, though the second alone waited for 12 %."""
+    visits = [
+        completion(visit=f"v{number}", causes=Causes(span_s=span_s, waited_s=waited))
+        for number, (span_s, waited) in enumerate(zip((40e-3, 20e-3), waited_s, strict=True))
+    ]
+    undisturbed = completion(repetition=1, causes=Causes(span_s=1e-3, waited_s=0.0))
+    read = Contents(Path("c"), pd.DataFrame(), [*visits, undisturbed], Settled([visits[0], undisturbed]))
+    assert [of for _, of in marks_of([], read)] == [marks]
 
 
 def test_the_sentence_counts_points_and_each_mark() -> None:

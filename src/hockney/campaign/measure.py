@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import count
 
@@ -16,7 +16,7 @@ from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Outcome, Request, Running, Subject, require_same_mpi
 from hockney.campaign.pairs import choose
 from hockney.campaign.plan import Plan
-from hockney.campaign.visits_so_far import lacking, settled_times
+from hockney.campaign.visits_so_far import Lacking, lacking, settled_times
 from hockney.campaign.work import NextPoint, Pace, Work
 from hockney.records.answers import Measurement
 from hockney.records.causes import with_causes
@@ -109,48 +109,51 @@ def _measure_points(
 
 def _due(
     loop: Loop, plan: Plan, records: Sequence[Record], launches: Sequence[Launch], index: int
-) -> list[tuple[Launch, set[tuple[Key, int]] | None]]:
-    """The launches to be made of that index, with the only points to be visited (None: all).
+) -> list[tuple[Launch, Lacking | None]]:
+    """The launches to be made of that index, with what alone is to be visited (None: all).
 
     First those planned. What differs from launch to launch is known of a level from the launches that met it: a
     variant is launched again for points that too few did, up to `MOST_FURTHER` times.
     """
     if index < plan.launches:
         return [(launch, None) for launch in launches]
-    if plan.launches == 1 or plan.level == "all":
+    if plan.launches == 1:
         return []
-    missing: dict[str, set[tuple[Key, int]]] = {}
+    missing: dict[str, Lacking] = {}
     for variant in dict.fromkeys(launch.variant for launch in launches):
         of_variant = [record for record in records if record.variant == variant]
         before = [record for record in of_variant if record.repetition < index]
         missing[variant] = lacking(before, plan.level, plan.launches)
-        if not missing[variant] or any(record.repetition == index for record in of_variant):
+        if not missing[variant].points or any(record.repetition == index for record in of_variant):
             continue  # begun before: said before
         can_be, has_time = index < plan.launches + MOST_FURTHER, loop.left_s() > 0
         count = len({(key_of(record), record.bytes) for record in of_variant})
+        level = "a level" if plan.level == "all" else f"the level asked for ({plan.level})"
         what_follows = "their intervals rest on fewer"
         if can_be:
             what_follows = "one more is made for them" if has_time else "--resume makes one more for them"
         loop.warn(
-            f"{len(missing[variant])} of {count} points were met at the level asked for ({plan.level}) by fewer "
+            f"{len(missing[variant].points)} of {count} points were met at {level} by fewer "
             f"than {plan.launches} launches of {variant}: {what_follows}"
         )
         if not (can_be and has_time):
-            missing[variant] = set()
+            missing[variant] = replace(missing[variant], points=set())
     alone = {launch.only for launch in launches if launch.only is not None}
     due = [(launch, _of_launch(missing[launch.variant], launch, alone)) for launch in launches]
-    return [(launch, points) for launch, points in due if points]
+    return [(launch, lacking) for launch, lacking in due if lacking.points]
 
 
-def _of_launch(points: set[tuple[Key, int]], launch: Launch, alone: set[tuple[str, str]]) -> set[tuple[Key, int]]:
-    """Those of the points that such a launch measures; `alone`: algorithms that have launches of their own."""
+def _of_launch(lacking: Lacking, launch: Launch, alone: set[tuple[str, str]]) -> Lacking:
+    """What such a launch measures of it; `alone`: algorithms that have launches of their own."""
     algorithms = {
         point: (point[0].operation, point[0].algorithm) if isinstance(point[0], CollectiveKey) else None
-        for point in points
+        for point in lacking.points
     }
     if launch.only is not None:
-        return {point for point in points if algorithms[point] == launch.only}
-    return {point for point in points if algorithms[point] not in alone}
+        points = {point for point in lacking.points if algorithms[point] == launch.only}
+    else:
+        points = {point for point in lacking.points if algorithms[point] not in alone}
+    return replace(lacking, points=points)
 
 
 def _say_elsewhere(loop: Loop, plan: Plan, records: Sequence[Record]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
 
 from hockney.records.keys import Key, key_of
 from hockney.records.levels import Level
@@ -12,6 +13,7 @@ from hockney.records.record import Record, Wanted
 from hockney.records.visits import (
     CHOICES,
     Choice,
+    Levels,
     Ranks,
     Settled,
     Spread,
@@ -32,21 +34,58 @@ DISAGREEMENT = 1.15
 """Ratio of the times of two visits of a point at one level above which they disagree."""
 
 
+@dataclass(frozen=True)
+class Lacking:
+    """Points that too few launches met at a level."""
+
+    level: Choice
+    points: Set[tuple[Key, int]]
+
+
 def settled_times(records: Iterable[Record], wanted: Wanted) -> Settled:
     """What the visits of points come to at the level asked for, as all launches together tell the levels."""
     times = [record for record in records if record.statistic in ("one_way", "completion")]
     return settle(times, levels_of(times), CHOICES[wanted])
 
 
-def lacking(records: Iterable[Record], wanted: Wanted, launches: int) -> set[tuple[Key, int]]:
-    """Points that fewer launches than that met at the level asked for, because some met them at another.
+def lacking(records: Iterable[Record], wanted: Wanted, launches: int) -> Lacking:
+    """What fewer launches than that met at the level asked for, because some met it at another.
 
-    A launch that the machine spent at a single level knows no other: the levels are those of all launches.
+    A launch that the machine spent at a single level knows no other: the levels are those of all launches. Where
+    all levels are asked for, those that hold `OFTEN` of the time, it is the one that most points lack.
     """
-    settled = settled_times(records, wanted)
+    times = [record for record in records if record.statistic in ("one_way", "completion")]
+    levels = levels_of(times)
+    choices = [CHOICES[wanted]]
+    if wanted == "all":
+        choices = [_often(place) for place in range(max(map(len, levels.values()), default=1))]
+    return max((Lacking(choice, _lack(times, levels, choice, launches)) for choice in choices), key=_count)
+
+
+def _count(lacking: Lacking) -> int:
+    return len(lacking.points)
+
+
+def _often(place: int) -> Choice:
+    """The level at that place, if it holds `OFTEN` of the time."""
+
+    def choose(levels: Sequence[Level]) -> Level | None:
+        level = at(place)(levels)
+        return level if level is not None and level.share >= OFTEN else None
+
+    return choose
+
+
+def _lack(times: Sequence[Record], levels: Levels, choice: Choice, launches: int) -> set[tuple[Key, int]]:
+    settled = settle(times, levels, choice)
     elsewhere = set(map(id, settled.elsewhere))
     met = Counter((key_of(record), record.bytes) for record in settled.records if id(record) not in elsewhere)
-    missed = {(key_of(record), record.bytes) for record in (*settled.elsewhere, *settled.left_out)}
+    missed = {
+        (key_of(record), record.bytes)
+        for record in (*settled.elsewhere, *settled.left_out)
+        # Ranks that have no such level lack nothing of it.
+        if choice(levels[ranks_of(record)]) is not None
+    }
     return {point for point in missed if met[point] < launches}
 
 
@@ -59,7 +98,7 @@ class VisitsSoFar:
     def __init__(self, wanted: Wanted) -> None:
         self.done: dict[Key, dict[int, Record]] = {}
         self.levels: dict[Ranks, list[Level]] = {}
-        self._wanted = wanted
+        self._counts_all = wanted == "all"
         self._choice: Choice = CHOICES[wanted]
         self._others: list[Record] = []
         self._in_order: list[Record] = []
@@ -71,8 +110,9 @@ class VisitsSoFar:
         # The time of each visit, by its identity, at the level asked for; none where it was at another.
         self._times_s: dict[int, list[float]] = {}
 
-    def know(self, others: Iterable[Record]) -> None:
-        """Let visits of other launches help to tell the levels."""
+    def keep_to(self, level: Choice, others: Iterable[Record]) -> None:
+        """Let visits count at that level only; those of other launches help to tell the levels."""
+        self._choice, self._counts_all = level, False
         own = set(map(id, self._in_order))
         self._others = [record for record in others if id(record) not in own]
         self._references += sum(len(record.reference_s) for record in self._others)
@@ -92,9 +132,9 @@ class VisitsSoFar:
         """How many visits of a point count: those that met the level asked for, or of all levels the rarest."""
         visits = self._of(key, size_B)
         met = len(self.met_s(key, size_B))
-        if self._wanted == "all" and visits:
+        if self._counts_all and visits:
             levels = self.levels.get(ranks_of(visits[0]), ())
-            often = [at(place) for place, level in enumerate(levels) if level.share >= OFTEN]
+            often = [choice for choice in map(_often, range(len(levels))) if choice(levels) is not None]
             return min((len(visit_times(visits, self.levels, to)) for to in often), default=met)
         return met
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from hockney.campaign.events import Progress
 from hockney.campaign.plan import Plan
 from hockney.campaign.sizes import ladder, refine, spread
-from hockney.campaign.visits_so_far import VisitsSoFar
+from hockney.campaign.visits_so_far import Lacking, VisitsSoFar
 from hockney.records.keys import CollectiveKey, Key, key_of, sizes_are_blocks, stored_key
 from hockney.records.record import Record
 
@@ -125,10 +125,10 @@ class Work:
         """Leave out a point that cannot be measured; this is no failure."""
         self.failed.add((key, size_B))
 
-    def keep_to(self, points: Set[tuple[Key, int]], records: Iterable[Record]) -> None:
-        """Visit these points only; `records` of all launches tell the levels."""
-        self.only = points
-        self.so_far.know(records)
+    def keep_to(self, lacking: Lacking, records: Iterable[Record]) -> None:
+        """Visit only what is lacking, at its level; `records` of all launches tell the levels."""
+        self.only = lacking.points
+        self.so_far.keep_to(lacking.level, records)
 
     def _is_left_out(self, point: tuple[Key, int]) -> bool:
         return point in self.failed or (self.only is not None and point not in self.only)

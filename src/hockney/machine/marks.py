@@ -1,7 +1,8 @@
-"""Measured times of every kind, and what marks one: another level, disturbed samples, a wide interval."""
+"""Measured times of every kind, and what marks one: another level, other work, disturbances, a wide interval."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -9,7 +10,7 @@ from operator import attrgetter
 from hockney.machine.file import Entry, Point
 from hockney.machine.select import title
 from hockney.records.answers import Answer, Timed
-from hockney.records.columns import POINT
+from hockney.records.columns import POINT, VISITED
 from hockney.records.contents import Contents
 from hockney.records.record import Record
 from hockney.units import format_bytes
@@ -18,21 +19,31 @@ DISTURBED_SHARE = 0.05
 """Share of samples set aside above which a reader is warned, and a time is marked."""
 UNCERTAIN = 0.1
 """Half the width of an interval, as a share of its time, above which a reader is warned, and a time is marked."""
+WAITED = 0.05
+"""Share of its time that a rank waited for its processor above which a collective's time is marked.
 
-ELSEWHERE, DISTURBED, WIDE = "another level", "disturbed", "wide"
+Between two ranks, samples during which one waits are set aside. A collective waits for the slowest of all its
+ranks, so that hardly a sample may be left without.
+"""
+
+ELSEWHERE, BUSY, DISTURBED, WIDE = "another level", "busy", "disturbed", "wide"
 MARKS: Mapping[str, str] = {
     ELSEWHERE: "of another level of the machine than the rest",
+    BUSY: f"beside other work (a rank waited for its processor for more than {100 * WAITED:g} % of the time)",
     DISTURBED: f"disturbed (more than {100 * DISTURBED_SHARE:g} % of the samples)",
     WIDE: f"wide (more than ±{100 * UNCERTAIN:g} %)",
 }
 """What marks a time, in the order in which marks are named, and what each means."""
 
-_same_point = attrgetter(*POINT)
+_same_point, _same_launch = attrgetter(*POINT), attrgetter(*VISITED)
 
 
 @dataclass(frozen=True)
 class MeasuredTime:
-    """A measured time in seconds with its 95 % interval (None: none), and `where` it was measured in words."""
+    """A measured time in seconds with its 95 % interval (None: none), and `where` it was measured in words.
+
+    `waited`: the share of the time that the rank which waited longest for its processor did so.
+    """
 
     where: str
     time_s: float
@@ -41,6 +52,7 @@ class MeasuredTime:
     samples: int
     disturbed: int
     is_elsewhere: bool = False
+    waited: float = 0.0
 
     @property
     def half_width(self) -> float:
@@ -54,6 +66,7 @@ class MeasuredTime:
         """What a reader must know of it before trusting it, of `MARKS`."""
         is_marked = {
             ELSEWHERE: self.is_elsewhere,
+            BUSY: self.waited > WAITED,
             DISTURBED: self.disturbed > DISTURBED_SHARE * self.samples,
             WIDE: self.half_width > UNCERTAIN,
         }
@@ -85,6 +98,12 @@ def of_point(point: Point, where: str) -> MeasuredTime:
 def of_collectives(contents: Contents) -> Iterator[tuple[Record, MeasuredTime]]:
     """The completion times of collectives, one a launch, with their records."""
     elsewhere = set(map(id, contents.settled.elsewhere))
+    waited_s: defaultdict[object, float] = defaultdict(float)
+    span_s: defaultdict[object, float] = defaultdict(float)
+    for visit in contents.records:
+        if visit.statistic == "completion" and visit.causes is not None and visit.causes.waited_s is not None:
+            waited_s[_same_launch(visit)] += visit.causes.waited_s
+            span_s[_same_launch(visit)] += visit.causes.span_s
     for record in contents.settled.records:
         if record.statistic == "completion":
             yield (
@@ -97,6 +116,7 @@ def of_collectives(contents: Contents) -> Iterator[tuple[Record, MeasuredTime]]:
                     len(record.samples),
                     record.disturbed or 0,
                     id(record) in elsewhere,
+                    waited_s[_same_launch(record)] / (span_s[_same_launch(record)] or 1.0),
                 ),
             )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hockney import _core
-from hockney._core import Algorithm, Problem, Schedule
+from hockney._core import Algorithm, Problem, Schedule, Step
 from hockney.errors import RequestError
 from hockney.records.keys import COLLECTIVES, ELEMENT_B
 from hockney.registry import did_you_mean
@@ -16,6 +16,8 @@ MOST_TRAFFIC_B = 2**57
 """The largest vector times ranks: algorithms move at most log₂ P (30) times that, and sums have 63 bits."""
 MOST_SHOWN_STEPS = 2**20
 """Steps of all ranks together that are worth printing."""
+MOST_COMPARED_STEPS = 2**8
+"""Steps of all ranks together up to which schedules are compared: those of small problems are alike."""
 PROBED = range(2, 33)
 """Rank counts by which `rank_counts` tells what an algorithm is defined for."""
 
@@ -132,6 +134,29 @@ def ask(
     if reason := _core.refusal(collective, name, problem):
         raise RequestError(reason, "`hockney schedule list` shows what each algorithm is defined for")
     return ScheduleRequest(algorithm, problem, size_B, segment_B)
+
+
+def signature(
+    collective: str, name: str, *, ranks: int, size_B: int, segment_B: int = 0, radix: int = 0
+) -> int | None:
+    """A number that algorithms have in common where they make the same schedule: what differs then is noise.
+
+    On two ranks a chain, a binary tree and a linear broadcast are one message. None where the algorithm is none
+    of the core's, refuses the problem, or has more than `MOST_COMPARED_STEPS` steps.
+    """
+    try:
+        request = ask(collective, name, ranks=ranks, size_B=size_B, segment_B=segment_B, radix=radix)
+    except RequestError:
+        return None
+    if _core.count_steps(collective, name, request.problem, MOST_COMPARED_STEPS) > MOST_COMPARED_STEPS:
+        return None
+    return hash(tuple(tuple(map(_what, rank.steps)) for rank in request.generate()))
+
+
+def _what(step: Step) -> tuple[object, ...]:
+    """All of a step but its tag, a name."""
+    regions = ((region.memory.value, region.offset_B, region.length_B) for region in (step.source, step.target))
+    return (step.kind.value, step.peer, *regions, *step.after)
 
 
 def rank_counts(algorithm: Algorithm) -> str:

@@ -56,6 +56,15 @@ def test_the_fastest_its_ties_and_the_penalty() -> None:
     assert total.worst == pytest.approx(2.0)
 
 
+def test_algorithms_of_one_schedule_are_not_told_apart() -> None:
+    """On two ranks a linear broadcast and a binomial tree are one message; another program's may be two."""
+    ours = frame().assign(ranks=2, source="hockney")
+    (choice,) = choices(points(ours, "bcast"))
+    assert (choice.best, choice.ties) == ("binomial", ("chain", "linear"))
+    (choice,) = choices(points(ours.assign(source="osu"), "bcast"))
+    assert choice.ties == ("chain",)
+
+
 def with_default(time_us: float, low_us: float | None = None, high_us: float | None = None) -> pd.DataFrame:
     """The default with that time; without an interval nothing has one."""
     changed = frame()

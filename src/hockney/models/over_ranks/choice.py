@@ -16,7 +16,8 @@ UNKNOWN = 0.1
 """Half the width, as a share, that the interval of a time gets where the table has none for it."""
 CRITERION = (
     "An algorithm, the default among them, is called faster than another only where their 95 % intervals do not "
-    "overlap and their times differ by more than 2 %. A time without an interval is taken as ±10 %."
+    "overlap and their times differ by more than 2 %. A time without an interval is taken as ±10 %. Algorithms "
+    "that make the same schedule, as a chain and a binary tree of two ranks do, are not told apart."
 )
 """`TIE` and `UNKNOWN` in words."""
 
@@ -57,6 +58,7 @@ def choices(points: pd.DataFrame) -> list[AlgorithmChoice]:
 
     `points` as `points.points` makes them; ranks that are unknown are 0.
     """
+    schedules = points["schedule"].tolist()
     known = points.assign(ranks=points["ranks"].fillna(0).astype(int))
     time_s, low_s, high_s = (known[name].to_numpy(np.float64) for name in ("time_s", "low_s", "high_s"))
     bare = low_s >= high_s
@@ -72,6 +74,8 @@ def choices(points: pd.DataFrame) -> list[AlgorithmChoice]:
             continue
         best = ordered[0]
         near = (time_s[ordered] <= time_s[best] * (1 + TIE)) | (low_s[ordered] <= high_s[best])
+        if schedules[best] is not None:
+            near |= np.array([schedules[row] == schedules[best] for row in ordered])
         result.append(
             AlgorithmChoice(
                 configuration,

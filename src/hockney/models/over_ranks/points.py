@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from hockney.records import columns
 from hockney.records.keys import COLLECTIVES
 from hockney.records.series import default_statistic
+from hockney.schedule.catalogue import signature
 
+OURS = "hockney"
+"""The source of what this program measured."""
 _ALIKE = ("source", "operation", "pairs", "window")
 """Columns in which points of one collective do not differ; the measuring programs count alike."""
 CONFIGURATION = tuple(
@@ -36,11 +39,12 @@ def collectives_in(frame: pd.DataFrame) -> list[str]:
 
 
 def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataFrame:
-    """Columns of `HELD`, `time_s`, `low_s`, `high_s`, `label`; sorted by ranks and size.
+    """Columns of `HELD`, `time_s`, `low_s`, `high_s`, `label`, `schedule`; sorted by ranks and size.
 
     Repetitions are pooled: the median, and the hull of their intervals and values. `statistic` empty: the one
     that says most (completion, then the slowest rank, then the mean). `label` names the algorithm with its
-    segment and radix. RequestError where the table has no such operation.
+    segment and radix, `schedule` is the same for algorithms of this program that make the same schedule there
+    (`hockney.schedule.catalogue.signature`; None: unknown). RequestError where the table has no such operation.
     """
     chosen = statistic or default_statistic(frame, operation)
     rows = frame[(frame["operation"] == operation) & (frame["statistic"] == chosen)].copy()
@@ -57,7 +61,19 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> pd.DataF
             pooled["algorithm"], pooled["segment_bytes"], pooled["radix"], strict=True
         )
     ]
+    # Another program's algorithm of that name may be another.
+    is_ours = bool((rows["source"] == OURS).all()) if "source" in rows.columns else False
+    pooled["schedule"] = _schedules(operation, pooled) if is_ours else None
     return pooled.sort_values(["ranks", "bytes", "label"], ignore_index=True)
+
+
+def _schedules(operation: str, pooled: pd.DataFrame) -> list[int | None]:
+    names = ["algorithm", "ranks", "bytes", "segment_bytes", "radix"]
+    return [
+        signature(operation, str(algorithm), ranks=ranks, size_B=size_B, segment_B=segment_B, radix=radix)
+        for algorithm, *counts in pooled[names].fillna(0).itertuples(index=False)
+        for ranks, size_B, segment_B, radix in [map(int, counts)]
+    ]
 
 
 @dataclass(frozen=True)
