@@ -233,7 +233,7 @@ def test_two_launches_a_side_are_not_judged_and_the_summary_says_so_once() -> No
     assert (diff.judged, diff.of("differs")) == (0, [])
     text = summary(diff)
     assert text.count("launches a side: B has 2 launches\n") == 1
-    assert "hockney measure -o CAMPAIGN --launches 3" in text
+    assert "hockney measure -o CAMPAIGN --launches 3 --level all" in text
     assert "expected to be false" not in text
 
 

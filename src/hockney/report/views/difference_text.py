@@ -113,7 +113,7 @@ def _few_launches(diff: Difference) -> str:
         few += [f"{letter} has {' or '.join(words)}"] if words else []
     return (
         f"{len(unjudged)} not judged, for that takes {LEAST_LAUNCHES} launches a side: {', '.join(few)}\n"
-        f"  measure again: `hockney measure -o CAMPAIGN --launches {LEAST_LAUNCHES} …`, then "
+        f"  measure again: `hockney measure -o CAMPAIGN --launches {LEAST_LAUNCHES} --level all …`, then "
         "`hockney fit CAMPAIGN`"
     )
 
