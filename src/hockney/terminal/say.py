@@ -20,8 +20,8 @@ from rich.text import Text
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
-PIPE_WIDTH = 160
-"""Columns of a wide table where no terminal says how many there are."""
+WIDEST = 10_000
+"""Columns that a table may take in a pipe or a file, where no terminal says how many there are."""
 
 Part = str | tuple[str, str]
 """A text, or a text and its style."""
@@ -34,9 +34,16 @@ def line(*parts: Part) -> None:
     out.print(Text.assemble(*parts), soft_wrap=True)
 
 
-def table(shown: Table, *, wide: bool = False) -> None:
-    """A table of a result; one that is `wide` does not fold in a pipe."""
-    out.print(shown, width=PIPE_WIDTH if wide and not out.is_terminal else None)
+def table(shown: Table) -> None:
+    """A table of a result: its cells fold on a terminal, and each row is one line in a pipe or a file."""
+    for column in shown.columns:
+        column.overflow = "fold"
+    console = (
+        out
+        if out.is_terminal
+        else Console(file=out.file, width=WIDEST, highlight=False, markup=False, emoji=False)
+    )
+    console.print(shown)
 
 
 def json(data: object) -> None:
