@@ -33,7 +33,7 @@ app = _typer(
     "4 interrupted or partly done (resume possible), 70 a defect of ours.",
 )
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
 
 
 def group(name: str, *, help: str, places: tuple[str, ...] = ()) -> typer.Typer:  # noqa: A002 - typer's own word
