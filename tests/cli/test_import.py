@@ -49,7 +49,9 @@ def test_text(tmp_path: Path) -> None:
     assert "one-sided" in err
 
 
-@pytest.mark.parametrize(("name", "verb"), [("osu_latency_5.txt", "fit"), ("osu_allreduce_7.4_full.txt", "report")])
+@pytest.mark.parametrize(
+    ("name", "verb"), [("osu_latency_5.txt", "fit"), ("osu_allreduce_7.4_full.txt", "report")]
+)
 def test_the_next_step_works(tmp_path: Path, name: str, verb: str) -> None:
     folder = tmp_path / "c"
     _, out, _ = run(DATA / name, "-o", folder)

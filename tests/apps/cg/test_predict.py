@@ -152,6 +152,18 @@ def test_a_box_of_another_size_is_warned_about(run: Run, tmp_path: Path) -> None
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1)])
     made = asked(run, "jacobi", "--cells", "480", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
     assert any("caches" in text for text in made["warnings"])
+    assert [made["low_s"], made["high_s"]] == [None, None]
+
+
+def test_what_a_cell_may_take_beyond_the_runs_is_in_the_interval(run: Run, tmp_path: Path) -> None:
+    """Runs of one rank on a node say nothing of four on one: each cell may take 2 ns, or four times as long."""
+    runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1)])
+    words = ("jacobi", "--cells", "76", "--grid", "4x1x1", "--machine", MACHINE, "--system", "orfeo-epyc")
+    made = asked(run, *words, "--mapping", "core", "--runs", runs)
+    known = asked(run, *words, "--mapping", "core", "--cell-time", "2ns")
+    assert made["time_s"] == pytest.approx(known["time_s"])
+    assert made["low_s"] == pytest.approx(known["low_s"])
+    assert made["high_s"] == pytest.approx(known["high_s"] + 3 * made["compute_s"])
 
 
 def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
