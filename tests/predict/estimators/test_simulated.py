@@ -76,6 +76,32 @@ def test_points_among_training_are_covered_as_claimed(table: pd.DataFrame, syste
     assert np.median(made.high_s / made.low_s) < np.exp(2 * 6 * NOISE)
 
 
+WAITS = "bcast linear: messages above 8192 B wait for their receiver"
+HELD = "senders of messages above 8192 B wait until they are out"
+STEP = "the network costs more from 30 ranks on"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("protocols", "expected"),
+    [
+        ({}, {HELD}),
+        ({"held_above_B": np.inf}, set()),
+        ({"rendezvous_above_B": {"bcast linear": 8192.0}}, {HELD, WAITS}),
+        ({"step_from": 30.0}, {HELD, STEP}),
+    ],
+    ids=["held", "buffered", "rendezvous", "a step"],
+)
+def test_the_protocol_that_made_the_times_is_chosen(
+    simulated_table: Table, system: System, protocols: dict[str, Any], expected: set[str]
+) -> None:
+    seen = simulated_table(
+        ranks=(4, 8, 12, 20, 24, 28, 30), sizes=(64, 1024, 16384, 65536), noise=0.01, protocols=protocols
+    )
+    notes = simulated(training(seen, system)).predict(asked(seen.head(1))).note or []
+    assert {note for note in notes if note in (WAITS, HELD, STEP)} == expected
+
+
 def ping_pongs(simulated_table: Table) -> pd.DataFrame:
     """Half of what a broadcast among two takes is not asked: it is one message, one way."""
     near = simulated_table(algorithms=["linear"], ranks=(2,), mappings=["core"], sizes=(8, 128, 1024, 16384))
