@@ -86,7 +86,9 @@ def test_sizes_are_read(text: str, size: int) -> None:
     assert parse_bytes(text) == size
 
 
-@pytest.mark.parametrize("text", ["1e308TiB", "", "-8", "KiB", "8 furlongs", "0.3", "64KB", "1e3.5", "nan"])
+@pytest.mark.parametrize(
+    "text", ["1e308TiB", "", "-8", "KiB", "8 furlongs", "0.3", "64KB", "64K", "1e3.5", "nan"]
+)
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(RequestError):
         parse_bytes(text)

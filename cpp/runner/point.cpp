@@ -38,6 +38,7 @@ void add_summary(JsonObject& record, const Summary& summary, const std::vector<S
     record.add("median_s", summary.median_s).add("low_s", summary.low_s).add("high_s", summary.high_s);
     record.raw("quantiles_s", quantiles.str());
     record.add("samples_s", samples_s).add("disturbed_at", summary.disturbed);
+    record.add("disturbed_but_counted", summary.disturbed_but_counted);
 }
 
 JsonObject memory_refusal(double needed_B) {

@@ -222,6 +222,9 @@ Summary summarise(const std::vector<Sample>& samples, Disturbance disturbance) {
     }
     const std::vector<double> sorted = sorted_values(values);
     summary.used = static_cast<long>(sorted.size());
+    if (summary.disturbed.empty())
+        summary.disturbed_but_counted =
+            std::count_if(samples.begin(), samples.end(), [](const Sample& s) { return s.preempted; });
     const MedianInterval interval = median_interval(values);
     summary.median_s = interval.median_s;
     summary.low_s = interval.low_s;

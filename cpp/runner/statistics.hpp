@@ -15,6 +15,7 @@ struct Summary {
     std::vector<double> quantiles_s;             // at quantile_levels, of the undisturbed samples
     std::vector<long> disturbed;                 // indices of the samples set aside
     long used = 0;                               // samples behind the median
+    long disturbed_but_counted = 0;              // of these, because too few others are left
 };
 
 struct MedianInterval {

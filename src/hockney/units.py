@@ -34,7 +34,7 @@ def parse_bytes(text: str) -> int:
     examples = "8, 64KiB, 1MB"
     number, unit = _split(text, "size", examples)
     prefix = unit.removesuffix("B")
-    if prefix not in _PREFIX or (prefix == "K" and unit == "KB"):
+    if prefix not in _PREFIX or prefix == "K":
         raise RequestError(f"{text!r} is not a size", f"write for example {examples} (kB is 1000, KiB 1024)")
     size = number * _PREFIX[prefix]
     if not math.isfinite(size):

@@ -49,6 +49,17 @@ def test_text(tmp_path: Path) -> None:
     assert "one-sided" in err
 
 
+@pytest.mark.parametrize(
+    ("name", "verb"), [("osu_latency_5.txt", "fit"), ("osu_allreduce_7.4_full.txt", "report")]
+)
+def test_the_next_step_works(tmp_path: Path, name: str, verb: str) -> None:
+    folder = tmp_path / "c"
+    _, out, _ = run(DATA / name, "-o", folder)
+    assert out.splitlines()[-1] == f"next: `hockney {verb} {folder}`"
+    output = tmp_path / ("machine.json" if verb == "fit" else "page.html")
+    assert outcome(verb, folder, "-o", output)[0] == 0
+
+
 @pytest.mark.parametrize("flags", [[], ["--json"]])
 def test_nothing_to_import(tmp_path: Path, flags: list[str]) -> None:
     code, out, err = run(tmp_path / "gone.txt", "-o", tmp_path / "c", *flags)

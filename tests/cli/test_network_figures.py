@@ -95,6 +95,29 @@ def test_an_assumed_network_has_no_interval(run: Run) -> None:
     assert [point["low_s"] is None for point in ring["points"]] == [False, True]
 
 
+@pytest.mark.parametrize("words", VERBS[:3])
+def test_without_a_machine_no_cost_is_invented(run: Run, words: tuple[str, ...]) -> None:
+    code, answer = run(*words)
+    assert code == 2
+    assert "orfeo_thin" in answer["error"]["hint"]
+
+
+def test_a_description_alone_has_no_network_latency_either(run: Run) -> None:
+    words = ("predict", "bcast", "--ranks", "256", "--algorithm", "binomial", *SPREAD)
+    code, answer = run(*words)
+    assert code == 2
+    assert "latency is missing, and none is published for marenostrum5" in answer["error"]["hint"]
+    code, answer = run(*words, "--network-latency", "2us")
+    assert code == 0
+    assert "2 µs (the command line) and 25 GB/s (published for marenostrum5, a bound)" in said(answer)
+
+
+def test_links_that_are_not_shared_are_named(run: Run) -> None:
+    words = ("predict", "alltoall", "--bytes", "240KiB", "--machine", "bluegene_p", "--ranks")
+    assert "share no link of the network" in said(run(*words, "4096")[1])
+    assert "share no link" not in said(run(*words, "2")[1])
+
+
 def test_published_figures_are_a_bound_and_said_so(run: Run) -> None:
     """MareNostrum 5 publishes its bandwidth, not its latency."""
     words = ("predict", "bcast", "--ranks", "256", "--algorithm", "binomial", *MACHINE, *SPREAD)

@@ -108,6 +108,17 @@ def test_only_the_page_unless_more_is_asked_for(run: Run, campaign: Path, tmp_pa
     assert {path.name for path in campaign.iterdir()} == before
 
 
+def test_a_page_that_is_replaced_is_named_and_no_other_file_is(run: Run, campaign: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text("<p>my holidays</p>", encoding="utf-8")
+    code, _, err = run(campaign)
+    assert code == 2
+    assert "report.html is there and was not written by hockney" in err
+    assert page.read_text(encoding="utf-8") == "<p>my holidays</p>"
+    assert run(campaign, "-o", page)[1].rstrip().endswith("in place of the page that was there")
+    assert run(campaign)[1].rstrip().endswith("wrote report.html, in place of the page that was there")
+
+
 def test_json_names_every_file(run: Run, campaign: Path, tmp_path: Path) -> None:
     code, out, err = run(
         *(campaign, "-o", "page.html", "--peak", "Link=2GB/s", "--peak", "Bus=4GB/s"),

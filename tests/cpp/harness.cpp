@@ -31,6 +31,7 @@ std::string summary(std::istringstream& words) {
     object.raw("median_s", std::to_string(result.median_s)).raw("low_s", std::to_string(result.low_s));
     object.raw("high_s", std::to_string(result.high_s)).add("disturbed", result.disturbed);
     object.add("used", result.used).add("quantiles_s", result.quantiles_s);
+    object.add("disturbed_but_counted", result.disturbed_but_counted);
     return object.str();
 }
 

@@ -192,6 +192,15 @@ def test_everything_preempted_is_still_a_result(ask: Ask) -> None:
     result = summarise(ask, [2.0] * 40, [True] * 40)
     assert result["median_s"] == 2
     assert result["used"] == 40
+    assert result["disturbed_but_counted"] == 40
+
+
+@pytest.mark.parametrize(("preempted", "counted"), [(31, 31), (30, 0), (0, 0)])
+def test_disturbed_samples_that_count_are_told(ask: Ask, preempted: int, counted: int) -> None:
+    """Of 40, at least ten must remain for the others to be set aside."""
+    result = summarise(ask, [2.0] * 40, [True] * preempted + [False] * (40 - preempted))
+    assert result["disturbed_but_counted"] == counted
+    assert len(result["disturbed"]) == (0 if counted else preempted)
 
 
 NEVER = 1000000

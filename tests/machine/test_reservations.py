@@ -54,6 +54,15 @@ def test_quiet_records_need_no_word() -> None:
     assert told(*QUIET) == ""
 
 
+def test_disturbed_samples_that_count_are_said() -> None:
+    counted = bcast(64, 5e-6, disturbed=17, disturbed_at=[])
+    assert "at 1 of 5 measurements so many samples were disturbed or late that all of them count" in told(
+        *QUIET, counted
+    )
+    aside = bcast(64, 5e-6, disturbed=3, disturbed_at=[1, 2, 3])
+    assert "all of them count" not in told(*QUIET, aside)
+
+
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_point_above_both_larger_sizes_is_out_of_line(place: int) -> None:
     records = [*QUIET]

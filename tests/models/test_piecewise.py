@@ -99,6 +99,24 @@ def test_stated_intervals_that_are_wide_stop_the_search_for_regimes() -> None:
     assert len(fit(SIZES, time, width=0.0).regimes) > 1
 
 
+@pytest.mark.parametrize(("scatter", "width"), [(0.01, 0.0), (0.0, 0.1)], ids=["scatter", "stated"])
+def test_parameters_are_as_uncertain_as_the_worse_of_scatter_and_stated_intervals(
+    scatter: float, width: float
+) -> None:
+    true_s = 1e-6 + SIZES * 1e-10
+    signs = np.where(np.arange(SIZES.size) % 2, 1.0, -1.0)
+    latency = fit(SIZES, true_s * (1 + scatter * signs), width=width).regimes[0].alpha_s
+    # Least squares of relative errors: the covariance is noise² (XᵀX)⁻¹, with a column for ln α and one for ln β.
+    columns = np.array([1e-6 / true_s, SIZES * 1e-10 / true_s]).T
+    noise = max(scatter, width / 1.96)
+    reach = (
+        2.074 * noise * np.sqrt(np.linalg.inv(columns.T @ columns)[0, 0])
+    )  # Student's t, 22 degrees of freedom
+    assert latency.low is not None
+    assert latency.high is not None
+    assert np.log(latency.high / latency.low) / 2 == pytest.approx(reach, rel=0.15)
+
+
 CURVES = st.integers(2, 25).flatmap(
     lambda count: st.tuples(
         st.lists(st.integers(0, 2**26), min_size=count, max_size=count, unique=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Any
 
@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from hockney.machine.system import Mapping, Node, System, SystemNetwork
+from hockney.machine.system import Mapping as Places
+from hockney.machine.system import Node, System, SystemNetwork
 from hockney.predict.calibrate import replay_all
 from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.points import points
@@ -59,10 +60,10 @@ SYSTEM = System(
     node=Node(packages=2, caches_per_numa=2, cores_per_cache=4),
     network=SystemNetwork(topology="switch", bandwidth_B_per_s=1e10, latency_s=1e-6),
     mappings={
-        "core": Mapping(order=["core", "cache", "numa", "package", "node"]),
-        "package": Mapping(order=["package", "core", "cache", "numa", "node"], binding="package"),
-        "node": Mapping(order=["node", "core", "cache", "numa", "package"], nodes=2),
-        "half": Mapping(order=["core", "cache", "numa", "package", "node"], ppn=8),
+        "core": Places(order=["core", "cache", "numa", "package", "node"]),
+        "package": Places(order=["package", "core", "cache", "numa", "node"], binding="package"),
+        "node": Places(order=["node", "core", "cache", "numa", "package"], nodes=2),
+        "half": Places(order=["core", "cache", "numa", "package", "node"], ppn=8),
     },
 )
 """Nodes of 16 cores: two packages of two caches of four."""
@@ -74,7 +75,7 @@ def system() -> System:
     return SYSTEM
 
 
-def _times_s(table: pd.DataFrame, operation: str) -> Array:
+def _times_s(table: pd.DataFrame, operation: str, protocols: Mapping[str, Any]) -> Array:
     """Of a machine that is exactly what the model says, with other costs than a calibration begins with."""
     statistic = str(table["statistic"].iloc[0])
     scenarios = Scenarios(SYSTEM, "osu" if statistic == "mean_over_ranks" else "hockney")
@@ -83,7 +84,7 @@ def _times_s(table: pd.DataFrame, operation: str) -> Array:
     assert len(chosen) == len(table), scenarios.missing
     labels = tuple(sorted({one.label for one in chosen}))
     layout = ParameterLayout(
-        np.array([0.0, *2.0 ** np.arange(21)]), labels, SYSTEM.node.cores, held_above_B=8192.0
+        np.array([0.0, *2.0 ** np.arange(21)]), labels, SYSTEM.node.cores, **{"held_above_B": 8192.0, **protocols}
     )
     theta = layout.start(
         Start(
@@ -94,6 +95,8 @@ def _times_s(table: pd.DataFrame, operation: str) -> Array:
     for number, of_label in enumerate(layout.places["algorithm"]):
         theta[of_label] += 0.1 * (-1) ** number
     theta[layout.places["load"]] += 0.1
+    theta[layout.places["step"]] += 0.7
+    theta[layout.places["handshake"]] += 1.5
     return np.array([one.time_s(theta) for one in replay_all(chosen, [statistic] * len(chosen), layout, theta)])
 
 
@@ -107,6 +110,7 @@ def _simulated_table(
     mappings: Iterable[str] = ("core", "half"),
     mpi: str = "",
     noise: float = 0.0,
+    protocols: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     rows = [
         {
@@ -118,7 +122,7 @@ def _simulated_table(
     ]  # fmt: skip
     table = pd.DataFrame(rows)
     disturbed = np.exp(np.random.default_rng(3).normal(0.0, noise, len(table)))
-    return table.assign(time_s=_times_s(table, operation) * disturbed)
+    return table.assign(time_s=_times_s(table, operation, protocols or {}) * disturbed)
 
 
 @pytest.fixture(scope="session")

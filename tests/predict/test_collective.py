@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hockney._core import Algorithm, Growth
+from hockney.machine.file import load
 from hockney.models.collectives.base import collective_models
 from hockney.predict import collective
 from hockney.predict.collective import Row, lower_bound, predict_one, verdict
-from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.machine_costs import MachineCosts, of_machine
 from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.predict.scenario import Place
 from hockney.records.keys import COLLECTIVES
@@ -82,6 +84,31 @@ def test_predictions_are_not_below_the_bounds() -> None:
             asked = ask(operation, name, ranks=32, size_B=4096)
             row, bound = predict_one(asked, costs(), None), lower_bound(asked, costs())
             assert (row.time_s or 0) >= max(bound.values()) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("name", ["ci_2core", "bluegene_p"])
+def test_measured_costs_keep_the_bounds_too(name: str) -> None:
+    """Large messages may cost more a byte than small ones, and o and g may only be assumed."""
+    measured = replace(of_machine(load(Path(name)), name), one_node=None)
+    for algorithm in algorithms():
+        operation = COLLECTIVES[algorithm.collective]
+        for ranks, size_B in ((2, 2**20), (64, 8), (64, 2**20)) if operation.has_size else ((64, 0),):
+            request = ask(algorithm.collective, algorithm.name, ranks=ranks, size_B=size_B)
+            row, bound = predict_one(request, measured, None), lower_bound(request, measured)
+            assert (row.time_s or 0) >= max(bound.values()) * (1 - 1e-9), (algorithm.name, ranks, size_B)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "grows"),
+    [
+        ("pipeline", "O(S + P) α + O(n + n P/S) β"),
+        ("circulant", "O(S + log P) α + O(n + n log P/S) β"),
+    ],
+)
+def test_segments_grow_beside_ranks(algorithm: str, grows: str) -> None:
+    """S segments of n/S bytes pass P ranks one after another: S + P − 2 rounds of n/S bytes."""
+    request = ask("bcast", algorithm, ranks=64, size_B=2**20, segment_B=2**14)
+    assert predict_one(request, costs(), None).asymptotic == grows
 
 
 def test_the_verdict_needs_more_than_the_intervals_leave_open() -> None:

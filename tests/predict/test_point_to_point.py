@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from hockney.machine.system import Channel, System
-from hockney.predict.point_to_point import message_times
+from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.scenario import LOCALITIES
 
 NODE, NETWORK = LOCALITIES.index("node"), LOCALITIES.index("network")
@@ -24,7 +24,7 @@ def test_medians_at_the_sizes_and_straight_log_log_between(system: System) -> No
         *({"bytes": 16, "time_s": time} for time in (1e-6, 2e-6, 90e-6)),
         {"bytes": 64, "time_s": 8e-6},
     )
-    time_s = message_times(table, system)
+    time_s = MessageTimes(table, system)
     assert time_s(NODE, 16) == pytest.approx(2e-6)
     assert time_s(NODE, 32) == pytest.approx(4e-6)
     # In proportion beyond the last size, constant below the first.
@@ -33,12 +33,12 @@ def test_medians_at_the_sizes_and_straight_log_log_between(system: System) -> No
 
 
 def test_an_empty_message_counts_as_one_byte(system: System) -> None:
-    time_s = message_times(pairs({"bytes": 0, "time_s": 3e-6}, {"bytes": 8, "time_s": 3e-6}), system)
+    time_s = MessageTimes(pairs({"bytes": 0, "time_s": 3e-6}, {"bytes": 8, "time_s": 3e-6}), system)
     assert time_s(NODE, 0) == time_s(NODE, 1) == pytest.approx(3e-6)
 
 
 def test_the_network_is_what_the_system_file_says(system: System) -> None:
-    time_s = message_times(pairs()[:0].reindex(columns=[*ROW, "bytes", "time_s"]), system)
+    time_s = MessageTimes(pairs()[:0].reindex(columns=[*ROW, "bytes", "time_s"]), system)
     assert time_s(NETWORK, 10_000) == pytest.approx(1e-6 + 1e-6)
     for nearer, farther in zip(range(NETWORK), range(1, NETWORK), strict=False):
         assert time_s(nearer, 8) < time_s(farther, 8)
@@ -51,7 +51,7 @@ def test_other_statistics_and_times_that_are_none_are_left_out(system: System) -
         {"bytes": 8, "time_s": 60e-6, "operation": "pingping"},
         {"bytes": 8, "time_s": 0e-6},
     )
-    assert message_times(table, system)(NODE, 8) == pytest.approx(1e-6)
+    assert MessageTimes(table, system)(NODE, 8) == pytest.approx(1e-6)
 
 
 def test_channels_say_where_a_pair_was(system: System) -> None:
@@ -60,6 +60,6 @@ def test_channels_say_where_a_pair_was(system: System) -> None:
         {"bytes": 8, "time_s": 5e-6, "mapping": "far", "repetition": 1},
         {"bytes": 8, "time_s": 9e-6, "mapping": "no channel", "repetition": 1},
     ).drop(columns=["locality"])
-    time_s = message_times(table, described)
+    time_s = MessageTimes(table, described)
     assert time_s(NETWORK, 8) == pytest.approx(5e-6)
     assert time_s(NODE, 8) < 5e-6

@@ -69,11 +69,14 @@ def _calls(fake: Mpi) -> int:
     return len(calls.read_text(encoding="utf-8").splitlines()) if calls.exists() else 0
 
 
-def test_second_use_does_not_compile(fake: Mpi) -> None:
+def test_second_use_does_not_compile(fake: Mpi, caplog: pytest.LogCaptureFixture) -> None:
     first = runner_binary(fake)
     assert os.access(first, os.X_OK)
     assert _calls(fake) == ONCE
+    assert "compiling the runner for Open MPI 5.0.7" in caplog.text
+    caplog.clear()
     assert runner_binary(fake) == first
+    assert not caplog.text
     assert _calls(fake) == ONCE
     assert {p.name for p in first.parent.iterdir()} == {BINARY, "build.json", "build.log", "SHA256SUMS"}
     facts = json.loads((first.parent / "build.json").read_text(encoding="utf-8"))

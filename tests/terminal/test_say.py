@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
+import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -117,3 +119,59 @@ def test_the_folder_that_is_advised_is_the_one_that_was_asked_for(mpi: Mpi, fold
     assert f"`hockney fit {folder}`" in done.stdout
     fitted = run_hockney("fit", folder, cwd=tmp_path)
     assert fitted.returncode == 0, fitted.stderr
+
+
+def test_a_table_is_whole_in_a_pipe_and_names_are_whole_on_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def table() -> Table:
+        made = Table("algorithm", "a long heading", box=None)
+        made.add_row("scatter_allgather_ring", "9·L + 18·o + 38 B·G " * 8)
+        return made
+
+    say.table(table())
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert "scatter_allgather_ring" in lines[1]
+    assert lines[1].count("9·L") == 8
+    stream = io.StringIO()
+    monkeypatch.setattr(say, "out", Console(file=stream, force_terminal=True, width=30))
+    say.table(table())
+    assert "…" not in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("called", "on_path", "typed"),
+    [
+        (".venv/bin/hockney", None, ".venv/bin/hockney"),
+        (".venv/bin/hockney", "/usr/bin/env", ".venv/bin/hockney"),
+        ("hockney", None, "hockney"),
+        ("/x/hockney/__main__.py", "/usr/bin/env", f"{sys.executable} -m hockney"),
+        ("/x/pytest", None, "hockney"),
+    ],
+)
+def test_commands_are_advised_as_they_can_be_typed(
+    called: str,
+    on_path: str | None,
+    typed: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(".venv/bin").mkdir(parents=True)
+    Path(".venv/bin/hockney").touch()
+    monkeypatch.setattr(sys, "argv", [called])
+    monkeypatch.setattr(shutil, "which", lambda _: on_path)
+    say.line("next: `hockney fit c`")
+    assert capsys.readouterr().out == f"next: `{typed} fit c`\n"
+
+
+@pytest.mark.parametrize("verb", [(), ("predict",), ("predict", "bcast")])
+def test_help_is_asked_for_in_short(verb: tuple[str, ...]) -> None:
+    assert run_hockney(*verb, "-h").stdout == run_hockney(*verb, "--help").stdout
+
+
+def test_a_switch_takes_no_word() -> None:
+    (switch,) = [line for line in run_hockney("predict", "bcast", "-h").stdout.splitlines() if "--json" in line]
+    assert "<" not in switch

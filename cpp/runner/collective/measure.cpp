@@ -357,12 +357,15 @@ std::string measure_collective(const Request& request, const Group& group) {
     const double clock_error_s = group.clock->residual_s();
     const Verdict after = verify(*call, *selection, collective, problem, roots, input, output, 2, group);
     if (group.rank != 0) return "";
+    const auto late = std::count_if(rounds.begin(), rounds.end(), [](const Round& r) { return r.late; });
+    if (chosen.size() == rounds.size())
+        summary.disturbed_but_counted = std::max(summary.disturbed_but_counted, static_cast<long>(late));
     JsonObject record;
     record.add("type", "measurement");
     add_summary(record, summary, samples);
     record.add("mean_over_ranks_s", times.mean_s).add("min_over_ranks_s", times.min_s);
     record.add("max_over_ranks_s", times.max_s).add("clock_error_s", clock_error_s);
-    record.add("late", std::count_if(rounds.begin(), rounds.end(), [](const Round& r) { return r.late; }));
+    record.add("late", late);
     record.add("proved", selection->proved());
     record.add("batch", 1).add("stop", measured.stop).add("verified", before.right && after.right);
     record.add("same_cpu", measured.same_cpu).add("elapsed_s", now_s() - begin_s);

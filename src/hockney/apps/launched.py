@@ -69,7 +69,13 @@ class Launched:
         count = ranks or self._plan.ranks
         if operation not in self._running.hello.apps:
             raise EnvironmentLack(f"the runner has no application {operation!r}", "reinstall hockney")
-        return Request(partial(self._run, operation, dict(parameters), count), Subject(name=operation))
+        variant = self._running.launch.variant
+        doing = f"{operation} on {count} ranks" + (f", {variant}" if variant != "default" else "")
+        return Request(
+            partial(self._run, operation, dict(parameters), count),
+            Subject(name=operation),
+            Progress(0, 0, 0.0, doing),
+        )
 
     def _run(self, operation: str, parameters: dict[str, Any], count: int, session: Session) -> list[AppRecord]:
         answer = session.app(self._plan.time_limit_s, Timed, operation=operation, ranks=count, **parameters)
@@ -106,14 +112,16 @@ def opened(path: Path | None, plan: Mapping[str, Any]) -> Campaign | None:
     return Campaign.open(path) if path.exists() and any(path.iterdir()) else Campaign.create(path, plan)
 
 
-class _Warned:
-    """A watcher of runs that have no progress to tell."""
+class _Watcher:
+    """A watcher of runs: hears of warnings, and what begins, without an estimate."""
 
-    def __init__(self, warn: Callable[[str], None]) -> None:
+    def __init__(self, warn: Callable[[str], None], doing: Callable[[str], None]) -> None:
         self.warning = warn
+        self._doing = doing
 
     def progress(self, progress: Progress) -> None:
-        """Nothing is estimated."""
+        """A run begins."""
+        self._doing(progress.doing)
 
     def measured(self, record: Record) -> None:
         """An application measures no points."""
@@ -124,14 +132,15 @@ def each(
     plan: Launching,
     folder: Campaign | None,
     warn: Callable[[str], None],
+    doing: Callable[[str], None],
     asker: Callable[[Launched], Asking[AppRecord]],
 ) -> list[AppRecord]:
     """What is asked on each launch, one after another, on disk as it completes where there is a folder.
 
-    Warnings are told once. RequestError where another process measures into the folder; failures of the runner
-    as of `Launched.request`.
+    `doing` hears which run begins. Warnings are told once. RequestError where another process measures into the
+    folder; failures of the runner as of `Launched.request`.
     """
-    loop = Loop(folder, plan, _Warned(warn))
+    loop = Loop(folder, plan, _Watcher(warn, doing))
     with folder.locked() if folder else nullcontext():
         return [
             record

@@ -21,7 +21,12 @@ run = group("run", help=f"Small applications on your MPI: {', '.join(unit_files(
 
 
 def run_app(ask: Callable[[Launched], Asking[AppRecord]], launching: AppLaunching) -> list[AppRecord]:
-    """Launch as the options say and collect what `ask` asks for on each launch; warnings go to standard error."""
+    """Launch as the options say and collect what `ask` asks for on each launch.
+
+    Standard error has the warnings, and on a terminal what is being done.
+    """
     # What cannot be launched leaves no folder behind.
     launches = app_launches(launching)
-    return each(launches, launching, opened(launching.output, launching.model_dump()), say.warn, ask)
+    folder = opened(launching.output, launching.model_dump())
+    with say.status(f"launching {launches[0].mpi_name}, {launching.ranks} ranks") as doing:
+        return each(launches, launching, folder, say.warn, doing, ask)

@@ -167,7 +167,7 @@ def records(
         "samples": answer.samples_s,
         "core_seconds": key.ranks * answer.elapsed_s,
         "batch": answer.batch,
-        "disturbed": len(answer.disturbed_at),
+        "disturbed": answer.disturbed,
         "disturbed_at": answer.disturbed_at,
         **answer.references(),
     }

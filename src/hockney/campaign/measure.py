@@ -381,7 +381,7 @@ class _Offer:
             quantiles=answer.quantiles_s,
             samples=answer.samples_s,
             batch=answer.batch,
-            disturbed=len(answer.disturbed_at),
+            disturbed=answer.disturbed,
             disturbed_at=answer.disturbed_at,
             elapsed_s=answer.elapsed_s,
             core_seconds=2 * answer.elapsed_s,

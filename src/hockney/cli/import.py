@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
+from hockney.cli._next import next_step
 from hockney.importers.base import Given
 from hockney.options import Argument, Option
 from hockney.registry import unit_files
@@ -68,4 +69,4 @@ def import_(options: ImportOptions, given: Given, json: JsonOption = False) -> N
         say.note(f"skipped: {skipped['file']}: {skipped['reason']}")
     counts = f"{summary['records']} records from {len(summary['files'])} files, {len(summary['skipped'])} skipped"
     say.line(f"{output}: {counts}")
-    say.line(f"next: hockney fit {output} -o machine.json")
+    say.line(next_step(output, (name for file in summary["files"] for name in file["operations"])))

@@ -11,6 +11,7 @@ import typer
 
 from hockney.campaign.options import KEPT, MeasureOptions
 from hockney.campaign.plan import Plan
+from hockney.cli._next import next_step
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.options import flag
 from hockney.options import options as options_of
@@ -130,8 +131,8 @@ def _finish(
         parts = parts if records else []
         parts += [f"{answers} answers about effects"] if answers else []
         say.line(
-            f"{outcome.measured} visits and answers measured now; {' and '.join(parts)} in {output}; "
-            f"next: `hockney {'report' if plan.collective and not answers else 'fit'} {output}`"
+            f"{outcome.measured} measurements made now; {' and '.join(parts)} in {output}; "
+            + next_step(output, plan.operations, has_effects=answers > 0)
         )
         say.line(f"preparing the runner took {took.prepare_s:.0f} s, measuring {took.measure_s:.0f} s")
         if outcome.limitations:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel
 
+from hockney.cli._next import next_step
 from hockney.errors import RequestError
 from hockney.options import Argument, Option
 from hockney.terminal import JsonOption, say, verb
@@ -55,7 +56,8 @@ def merge(options: MergeOptions, json: JsonOption = False) -> None:
     parts = [f"{len(records)} records"]
     parts += [f"{len(runs)} runs of applications"] if runs else []
     parts += [f"{len(answers)} answers about effects"] if answers else []
-    say.line(f"{', '.join(parts)} of {len(campaigns)} campaigns in {output}; next: `hockney fit {output}`")
+    step = next_step(output, {record.operation for record in records}, has_effects=bool(answers))
+    say.line(f"{', '.join(parts)} of {len(campaigns)} campaigns in {output}; {step}")
 
 
 def _left_out(contents: Contents, written: Path) -> list[str]:

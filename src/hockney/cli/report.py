@@ -91,8 +91,10 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
     if options.card:
         if unfit := [called for name, called in flags_written(options).items() if name in NOT_ON_CARDS]:
             raise RequestError(f"--card does not take {', '.join(unfit)}", "leave them out, or leave out --card")
-        _card(options.campaign, output, any_level=options.any_level, as_json=as_json)
+        in_place = _in_place(output, is_named=options.output is not None)
+        _card(options.campaign, output, in_place, any_level=options.any_level, as_json=as_json)
         return
+    in_place = _in_place(output, is_named=options.output is not None)
     peaks = [Peak.parse(text) for text in options.peaks]
     fitted = None if options.machine is None else load(options.machine)
     systems = [find_system(name) for name in dict.fromkeys(options.systems)]
@@ -132,13 +134,24 @@ def report(options: ReportOptions, as_json: JsonOption = False) -> None:
         say.line(line)
     for path in [*drawn, *tables]:
         say.line(f"wrote {path}")
-    say.line(f"wrote {output}")
+    say.line(f"wrote {output}{in_place}")
     if page.unmeasured:
         # Last, so that the way to go on is not lost above the results.
         say.warn(page.unmeasured)
 
 
-def _card(path: Path, output: Path, *, any_level: bool, as_json: bool) -> None:
+def _in_place(output: Path, *, is_named: bool) -> str:
+    """What is said of a page that is replaced; RequestError for a file of the usual name that is none of ours."""
+    if not output.is_file():
+        return ""
+    with output.open("rb") as page:
+        is_ours = b'content="hockney' in page.read(100_000)
+    if not (is_named or is_ours):
+        raise RequestError(f"{output} is there and was not written by hockney", "choose a name with -o")
+    return ", in place of the page that was there"
+
+
+def _card(path: Path, output: Path, in_place: str, *, any_level: bool, as_json: bool) -> None:
     if path.is_dir() or path.name.endswith((".csv", ".csv.gz", ".parquet")):
         with say.status("fitting …") as status:
             machine = build(path, progress=lambda name: status(f"fitting {name}"))
@@ -153,4 +166,4 @@ def _card(path: Path, output: Path, *, any_level: bool, as_json: bool) -> None:
         return
     for figure in card.key:
         say.line(f"{figure.name}: {figure.value}{f' ({figure.interval})' if figure.interval else ''}")
-    say.line(f"wrote {output}")
+    say.line(f"wrote {output}{in_place}")

@@ -47,6 +47,7 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
     checks = (
         _unverified(quiet),
         _disturbed(entries),
+        _counted(visits),
         _wide(entries),
         _levels(contents),
         _modes(contents),
@@ -92,6 +93,18 @@ def _disturbed(entries: Sequence[Entry]) -> str:
     return (
         f"Measure on a quiet machine to be sure: {percent(disturbed / samples)} of the samples were disturbed "
         "(preemption, cold caches after it, a busy neighbour) and set aside. Medians stand without them."
+    )
+
+
+def _counted(visits: Sequence[Record]) -> str:
+    """Visits at which disturbed samples count, because too few others were left to set them aside."""
+    counted = [visit for visit in visits if visit.samples and (visit.disturbed or 0) > len(visit.disturbed_at)]
+    if not counted:
+        return ""
+    return (
+        f"Measure on a quiet machine: at {len(counted)} of {len(visits)} measurements so many samples were disturbed "
+        "or late that all of them count, such as "
+        f"{counted[0].operation} at {format_bytes(counted[0].bytes)}."
     )
 
 

@@ -112,12 +112,18 @@ def select_effect(machine: Machine, name: str, filters: Mapping[str, str | None]
     return _best(with_points)
 
 
-def _best(entries: Sequence[Selected]) -> Selected:
+def preferred(entries: Sequence[Selected]) -> list[Selected]:
+    """The entries that the defaults of `select_entry` leave."""
     for name in dict.fromkeys(name for entry in entries for name in words(entry)):
         there = _words(entries, name)
         best = next((word for word in _DEFAULTS.get(name, ()) if word in there), None)
         if best is not None:
             entries = _narrow(entries, name, best)
+    return list(entries)
+
+
+def _best(entries: Sequence[Selected]) -> Selected:
+    entries = preferred(entries)
     if len(entries) > 1:
         raise _ambiguous(entries)
     return entries[0]

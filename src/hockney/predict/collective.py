@@ -20,6 +20,7 @@ from hockney.models.collectives.base import CollectiveModel, closed_form, collec
 from hockney.models.collectives.expression import Call
 from hockney.predict.costs import TERMS, value
 from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B
 from hockney.predict.scenario import LOCALITIES, Place
 from hockney.predict.simulation import expected_messages
 from hockney.records.keys import sizes_are_blocks
@@ -285,14 +286,20 @@ def formula(counts: dict[str, int]) -> str:
 
 
 def growth(request: ScheduleRequest) -> str:
-    """How α and β count as ranks grow, from the textbook's closed form; empty where there is none."""
+    """How α and β count as ranks grow, from the textbook's closed form; empty where there is none.
+
+    In segments, also how they count as the number of segments S grows.
+    """
     form = closed_form(request.algorithm.collective, request.algorithm.name)
     if form is None:
         return ""
     p = request.problem
+    if p.segment_B:
+        starts, moved = form.orders
+        return f"O({starts}) α + O({moved}) β"
 
     def order(ranks: int) -> tuple[float, float]:
-        counts = form.counts(Call(ranks, 2.0**40, float(p.segment_B), p.radix or request.algorithm.default_radix))
+        counts = form.counts(Call(ranks, 2.0**40, radix=p.radix or request.algorithm.default_radix))
         return float(counts.alpha), float(counts.bytes) / 2.0**40
 
     once, twice = order(2**20), order(2**21)
@@ -315,32 +322,33 @@ def lower_bound(request: ScheduleRequest, costs: MachineCosts) -> dict[str, floa
     """Two bounds of every algorithm: the time to spread one rank's knowledge to all, and to move a rank's bytes.
 
     With d the time of an empty message and s the time between two of a rank, at most x^t ranks know by the time
-    t, where x^−s + x^−d = 1 (Karp, Sahay, Santos and Schauser 1993 count them exactly).
+    t, where x^−s + x^−d = 1 (Karp, Sahay, Santos and Schauser 1993 count them exactly). A byte takes what it does
+    in messages of the best size. Neither bound stands on an assumed o or g.
     """
-    farthest = costs.messages[max(costs.messages)]
-    nearest = costs.messages[min(costs.messages)]
     p = request.problem
-    told_s = min(float(messages.one_way_s[0]) for messages in costs.messages.values())
-    between_s = min(max(messages.send_s, float(messages.between_s[0])) for messages in costs.messages.values())
+    known = costs.messages.values()
+    message_s = min(float(messages.one_way_s[0]) for messages in known)
+    between_s = min(messages.least_s[0] for messages in known)
     optimum = collective_models.get(request.algorithm.collective).optimum
     moved_B = float(optimum.counts(Call(p.ranks, float(p.bytes))).bytes) if p.ranks > 1 else 0.0
-    last = [float(messages.one_way_s[-1] - messages.one_way_s[-2]) for messages in (farthest, nearest)]
-    per_byte_s = min(last) / 2.0**29
-    return {"latency_s": _spread_s(p.ranks, told_s, between_s), "volume_s": moved_B * per_byte_s}
+    # A curve is straight between two sizes, so that the best size is one of them.
+    sizes = slice(1, 2 + int(np.searchsorted(SIZES_B[1:], moved_B)))
+    per_byte_s = min(float(np.min(messages.least_s[1][sizes] / SIZES_B[sizes])) for messages in known)
+    return {"latency_s": _spread_s(p.ranks, message_s, between_s), "volume_s": moved_B * max(per_byte_s, 0.0)}
 
 
-def _spread_s(ranks: int, told_s: float, between_s: float) -> float:
+def _spread_s(ranks: int, message_s: float, between_s: float) -> float:
     """The least time in which one rank's knowledge can reach all."""
-    if ranks == 1 or told_s <= 0:
+    if ranks == 1 or message_s <= 0:
         return 0.0
     if between_s <= 0:
-        return told_s
+        return message_s
     from scipy.optimize import brentq
 
     # In units of a message's time, so that the root is a number of ordinary size.
-    ratio = between_s / told_s
+    ratio = between_s / message_s
     rate = brentq(lambda x: math.exp(-x * ratio) + math.exp(-x) - 1, 1e-9, 50 / min(ratio, 1.0))
-    return max(told_s, math.log(ranks) / rate * told_s)
+    return max(message_s, math.log(ranks) / rate * message_s)
 
 
 def verdict(rows: Sequence[Row]) -> dict[str, Any]:
@@ -349,7 +357,10 @@ def verdict(rows: Sequence[Row]) -> dict[str, Any]:
     if not known and any(row.method == BOUND for row in rows):
         return {"best": None, "margin": None, "told_apart": None, "not_told_apart_from": []}
     if not known:
-        reasons = "; ".join(f"{row.algorithm}: {row.note}" for row in rows if row.note)
+        notes = dict.fromkeys(row.note for row in rows if row.note)
+        reasons = "; ".join(
+            f"{', '.join(row.algorithm for row in rows if row.note == note)}: {note}" for note in notes
+        )
         raise RequestError(f"no algorithm could be predicted: {reasons}", "change what these reasons name")
     best = known[0]
     if len(known) == 1:

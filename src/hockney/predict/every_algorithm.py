@@ -14,20 +14,26 @@ import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.machine.file import load
+from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
 from hockney.predict.collective_options import CollectiveCase
 from hockney.predict.estimators.base import FittedEstimator, Progress, Training, estimators
 from hockney.predict.machine_costs import MachineCosts, placed
-from hockney.predict.network_figures import costs_of
+from hockney.predict.network_figures import costs_of, figures_of
 from hockney.predict.points import CHOICE, POINT, beyond, limits, points
 from hockney.predict.scenario import MOST_STEPS, Place
 from hockney.records import table
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
+from hockney.registry import did_you_mean
 from hockney.schedule.catalogue import algorithms, ask
-from hockney.units import format_bytes
+from hockney.units import format_bytes, format_time
 from hockney.words import written
 
+UNSHARED_LINKS = (
+    "messages share no link of the network in these times; where many cross at once they take longer "
+    "(`hockney simulate --torus` or `--fat-tree` has the links)"
+)
 USUAL_B = 1024
 """Size of a message where none is named."""
 
@@ -89,6 +95,8 @@ def _from_costs(case: CollectiveCase, size_B: int) -> dict[str, Any]:
         name, why = next(iter(refused.items()))
         raise RequestError(f"{name}: {why}", "the other algorithms of it refuse too")
     warnings = [*costs.warnings, *costs.assumptions(place, _ranks(case)), *costs.beyond(size_B)]
+    if _ranks(case) > 2 and costs.crosses_network(place, _ranks(case)):
+        warnings.append(UNSHARED_LINKS)
     if any(row.method == "published" for row in rows):
         warnings.append(
             "a published model may use hardware that point-to-point messages do not: bounds are not its own"
@@ -120,15 +128,29 @@ def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress
             f"{case.ranks} ranks are more than the {MOST_STEPS} steps that are simulated",
             "ask for fewer, or leave out --table",
         )
-    frame = table.load(case.table or Path())
+    frame = _chosen(table.load(case.table or Path()), parse_where(case.where))
     pooled = points(frame, case.operation, case.statistic)
     learn = pooled.frame
-    if len(kinds := learn[["system", "mpi"]].drop_duplicates()) > 1:
-        raise RequestError(
-            f"{case.table} holds {len(kinds)} systems or MPIs", "keep the rows of one of them in a table"
-        )
+    for name in ("system", "mpi"):
+        if len(words := sorted(set(learn[name]))) > 1:
+            raise RequestError(
+                f"{case.table} holds {name} {', '.join(words)}", f"choose one: --where {name}='{words[0]}'"
+            )
     choices = _choices(case, learn)
+    if len(mappings := sorted(set(learn["mapping"]))) > 1 and not case.mapping:
+        raise RequestError(
+            f"{case.table} holds {len(mappings)} mappings: {', '.join(word or '(empty)' for word in mappings)}",
+            "choose the one to predict with --mapping",
+        )
+    figures = figures_of(case)
     system = find_system(case.system) if case.system else None
+    if system is not None:
+        system = figures.of(system)
+    elif figures.are_given:
+        raise RequestError(
+            "--network-latency and --network-bandwidth need --system beside --table",
+            "say which system the ranks are on",
+        )
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
     training = Training(learn, pairs, system, case.operation, pooled.statistic, progress)
     progress(0.0, "calibrating")
@@ -140,6 +162,22 @@ def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress
         rows, doubts = _rows(choices.assign(bytes=size_B), learn, fitted)
         answers.append(_answer(case, size_B, rows, origin, [*warnings, *doubts], {}, {}))
     return answers
+
+
+def _chosen(frame: pd.DataFrame, where: Mapping[str, str]) -> pd.DataFrame:
+    """The rows of a tidy table with these words. RequestError where it has no such column, or no such row."""
+    for name, word in where.items():
+        if name not in frame.columns:
+            raise RequestError(f"the table has no column {name!r}", f"known: {', '.join(frame.columns)}")
+        words = frame[name].astype(object).fillna("").astype(str)
+        if not (words == word).any():
+            known = sorted(set(words))
+            raise RequestError(
+                f"the table has no row with {name} {word!r}",
+                f"{did_you_mean(word, known)}known: {', '.join(known)}",
+            )
+        frame = frame[words == word].reset_index(drop=True)
+    return frame
 
 
 def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
@@ -179,7 +217,27 @@ def _rows(choices: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator) -
         ends_s = prediction.time_s, prediction.low_s, prediction.high_s
         time_s, low_s, high_s = (float(values[i]) for values in ends_s)
         rows.append(Row(name, "simulated, calibrated", time_s, low_s, high_s))
-    return rows, [*notes, *beyond(learn, choices)]
+    return rows, [*notes, *beyond(learn, choices), *_contradictions(choices, learn, rows)]
+
+
+def _contradictions(choices: pd.DataFrame, learn: pd.DataFrame, rows: Sequence[Row]) -> list[str]:
+    """Measured times of the very points that are predicted, where they lie outside the interval."""
+    texts = []
+    for (_, point), row in zip(choices.iterrows(), rows, strict=True):
+        alike = learn["root"].fillna(0) == point["root"]
+        for name in (*CHOICE, "mapping", "ranks", "bytes"):
+            alike &= (
+                learn[name].isna() if pd.isna(point[name]) else learn[name].eq(point[name]).fillna(value=False)
+            )
+        for name in ("nodes", "ppn"):
+            if not pd.isna(point[name]):
+                alike &= learn[name].eq(point[name]).fillna(value=False)
+        if not alike.any() or row.low_s is None or row.high_s is None:
+            continue
+        measured_s = float(learn["time_s"][alike].median())
+        if not row.low_s <= measured_s <= row.high_s:
+            texts.append(f"{row.algorithm}: {format_time(measured_s)} was measured here, outside the interval")
+    return texts
 
 
 def _title(point: Mapping[Any, Any]) -> str:

@@ -12,13 +12,13 @@ import numpy as np
 from hockney.errors import RequestError
 from hockney.machine.file import Entry, Machine
 from hockney.machine.placement import placement
-from hockney.machine.system import Mapping as Places
-from hockney.machine.system import Node, System, SystemNetwork
+from hockney.machine.select import differences, matching, preferred, title, words
+from hockney.machine.system import System
 from hockney.models.base import Fit
 from hockney.models.base import predict as predict_fit
 from hockney.predict.costs import TERMS, Costs, per_byte
-from hockney.predict.message_costs import ASSUMED, COMMAND_LINE, PROCESSOR, SIZES_B, Messages
-from hockney.predict.point_to_point import message_times
+from hockney.predict.message_costs import ASSUMED_SHARES, COMMAND_LINE, PROCESSOR, SIZES_B, Messages
+from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.scenario import LOCALITIES, NETWORK, Place, place_of
 
 WITHOUT_NETWORK = (
@@ -102,7 +102,7 @@ class MachineCosts:
         if ranks < 2:
             return []
         used = [self._farthest(ranks)] if place is None else place.localities
-        said = []
+        said = [ASSUMED_SHARES] if any(self.messages[self.nearest(level)].assumed_names for level in used) else []
         for locality in used:
             if locality not in self.messages:
                 name, nearest = LOCALITIES[locality], LOCALITIES[self.nearest(locality)]
@@ -112,10 +112,13 @@ class MachineCosts:
             said.append(f"all ranks are taken to be on one node, {apart}")
         return [*said, self.network] if self.assumes_network(place, ranks) else said
 
+    def crosses_network(self, place: Place | None, ranks: int) -> bool:
+        """Whether these ranks send messages between nodes."""
+        return ranks > 1 and (self._farthest(ranks) == NETWORK if place is None else place.is_spread)
+
     def assumes_network(self, place: Place | None, ranks: int) -> bool:
         """Whether these ranks send messages between nodes whose costs were given, not measured."""
-        far = self._farthest(ranks) == NETWORK if place is None else place.is_spread
-        return bool(self.network) and ranks > 1 and far
+        return bool(self.network) and self.crosses_network(place, ranks)
 
     @property
     def copies_cost(self) -> bool:
@@ -187,20 +190,32 @@ def placed(
     return costs, place_of(where)
 
 
-def of_machine(machine: Machine, origin: str, *, both_ways: bool = False) -> MachineCosts:
+def of_machine(
+    machine: Machine, origin: str, *, both_ways: bool = False, where: Mapping[str, str] | None = None
+) -> MachineCosts:
     """Costs from a machine file's ping-pongs. RequestError where it has none of a known locality.
 
     The time between two messages is that of many in a row (bandwidth), if measured; with `both_ways`, of
-    many in both directions (bidirectional).
+    many in both directions (bidirectional). `where` chooses among conditions; a warning names those that are
+    taken where several remain.
     """
+    if where:
+        machine = machine.model_copy(update={"point_to_point": matching(machine, where)})
     messages: dict[int, Messages] = {}
     largest_B: list[int] = []
     warnings = [f"reductions and copies were not measured: {1e-9 / _WORK_S_PER_B:.0f} GB/s is assumed"]
     for locality, name in enumerate(LOCALITIES):
-        entry = _entry(machine, name)
-        if entry is not None:
-            messages[locality] = _with_rate(_of_entry(entry, origin), machine, name, origin, both_ways=both_ways)
-            largest_B += [max(point.size_B for point in points)] if (points := entry.measurements.points) else []
+        entries = _entries(machine, name)
+        if not entries:
+            continue
+        entry = entries[0]
+        rates = _rates(machine, entry, both_ways=both_ways)
+        for several in filter(None, (entries, rates)):
+            warnings += _stand_ins(several, can_choose=where is not None)
+        messages[locality] = _of_entry(entry, origin)
+        if rates:
+            messages[locality] = _with_rate(messages[locality], rates[0], origin)
+        largest_B += [max(point.size_B for point in points)] if (points := entry.measurements.points) else []
     if not messages:
         raise RequestError(
             f"{origin} has no ping-pong of a known locality",
@@ -217,44 +232,48 @@ def ranks_of_one_node(machine: Machine) -> int:
 
 
 def of_system(system: System) -> MachineCosts:
-    """Rough costs from a description alone: published rates and latencies, else usual ones."""
+    """Rough costs of messages inside a node, usual ones; those between nodes are left to `with_network`."""
     import pandas as pd
 
     nothing = pd.DataFrame(columns=["operation", "statistic", "time_s", "bytes", "mapping", "repetition"])
-    times = message_times(nothing, system)
+    times = MessageTimes(nothing, system)
     messages = {}
-    for locality in range(len(LOCALITIES)):
+    for locality in range(NETWORK):
         one_way = np.array([times(locality, size_B) for size_B in SIZES_B])
-        origins = dict.fromkeys(("latency_s", "gap_s_per_B"), f"the description of {system.name}")
+        origins = dict.fromkeys(("latency_s", "gap_s_per_B"), "usual inside a node")
         messages[locality] = Messages.assumed(one_way, origins)
-    warning = f"nothing was measured: the description of {system.name} and usual latencies give a rough bound"
+    warning = (
+        f"nothing was measured: usual latencies and bandwidths inside a node of {system.name} are a rough bound"
+    )
     return MachineCosts(messages, f"the description of {system.name}", [warning])
 
 
-def usual() -> MachineCosts:
-    """Costs that are usual on clusters of today, to compare algorithms without a machine or system."""
-    system = System(
-        schema_version=1,
-        name="a usual cluster",
-        source="usual latencies and bandwidths",
-        node=Node(packages=1, cores_per_cache=1),
-        network=SystemNetwork(topology="switch"),
-        mappings={"core": Places(order=["core", "cache", "numa", "package", "node"])},
+def _entries(machine: Machine, locality: str, operation: str = "pingpong") -> list[Entry]:
+    """The fitted entries of a locality that the usual words leave: several, where the conditions differ."""
+    return preferred(
+        [
+            entry
+            for entry in machine.point_to_point
+            if entry.operation == operation and entry.locality == locality and "piecewise" in entry.fits
+        ]
     )
-    costs = of_system(system)
-    warning = "no machine.json here, no --machine, --table or --system: usual latencies and bandwidths are taken"
-    return MachineCosts(costs.messages, "usual costs of a cluster", [warning])
 
 
-def _entry(machine: Machine, locality: str, operation: str = "pingpong") -> Entry | None:
-    """The ping-pong of a locality in the default variant and a warm cache, where there is one."""
-    of_it = [
-        entry
-        for entry in machine.point_to_point
-        if entry.operation == operation and entry.locality == locality and "piecewise" in entry.fits
-    ]
-    usual = [entry for entry in of_it if entry.variant in ("", "default") and entry.cache in ("", "warm")]
-    return next(iter(usual or of_it), None)
+def _stand_ins(entries: Sequence[Entry], *, can_choose: bool) -> list[str]:
+    """Why the first of these entries is no obvious choice, in words; empty where it is."""
+    first, said = entries[0], []
+    if len(entries) > 1:
+        among = "; ".join(
+            f"{name} {', '.join(word or '(empty)' for word in there)}"
+            for name, there in differences(entries).items()
+        )
+        choose = ": --where NAME=WORD chooses" if can_choose else ""
+        said.append(
+            f"{len(entries)} measured configurations answer ({among}); {title(first, entries)} is taken{choose}"
+        )
+    if first.variant not in ("", "default") or first.cache not in ("", "warm"):
+        said.append(f"{title(first)} stands in for the default variant with a warm cache, which was not measured")
+    return said
 
 
 def _of_entry(entry: Entry, origin: str) -> Messages:
@@ -277,27 +296,36 @@ def _of_entry(entry: Entry, origin: str) -> Messages:
     )
 
 
-def _with_rate(messages: Messages, machine: Machine, locality: str, origin: str, *, both_ways: bool) -> Messages:
+_CONDITIONS = ("variant", "mapping", "mpi", "system")
+
+
+def _rates(machine: Machine, entry: Entry, *, both_ways: bool) -> list[Entry]:
+    """Entries of many messages in a row under the ping-pong's conditions; empty where it has its own gap."""
+    operations = ["bidirectional"] if both_ways else []
+    if "loggp" not in entry.fits:
+        operations.append("bandwidth")
+    for operation in operations:
+        rates = [
+            rate
+            for rate in _entries(machine, entry.locality or "", operation)
+            if all(words(rate).get(name) == words(entry).get(name) for name in _CONDITIONS)
+        ]
+        if rates:
+            return rates
+    return []
+
+
+def _with_rate(messages: Messages, rate: Entry, origin: str) -> Messages:
     """`messages` with the measured time between many in a row, which also bounds the processors' shares."""
-    operation = "bidirectional"
-    entry = _entry(machine, locality, operation) if both_ways else None
-    if entry is None:
-        if "gap_s" in messages.origins and messages.origins["gap_s"] != ASSUMED:
-            return messages
-        operation = "bandwidth"
-        entry = _entry(machine, locality, operation)
-    if entry is None:
-        return messages
-    between = np.maximum(predict_fit(entry.fits["piecewise"], SIZES_B), 0.0)
-    if operation == "bandwidth":
+    between = np.maximum(predict_fit(rate.fits["piecewise"], SIZES_B), 0.0)
+    if rate.operation == "bandwidth":
         between = np.minimum(between, messages.one_way_s)
-    source = f"{origin}, {locality}: {operation}"
     return replace(
         messages,
         send_s=min(messages.send_s, float(between[0])),
         receive_s=min(messages.receive_s, float(between[0])),
         between_s=between,
-        origins={**messages.origins, "gap_s": source},
+        origins={**messages.origins, "gap_s": f"{origin}, {rate.locality}: {rate.operation}"},
     )
 
 

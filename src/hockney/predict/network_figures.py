@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hockney.machine.file import load
+from hockney.machine.select import parse_where
 from hockney.machine.system import System, find_system
-from hockney.predict.machine_costs import MachineCosts, of_machine, of_system, usual
+from hockney.predict.machine_costs import MachineCosts, of_machine, of_system
 from hockney.predict.message_costs import ASSUMED, COMMAND_LINE, OVERHEAD_SHARE, SIZES_B, Messages
 from hockney.predict.scenario import NETWORK
 from hockney.predict.verb import MessageCosts, NetworkOptions
@@ -117,18 +118,18 @@ def figures_of(options: NetworkOptions) -> NetworkFigures:
 
 
 def costs_of(options: MessageCosts, *, both_ways: bool = False) -> tuple[MachineCosts, System | None]:
-    """Costs of the machine file, else of the system, else usual ones; the system with the network's options.
+    """Costs of the machine file, else of the system alone; the system with the network's options.
 
-    `both_ways` as of `of_machine`. RequestError for a mapping without a system.
+    `both_ways` as of `of_machine`. RequestError where there is neither, and for a mapping without a system.
     """
     system = find_system(options.system) if options.system else None
-    if options.is_there:
-        costs = of_machine(load(options.machine), str(options.machine), both_ways=both_ways)
-    else:
-        costs = of_system(system) if system else usual()
-    figures = figures_of(options)
-    costs = with_network(costs, figures, system)
     if system is None:
         options.refuse_places()
-        return costs, None
-    return costs, figures.of(system)
+    if options.is_there or system is None:
+        where = parse_where(options.where)
+        costs = of_machine(load(options.machine), str(options.machine), both_ways=both_ways, where=where)
+    else:
+        costs = of_system(system)
+    figures = figures_of(options)
+    costs = with_network(costs, figures, system)
+    return costs, None if system is None else figures.of(system)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
 from hockney.errors import RequestError
 from hockney.machine.placement import placement_of_pair
 from hockney.machine.system import System
-from hockney.predict.scenario import LOCALITIES
+from hockney.predict.scenario import LOCALITIES, NETWORK
 from hockney.records.record import Locality
 
 _LATENCY_S = (2e-7, 3e-7, 4e-7, 7e-7, 2e-6)
@@ -18,28 +16,35 @@ _BANDWIDTH_B_PER_S = (1e10, 8e9, 7e9, 5e9, 5e9)
 """Usual values of today's clusters, by locality, for localities that were not measured."""
 
 
-def message_times(pairs: pd.DataFrame, system: System) -> Callable[[int, float], float]:
+class MessageTimes:
     """Seconds one way by locality (index into LOCALITIES) and size.
 
     `pairs`: ping-pong rows of a tidy table. Its localities are those in the column `locality`, else those of the
     system's channels. What was not measured is what is usual, and for the network what the system file says.
     """
-    curves = _measured(pairs, system)
 
-    def message_s(locality: int, size_B: float) -> float:
-        if locality in curves:
-            octaves, logs = curves[locality]
+    def __init__(self, pairs: pd.DataFrame, system: System) -> None:
+        self._curves = _measured(pairs, system)
+        self._network = system.network
+
+    @property
+    def measured(self) -> set[int]:
+        """The localities that ping-pongs were measured at."""
+        return set(self._curves)
+
+    def __call__(self, locality: int, size_B: float) -> float:
+        """Seconds of a message of that size; below 1 B as for 1 B."""
+        if locality in self._curves:
+            octaves, logs = self._curves[locality]
             x = np.log2(max(size_B, 1.0))
             if x > octaves[-1]:
                 return float(np.exp(logs[-1]) * 2 ** (x - octaves[-1]))
             return float(np.exp(np.interp(x, octaves, logs)))
         latency_s, bandwidth = _LATENCY_S[locality], _BANDWIDTH_B_PER_S[locality]
-        if locality == len(LOCALITIES) - 1:
-            latency_s = system.network.latency_s or latency_s
-            bandwidth = system.network.bandwidth_B_per_s or bandwidth
+        if locality == NETWORK:
+            latency_s = self._network.latency_s or latency_s
+            bandwidth = self._network.bandwidth_B_per_s or bandwidth
         return latency_s + size_B / bandwidth
-
-    return message_s
 
 
 def _measured(pairs: pd.DataFrame, system: System) -> dict[int, tuple[np.ndarray, np.ndarray]]:

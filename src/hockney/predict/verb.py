@@ -82,3 +82,8 @@ class NetworkOptions(BaseModel):
 
 class MessageCosts(NetworkOptions, Placing, MachineFile):
     """What messages cost between ranks that a system may place: see `costs_of` in predict/network_figures.py."""
+
+    where: Annotated[
+        list[str],
+        Option("NAME=WORD, where the file holds several: variant, mpi, mapping, system, pairs."),
+    ] = Field(default_factory=list)

@@ -144,8 +144,9 @@ class Mistake(Said):
 class Measurement(Said, Bracketed):
     """A point between two ranks: the time of one message, its 95 % interval and the samples behind it.
 
-    `batch`: messages in a sample. `disturbed_at`: indices of samples set aside. `same_cpu`: how many samples
-    began while both ranks were on processors of the same number.
+    `batch`: messages in a sample. `disturbed_at`: indices of samples set aside; `disturbed_but_counted`: how many
+    were not, because too few others were left. `same_cpu`: how many samples began while both ranks were on
+    processors of the same number.
     """
 
     KIND = "measurement"
@@ -156,11 +157,17 @@ class Measurement(Said, Bracketed):
     quantiles_s: dict[str, float]
     samples_s: list[float]
     disturbed_at: list[int]
+    disturbed_but_counted: int = 0
     batch: int
     stop: str
     verified: bool
     same_cpu: int
     elapsed_s: float
+
+    @property
+    def disturbed(self) -> int:
+        """How many samples were recognised as disturbed, set aside or not."""
+        return len(self.disturbed_at) + self.disturbed_but_counted
 
 
 class CollectiveMeasurement(Measurement):

@@ -202,6 +202,8 @@ def _visits_at(records: Sequence[Record], levels: Levels, choice: Choice) -> lis
             visits.append(_Visit(record, samples, record.disturbed, record.value, low, high))
         elif samples.size and (interval := _core.median_interval(samples.tolist()))[0] > 0:
             disturbed = int(np.count_nonzero(_of_record_is_at(record, levels, choice)[record.disturbed_at]))
+            # Where they count, which of them were at the level is not known.
+            disturbed += max((record.disturbed or 0) - len(record.disturbed_at), 0)
             visits.append(_Visit(record, samples, disturbed, *interval))
     return visits
 

@@ -305,6 +305,7 @@ def _settle(scratch: Path, target: Path, whole: Sequence[str]) -> None:
 
 
 def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) -> None:
+    logging.getLogger(__name__).warning("note: compiling the runner for %s: once, for a minute", mpi.describe())
     wrapper, environment = str(cxx_wrapper(mpi.wrapper)), mpi.full_environment()
     # What the library lacks is found out here; the runner then says so, and the rest works.
     options = [] if has_mpi_t(mpi.wrapper, environment) else ["-DHOCKNEY_NO_MPI_T"]
@@ -314,7 +315,6 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) 
     shared = shared_objects(mpi)
     units = families(folder, is_shared=False)
     text, commands = _objects(mpi, units, options, folder, scratch, target)
-
     objects = [scratch / f"{family.name}.o" for family in units]
     link = [wrapper, *FLAGS, *options, *map(str, (*objects, *shared)), "-o", str(scratch / BINARY)]
     text += _run([link], mpi, environment, scratch, target)

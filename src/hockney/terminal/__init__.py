@@ -11,13 +11,16 @@ from hockney.errors import NegativeAnswer
 from hockney.terminal.loading import Verbs, import_verbs
 from hockney.terminal.options import flattened
 
+_HELP = {"help_option_names": ["--help", "-h"]}
 _places: list[str] = []
 """Where the verbs of all groups are."""
 
 
 def _typer(name: str, places: tuple[str, ...], **settings: Any) -> typer.Typer:
     _places.extend(places)
-    verbs = typer.Typer(name=name, pretty_exceptions_enable=False, rich_markup_mode="rich", **settings)
+    verbs = typer.Typer(
+        name=name, pretty_exceptions_enable=False, rich_markup_mode="rich", context_settings=_HELP, **settings
+    )
     verbs.info.cls = type("Verbs", (Verbs,), {"places": places, "verbs": verbs})
     return verbs
 
@@ -30,7 +33,7 @@ app = _typer(
     "4 interrupted or partly done (resume possible), 70 a defect of ours.",
 )
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
 
 
 def group(name: str, *, help: str, places: tuple[str, ...] = ()) -> typer.Typer:  # noqa: A002 - typer's own word
@@ -53,7 +56,7 @@ def verb(
     epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples.strip().splitlines())
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        of.command(name, epilog=epilog)(flattened(function))
+        of.command(name, epilog=epilog, context_settings=_HELP)(flattened(function))
         return function
 
     return enter

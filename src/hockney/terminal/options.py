@@ -113,7 +113,9 @@ def _option(name: str, field: str, info: FieldInfo, option: Option) -> inspect.P
         declared = typer.Argument(help=escape(option.help), metavar=called, min=least, max=most)
     else:
         flags = option.flags or ((f"{called}/--no-{called[2:]}",) if kind is bool else (called,))
-        declared = typer.Option(*flags, help=escape(option.help), metavar=option.metavar, min=least, max=most)
+        # A switch takes no word.
+        metavar = "" if kind is bool else option.metavar
+        declared = typer.Option(*flags, help=escape(option.help), metavar=metavar, min=least, max=most)
     return _parameter(name, Annotated[annotation, declared], default)
 
 

@@ -7,9 +7,11 @@ tables know how wide the terminal is.
 from __future__ import annotations
 
 import json as json_
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -20,8 +22,8 @@ from rich.text import Text
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
-PIPE_WIDTH = 160
-"""Columns of a wide table where no terminal says how many there are."""
+WIDEST = 10_000
+"""Columns that a table may take in a pipe or a file, where no terminal says how many there are."""
 
 Part = str | tuple[str, str]
 """A text, or a text and its style."""
@@ -31,12 +33,37 @@ Progress = Callable[[float, str], None]
 
 def line(*parts: Part) -> None:
     """A line, or several, of a result."""
-    out.print(Text.assemble(*parts), soft_wrap=True)
+    out.print(
+        Text.assemble(*(_as_called(part) if isinstance(part, str) else part for part in parts)), soft_wrap=True
+    )
 
 
-def table(shown: Table, *, wide: bool = False) -> None:
-    """A table of a result; one that is `wide` does not fold in a pipe."""
-    out.print(shown, width=PIPE_WIDTH if wide and not out.is_terminal else None)
+def _as_called(text: str) -> str:
+    """The text with commands as they can be typed here: `.venv/bin/hockney fit …` where no PATH leads there."""
+    return text.replace("`hockney ", f"`{program()} ")
+
+
+def program() -> str:
+    """How this program is called again: `hockney` where the PATH finds it, else as it was called."""
+    called = sys.argv[0]
+    if Path(called).name == "__main__.py":
+        return f"{sys.executable} -m hockney"
+    there = shutil.which("hockney")
+    if Path(called).name != "hockney" or "/" not in called or (there and Path(there).samefile(called)):
+        return "hockney"
+    return called
+
+
+def table(shown: Table) -> None:
+    """A table of a result: its cells fold on a terminal, and each row is one line in a pipe or a file."""
+    for column in shown.columns:
+        column.overflow = "fold"
+    console = (
+        out
+        if out.is_terminal
+        else Console(file=out.file, width=WIDEST, highlight=False, markup=False, emoji=False)
+    )
+    console.print(shown)
 
 
 def json(data: object) -> None:
@@ -63,7 +90,7 @@ def error(message: str, hint: str) -> None:
 
 def note(text: str) -> None:
     """A remark beside the result."""
-    err.print(Text(text), soft_wrap=True)
+    err.print(Text(_as_called(text)), soft_wrap=True)
 
 
 def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
@@ -75,7 +102,7 @@ def current(word: str, option: str, renamed: Mapping[str, str]) -> str:
 
 
 def _aside(word: str, style: str, text: str) -> None:
-    err.print(Text.assemble((word, style), " ", text), soft_wrap=True)
+    err.print(Text.assemble((word, style), " ", _as_called(text)), soft_wrap=True)
 
 
 @contextmanager

@@ -92,7 +92,7 @@ def test_without_a_grid_all_of_the_ranks_are_tried(run: Run) -> None:
 
 @pytest.mark.parametrize("operation", ["jacobi", "cg"])
 def test_what_is_not_said_is_assumed_and_named(run: Run, operation: str) -> None:
-    made = asked(run, operation, "--ranks", "48", "--grid", "all")
+    made = asked(run, operation, "--ranks", "48", "--grid", "all", "--machine", MACHINE)
     assert len(made["grids"]) == 45
     assert made["cells"] == [480, 480, 480]
     told = " ".join(made["warnings"])
@@ -152,15 +152,27 @@ def test_a_box_of_another_size_is_warned_about(run: Run, tmp_path: Path) -> None
     runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1), (2, 1, 1)])
     made = asked(run, "jacobi", "--cells", "480", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
     assert any("caches" in text for text in made["warnings"])
+    assert [made["low_s"], made["high_s"]] == [None, None]
+
+
+def test_what_a_cell_may_take_beyond_the_runs_is_in_the_interval(run: Run, tmp_path: Path) -> None:
+    """Runs of one rank on a node say nothing of four on one: each cell may take 2 ns, or four times as long."""
+    runs = folder_of_runs(tmp_path / "runs", [(1, 1, 1)])
+    words = ("jacobi", "--cells", "76", "--grid", "4x1x1", "--machine", MACHINE, "--system", "orfeo-epyc")
+    made = asked(run, *words, "--mapping", "core", "--runs", runs)
+    known = asked(run, *words, "--mapping", "core", "--cell-time", "2ns")
+    assert made["time_s"] == pytest.approx(known["time_s"])
+    assert made["low_s"] == pytest.approx(known["low_s"])
+    assert made["high_s"] == pytest.approx(known["high_s"] + 3 * made["compute_s"])
 
 
 def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
-    code, out, err = run("cg", "--cells", "64", "--ranks", "4", "--cell-time", "1ns")
+    code, out, err = run("cg", "--cells", "64", "--ranks", "4", "--cell-time", "1ns", "--machine", MACHINE)
     assert code == 0
     assert "cg on 4 ranks, an iteration" in out
     assert "predicted fastest, but cannot be told from" in out or "is fastest, by" in out
     assert "communication exceeds 10% of the time" in out
-    assert "usual latencies" in " ".join(err.split())
+    assert "each takes 35 % of an empty message" in " ".join(err.split())
 
 
 @pytest.mark.parametrize(
@@ -184,6 +196,7 @@ def test_text_names_the_best_and_what_is_assumed(run: Run) -> None:
 )
 @pytest.mark.parametrize("operation", ["jacobi", "cg"])
 def test_a_wrong_request_is_one_line(run: Run, operation: str, words: list[str], message: str) -> None:
+    words = words if "--machine" in words else [*words, "--machine", str(MACHINE)]
     code, out, err = run(operation, *words)
     assert (code, out) == (2, "")
     assert message in err.splitlines()[0]
@@ -234,6 +247,6 @@ def test_one_rank_takes_what_one_rank_took(run: Run, tmp_path: Path) -> None:
 
 def test_runs_of_another_program_are_refused(run: Run, tmp_path: Path) -> None:
     runs = folder_of_runs(tmp_path / "runs", [(2, 1, 1)])
-    code, _, err = run("cg", "--cells", "48", "--grid", "2x1x1", "--runs", runs)
+    code, _, err = run("cg", "--cells", "48", "--grid", "2x1x1", "--runs", runs, "--machine", MACHINE)
     assert code == 2
     assert "has no run of cg" in err

@@ -53,7 +53,7 @@ def test_a_run_over_a_network_that_was_not_measured_is_not_predicted(
     inside = [entry.model_copy(update={"locality": "cache"}) for entry in basis.machine.point_to_point]
     near = Basis(basis.machine.model_copy(update={"point_to_point": inside}), basis.origin)
     on_one = jacobi(Runs([jacobi_run(2)], near))
-    assert "Assumed: all ranks are taken to be on one node, as far apart as cache" in on_one.sections[0].note
+    assert "all ranks are taken to be on one node, as far apart as cache" in on_one.sections[0].note
     on_two = jacobi(Runs([jacobi_run(2).model_copy(update={"nodes": 2})], near))
     assert on_two.runs[0]["predicted_s"] is None
     assert "has no messages between nodes" in on_two.sections[0].note

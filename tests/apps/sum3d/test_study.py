@@ -10,7 +10,8 @@ from hockney.apps.stencil.grids import Grid, parse_grid
 from hockney.apps.sum3d.model import predict_sum3d
 from hockney.apps.sum3d.study import Sum3dProblem, run_statistics, shares, summary
 from hockney.errors import RequestError
-from hockney.predict.machine_costs import usual
+from hockney.predict.machine_costs import MachineCosts
+from hockney.predict.message_costs import SIZES_B, Messages
 from hockney.records.answers import Answer
 from hockney.records.app_record import AppRecord
 from hockney.units import Extents
@@ -83,12 +84,15 @@ def test_a_summary_without_a_machine_predicts_nothing() -> None:
     assert made["loads"] == ["P. 0-1: 6"]
 
 
+COSTS = MachineCosts({0: Messages.assumed(1e-6 + SIZES_B / 1e10, {})}, "a test")
+
+
 def test_predictions_stand_beside_what_was_measured() -> None:
-    made = summary(PROBLEM, record(), usual())["predicted"]
+    made = summary(PROBLEM, record(), COSTS)["predicted"]
     # Rank 0 waits in its gather for the slowest sum, 1 s longer than its own: 24 B for each of 6 sums.
     assert made["parts"]["compute_s"]["predicted_s"] == pytest.approx(6 * 24 / 1e9)
     assert [made["parts"][name]["measured_s"] for name in (*PARTS, "time_s")] == [6.0, 2.0, 1.0, 1.0, 10.0]
-    expected = predict_sum3d(PROBLEM.size, PROBLEM.grid, PROBLEM.split, usual(), 2e9, sum_bandwidth_B_per_s=1e9)
+    expected = predict_sum3d(PROBLEM.size, PROBLEM.grid, PROBLEM.split, COSTS, 2e9, sum_bandwidth_B_per_s=1e9)
     assert made["parts"]["time_s"]["predicted_s"] == expected.time_s
     assert made["parts"]["time_s"]["error"] == pytest.approx(expected.time_s / 10 - 1)
 

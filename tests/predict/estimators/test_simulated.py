@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,32 @@ def test_points_among_training_are_covered_as_claimed(table: pd.DataFrame, syste
     assert np.median(made.high_s / made.low_s) < np.exp(2 * 6 * NOISE)
 
 
+WAITS = "bcast linear: messages above 8192 B wait for their receiver"
+HELD = "senders of messages above 8192 B wait until they are out"
+STEP = "the network costs more from 30 ranks on"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("protocols", "expected"),
+    [
+        ({}, {HELD}),
+        ({"held_above_B": np.inf}, set()),
+        ({"rendezvous_above_B": {"bcast linear": 8192.0}}, {HELD, WAITS}),
+        ({"step_from": 30.0}, {HELD, STEP}),
+    ],
+    ids=["held", "buffered", "rendezvous", "a step"],
+)
+def test_the_protocol_that_made_the_times_is_chosen(
+    simulated_table: Table, system: System, protocols: dict[str, Any], expected: set[str]
+) -> None:
+    seen = simulated_table(
+        ranks=(4, 8, 12, 20, 24, 28, 30), sizes=(64, 1024, 16384, 65536), noise=0.01, protocols=protocols
+    )
+    notes = simulated(training(seen, system)).predict(asked(seen.head(1))).note or []
+    assert {note for note in notes if note in (WAITS, HELD, STEP)} == expected
+
+
 def ping_pongs(simulated_table: Table) -> pd.DataFrame:
     """Half of what a broadcast among two takes is not asked: it is one message, one way."""
     near = simulated_table(algorithms=["linear"], ranks=(2,), mappings=["core"], sizes=(8, 128, 1024, 16384))
@@ -92,6 +119,18 @@ def test_ping_pongs_and_a_few_collectives(simulated_table: Table, system: System
     assert np.median(errors(with_pairs, other)) < 0.15
     assert np.median(errors(with_pairs, other)) < np.median(errors(without, other))
     assert inside(with_pairs, other) == 1.0
+
+
+def test_a_network_that_no_training_point_used_is_not_invented(simulated_table: Table, system: System) -> None:
+    near = training(simulated_table(ranks=(2, 4), sizes=(8, 512), mappings=["core"]), system)
+    far = asked(simulated_table(ranks=(4,), sizes=(8, 512), mappings=["node"]))
+    given = simulated(near).predict(far)
+    assert np.isfinite(given.time_s).all()
+    assert any(note.startswith("network: messages are in no training point") for note in given.note or [])
+    without = system.model_copy(update={"network": system.network.model_copy(update={"latency_s": None})})
+    unknown = simulated(replace(near, system=without)).predict(far)
+    assert np.isnan(unknown.time_s).all()
+    assert any("nothing was measured between nodes" in note for note in unknown.note or [])
 
 
 @pytest.mark.parametrize(
@@ -140,7 +179,7 @@ def test_libraries_are_calibrated_apart(simulated_table: Table, system: System) 
     assert np.median(errors(made, both)) < 0.03
     stranger = simulated(training(both, system)).predict(asked(fast.assign(mpi="Third 1")))
     assert np.isnan(stranger.time_s).all()
-    assert stranger.note == ["Third 1: nothing was trained"]
+    assert stranger.note == ["s, Third 1: nothing was trained"]
 
 
 def test_an_unknown_library_needs_names_of_schedules(simulated_table: Table, system: System) -> None:
@@ -235,3 +274,13 @@ def test_rates_are_not_simulated(simulated_table: Table, system: System) -> None
     odd = training(simulated_table(ranks=(2, 4)), system)
     with pytest.raises(RequestError, match="jitter cannot be simulated"):
         simulated(Training(odd.points, odd.point_to_point, system, "bcast", "jitter"))
+
+
+def test_systems_of_one_table_are_calibrated_apart(simulated_table: Table) -> None:
+    """Without a description each system is what its own rows say: one is three times slower than the other."""
+    fast = simulated_table(ranks=(2, 4, 8), sizes=(8, 512), mappings=["core"])
+    fast = fast.assign(nodes=1, ppn=fast["ranks"])
+    slow = fast.assign(system="t", time_s=fast["time_s"] * 3)
+    both = pd.concat([fast, slow], ignore_index=True)
+    made = simulated(training(both, None)).predict(asked(both))
+    assert np.median(errors(made, both)) < 0.2

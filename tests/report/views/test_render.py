@@ -59,7 +59,7 @@ def test_formulas_with_their_heading(machine: Machine) -> None:
 def test_figures_follow_the_formulas_on_request(machine: Machine) -> None:
     text = as_formulas(preferred(part(machine, cache="off")), figures=True)
     assert text.splitlines()[-1] == (
-        "  latency 0.4 µs, bandwidth 12.5 GB/s, n½ 8 KiB, median error 1.2 %, of points left out 2.1 %"
+        "  latency 0.4 µs, bandwidth 12.5 GB/s, n½ 8 KiB, median error 1.2 %, on sizes hidden one by one 2.1 %"
     )
 
 

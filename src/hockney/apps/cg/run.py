@@ -71,7 +71,7 @@ def cg(
     if json:
         say.json({"runs": [record.model_dump() for record in records]})
     else:
-        say.table(table(records), wide=True)
+        say.table(table(records))
         _explain(records, hosts)
     _draw(records, study.solution, pictures)
     late, failed = unconverged(records), wrong(records)

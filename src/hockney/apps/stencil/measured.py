@@ -64,15 +64,33 @@ class Computation:
         most = self.cell_s[below[-1]]
         return most * busy / below[-1] if most > SATURATED * self.cell_s[known[0]] else most
 
+    def open_at(self, fewest: int, most: int) -> tuple[float, float]:
+        """The least and the most that a cell may take with `fewest` to `most` ranks on a node.
+
+        Beyond those of the runs either law may hold: cells stay as fast, or they slow down in proportion.
+        """
+        known = sorted(self.cell_s)
+        times = [self.cell_s[ranks] for ranks in known if fewest <= ranks <= most]
+        times += [self.at(min(max(ranks, known[0]), known[-1])) for ranks in (fewest, most)]
+        if fewest < known[0]:
+            times.append(self.cell_s[known[0]] * fewest / known[0])
+        if most > known[-1]:
+            times.append(self.cell_s[known[-1]] * most / known[-1])
+        return min(times), max(times)
+
+    def has_boxes_like(self, stencil: Stencil) -> bool:
+        """Whether ranks work on about as much memory as in the runs: caches hold both, or neither."""
+        return self.smallest_rank_B / 2 <= largest_box_B(stencil) <= self.largest_rank_B * 2
+
     def doubt(self, stencil: Stencil) -> list[str]:
         """A warning where ranks work on much more or less than in the runs: caches may hold only one of both."""
         rank_B = largest_box_B(stencil)
-        if self.smallest_rank_B / 2 <= rank_B <= self.largest_rank_B * 2:
+        if self.has_boxes_like(stencil):
             return []
         least_MiB, most_MiB = self.smallest_rank_B / 2**20, self.largest_rank_B / 2**20
         return [
             f"a rank's box has {rank_B / 2**20:.3g} MiB, those of the runs {least_MiB:.3g} to {most_MiB:.3g} "
-            "MiB: what a cell takes may differ, as caches hold one or not"
+            "MiB: what a cell takes may differ, as caches hold one or not, and there is no interval"
         ]
 
 

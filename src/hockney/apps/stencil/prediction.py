@@ -150,6 +150,7 @@ def predict_grids(
     fastest = program.stencil(ordered[0].grid)
     if computed is not None:
         warnings += computed.doubt(fastest)
+        ordered = [_with_open_cells(prediction, program, computed, surroundings) for prediction in ordered]
     growing = growth(step_on, source, iterations)
     return RankedGrids(
         ordered,
@@ -179,10 +180,34 @@ def _alike(program: StencilProgram, runs: MeasuredRuns) -> list[AppRecord]:
 def _cell_s(given_s: float | None, computed: Computation | None, grid: Grid, surroundings: Surroundings) -> float:
     if given_s is not None:
         return given_s
-    if computed is None:
-        return USUAL_CELL_S
+    return USUAL_CELL_S if computed is None else computed.at(_busy(computed, grid, surroundings)[0])
+
+
+def _busy(computed: Computation, grid: Grid, surroundings: Surroundings) -> tuple[int, int]:
+    """The ranks on a node, and the most that there may be where no place says it."""
     place = surroundings.place(grid.ranks)
-    return computed.at(place.ppn if place else min(grid.ranks, max(computed.cell_s)))
+    if place is not None:
+        return place.ppn, place.ppn
+    usual = min(grid.ranks, max(computed.cell_s))
+    return usual, usual if surroundings.costs.crosses_network(None, grid.ranks) else grid.ranks
+
+
+def _with_open_cells(
+    prediction: GridPrediction, program: StencilProgram, computed: Computation, surroundings: Surroundings
+) -> GridPrediction:
+    """The prediction with an interval that allows for what cells may take beyond the runs; none where boxes are
+    of another size than theirs."""
+    if prediction.interval is None or not computed.has_boxes_like(program.stencil(prediction.grid)):
+        return replace(prediction, low_s=None, high_s=None)
+    fewest, most = _busy(computed, prediction.grid, surroundings)
+    least_s, longest_s = computed.open_at(fewest, most)
+    low_s, high_s = prediction.interval
+    factor = prediction.compute_s / computed.at(fewest)
+    return replace(
+        prediction,
+        low_s=low_s - factor * (computed.at(fewest) - least_s),
+        high_s=high_s + factor * (longest_s - computed.at(fewest)),
+    )
 
 
 def _source(

@@ -22,7 +22,7 @@ def _enter(operation: str) -> Callable[..., None]:
     @verb(
         operation,
         examples=f"""
-hockney predict {operation} --ranks 1048576 --algorithm all
+hockney predict {operation} --ranks 1048576 --algorithm all --machine orfeo_thin
 hockney predict {operation} --ranks 128 --bytes 8 --bytes 1MiB --system orfeo-epyc --mapping core
 hockney predict {operation} --ranks 200 --bytes 64KiB --table table.csv.gz --system orfeo-epyc --mapping core
 """,

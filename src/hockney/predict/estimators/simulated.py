@@ -7,7 +7,7 @@ calibration explains all algorithms of the table; each schedule has a small corr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,10 +29,10 @@ from hockney.predict.estimators.base import (
     unknown,
 )
 from hockney.predict.parameters import ParameterLayout, Start
-from hockney.predict.point_to_point import message_times
+from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.points import positions
 from hockney.predict.procedures import procedures
-from hockney.predict.scenario import STATISTICS, Scenario, Scenarios
+from hockney.predict.scenario import LOCALITIES, NETWORK, STATISTICS, Scenario, Scenarios
 from hockney.records.keys import sizes_are_blocks
 from hockney.statistics import CONFIDENCE, NORMAL
 
@@ -54,11 +54,20 @@ _UNKNOWN_GROWTH = 0.5
 _PARTS = (2, 4)
 """Divisors of the largest training run: fits to the smaller runs predict the larger, to see how errors grow."""
 _BATCH = 512
+_NO_NETWORK = (
+    "its ranks are on several nodes, and nothing was measured between nodes: train on such runs, or say with "
+    "--system, --network-latency and --network-bandwidth what such messages cost"
+)
+_STAND_IN = (
+    "messages are in no training point, usual times stand in for them",
+    "messages are in no training point, the latency and bandwidth that are published or given stand in for them",
+)
+"""What is said of messages inside a node, and between nodes, that no training point sent."""
 
 Index = NDArray[np.intp]
 
 
-APART = ("mpi", "source", "variant", "cache", "oversubscribed")
+APART = ("system", "mpi", "source", "variant", "cache", "oversubscribed")
 """Points that differ in one of these were measured under other conditions: each set has its own calibration."""
 
 
@@ -84,21 +93,23 @@ def simulated(training: Training) -> FittedEstimator:
     if training.statistic not in STATISTICS:
         raise RequestError(f"{training.statistic} cannot be simulated", f"known: {', '.join(STATISTICS)}")
     names = sorted(set(training.points["system"]) - {""})
-    if len(names) > 1:
+    if len(names) > 1 and isinstance(training.system, System):
         raise RequestError(
             f"the training points are of {len(names)} systems: {', '.join(names)}",
-            f"choose one of them: --train \"system == '{names[0]}'\"",
+            f"--system describes one: choose it by --train \"system == '{names[0]}'\", or leave --system out",
         )
-    system = (
-        training.system
-        if isinstance(training.system, System)
-        else _without_limit(system_of_table(training.points))
-    )
     fitted: dict[Hashable, _Simulated] = {}
     reasons: dict[str, str] = {}
     for key, index in positions(training.points, APART).items():
         points = training.points.iloc[index].reset_index(drop=True)
         words = dict(zip(APART, key, strict=True))  # type: ignore[call-overload]
+        try:
+            system = _system_of(training, str(words["system"]))
+        except RequestError as error:
+            if len(names) < 2:
+                raise
+            reasons[str(words["system"])] = error.message
+            continue
         scenarios = Scenarios(system, procedure_of(str(words["source"]), training.statistic, system))
         by_point = scenarios.of_points(points)
         usable = [i for i, scenario in enumerate(by_point) if scenario is not None]
@@ -119,9 +130,16 @@ def simulated(training: Training) -> FittedEstimator:
     return _Apart(fitted)
 
 
+def _system_of(training: Training, name: str) -> System:
+    """The system that was described, or what the training points of that name say of theirs."""
+    if isinstance(training.system, System):
+        return training.system
+    return _without_limit(system_of_table(training.points[training.points["system"] == name]))
+
+
 def _alike(pairs: pd.DataFrame, words: Mapping[str, object]) -> pd.DataFrame:
-    """Ping-pongs of the same library and variant."""
-    for name in ("mpi", "variant"):
+    """Ping-pongs of the same system, library and variant."""
+    for name in ("system", "mpi", "variant"):
         if name in pairs.columns:
             pairs = pairs[pairs[name].astype(object).fillna("").astype(str) == words[name]]
     return pairs
@@ -163,9 +181,9 @@ class _Fit:
 
     def __post_init__(self) -> None:
         self._replayed = 0
-        times = message_times(self.training.point_to_point, self.system)
+        self.times = MessageTimes(self.training.point_to_point, self.system)
         rate = self.system.network.bandwidth_B_per_s or 1e10
-        self.start = Start(times, lambda size_B: 1e-7 + size_B / rate)
+        self.start = Start(self.times, lambda size_B: 1e-7 + size_B / rate)
 
     def layout(self, step_from: float = np.inf, above_B: Mapping[str, float] | None = None) -> ParameterLayout:
         labels = tuple(sorted({scenario.label for scenario in self.chosen}))
@@ -270,6 +288,8 @@ class _Fit:
             missed,
             self.growth(layout),
             max(scenario.ranks for scenario in self.chosen),
+            max(scenario.place.ppn for scenario in self.chosen),
+            _localities(self.chosen) | self.times.measured,
             _notes(layout, index.size, len(self.chosen)),
             self.training.progress,
         )
@@ -301,6 +321,13 @@ def _sample(index: Index, most: int) -> Index:
     if index.size <= most:
         return index
     return np.sort(np.random.default_rng(1).choice(index, most, replace=False))
+
+
+def _localities(scenarios: Iterable[Scenario]) -> set[int]:
+    """Localities (indices into LOCALITIES) of the pairs of ranks."""
+    # Points of one placement share it.
+    places = {id(scenario.place): scenario.place for scenario in scenarios}
+    return {locality for place in places.values() for locality in place.localities}
 
 
 def _largest_message_B(scenario: Scenario) -> int:
@@ -341,12 +368,28 @@ class _Simulated:
     missed: Discrepancy
     growth: float
     most_ranks: int
+    most_ppn: int
+    known: set[int]
+    """Localities of the messages that the training points and their ping-pongs sent."""
     notes: list[str]
     progress: Progress
+
+    @property
+    def has_published_network(self) -> bool:
+        """Whether the system file, or the command line, says what messages between nodes cost."""
+        network = self.scenarios.system.network
+        return network.latency_s is not None and network.bandwidth_B_per_s is not None
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         prediction = unknown(len(points))
         by_point = self.scenarios.of_points(points)
+        unseen = _localities(filter(None, by_point)) - self.known
+        if NETWORK in unseen and not self.has_published_network:
+            for i, scenario in enumerate(by_point):
+                if scenario is not None and scenario.place.is_spread:
+                    self.scenarios.missing[str(points["algorithm"].iloc[i])] = _NO_NETWORK
+                    by_point[i] = None
+            unseen.remove(NETWORK)
         mappings = points["mapping"].astype(str).tolist()
         for first in range(0, len(by_point), _BATCH):
             batch = [
@@ -358,7 +401,13 @@ class _Simulated:
                 self._batch([i for i, _ in batch], [scenario for _, scenario in batch], mappings, prediction)
             self.progress(min((first + _BATCH) / len(by_point), 1.0), "predicting")
         missing = sorted(self.scenarios.missing.items())
-        notes = [*self.notes, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
+        stand_ins = [f"{LOCALITIES[level]}: {_STAND_IN[level == NETWORK]}" for level in sorted(unseen)]
+        ppn = max((scenario.place.ppn for scenario in by_point if scenario is not None), default=0)
+        if ppn > self.most_ppn:
+            stand_ins.append(
+                f"{ppn} ranks are taken to be on one node, training has at most {self.most_ppn} on one"
+            )
+        notes = [*self.notes, *stand_ins, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
         return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, notes)
 
     def _batch(

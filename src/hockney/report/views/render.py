@@ -161,7 +161,7 @@ def _figures_line(entry: Entry, fit: Fit) -> str:
     if fit.quality is None:
         return line
     error, left_out = fit.quality.median_relative_error, fit.quality.leave_one_out_median
-    return f"{line}, median error {_percent(error)}, of points left out {_percent(left_out)}"
+    return f"{line}, median error {_percent(error)}, on sizes hidden one by one {_percent(left_out)}"
 
 
 def _models_table(entry: Entry, heading: str) -> Table:

@@ -1,0 +1,79 @@
+"""Costs from a machine file: which entries they stand on, and what is said of those that stand in for others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hockney.errors import RequestError
+from hockney.machine.file import Entry, Machine, load
+from hockney.predict.machine_costs import of_machine
+
+FILE = Path(__file__).parents[1] / "machine" / "data" / "version1.json"
+
+
+def machine(*changes: dict[str, Any], others: tuple[Entry, ...] = ()) -> Machine:
+    """A file of one ping-pong between packages, once for each change, and of `others`."""
+    whole = load(FILE)
+    entry = next(
+        entry
+        for entry in whole.point_to_point
+        if (entry.operation, entry.locality, entry.variant) == ("pingpong", "package", "default")
+    )
+    entries = [
+        entry.model_copy(
+            update={name: word for name, word in change.items() if name != "mpi"}
+            | {"other": {**entry.other, **({"mpi": change["mpi"]} if "mpi" in change else {})}}
+        )
+        for change in changes
+    ]
+    return whole.model_copy(update={"point_to_point": [*entries, *others]})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [({"mpi": "Open MPI 5"}, {"mpi": "MPICH 4"}), ({"mapping": "core"}, {"mapping": "numa"})],
+    ids=["two MPIs", "two mappings"],
+)
+def test_several_conditions_are_named_and_one_can_be_chosen(changes: tuple[dict[str, Any], ...]) -> None:
+    ((name, _),) = changes[0].items()
+    several = machine(*changes)
+    (said,) = [text for text in of_machine(several, "m", where={}).warnings if "configurations" in text]
+    assert all(change[name] in said for change in changes)
+    assert f"{name} {changes[0][name]} is taken: --where NAME=WORD chooses" in said
+    chosen = of_machine(several, "m", where={name: changes[1][name]}).warnings
+    assert not any("configurations" in text for text in chosen)
+    with pytest.raises(RequestError, match="not measured"):
+        of_machine(several, "m", where={name: "none"})
+
+
+@pytest.mark.parametrize("change", [{"variant": "tcp"}, {"cache": "off"}], ids=["a variant", "a cold cache"])
+def test_what_stands_in_for_the_default_is_named(change: dict[str, str]) -> None:
+    (word,) = change.values()
+    (said,) = [text for text in of_machine(machine(change), "m").warnings if "stands in for the default" in text]
+    assert word in said
+    usual = of_machine(machine({}, change), "m")
+    assert not any("stands in" in text or "configurations" in text for text in usual.warnings)
+
+
+def test_rates_of_another_library_are_not_mixed_in() -> None:
+    (entry,) = machine({"mpi": "Open MPI 5"}).point_to_point
+    entry = entry.model_copy(update={"fits": {"piecewise": entry.fits["piecewise"]}})
+    rate = entry.model_copy(update={"operation": "bandwidth"})
+    other = rate.model_copy(update={"other": {**rate.other, "mpi": "MPICH 4"}})
+    for rates, source in (((rate,), "m, package: bandwidth"), ((other,), "assumed: 35 % of an empty message")):
+        (messages,) = of_machine(machine(others=(entry, *rates)), "m").messages.values()
+        assert messages.origins["gap_s"] == source
+
+
+def test_shares_of_the_processor_that_are_assumed_are_named() -> None:
+    measured = machine({})
+    (entry,) = measured.point_to_point
+    bare = entry.model_copy(update={"fits": {"piecewise": entry.fits["piecewise"]}})
+    told = [
+        any("o and g were not measured" in text for text in of_machine(made, "m").assumptions(None, 2))
+        for made in (measured, machine(others=(bare,)))
+    ]
+    assert told == ["loggp" not in entry.fits, True]
