@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Container
 from typing import NamedTuple
@@ -16,15 +15,20 @@ _DECIMAL = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 _PREFIX = _DECIMAL | _BINARY
 _TIME_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
-_NUMBER = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")
+_NUMBER = re.compile(r"((?>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?>[eE][-+]?[0-9]+)?)\s*+(\S*)")
+"""Nothing is tried twice: a long text is refused as quickly as it is read."""
+
+
+_MOST = 1e30
+"""No prefix or unit makes an infinite value of a number up to it."""
 
 
 def _split(text: str, what: str, examples: str) -> tuple[float, str]:
-    match = _NUMBER.fullmatch(text)
+    match = _NUMBER.fullmatch(text.strip())
     if match is None:
         raise RequestError(f"{text!r} is not a {what}", f"write for example {examples}")
     number = float(match[1])
-    if not math.isfinite(number):
+    if number > _MOST:
         raise RequestError(f"{text!r} is too large for a {what}", f"write for example {examples}")
     return number, match[2]
 
@@ -37,8 +41,6 @@ def parse_bytes(text: str) -> int:
     if prefix not in _PREFIX or prefix == "K":
         raise RequestError(f"{text!r} is not a size", f"write for example {examples} (kB is 1000, KiB 1024)")
     size = number * _PREFIX[prefix]
-    if not math.isfinite(size):
-        raise RequestError(f"{text!r} is too large a size", f"write for example {examples}")
     if size != int(size):
         raise RequestError(f"{text!r} is not a whole number of bytes", f"write for example {examples}")
     return int(size)

@@ -56,7 +56,7 @@ def numbers(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
 
 def launch(*arguments: str, cpu_model: str = "", oversubscribed: bool = False) -> Launch:
     def describe(_: Hello) -> Described:
-        hosts = [{"cpu_model": cpu_model}] if cpu_model else []
+        hosts = [{"host": "h", "cpu_model": cpu_model}] if cpu_model else []
         return Described({(0, 1): "cache"}, oversubscribed, 1, 2, {"mpi": {"kind": "fake"}, "hosts": hosts}, [])
 
     return Launch(

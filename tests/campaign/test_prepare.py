@@ -65,7 +65,7 @@ def test_hosts_are_looked_at_before_anything_is_run(tmp_path: Path, monkeypatch:
     stored = Plan(ranks=2).model_dump() | {"hosts": ["-oProxyCommand=id"]}
     with pytest.raises(RequestError, match="'-oProxyCommand=id' is not a host"):
         prepare.launches(Plan.stored(stored, tmp_path))
-    with pytest.raises(RequestError, match="cannot read the host file /no/such/file: No such file"):
+    with pytest.raises(RequestError, match="host file: /no/such/file does not exist"):
         prepare.app_launches(Launching(ranks=2, hostfile="/no/such/file"))
 
 

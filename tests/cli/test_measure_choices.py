@@ -84,7 +84,7 @@ def test_that_there_is_no_campaign_to_resume_is_said_first(refused: Run) -> None
 
 
 def test_a_host_file_that_is_not_there_is_told(refused: Run) -> None:
-    assert "cannot read the host file nosuch: No such file" in refused("--hostfile", "nosuch")
+    assert "host file: nosuch does not exist" in refused("--hostfile", "nosuch")
 
 
 def test_a_host_is_no_option_of_ssh(refused: Run) -> None:

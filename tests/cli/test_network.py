@@ -123,7 +123,7 @@ def test_what_is_not_proven_is_not_presented_as_exact(hockney: Any) -> None:
         (["torus", "--shape", "4x-1"], "is not a list of extents"),
         (["hypercube", "--dimension", "0"], "is not a whole number"),
         (["hypercube", "--dimension", "40"], "more than"),
-        (["edge-list", "none.txt"], "cannot read"),
+        (["edge-list", "none.txt"], "does not exist"),
     ],
 )
 def test_a_mistake_is_one_clear_line(hockney: Any, words: list[str], message: str) -> None:

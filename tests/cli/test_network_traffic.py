@@ -98,7 +98,7 @@ def test_a_map_of_ones_own_beside_the_others(tmp_path: Path) -> None:
             ["map", "--pattern", "jacobi:4x4", "--topology", "torus:4x4", "--cells", "0x4"],
             "--cells: '0x4' has a direction without cells",
         ),
-        (["map", "--pattern", "ring:8", "--topology", "torus:8", "--map-file", "/nowhere"], "No such file"),
+        (["map", "--pattern", "ring:8", "--topology", "torus:8", "--map-file", "/nowhere"], "does not exist"),
     ],
 )
 def test_a_wrong_request_is_one_line(arguments: list[str], said: str) -> None:

@@ -16,6 +16,7 @@ from hockney.importers import _collect
 from hockney.importers.base import Given, importers
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
+from hockney.writing import NotWritten
 
 DATA = Path(__file__).parent / "data"
 NOTHING = Given()
@@ -240,7 +241,7 @@ def test_a_failed_write_leaves_nothing(
 
     def full(self: Campaign, _records: list[Record]) -> None:
         (self.path / "records.jsonl").write_text("{")
-        raise OSError(28, "No space left on device")
+        raise NotWritten("cannot write records.jsonl: No space left on device")
 
     monkeypatch.setattr(Campaign, "append_all", full)
     with pytest.raises(HockneyError, match="No space left"):

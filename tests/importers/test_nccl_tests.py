@@ -296,7 +296,7 @@ def test_json_that_is_wrong(changes: dict[str, Any], message: str) -> None:
 
 def test_json_that_was_cut() -> None:
     text = json.dumps(json_file(), indent=1)
-    with pytest.raises(RequestError, match=rf"f:{text.count(chr(10)) + 1}: no whole JSON"):
+    with pytest.raises(RequestError, match=rf"f:{text.count(chr(10)) + 1}: damaged JSON"):
         read_text(text[:-1])
 
 

@@ -78,7 +78,7 @@ ROW = r"effects\.0\.points\.0\."
         ("row.lines", "many", ROW + r"lines: 'many' is no whole number of 0 to 2\^63 - 1"),
         ("row.lines", 1.5, ROW + r"lines: 1\.5 is no whole number"),
         ("row.blocks", 0, ROW + "blocks: 0 is no whole number of 1 to"),
-        ("row.bytes", 2**63, ROW + "bytes: 9223372036854775808 is"),
+        ("row.bytes", 1e19, ROW + "bytes: 1e\\+19 is"),
         ("collective.high", -1, r"collectives\.0\.parameters\.a: low 9e-07 is above high -1"),
     ],
 )

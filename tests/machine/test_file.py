@@ -274,7 +274,7 @@ def test_a_wrong_field_is_named_by_its_path(damage: Any, message: str) -> None:
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 400])
 def test_a_number_that_is_none_is_refused_when_reading(number: str) -> None:
-    with pytest.raises(RequestError, match="is too large a number"):
+    with pytest.raises(RequestError, match="a number that is too large"):
         loads(json.dumps(small()).replace("2.5e-07", number), HERE)
 
 
@@ -286,7 +286,7 @@ def test_other_json_is_no_machine_file(body: str) -> None:
 
 
 def test_nan_is_refused_when_reading() -> None:
-    with pytest.raises(RequestError, match="NaN is not a JSON number"):
+    with pytest.raises(RequestError, match="damaged JSON"):
         loads(json.dumps(small()).replace("2.5e-07", "NaN"), HERE)
 
 
@@ -310,7 +310,7 @@ def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_machine_file(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="cannot read"):
+    with pytest.raises(RequestError, match="is a folder, not a file"):
         load(tmp_path)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, load
@@ -254,18 +255,18 @@ def test_the_data_are_read_once(
         source = tmp_path / "t.csv"
     read: list[str] = []
 
-    def count(method: str) -> None:
-        original = getattr(Path, method)
+    def count(function: str) -> None:
+        original = getattr(reading, function)
 
         def counted(path: Path, *arguments: Any, **options: Any) -> Any:
             if path == source or source in path.parents:
                 read.append(path.name)
             return original(path, *arguments, **options)
 
-        monkeypatch.setattr(Path, method, counted)
+        monkeypatch.setattr(reading, function, counted)
 
-    for method in ("read_text", "read_bytes"):
-        count(method)
+    for function in ("content", "lines"):
+        count(function)
     report = make(source)
     assert set(read) >= ({"t.csv"} if is_table else {"records.jsonl", "launches.jsonl", "plan.json"})
     assert len(read) == len(set(read))

@@ -14,13 +14,14 @@ from hockney.campaign.events import Progress
 from hockney.campaign.launch import Launch, utc_now
 from hockney.campaign.loop import Asking, Loop, Request, Running, Subject
 from hockney.campaign.plan import Launching
-from hockney.errors import EnvironmentLack, RequestError
+from hockney.errors import EnvironmentLack, Incomplete, RequestError
 from hockney.options import Option
 from hockney.records.answers import RankPlace, Timed
 from hockney.records.app_record import AppRecord
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 from hockney.runner.session import Session
+from hockney.writing import NotWritten
 
 TIMES = ("time_s", "low_s", "high_s", "samples_s")
 """Of an answer, what the record holds itself."""
@@ -142,8 +143,13 @@ def each(
     """
     loop = Loop(folder, plan, _Watcher(warn, doing))
     with folder.locked() if folder else nullcontext():
-        return [
-            record
-            for launch in launches
-            for record in loop.once(launch, 0, lambda running: asker(Launched(plan, running)))
-        ]
+        try:
+            return [
+                record
+                for launch in launches
+                for record in loop.once(launch, 0, lambda running: asker(Launched(plan, running)))
+            ]
+        except NotWritten as error:
+            raise Incomplete(
+                f"{error.message}; the runs before are kept", "make room, and run it again"
+            ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from hockney import reading
 from hockney.campaign.collectives import KINDS
 from hockney.campaign.effects._progress import OWN
 from hockney.campaign.launch import Described, Launch
@@ -66,6 +68,15 @@ SPEAKING = (
     "HOCKNEY_PROGRESS",
 )
 """Environment variables that change how an MPI behaves, or is used: recorded with each launch."""
+HIDDEN = "(hidden: it looks like a secret)"
+_SECRET_NAME = re.compile(
+    "(?:^|_)(?:KEYS?|TOKENS?|SECRETS?|PASS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|COOKIE|PRECONDITION_TRANSPORTS)"
+    "(?:_|$)",
+    re.IGNORECASE,
+)
+"""`precondition_transports` is the key by which processes of a job recognise each other."""
+_SECRET_VALUE = re.compile(r"[0-9a-fA-F]{32,}|\b[A-Za-z0-9+_=-]{48,}\b|://[^/@\s]+:[^/@\s]+@")
+"""Long digests and tokens, and addresses with a password."""
 
 
 def launches(plan: Plan) -> list[Launch]:
@@ -159,7 +170,7 @@ def _launch(
             "bind_to_asked": plan.bind_to,
             **_platform(plan),
             "environment": {
-                name: value
+                name: _recorded(name, value)
                 for name, value in sorted({**os.environ, **added}.items())
                 if name.startswith(SPEAKING)
             },
@@ -169,11 +180,18 @@ def _launch(
     )
 
 
+def _recorded(name: str, value: str) -> str:
+    """The value as provenance keeps it: not where it looks like a secret, and always as text."""
+    if _SECRET_NAME.search(name) or _SECRET_VALUE.search(value):
+        return HIDDEN
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
 def _platform(plan: Launching) -> dict[str, str]:
     """The simulated cluster, whole: times mean nothing without it."""
     if not plan.platform:
         return {}
-    text = Path(plan.platform).read_text(encoding="utf-8", errors="replace")
+    text = reading.text(Path(plan.platform), "give the path of a SimGrid platform (XML)")
     return {"platform": text, "platform_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 

@@ -11,11 +11,12 @@ import json
 import os
 import secrets
 import stat
-from contextlib import suppress
 from pathlib import Path
 
+from hockney import reading, writing
 from hockney.campaign.plan import Plan
-from hockney.records.folder import PLAN, write_atomically
+from hockney.errors import RequestError
+from hockney.records.folder import PLAN
 from hockney.runner.find import is_in_search
 from hockney.runner.launchers.base import launchers
 
@@ -28,7 +29,7 @@ _RUN = ("mpi", "launcher", "ranks", "hosts", "hostfile", "platform", "variants")
 def seal(folder: Path) -> None:
     """Mark the folder's plan as this user's; unmarked it stays where a key cannot be kept (a read-only home)."""
     if key := _key(make=True):
-        write_atomically(folder / SEAL, f"{_seal_of((folder / PLAN).read_bytes(), key)}\n")
+        writing.replace(folder / SEAL, f"{_seal_of(reading.content(folder / PLAN), key)}\n")
 
 
 def doubt(folder: Path, plan: Plan) -> str:
@@ -56,12 +57,12 @@ def _is_sealed(folder: Path, plan: Plan) -> bool:
     """Whether the seal fits, and the plan under it is the one that would run: the file may have changed since."""
     key = _key(make=False)
     try:
-        seal_text, text = (folder / SEAL).read_bytes().strip(), (folder / PLAN).read_bytes()
-    except OSError:
+        seal_text, text = reading.content(folder / SEAL).strip(), reading.content(folder / PLAN)
+    except RequestError:
         return False
     if key is None or not hmac.compare_digest(seal_text, _seal_of(text, key).encode()):
         return False
-    return Plan.stored(json.loads(text), folder) == plan
+    return Plan.stored(reading.parsed(text, str(folder / PLAN), ""), folder) == plan
 
 
 def _seal_of(text: bytes, key: bytes) -> str:
@@ -74,13 +75,11 @@ def _key(*, make: bool) -> bytes | None:
     try:
         if make:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with suppress(FileExistsError):
-                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                with os.fdopen(file, "wb") as new:
-                    new.write(secrets.token_bytes(KEY_B))
+            if not path.exists():
+                writing.replace(path, secrets.token_bytes(KEY_B), is_private=True)
         status = path.stat()
         is_private = status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-        key = path.read_bytes()
-    except (OSError, RuntimeError):  # no home at all is a RuntimeError
+        key = reading.content(path)
+    except (OSError, RuntimeError, RequestError):  # no home at all is a RuntimeError
         return None
     return key if is_private and len(key) == KEY_B else None

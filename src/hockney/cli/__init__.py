@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from hockney import __version__
+from hockney import __version__, reading
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.terminal import app, application, say
 
@@ -30,12 +30,24 @@ def _root(
         raise typer.Exit
 
 
+MOST_SAID = 1000
+"""Characters of an error: what was given may be longer than anybody reads."""
+
+
 def _report(error: HockneyError, as_json: bool) -> int:
+    message, hint = _shortened(error.message), _shortened(error.hint)
     if as_json:
-        say.json({"error": {"kind": error.kind, "message": error.message, "hint": error.hint}})
+        say.json({"error": {"kind": error.kind, "message": message, "hint": hint}})
     else:
-        say.error(error.message, error.hint)
+        say.error(message, hint)
     return error.exit_code
+
+
+def _shortened(text: str) -> str:
+    """A text without its middle where it is too long, and without what no terminal can show."""
+    shown = text.encode("utf-8", "backslashreplace").decode()
+    half = MOST_SAID // 2
+    return shown if len(shown) <= MOST_SAID else f"{shown[:half]} … {shown[-half:]}"
 
 
 def _help_for(arguments: Sequence[str]) -> str:
@@ -56,6 +68,13 @@ def _help_for(arguments: Sequence[str]) -> str:
     return f"see `{' '.join(words)} --help`"
 
 
+def _refuse_names_that_are_no_text() -> None:
+    """RequestError for a word that is no UTF-8: records, JSON and pages could not hold it."""
+    for word in sys.argv[1:]:
+        if not reading.is_utf8(word):
+            raise RequestError(f"{reading.printable(word)!r} is not UTF-8", "rename the file, or link to it")
+
+
 def main() -> None:
     """Entry point: run a verb; a user's mistake ends as one line and an exit code, never a traceback."""
     as_json = "--json" in sys.argv
@@ -63,6 +82,7 @@ def main() -> None:
     # would depend on how many there are. It must be said before numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
+        _refuse_names_that_are_no_text()
         code = app(standalone_mode=False)
     except HockneyError as error:
         code = _report(error, as_json)
@@ -83,6 +103,10 @@ def main() -> None:
         code = 0
     except typer.TyperException as error:
         code = _report(RequestError(error.format_message(), _help_for(sys.argv[1:])), as_json)
+    except OSError as error:
+        # A name that is too long, a folder that may not be entered: what the system refuses, it says why.
+        name = "" if error.filename is None else f"{reading.printable(error.filename)}: "
+        code = _report(RequestError(f"{name}{reading.reason(error)}", "check the name and its rights"), as_json)
     except Exception as error:  # noqa: BLE001 - the last resort: whatever is left is a defect of ours
         traceback.print_exc()
         defect = HockneyError(f"{type(error).__name__}: {error}", "this is a defect of hockney: please report it")

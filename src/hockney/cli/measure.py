@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from hockney.options import options as options_of
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written
+from hockney.writing import NotWritten
 
 with later():
     from hockney.campaign.events import Progress
@@ -78,18 +80,27 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
     try:
         with bar.bar:
             outcome = run(campaign, plan, prepared, watcher, Adaptive)
-    except KeyboardInterrupt:
+        records = _table(campaign, plan)
+    except (KeyboardInterrupt, HockneyError) as error:
+        # What ends it early leaves a table of what there is, too.
+        with suppress(NotWritten):
+            _table(campaign, plan)
+        if not isinstance(error, KeyboardInterrupt | NotWritten):
+            raise
+        why = error.message if isinstance(error, NotWritten) else "interrupted"
         raise Incomplete(
-            "interrupted; every point that was complete is kept",
-            f"`hockney measure -o {output} --resume` goes on",
+            f"{why}; every point that was complete is kept", f"`hockney measure -o {output} --resume` goes on"
         ) from None
-    finally:
-        # An interrupt too leaves a table of what there is.
-        if records := campaign.records():
-            table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
     answers = [record for record in campaign.effects() if record.answer or record.not_measurable]
     took = Took(ready_s - began_s, time.monotonic() - ready_s)
     _finish(output, plan, outcome, records, len(answers), took, json)
+
+
+def _table(campaign: Campaign, plan: Plan) -> list[Record]:
+    """Write the table of what there is; returns the records behind it."""
+    if records := campaign.records():
+        table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
+    return records
 
 
 class Took(NamedTuple):

@@ -9,6 +9,7 @@ import typer
 from pydantic import BaseModel, Field
 from rich.table import Table
 
+from hockney import writing
 from hockney.cli._loggp import LogGpOptions, loggp
 from hockney.errors import RequestError
 from hockney.options import Argument, Option
@@ -338,11 +339,8 @@ def export(problem: ScheduleOptions, options: ExportOptions, json: JsonOption = 
         for line in lines:
             typer.echo(line)
         return
-    try:
-        with output.open("w", encoding="utf-8") as file:
-            characters = sum(file.write(line + "\n") for line in lines)
-    except OSError as error:
-        raise RequestError(f"cannot write {output}: {error.strerror}", "choose another place") from error
+    with writing.replacing_text(output) as file:
+        characters = sum(file.write(line + "\n") for line in lines)
     if json:
         data = {"file": str(output), "format": options.format_, "characters": characters}
         say.json({**data, **request.as_data()})

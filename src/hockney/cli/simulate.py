@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
+from hockney import writing
 from hockney.cli.schedule import ScheduleOptions
 from hockney.errors import RequestError
 from hockney.predict.simulation_options import LoggopsOptions, SharingOptions, SimulationOptions
@@ -114,16 +115,13 @@ def _write_files(
 
 
 def _write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = None
-            for row in rows:
-                if writer is None:
-                    writer = csv.DictWriter(file, row.keys(), lineterminator="\n")
-                    writer.writeheader()
-                writer.writerow(row)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
+    with writing.replacing_text(path) as file:
+        writer = None
+        for row in rows:
+            if writer is None:
+                writer = csv.DictWriter(file, row.keys(), lineterminator="\n")
+                writer.writeheader()
+            writer.writerow(row)
 
 
 def _print(request: ScheduleRequest, outcome: SimulationResult, written: dict[str, str]) -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.importers._copies import copied
 from hockney.importers._labels import identity, labels
 from hockney.importers.base import IDLE, Given, Imported, Importer, importers, load_text
 from hockney.records import table
+from hockney.records.answers import first_problem
 from hockney.records.folder import LAUNCHES, PLAN, RECORDS, TABLE, Campaign
 from hockney.records.record import Record
 
@@ -47,11 +51,16 @@ def collect(paths: Sequence[Path], given: Given, format_name: str | None = None)
     only = None if format_name is None else (format_name, importers.get(format_name))
     collection = Collection()
     seen: dict[str, Path] = {}
-    for path in _walk(paths, collection.skipped):
+    todo = [*_walk(paths, collection.skipped)][::-1]
+    while todo:
+        path = todo.pop()
         try:
-            collection.files += _read(path, given, only, seen)
+            if reading.is_archive(path):
+                todo += reading.members(path)[::-1]
+            else:
+                collection.files += _read(path, given, only, seen)
         except RequestError as error:
-            if len(paths) == 1 and path == paths[0]:
+            if [path] == list(paths):
                 raise
             message = error.message.removeprefix(str(path)).lstrip(" ,:").removeprefix("is ")
             collection.skipped.append((str(path), f"{message}; {error.hint}"))
@@ -94,11 +103,15 @@ def _read(
         fitting = [unit for unit in fitting if unit[0] != "tidy"]
     if not fitting:
         raise RequestError(f"{path} is no benchmark result", f"formats known: {', '.join(importers.names())}")
-    digest = hashlib.sha256(text.encode() or path.read_bytes()).hexdigest()[:16]
+    digest = hashlib.sha256(text.encode() or reading.content(path)).hexdigest()[:16]
     if digest in seen:
         raise RequestError(f"{path} has the same content as {seen[digest]}", "a copy is no repetition")
     seen[digest] = path
-    read = [ImportedFile(path, name, unit.read(path, text, given), digest) for name, unit in fitting]
+    try:
+        read = [ImportedFile(path, name, unit.read(path, text, given), digest) for name, unit in fitting]
+    except ValidationError as error:
+        problem = first_problem(error)
+        raise RequestError(f"{path}: {problem}", "correct the file, or leave it out") from error
     files = [file for file in read if file.content.records]
     without = [reason for file in read if file not in files for reason in file.content.left_out()]
     if not files:
@@ -109,29 +122,43 @@ def _read(
 
 
 def _walk(paths: Iterable[Path], skipped: list[tuple[str, str]]) -> Iterable[Path]:
-    done: set[Path] = set()
+    """The files to read, each once, also where a link leads to it."""
+    done: set[str] = set()
     for given in paths:
-        if not given.is_dir():
-            files = [given]
-        else:
-            files = []
-            before = len(skipped)
-            for folder, subfolders, names in os.walk(given):
-                if {RECORDS, PLAN} & set(names):
-                    subfolders.clear()
-                    skipped.append((folder, "a campaign already (join campaigns with `hockney merge`)"))
-                    continue
-                skipped += [
-                    (str(Path(folder, name)), "hidden") for name in (*subfolders, *names) if name[0] == "."
-                ]
-                subfolders[:] = sorted(name for name in subfolders if name[0] != ".")
-                files += [Path(folder, name) for name in sorted(names) if name[0] != "."]
-            if not files and len(skipped) == before:
-                skipped.append((str(given), "a folder without files to import"))
-        for path in files:
-            if path.resolve() not in done:
-                done.add(path.resolve())
+        for path in _in_folder(given, skipped) if given.is_dir() else [given]:
+            if (target := os.path.realpath(path)) not in done:
+                done.add(target)
                 yield path
+
+
+def _in_folder(given: Path, skipped: list[tuple[str, str]]) -> list[Path]:
+    files: list[Path] = []
+    before = len(skipped)
+    for folder, subfolders, names in os.walk(given):
+        if {RECORDS, PLAN} & set(names):
+            subfolders.clear()
+            skipped.append((folder, "a campaign already (join campaigns with `hockney merge`)"))
+            continue
+        reasons = {name: _why_skipped(Path(folder, name), given) for name in (*subfolders, *names)}
+        skipped += [(reading.printable(Path(folder, name)), why) for name, why in reasons.items() if why]
+        subfolders[:] = sorted(name for name in subfolders if not reasons[name])
+        files += [Path(folder, name) for name in sorted(names) if not reasons[name]]
+    if not files and len(skipped) == before:
+        skipped.append((str(given), "a folder without files to import"))
+    return files
+
+
+def _why_skipped(path: Path, given: Path) -> str:
+    """Why what a folder holds is left alone; "" where it is not."""
+    if path.name[0] == ".":
+        return "hidden"
+    if not reading.is_utf8(path.name):
+        return "its name is not UTF-8"
+    if path.is_symlink():
+        target = Path(os.path.realpath(path))
+        if target.is_dir() or not target.is_relative_to(os.path.realpath(given)):
+            return "a link to a folder, or out of this one; give what it leads to by its own name"
+    return ""
 
 
 def _nothing_at_all(paths: Sequence[Path], skipped: Sequence[tuple[str, str]]) -> RequestError:
@@ -206,14 +233,13 @@ def write(collection: Collection, folder: Path, given: Given) -> Campaign:
         records = [record for file in collection.files for record in file.content.records]
         campaign.append_all(records)
         table.write(table.from_records(records, launches), folder / TABLE)
-    except BaseException as error:
-        if there_before:
-            for name in (PLAN, LAUNCHES, RECORDS, TABLE):
-                (folder / name).unlink(missing_ok=True)
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise RequestError(f"cannot write {folder}: {error.strerror}", "choose another place") from error
+    except BaseException:
+        for name in (PLAN, LAUNCHES, RECORDS, TABLE):
+            with suppress(OSError):
+                (folder / name).unlink()
+        if not there_before:
+            with suppress(OSError):
+                folder.rmdir()
         raise
     return campaign
 

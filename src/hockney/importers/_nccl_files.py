@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.importers import _csv
 from hockney.importers._nccl import OPERATIONS, NcclRow, NcclRun, add, library, program
@@ -112,15 +112,7 @@ def read(path: Path, text: str, given: Given) -> Imported:
 
 
 def _parse(path: Path, text: str, line: int = 1) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        at = f"{path}:{line + error.lineno - 1}"
-        raise RequestError(
-            f"{at}: no whole JSON: {error.msg}", "restore the file; a run that was cut leaves half"
-        ) from None
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"{path}: no JSON of nccl-tests: {error}", "restore the file") from None
+    return reading.parsed(text, str(path), "restore the file; a run that was cut leaves half", line=line)
 
 
 def _checked(model: type[BaseModel], data: Any, where: str) -> Any:

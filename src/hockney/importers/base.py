@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.options import Option
 from hockney.records.record import LOCALITIES, Locality, Record
@@ -19,7 +18,6 @@ from hockney.registry import Registry
 from hockney.words import listed
 
 PARQUET_MAGIC = b"PAR1"
-_GZIP_MAGIC = b"\x1f\x8b"
 _HEAD_B = 8192
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """Byte order marks; a Windows shell redirects text as UTF-16."""
@@ -81,24 +79,13 @@ def load_text(path: Path) -> str:
 
     RequestError where it is missing, unreadable, empty, damaged or binary.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(_HEAD_B)
-            # A large binary file met in a folder is not read to its end.
-            data += b"" if _is_binary(data) else file.read()
-    except FileNotFoundError:
-        raise RequestError(
-            f"{path} does not exist", "give results of a benchmark, a tidy table, or a folder"
-        ) from None
-    except OSError as error:
-        raise RequestError(f"cannot read {path}: {error.strerror}", "check the name and its rights") from error
+    hint = "give results of a benchmark, a tidy table, or a folder"
+    # A large binary file met in a folder is not read to its end.
+    data = reading.beginning(path, _HEAD_B, hint)
     if data.startswith(PARQUET_MAGIC):
         return ""
-    if data.startswith(_GZIP_MAGIC):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise RequestError(f"{path} is damaged gzip: {error}", "restore the file from a copy") from error
+    if not _is_binary(data):
+        data = reading.unpacked(path, hint)
     if not data.strip():
         raise RequestError(f"{path} is empty", "run the benchmark again, or leave the file out")
     if _is_binary(data):
@@ -107,4 +94,4 @@ def load_text(path: Path) -> str:
 
 
 def _is_binary(data: bytes) -> bool:
-    return b"\0" in data and not data.startswith((PARQUET_MAGIC, _GZIP_MAGIC, *_MARKS))
+    return b"\0" in data and not data.startswith((PARQUET_MAGIC, reading.GZIP_MAGIC, *_MARKS))

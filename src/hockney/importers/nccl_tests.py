@@ -20,12 +20,16 @@ _DEVICE = re.compile(r"#\s+Rank\s+\d+\s+(?:Group\s+(\d{1,9})\s+)?Pid\s+\d+\s+on\
 _ITERATIONS = re.compile(r"# nThread .* warmup iters: \d+ iters: (\d{1,9})(?: agg iters: (\d{1,9}))?")
 _LIBRARY_CODE = re.compile(r"nccl-library=(\d{4,6})\b")
 _LIBRARY = re.compile(r"\b([NR]CCL) version\s*:?\s*(\d+\.\d+[\w.+-]*)")
+_UNIT = re.compile(r"\((ns|us|ms|s)\)")
+_UNITS_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 _OUT_OF_BOUNDS = re.compile(r"#\s*Out of bounds values\s*:\s*(\d+)\s+(\w+)")
 
 
 @dataclass
 class _NcclTable(BenchmarkTable):
     run: NcclRun = field(default_factory=NcclRun)
+    time_us: float = 1.0
+    """The unit of its times."""
 
 
 def recognises(_path: Path, text: str) -> bool:
@@ -99,7 +103,9 @@ class _NcclReader(TableReader[_NcclTable]):
             self._all_devices = False
 
     def header(self, table: _NcclTable, content: str, where: str) -> None:
-        """Older releases print the largest error, whose limit only this line below the table knows."""
+        """The unit of the times; below the table, the limit of the largest error that older releases print."""
+        if unit := _UNIT.search(content):
+            table.time_us = _UNITS_US[unit[1]]
         if not table.not_imported and (bounds := _OUT_OF_BOUNDS.match(content)) and "error" in table.columns:
             for record in table.run.records:
                 record.verified = bounds[2] == "OK"
@@ -137,7 +143,7 @@ class _NcclReader(TableReader[_NcclTable]):
                 continue
             row = NcclRow(
                 size_B=int(values["size"]),
-                time_us=float(part["time"]),
+                time_us=float(part["time"]) * table.time_us,
                 in_place=bool(in_place),
                 count=int(values["count"]),
                 datatype=values.get("type", "float"),

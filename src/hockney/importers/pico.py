@@ -8,6 +8,7 @@ as in the program's own calls. What the names of the algorithms become is on the
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.importers._csv import LONGEST_S, count, header, rows, time_s
 from hockney.importers._lines import is_size
@@ -125,7 +127,7 @@ def read(path: Path, text: str, given: Given) -> Imported:
 def _summary(path: Path, text: str, columns: _Columns, given: Given, imported: Imported) -> None:
     beside = 0
     shapes: set[str] = set()
-    raw = {str(file.relative_to(path.parent)) for file in path.parent.glob("*/*_*.csv")}
+    raw = {str(file.relative_to(path.parent)) for file in reading.below(path.parent, "*/*_*.csv")}
     for where, row in rows(path, text, columns.needed()):
         if columns is _AGGREGATED and _raw_names(row) & raw:
             beside += 1
@@ -197,7 +199,7 @@ def _raw(path: Path, text: str, imported: Imported) -> None:
         imported.warnings.append(f"{path}: no time is left, so nothing is imported")
         return
     set_aside = [index for index, value in enumerate(values) if index < warm_up or value == 0]
-    folder = path.resolve().parent
+    folder = Path(os.path.realpath(path)).parent
     _add(
         imported,
         (row["collective_type"], name[2], int(name[1]), _ELEMENT_B[name[3] or _PLAIN_TYPE]),
@@ -242,10 +244,10 @@ def _iterations(path: Path, text: str, columns: int, imported: Imported) -> tupl
 
 def _metadata(path: Path) -> tuple[str, dict[str, str], str]:
     """(file:line, row, system) of a per-iteration file's test, from `<system>_metadata.csv` above it."""
-    folder = path.resolve().parent
+    folder = Path(os.path.realpath(path)).parent
     test_id, timestamp = folder.name, folder.parent.name
     for above in folder.parents[:4]:
-        for file in sorted(above.glob("*_metadata.csv")):
+        for file in reading.below(above, "*_metadata.csv"):
             for where, row in rows(file, load_text(file), _METADATA):
                 if (row["timestamp"], row["test_id"]) == (timestamp, test_id):
                     return where, row, file.name.removesuffix("_metadata.csv")
@@ -258,7 +260,7 @@ def _metadata(path: Path) -> tuple[str, dict[str, str], str]:
 def _allocation(folder: Path) -> _Job | None:
     """Ranks and nodes of `alloc.csv`: the job may have fewer ranks than nodes × tasks a node."""
     file = folder / "alloc.csv"
-    if not file.is_file():
+    if not reading.is_file(file):
         return None
     hosts = Counter(row["allocation"] for _, row in rows(file, load_text(file), _ALLOCATION))
     return _Job(hosts.total(), len(hosts), max(hosts.values())) if hosts else None

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.machine.check import Fault, fit_faults, interval_faults, row_faults
 from hockney.machine.shipped import located
 from hockney.models.base import Fit
 from hockney.models.collectives.base import CollectiveModel
 from hockney.models.effects.base import Effect
-from hockney.records.folder import write_atomically
 from hockney.records.record import Locality
 from hockney.records.series import Series
 
 SCHEMA_VERSION = 3
-Number = TypeVar("Number", int, float)
 _MAKE_ONE = "make one with `hockney fit CAMPAIGN -o {path}`"
 
 
@@ -270,10 +268,7 @@ def _faults(machine: Machine) -> Iterator[Fault]:
 def save(machine: Machine, path: Path) -> None:
     """Write atomically; RequestError where the folder cannot be written or a file there is no machine file."""
     check_writable(path)
-    try:
-        write_atomically(path, dumps(machine))
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place with -o") from error
+    writing.replace(path, dumps(machine), "choose another place with -o")
 
 
 def check_writable(path: Path) -> None:
@@ -298,28 +293,12 @@ def load(path: Path) -> Machine:
     RequestError where it is absent, damaged, of a newer schema, or no machine file.
     """
     path = located(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise RequestError(f"{path} is damaged: not text (byte {error.start})", _restore(path)) from error
-    except OSError as error:
-        raise RequestError(f"cannot read {path}: {error.strerror}", _MAKE_ONE.format(path=path)) from error
-    return loads(text, path)
+    return loads(reading.text(path, _restore(path)), path)
 
 
 def loads(text: str, path: Path) -> Machine:
     """A machine from the text of a machine file; `path` is for the messages. Errors as `load`."""
-    try:
-        data = json.loads(
-            text, parse_constant=_refuse_constant, parse_float=_finite(float), parse_int=_finite(int)
-        )
-    except json.JSONDecodeError as error:
-        where = f"{path}:{error.lineno}"
-        raise RequestError(
-            f"{where}: damaged JSON ({error.msg}, column {error.colno})", _restore(path)
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"{path} is damaged: {error}", _restore(path)) from error
+    data = reading.parsed(text, str(path), _restore(path))
     if not _looks_like_machine(data):
         raise RequestError(f"{path} is not a machine file (no schema_version)", _MAKE_ONE.format(path=path))
     version = data["schema_version"]
@@ -351,20 +330,6 @@ def _restore(path: Path) -> str:
     return f"restore it from a copy, or {_MAKE_ONE.format(path=path)}"
 
 
-def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a JSON number")
-
-
-def _finite(kind: type[Number]) -> Callable[[str], Number]:
-    def parse(text: str) -> Number:
-        # JSON has no infinity, but 1e999 becomes one.
-        if not math.isfinite(float(text)):
-            raise ValueError(f"{text[:12]}… is too large a number")
-        return kind(text)
-
-    return parse
-
-
 def _looks_like_machine(data: Any) -> bool:
     if not isinstance(data, Mapping):
         return False
@@ -375,6 +340,6 @@ def _looks_like_machine(data: Any) -> bool:
 def is_machine_file(path: Path) -> bool:
     """Whether the file declares itself a machine file."""
     try:
-        return _looks_like_machine(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        return _looks_like_machine(reading.json_file(path))
+    except RequestError:
         return False

@@ -5,13 +5,13 @@ A table that was measured elsewhere says which mapping it used, not which ranks 
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.registry import did_you_mean
 
@@ -208,9 +208,9 @@ def find_system(name_or_path: str) -> System:
     bare = path.name == name_or_path
     name = path.stem if path.suffix == ".json" else name_or_path
     shipped = SHIPPED / f"{name}.json"
-    if bare and name in known_systems() and (path.suffix != ".json" or not path.is_file()):
+    if bare and name in known_systems() and (path.suffix != ".json" or not reading.is_file(path)):
         return load_system(shipped)
-    if path.is_file():
+    if reading.is_file(path):
         return load_system(path)
     known = known_systems()
     raise RequestError(
@@ -222,18 +222,8 @@ def find_system(name_or_path: str) -> System:
 def load_system(path: Path) -> System:
     """RequestError where the file cannot be read, is no JSON, or does not describe a system."""
     hint = "docs/reference/system-file.md describes every field"
-    try:
-        text = path.read_text(encoding="utf-8")
-        data = json.loads(text)
-    except UnicodeDecodeError as error:
-        raise RequestError(f"{path} is not text (byte {error.start})", hint) from error
-    except json.JSONDecodeError as error:
-        where = f"{path}:{error.lineno}"
-        raise RequestError(f"{where}: damaged JSON ({error.msg}, column {error.colno})", hint) from error
-    except RecursionError as error:
-        raise RequestError(f"{path} is nested too deeply", hint) from error
-    except OSError as error:
-        raise RequestError(f"cannot read {path}: {error.strerror}", hint) from error
+    text = reading.text(path, hint)
+    data = reading.parsed(text, str(path), hint)
     if not isinstance(data, dict) or "schema_version" not in data:
         raise RequestError(f"{path} is not a system file (no schema_version)", hint)
     version = data["schema_version"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hockney import _core
+from hockney import _core, reading
 from hockney._core import Kind, Network, Problem, Simulated
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict.costs import NOTHING, TERMS, Costs, CostSource, loggp_costs, per_byte, value
@@ -293,8 +293,8 @@ def _refuse_what_does_not_fit(request: ScheduleRequest, *, by_class: bool, trace
 def _available_B() -> float:
     """Memory that can be had, in bytes; infinite where the system does not say."""
     try:
-        fields = Path("/proc/meminfo").read_text(encoding="ascii").split("\n")
-    except OSError:
+        fields = reading.text(Path("/proc/meminfo")).split("\n")
+    except RequestError:
         return math.inf
     kib = next((line.split()[1] for line in fields if line.startswith("MemAvailable:")), None)
     return math.inf if kib is None else float(kib) * 1024

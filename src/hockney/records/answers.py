@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 from pydantic_core import from_json
 
-from hockney.records.record import Bracketed
+from hockney.records.record import Bracketed, Real, Value, Whole
 
 
 def first_problem(error: ValidationError) -> str:
@@ -26,7 +26,9 @@ def first_problem(error: ValidationError) -> str:
 class Kept(BaseModel):
     """What the runner says, stored unchanged, with fields that no model names, without defaults."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    __pydantic_extra__: dict[str, Value] = Field(init=False)
 
     @model_serializer
     def as_said(self) -> dict[str, Any]:
@@ -46,10 +48,10 @@ class Said(BaseModel):
 class ProcessorCache(Kept):
     """A cache of a processor and the processors that share it."""
 
-    level: int
+    level: Whole
     type: str
-    size_B: int
-    shared: list[int] = Field(default_factory=list)
+    size_B: Whole
+    shared: list[Whole] = Field(default_factory=list)
 
 
 class RankPlace(Kept):
@@ -59,24 +61,24 @@ class RankPlace(Kept):
     operating system's numbers; `siblings` are those of the same core.
     """
 
-    rank: int
+    rank: Whole
     host: str = ""
-    pid: int | None = None
+    pid: Whole | None = None
     machine: str = ""
     simulated: bool = False
     kernel: str = ""
     cpu_model: str = ""
-    cpus: int | None = None
-    memory_B: int | None = None
-    affinity: list[int] = Field(default_factory=list)
+    cpus: Whole | None = None
+    memory_B: Whole | None = None
+    affinity: list[Whole] = Field(default_factory=list)
     progress_threads: list[str] = Field(
         default_factory=list, description="switches of progress threads that are on"
     )
-    cpu: int | None = None
-    numa: int = -1
-    package: int = -1
-    core: int = -1
-    siblings: list[int] = Field(default_factory=list)
+    cpu: Whole | None = None
+    numa: Whole = -1
+    package: Whole = -1
+    core: Whole = -1
+    siblings: list[Whole] = Field(default_factory=list)
     governor: str = ""
     caches: list[ProcessorCache] = Field(default_factory=list)
 
@@ -216,11 +218,11 @@ class Timed(Answer, Bracketed):
     `low_s` and `high_s` are None with fewer than six repetitions. `disturbed_at`: indices of samples set aside.
     """
 
-    time_s: float
-    low_s: float | None = None
-    high_s: float | None = None
-    samples_s: list[float] = Field(default_factory=list)
-    disturbed_at: list[int] = Field(default_factory=list)
+    time_s: Real
+    low_s: Real | None = None
+    high_s: Real | None = None
+    samples_s: list[Real] = Field(default_factory=list)
+    disturbed_at: list[Whole] = Field(default_factory=list)
 
 
 class StreamsAnswer(Timed):
@@ -230,9 +232,9 @@ class StreamsAnswer(Timed):
     """
 
     verified: bool
-    pair_s: list[float] = Field(default_factory=list)
-    windows: int = 1
-    preempted: int = 0
+    pair_s: list[Real] = Field(default_factory=list)
+    windows: Whole = 1
+    preempted: Whole = 0
 
 
 SaidType = TypeVar("SaidType", bound=Said)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.records.answers import Answer
+from hockney.records.record import MOST_WHOLE, NotNegative, Real, Value, Whole
 
 
 class AppRecord(BaseModel):
@@ -19,19 +18,19 @@ class AppRecord(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     operation: str = Field(description="ring, sum3d, jacobi, cg, …")
-    ranks: int = Field(ge=1)
-    parameters: dict[str, Any] = Field(description="what was asked of the program, by the keys of its request")
-    time_s: float = Field(ge=0, allow_inf_nan=False)
-    low_s: float | None = None
-    high_s: float | None = None
-    samples_s: list[float] = Field(default_factory=list, description="one per repetition, in order")
+    ranks: int = Field(ge=1, le=MOST_WHOLE)
+    parameters: dict[str, Value] = Field(description="what was asked of the program, by the keys of its request")
+    time_s: NotNegative
+    low_s: Real | None = None
+    high_s: Real | None = None
+    samples_s: list[Real] = Field(default_factory=list, description="one per repetition, in order")
     answer: Answer = Field(description="all else that the program says: parts, checks, statistics")
     system: str = ""
     mpi: str = ""
     mapping: str = ""
     variant: str = ""
-    nodes: int | None = None
-    ppn: int | None = None
+    nodes: Whole | None = None
+    ppn: Whole | None = None
     oversubscribed: bool | None = None
     launch: str = Field(default="", description="id of the launch in launches.jsonl")
     time: str = Field(default="", description="UTC, ISO 8601")

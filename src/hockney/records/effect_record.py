@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from hockney.records.answers import Answer, AnswerType
 from hockney.records.effect_answers.base import answer_type
-from hockney.records.record import Locality
+from hockney.records.record import Locality, Value, Whole
 
 
 class EffectRecord(BaseModel):
@@ -25,25 +23,27 @@ class EffectRecord(BaseModel):
     locality: Locality | None = Field(
         default=None, description="of the pairs that communicate, where they have one"
     )
-    members: list[int] = Field(
+    members: list[Whole] = Field(
         default_factory=list, description="ranks that took part, in the order of the request"
     )
-    parameters: dict[str, Any] = Field(default_factory=dict, description="what was asked, by key of the request")
+    parameters: dict[str, Value] = Field(
+        default_factory=dict, description="what was asked, by key of the request"
+    )
     answer: Answer | None = None
     not_measurable: str = ""
     refused: str = ""
-    about: dict[str, Any] = Field(
+    about: dict[str, Value] = Field(
         default_factory=dict, description="what else a model must know: eager_limit_B, cores, simulated …"
     )
     system: str = ""
     mpi: str = ""
     mapping: str = ""
     variant: str = ""
-    ranks: int | None = Field(default=None, description="of the launch")
-    nodes: int | None = None
-    ppn: int | None = None
+    ranks: Whole | None = Field(default=None, description="of the launch")
+    nodes: Whole | None = None
+    ppn: Whole | None = None
     oversubscribed: bool | None = None
-    repetition: int = Field(default=0, description="launch, from 0")
+    repetition: Whole = Field(default=0, description="launch, from 0")
     launch: str = Field(default="", description="id of the launch in launches.jsonl")
     time: str = Field(default="", description="UTC, ISO 8601")
 

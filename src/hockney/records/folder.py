@@ -15,19 +15,19 @@ line is reported and left where it is; all others are read.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.records.answers import first_problem
 from hockney.records.app_record import AppRecord
 from hockney.records.effect_record import EffectRecord
+from hockney.records.journal import FailureLine, LaunchLine
 from hockney.records.record import Record
 
 PLAN = "plan.json"
@@ -67,13 +67,8 @@ class Campaign:
                 f"{path} already holds a campaign",
                 "add --resume to go on with it, or choose another folder; nothing in it was changed",
             )
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            write_atomically(path / PLAN, json.dumps(plan, indent=2, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise RequestError(
-                f"cannot create campaign {path}: {error.strerror}", "choose another folder"
-            ) from error
+        writing.make_folder(path, "choose another folder")
+        writing.replace(path / PLAN, json.dumps(plan, indent=2, ensure_ascii=False) + "\n")
         return cls(path)
 
     @classmethod
@@ -89,26 +84,19 @@ class Campaign:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """While one process measures, no other may; RequestError for the second."""
-        with (self.path / LOCK).open("w", encoding="utf-8") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
+        with writing.locked(self.path / LOCK) as is_free:
+            if not is_free:
                 raise RequestError(
                     f"another process is measuring into {self.path}", "wait for it, or choose another folder"
-                ) from error
-            except OSError:
-                # A file system without locks keeps nobody apart, and nobody out.
-                pass
+                )
             yield
 
     def plan(self) -> dict[str, Any]:
         """What was asked for; RequestError where the file is damaged."""
         try:
-            plan = json.loads((self.path / PLAN).read_text(encoding="utf-8"))
-        except FileNotFoundError:
+            plan = reading.json_file(self.path / PLAN, "restore it from a copy", within=self.path)
+        except reading.Absent:
             return {}
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise RequestError(f"{self.path / PLAN} is damaged: {error}", "restore it from a copy") from error
         if not isinstance(plan, dict):
             raise RequestError(f"{self.path / PLAN} is damaged: not an object", "restore it from a copy")
         return plan
@@ -135,16 +123,7 @@ class Campaign:
         self._append(FAILURES, json.dumps(failure, ensure_ascii=False))
 
     def _append(self, name: str, *lines: str) -> None:
-        path = self.path / name
-        with path.open("ab+") as file:
-            # A line cut short by a kill must not swallow the next one.
-            if file.tell() > 0:
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":
-                    file.write(b"\n")
-            file.writelines(line.encode() + b"\n" for line in lines)
-            file.flush()
-            os.fsync(file.fileno())
+        writing.append(self.path / name, lines)
 
     def records(self) -> list[Record]:
         """All whole records in the order measured; each damaged line becomes a warning."""
@@ -160,46 +139,20 @@ class Campaign:
 
     def _models(self, name: str, kind: type[Model]) -> list[Model]:
         models = []
-        for number, line in self._lines(name):
-            try:
-                models.append(kind.model_validate_json(line))
-            except ValidationError as error:
-                self.warnings.append(
-                    f"{self.path / name}:{number}: damaged line skipped ({first_problem(error)})"
-                )
+        with contextlib.suppress(reading.Absent):
+            for number, line in reading.lines(self.path / name, within=self.path):
+                try:
+                    models.append(kind.model_validate_json(line))
+                except ValidationError as error:
+                    self.warnings.append(
+                        f"{self.path / name}:{number}: damaged line skipped ({first_problem(error)})"
+                    )
         return models
 
     def launches(self) -> list[dict[str, Any]]:
-        """Provenance of all launches, oldest first."""
-        return self._objects(LAUNCHES)
+        """Provenance of all launches, oldest first, as `LaunchLine` has it; damaged lines as of `records`."""
+        return [line.model_dump() for line in self._models(LAUNCHES, LaunchLine)]
 
     def failures(self) -> list[dict[str, Any]]:
-        """Points and launches that failed, oldest first."""
-        return self._objects(FAILURES)
-
-    def _objects(self, name: str) -> list[dict[str, Any]]:
-        objects = []
-        for number, line in self._lines(name):
-            try:
-                value = json.loads(line)
-            except ValueError:
-                value = None
-            if isinstance(value, dict):
-                objects.append(value)
-            else:
-                self.warnings.append(f"{self.path / name}:{number}: damaged line skipped")
-        return objects
-
-    def _lines(self, name: str) -> list[tuple[int, str]]:
-        try:
-            text = (self.path / name).read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            return []
-        return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file's content so that a reader, or a kill, sees the old or the new one, never a part."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+        """Points and launches that failed, oldest first, as `FailureLine` has it; else as of `launches`."""
+        return [line.model_dump() for line in self._models(FAILURES, FailureLine)]

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from hockney.reading import has_absurd_number
+
+MOST_WHOLE = 2**53
+"""The largest whole numbers that are exact as real ones; no message, and no count of anything, is larger."""
+SMALLEST, MOST = 1e-15, 1e18
+"""No time is shorter than light needs for a third of a micrometre; no rate is above an exabyte per second."""
+
+
+def _sensible(value: Any) -> Any:
+    if has_absurd_number(value):
+        raise ValueError("it holds a number that is too large")
+    return value
+
+
+Whole = Annotated[int, Field(ge=-MOST_WHOLE, le=MOST_WHOLE)]
+Count = Annotated[int, Field(ge=0, le=MOST_WHOLE)]
+Real = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False)]
+Positive = Annotated[float, Field(ge=SMALLEST, le=MOST, allow_inf_nan=False)]
+Value = Annotated[Any, AfterValidator(_sensible)]
+"""Whatever JSON can say, with numbers that can be calculated with."""
 
 Statistic = Literal[
     "one_way",
@@ -37,14 +59,14 @@ class Causes(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    span_s: float = Field(gt=0)
-    took_s: float = 0.0
-    involuntary_switches: int | None = None
-    migrations: int | None = None
-    waited_s: float | None = None
-    stolen_s: float | None = None
-    siblings_busy_s: float | None = None
-    frequency_Hz: float | None = None
+    span_s: Positive
+    took_s: Real = 0.0
+    involuntary_switches: Whole | None = None
+    migrations: Whole | None = None
+    waited_s: Real | None = None
+    stolen_s: Real | None = None
+    siblings_busy_s: Real | None = None
+    frequency_Hz: Real | None = None
 
 
 class Bracketed(BaseModel):
@@ -56,10 +78,10 @@ class Bracketed(BaseModel):
     Without references all is empty.
     """
 
-    reference_s: list[float] = Field(default_factory=list)
-    reference_iqr_s: list[float] = Field(default_factory=list)
-    group_begins: list[int] = Field(default_factory=list)
-    references_took_s: float = 0.0
+    reference_s: list[Real] = Field(default_factory=list)
+    reference_iqr_s: list[Real] = Field(default_factory=list)
+    group_begins: list[Whole] = Field(default_factory=list)
+    references_took_s: Real = 0.0
     causes: Causes | None = None
 
     def references(self) -> dict[str, Any]:
@@ -79,11 +101,11 @@ class Record(Bracketed):
 
     source: str = Field(description="program that measured: hockney, osu, imb, …")
     operation: str
-    bytes: int = Field(ge=0)
+    bytes: Count
     statistic: Statistic
-    value: float = Field(gt=0, allow_inf_nan=False)
-    low: float | None = Field(default=None, ge=0)
-    high: float | None = Field(default=None, ge=0)
+    value: Positive
+    low: NotNegative | None = Field(default=None)
+    high: NotNegative | None = Field(default=None)
     system: str = ""
     mpi: str = ""
     algorithm: str = "default"
@@ -91,28 +113,28 @@ class Record(Bracketed):
     variant: str = ""
     locality: Locality | None = None
     cache: Cache | Literal[""] = ""
-    nodes: int | None = None
-    ppn: int | None = None
-    ranks: int | None = None
+    nodes: Whole | None = None
+    ppn: Whole | None = None
+    ranks: Whole | None = None
     pair: str = Field(default="", description="the two ranks of a point-to-point operation, '0-1'")
-    pairs: int | None = Field(default=None, description="pairs that communicate at the same time")
-    window: int | None = None
-    segment_bytes: int | None = Field(default=None, description="size of a segment; absent: not segmented")
-    radix: int | None = Field(default=None, description="fan-out or radix, where another than the default")
-    root: int | None = Field(default=None, description="absent: none, or it moves on with each repetition")
+    pairs: Whole | None = Field(default=None, description="pairs that communicate at the same time")
+    window: Whole | None = None
+    segment_bytes: Whole | None = Field(default=None, description="size of a segment; absent: not segmented")
+    radix: Whole | None = Field(default=None, description="fan-out or radix, where another than the default")
+    root: Whole | None = Field(default=None, description="absent: none, or it moves on with each repetition")
     start: Start | Literal[""] = Field(default="", description="how the repetitions of a collective start")
-    clock_error_s: float | None = Field(default=None, ge=0, description="residual of the common clock")
-    late: int | None = Field(default=None, description="repetitions that missed their window")
+    clock_error_s: NotNegative | None = Field(default=None, description="residual of the common clock")
+    late: Whole | None = Field(default=None, description="repetitions that missed their window")
     visit: str = Field(default="", description="what records made from the same samples share")
-    repetition: int = Field(default=0, description="launch, or independent repeat, from 0")
+    repetition: Whole = Field(default=0, description="launch, or independent repeat, from 0")
     oversubscribed: bool | None = None
-    quantiles: dict[str, float] = Field(default_factory=dict, description="'0.05' → value, over the samples")
-    samples: list[float] = Field(default_factory=list, description="one per batch, in the order measured")
-    batch: int | None = Field(default=None, description="repetitions inside one timed sample")
-    disturbed: int | None = Field(default=None, description="samples recognised as disturbed")
-    disturbed_at: list[int] = Field(default_factory=list, description="indices in `samples` of those that were set aside")
-    elapsed_s: float | None = Field(default=None, description="time the point took, warm-up included")
-    core_seconds: float | None = Field(default=None, ge=0, description="elapsed_s × the ranks that took part")
+    quantiles: dict[str, Real] = Field(default_factory=dict, description="'0.05' → value, over the samples")
+    samples: list[Real] = Field(default_factory=list, description="one per batch, in the order measured")
+    batch: Whole | None = Field(default=None, description="repetitions inside one timed sample")
+    disturbed: Whole | None = Field(default=None, description="samples recognised as disturbed")
+    disturbed_at: list[Whole] = Field(default_factory=list, description="indices in `samples` of those set aside")
+    elapsed_s: Real | None = Field(default=None, description="time the point took, warm-up included")
+    core_seconds: NotNegative | None = Field(default=None, description="elapsed_s × the ranks that took part")
     stop: str = Field(default="", description="criterion that ended the repetitions: interval, budget, …")
     selection: Selection = Field(
         default="", description="of a library's algorithm: whether it was seen at work, or only asked for"

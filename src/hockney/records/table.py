@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
-import zlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,11 +15,12 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
-from hockney.records.record import Record, Statistic
+from hockney.records.record import MOST, MOST_WHOLE, SMALLEST, Record, Statistic
 from hockney.records.visits import Choice, choice_of, levels_of, settle
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
@@ -114,25 +113,18 @@ def write(frame: pd.DataFrame, path: Path) -> None:
     tidy = frame[[*REQUIRED, *filled, *extra]]
     times = [name for name in _IN_FILE if name in tidy.columns]
     tidy = tidy.assign(**{name: tidy[name] * 1e6 for name in times}).rename(columns=_IN_FILE)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        if path.name.endswith(".parquet"):
-            tidy.to_parquet(temporary, index=False)
-        elif path.name.endswith(".csv.gz"):
-            text = tidy.to_csv(index=False, float_format="%.12g")
-            # Neither name nor time inside: the same table gives the same bytes.
-            temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
-        elif path.name.endswith(".csv"):
-            tidy.to_csv(temporary, index=False, float_format="%.12g", compression=None)
-        else:
-            raise RequestError(
-                f"cannot write a table as {path.name!r}", "end the name in .csv, .csv.gz or .parquet"
-            )
-        temporary.replace(path)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    if path.name.endswith(".parquet"):
+        with writing.replacing(path) as file:
+            tidy.to_parquet(file, index=False)
+    elif path.name.endswith(".csv.gz"):
+        text = tidy.to_csv(index=False, float_format="%.12g")
+        # Neither name nor time inside: the same table gives the same bytes.
+        writing.replace(path, gzip.compress(text.encode(), mtime=0))
+    elif path.name.endswith(".csv"):
+        with writing.replacing_text(path) as lines:
+            tidy.to_csv(lines, index=False, float_format="%.12g")
+    else:
+        raise RequestError(f"cannot write a table as {path.name!r}", "end the name in .csv, .csv.gz or .parquet")
 
 
 def _filled(column: pd.Series[Any]) -> bool:
@@ -154,9 +146,7 @@ def load(path: Path) -> pd.DataFrame:
         frame = from_records(campaign.records(), campaign.launches(), choice_of(plan))
         frame.attrs["warnings"] = list(campaign.warnings)
         return frame
-    if not path.exists():
-        raise RequestError(f"{path} does not exist", "give a tidy CSV or Parquet table, or a campaign folder")
-    raw, first_line = read_text(path)
+    raw, first_line = text_rows(path, "give a tidy CSV or Parquet table, or a campaign folder")
     missing = [name for name in HEADER if name not in raw.columns]
     if missing:
         raise RequestError(
@@ -166,31 +156,48 @@ def load(path: Path) -> pd.DataFrame:
     return _checked(raw, path, first_line)
 
 
-def read_text(path: Path) -> tuple[pd.DataFrame, int]:
-    """All values as text, and the line number of the first row as a person counts."""
+def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:
+    """All values as text, and the line number of the first row as a person counts.
+
+    RequestError, with that hint, where there is no such file, or where it is damaged.
+    """
+    if path.name.endswith((".parquet", ".pq")):
+        frame = reading.parquet(path, hint)
+        for number, name in enumerate(frame.columns):
+            if name in frame.columns[:number]:
+                raise RequestError(f"{path} has two columns {name}", "remove one of them")
+            frame[name] = frame[name].astype(object).where(frame[name].notna(), "").astype(str)
+        return frame.reset_index(drop=True), 1
+    data = reading.unpacked(path, hint)
     try:
-        if path.name.endswith((".parquet", ".pq")):
-            frame = pd.read_parquet(path)
-            for name in frame.columns:
-                frame[name] = frame[name].astype(object).where(frame[name].notna(), "").astype(str)
-            return frame, 1
-        text = (gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()).decode(
-            "utf-8-sig"
-        )
+        text = data.decode("utf-8-sig")
         if not text.strip():
             raise pd.errors.EmptyDataError
         frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, skip_blank_lines=False)
     except pd.errors.EmptyDataError as error:
         raise RequestError(f"{path} is empty", "give a tidy table with a header line") from error
-    except (ValueError, OSError, EOFError, zlib.error) as error:
+    except ValueError as error:
         what = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise RequestError(f"{path} cannot be read: {what}", "restore the file, or import it again") from error
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = _without_last_comma(frame, path)
     last = text.rstrip().splitlines()[-1]
     if '"' not in last and last.count(",") < len(frame.columns) - 1:
         raise RequestError(
             f"{path}: its last line is cut short: {last!r}", "restore the file, or remove that line"
         )
     return frame[(frame != "").any(axis="columns")], 2
+
+
+def _without_last_comma(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The same table where each row ends in a comma; RequestError for rows that are longer than the header.
+
+    pandas takes what is before for an index.
+    """
+    if frame.index.nlevels > 1 or not len(frame.columns) or not (frame.iloc[:, -1] == "").all():
+        raise RequestError(f"{path}, row 2: more values than the header has names", "correct the header")
+    shifted = frame.reset_index().iloc[:, :-1]
+    return shifted.set_axis(frame.columns, axis="columns")
 
 
 def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
@@ -215,10 +222,15 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
         frame[name] = number
         if kind != "real":
             refuse(number.notna() & (number != number.round()), name, "is not a whole number", "correct that row")
+            refuse(number.abs() > MOST_WHOLE, name, "is too large a number", "correct or remove that row")
     refuse(~(frame["bytes"] >= 0), "bytes", "is not a size", "correct or remove that row")
     frame["repetition"] = frame["repetition"].fillna(0)
     positive = "correct or remove that row: a measured value is a positive number"
     refuse(~statistic.isin(RATES) & ~(frame["time_us"] > 0), "time_us", "is not a positive time", positive)
+    for name in (*_IN_FILE.values(), *RATES):
+        if name in frame.columns:
+            unlikely = (frame[name] > MOST) | ((frame[name] > 0) & (frame[name] < SMALLEST))
+            refuse(unlikely, name, "is no value that can be measured", "correct or remove that row")
     for name in RATES:
         if name in frame.columns:
             refuse((statistic == name) & ~(frame[name] > 0), name, "is not a positive rate", positive)

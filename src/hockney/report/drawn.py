@@ -7,6 +7,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from hockney import writing
 from hockney.errors import RequestError
 from hockney.report.figures import Drawing
 from hockney.report.style import drawing_style
@@ -36,14 +37,4 @@ def write_figure(path: Path, figure: Figure, title: str) -> None:
         content = html_file(figure, title)
     else:
         content = svg_file(figure) if path.suffix == ".svg" else png_file(figure)
-    write_file(path, content)
-
-
-def write_file(path: Path, content: bytes, *, with_folder: bool = False) -> None:
-    """Write a file, `with_folder` its folder too; RequestError where that fails."""
-    try:
-        if with_folder:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
+    writing.replace(path, content)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from hockney import writing
 from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
 from hockney.machine.build import fitted
@@ -20,12 +21,10 @@ from hockney.machine.system import System
 from hockney.models.base import models, preferred_model
 from hockney.models.over_ranks.points import collectives_in, points
 from hockney.records.contents import Contents, at_any_level, read
-from hockney.records.folder import write_atomically
 from hockney.records.keys import POINT_TO_POINT
 from hockney.report import collectives, effects, figures, marked, points_csv, provenance, tables, topology
 from hockney.report.app_sections import Basis, applications, page_id
 from hockney.report.curves import LOCALITY_WORDS, MessageCurve, by_crowd, by_operation, curves
-from hockney.report.drawn import write_file
 from hockney.report.facts import Headline, headline, warnings
 from hockney.report.figures import Context, Drawing
 from hockney.report.held_out import check
@@ -183,11 +182,8 @@ def make(
 
 
 def write_html(report: Report, path: Path) -> None:
-    """Write the whole page or nothing; RequestError where it cannot be written."""
-    try:
-        write_atomically(path, report.html)
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror}", "choose another place") from error
+    """Write the whole page or nothing; NotWritten where that fails."""
+    writing.replace(path, report.html)
 
 
 def write_figures(report: Report, folder: Path) -> list[Path]:
@@ -195,6 +191,7 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
     drawings = [drawing for section in report.sections for drawing in section.drawings]
     names = {drawing.name for drawing in drawings}
     paths: list[Path] = []
+    writing.make_folder(folder)
     with drawing_style():
         for drawing in drawings:
             paths += _write_figure(drawing, folder)
@@ -209,22 +206,19 @@ def write_figures(report: Report, folder: Path) -> list[Path]:
 def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write a CSV file for each curve between pairs of ranks, each collective and each application."""
     paths = []
+    writing.make_folder(folder)
     for operation in collectives_in(report.table):
         path = folder / f"{operation}.csv"
-        write_file(
-            path,
-            points(report.table, operation).to_csv(index=False, float_format="%.12g").encode(),
-            with_folder=True,
-        )
+        writing.replace(path, points(report.table, operation).to_csv(index=False, float_format="%.12g"))
         paths.append(path)
     for curve in report.curves:
         path = folder / f"{curve.name}.csv"
-        write_file(path, points_csv.text(curve, report.launches).encode(), with_folder=True)
+        writing.replace(path, points_csv.text(curve, report.launches))
         paths.append(path)
     for name in dict.fromkeys(run["operation"] for run in report.applications):
         path = folder / f"{page_id(name)}.csv"
         rows = pd.DataFrame([run for run in report.applications if run["operation"] == name])
-        write_file(path, rows.to_csv(index=False).encode(), with_folder=True)
+        writing.replace(path, rows.to_csv(index=False))
         paths.append(path)
     return paths
 
@@ -232,7 +226,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
 def _write_figure(drawing: Drawing, folder: Path) -> list[Path]:
     paths = [folder / f"{drawing.name}.svg", folder / f"{drawing.name}.png"]
     for path, content in zip(paths, (svg_file(drawing.figure), png_file(drawing.figure)), strict=True):
-        write_file(path, content, with_folder=True)
+        writing.replace(path, content)
     return paths
 
 

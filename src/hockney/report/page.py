@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from hockney import __version__
+from hockney import __version__, reading
 from hockney.report.curves import LOCALITY_WORDS
 from hockney.report.facts import Headline
 from hockney.report.figures import Drawing, HeldOut
-from hockney.report.svg import Inliner
+from hockney.report.svg import POLICY, Inliner
 from hockney.report.tables import Table, value_and_interval
 from hockney.units import format_bytes, format_rate
 
@@ -124,6 +125,7 @@ def render(
     page, css = template("hockney.report", "page")
     return page.render(
         version=__version__,
+        policy=POLICY,
         css=css + inliner.css(),
         title=title,
         lead=lead,
@@ -142,10 +144,10 @@ def render(
 
 def template(package: str, name: str) -> tuple[Template, str]:
     """The template `NAME.html.j2` of a package, which escapes all text, and its style sheet `NAME.css`."""
-    folder = files(package)
-    html = folder.joinpath(f"{name}.html.j2").read_text(encoding="utf-8")
+    folder = Path(str(files(package)))
+    html = reading.text(folder / f"{name}.html.j2")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.from_string(html), folder.joinpath(f"{name}.css").read_text(encoding="utf-8")
+    return environment.from_string(html), reading.text(folder / f"{name}.css")
 
 
 def _headline(head: Headline, *, formulas: bool) -> dict[str, Any]:

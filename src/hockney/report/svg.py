@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from html import escape
+from xml.etree import ElementTree
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -12,9 +14,13 @@ from matplotlib.figure import Figure
 
 from hockney.report.style import drawing_style
 
-_ID = re.compile(r'\bid="([^"]+)"')
+_SHORTENED = ("d", "x", "y", "transform")
 _DIGITS = re.compile(r"(\d\.\d\d)\d+")
-_REFERENCE = re.compile(r'(?:xlink:)?href="#([^"]+)"|url\(#([^)]+)\)')
+_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that no XML may hold; a label may have any."""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+"""What a browser lets our pages do: draw with their own style. They have no scripts and ask for nothing."""
 
 
 def svg_file(figure: Figure) -> bytes:
@@ -45,22 +51,38 @@ class Inliner:
         """A figure as an element; `alt` is its title, which a screen reader speaks in place of the figure."""
         self._figures += 1
         name = f"f{self._figures}"
-        text = svg_file(figure).decode()
-        text = text[text.index("<svg") :]
-        text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>", "", text, flags=re.DOTALL)
+        # Only attributes are touched: a label may look like one.
+        root = ElementTree.fromstring(_NO_XML.sub("\ufffd", svg_file(figure).decode()))
+        for parent in [*root.iter()]:
+            for child in [*parent]:
+                if _local(child.tag) in ("metadata", "style"):
+                    parent.remove(child)
         # Several figures share one document: ids that nothing refers to are dropped, the others made unique.
-        used = {reference: f"{name}{i}" for i, reference in enumerate(_referred(text))}
-        text = _ID.sub(lambda m: f'id="{used[m[1]]}"' if m[1] in used else "", text)
-        text = _REFERENCE.sub(lambda m: f'href="#{used[m[1]]}"' if m[1] else f"url(#{used[m[2]]})", text)
-        # A hundredth of a point is finer than any screen or printer.
-        text = re.sub(r'(?<= )(?:d|x|y|transform)="[^"]*"', lambda m: _DIGITS.sub(r"\1", m[0]), text)
-        text = re.sub(r'style="([^"]*)"', lambda m: f'class="{self._class(m[1])}"', text)
-        text = re.sub(r"\s+(/?>)", r"\1", re.sub(r">\s*\n\s*<", "><", text))
-        box = re.search(r'viewBox="([^"]+)"', text)
-        if box is None:
-            raise ValueError("matplotlib wrote an SVG without a viewBox")
-        start = f'<svg viewBox="{box[1]}" role="img" aria-labelledby="{name}"><title id="{name}">'
-        return start + escape(alt) + "</title>" + text[text.index(">") + 1 :].strip()
+        used = {reference: f"{name}{i}" for i, reference in enumerate(_referred(root))}
+        for element in root.iter():
+            element.tag = _local(element.tag)
+            element.attrib = dict(self._attributes(element.attrib, used))
+            element.text, element.tail = _without_indent(element.text), _without_indent(element.tail)
+        root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-labelledby": name}
+        title = ElementTree.Element("title", {"id": name})
+        title.text = _NO_XML.sub("\ufffd", alt)
+        root.insert(0, title)
+        return ElementTree.tostring(root, encoding="unicode").replace(" />", "/>")
+
+    def _attributes(self, attributes: dict[str, str], used: dict[str, str]) -> Iterator[tuple[str, str]]:
+        for full_name, value in attributes.items():
+            name = _local(full_name)
+            if name == "style":
+                yield "class", self._class(_REFERENCE.sub(lambda m: f"url(#{used[m[1]]})", value))
+            elif name in _SHORTENED:
+                # A hundredth of a point is finer than any screen or printer.
+                yield name, _DIGITS.sub(r"\1", value)
+            elif name == "href":
+                yield name, f"#{used[value[1:]]}"
+            elif name != "id":
+                yield name, _REFERENCE.sub(lambda m: f"url(#{used[m[1]]})", value)
+            elif value in used:
+                yield name, used[value]
 
     def css(self) -> str:
         """The style sheet of the elements made so far."""
@@ -71,8 +93,22 @@ class Inliner:
         return self._classes.setdefault(style, f"s{len(self._classes)}")
 
 
-def _referred(text: str) -> list[str]:
-    return list(dict.fromkeys(a or b for a, b in _REFERENCE.findall(text)))
+def _local(name: str) -> str:
+    """The name without its namespace."""
+    return name.rpartition("}")[2]
+
+
+def _without_indent(text: str | None) -> str | None:
+    return None if text is not None and text.isspace() and "\n" in text else text
+
+
+def _referred(root: ElementTree.Element) -> list[str]:
+    """Ids that attributes refer to, once each, in their order."""
+    ids: dict[str, None] = {}
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            ids |= dict.fromkeys([value[1:]] if _local(name) == "href" else _REFERENCE.findall(value))
+    return list(ids)
 
 
 def html_file(figure: Figure, title: str) -> bytes:
@@ -81,7 +117,8 @@ def html_file(figure: Figure, title: str) -> bytes:
     with drawing_style():
         svg = inliner.inline(figure, title)
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}"><title>{escape(title)}</title>'
         f"<style>body{{font-family:sans-serif;margin:2em}}svg{{max-width:100%}}{inliner.css()}</style></head>"
         f"<body><h1>{escape(title)}</h1>{svg}</body></html>\n"
     ).encode()

@@ -9,7 +9,6 @@ none. Only the C interface of MPI is used; two macros keep the old C++ bindings 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import logging
@@ -24,7 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from hockney.errors import EnvironmentLack
+from hockney import reading, writing
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.cache import cache_root, expect_private, make_private
 from hockney.runner.mpi import Mpi
 from hockney.runner.probe import COMPILER_HINT, OPENMP_FLAG, capture, has_mpi_t, has_openmp, last_complaint
@@ -163,7 +163,7 @@ def families(folder: Path, is_shared: bool) -> dict[Family, list[Path]]:
 def _key(facts: Iterable[str], folder: Path, sources: Iterable[Path]) -> str:
     """A digest of these sources, all headers and what else makes one build differ from another."""
     files = [*sources, *_files(folder, ".hpp")]
-    contents = [part for p in files for part in (str(p.relative_to(folder)).encode(), p.read_bytes())]
+    contents = [part for p in files for part in (str(p.relative_to(folder)).encode(), reading.content(p))]
     return _digest([fact.encode() for fact in (*facts, *FLAGS, platform.machine())] + contents)
 
 
@@ -189,7 +189,7 @@ def _library(mpi: Mpi) -> list[str]:
     libraries = [path for f in folders for n in names if (path := Path(f, f"lib{n}.so").resolve()).is_file()]
     return [
         *words,
-        *(_digest([path.read_bytes()]) for path in headers),
+        *(_digest([reading.content(path)]) for path in headers),
         *(f"{path} {(status := path.stat()).st_size} {status.st_mtime_ns}" for path in libraries),
     ]
 
@@ -207,7 +207,7 @@ def shared_objects(mpi: Mpi) -> list[Path]:
     def make(scratch: Path) -> None:
         # A simulated process is a shared library.
         text, _ = _objects(mpi, units, ["-fPIC"], folder, scratch, target)
-        (scratch / LOG).write_text(text, encoding="utf-8")
+        writing.replace(scratch / LOG, text)
 
     names = [f"{family.name}.o" for family in units]
     return [_kept(target, names, make) / name for name in names]
@@ -252,27 +252,27 @@ def _kept(target: Path, whole: Sequence[str], make: Callable[[Path], None]) -> P
                 scratch.mkdir(mode=0o700)
                 make(scratch)
                 sums = "".join(f"{digest}  {name}\n" for name, digest in _sums(scratch, whole).items())
-                (scratch / SUMS).write_text(sums, encoding="utf-8")
+                writing.replace(scratch / SUMS, sums)
                 _settle(scratch, target, whole)
-    except OSError as error:
+    except (OSError, writing.NotWritten) as error:
+        why = error.strerror if isinstance(error, OSError) else error.message
         raise EnvironmentLack(
-            f"cannot keep the compiled runner in {target.parent}: {error.strerror}",
-            "set HOCKNEY_CACHE to a writable folder",
+            f"cannot keep the compiled runner in {target.parent}: {why}", "set HOCKNEY_CACHE to a writable folder"
         ) from error
     return target
 
 
 def _sums(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+    return {name: hashlib.sha256(reading.content(folder / name)).hexdigest() for name in names}
 
 
 def _is_sound(target: Path, whole: Sequence[str]) -> bool:
     """Whether it has these files as they were built; EnvironmentLack where others may have put them there."""
     try:
         expect_private(target)
-        lines = (target / SUMS).read_text(encoding="utf-8").splitlines()
+        lines = reading.text(target / SUMS).splitlines()
         return [f"{digest}  {name}" for name, digest in _sums(target, whole).items()] == lines
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, RequestError):
         return False
 
 
@@ -283,13 +283,8 @@ def _alone(lock: Path) -> Iterator[None]:
     In a cache that is shared another user's lock may not be written; NFS locks only what may be.
     """
     with contextlib.ExitStack() as held:
-        with contextlib.suppress(OSError):
-            try:
-                file = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
-            except PermissionError:
-                file = os.open(lock, os.O_RDONLY)
-            held.callback(os.close, file)
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with contextlib.suppress(writing.NotWritten):
+            held.enter_context(writing.locked(lock, wait=True))
         yield
 
 
@@ -320,7 +315,7 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) 
     text += _run([link], mpi, environment, scratch, target)
     for part in objects:
         part.unlink()
-    (scratch / LOG).write_text(text, encoding="utf-8")
+    writing.replace(scratch / LOG, text)
     facts = {
         "wrapper": str(mpi.wrapper),
         "mpi": mpi.describe(),
@@ -330,7 +325,7 @@ def _runner(mpi: Mpi, compiler: str, folder: Path, scratch: Path, target: Path) 
         "units": {f.name: [str(path.relative_to(folder)) for path in files] for f, files in units.items()},
         "commands": [shlex.join(c) for c in (*commands, link)],
     }
-    (scratch / "build.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    writing.replace(scratch / "build.json", json.dumps(facts, indent=2) + "\n")
 
 
 def _objects(
@@ -344,7 +339,7 @@ def _objects(
     """Compile each unit to an object in `scratch`; returns what the compiler printed, and the commands."""
     for family, files in units.items():
         text = "".join(f'#include "{file}"\n' for file in files)
-        (scratch / f"{family.name}.cpp").write_text(text, encoding="utf-8")
+        writing.replace(scratch / f"{family.name}.cpp", text)
     words = [str(cxx_wrapper(mpi.wrapper)), *FLAGS, *flags, f"-I{folder / 'runner'}"]
     # No name of a temporary folder: ccache would take it for another source.
     commands = [[*words, *f.flags, "-c", f"{f.name}.cpp", "-o", f"{f.name}.o"] for f in units]
@@ -366,7 +361,7 @@ def _run(
     failed = next((done for done in outputs if done.returncode != 0), None)
     if failed is not None:
         log = target.with_name(f"{target.name}.log")
-        log.write_text(text, encoding="utf-8")
+        writing.replace(log, text)
         wrapper = cxx_wrapper(mpi.wrapper)
         raise EnvironmentLack(f"{wrapper} cannot compile the runner: {_first_error(failed.stderr)}", f"see {log}")
     return text
@@ -387,7 +382,7 @@ def _ccache(mpi: Mpi) -> dict[str, str]:
         return {}
     cached = {variable: f"{ccache} {compiler}"}
     with tempfile.TemporaryDirectory(prefix="hockney-ccache-") as folder:
-        (Path(folder) / "empty.cpp").touch()
+        writing.replace(Path(folder) / "empty.cpp", "")
         words = [wrapper, "-c", "empty.cpp", "-o", "empty.o"]
         done = capture(words, {**environment, **cached}, VERSION_LIMIT_S, Path(folder))
     return cached if done.returncode == 0 else {}

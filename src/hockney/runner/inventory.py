@@ -7,6 +7,8 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
+from hockney import reading
+from hockney.errors import RequestError
 from hockney.records import answers
 from hockney.records.answers import RankPlace
 from hockney.records.record import LOCALITIES, Locality
@@ -59,8 +61,8 @@ def parse_cpu_list(text: str) -> frozenset[int]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
+        return reading.content(path).decode("utf-8", errors="replace").strip()
+    except RequestError:
         return ""
 
 

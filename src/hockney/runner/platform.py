@@ -6,36 +6,45 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
+from hockney import reading, writing
 from hockney.errors import RequestError
+from hockney.options import named
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+
+MOST_HOSTS = 1_000_000
 
 
 def host_names(platform: Path) -> list[str]:
     """Names of the hosts as the file lists them, clusters unfolded; RequestError where it cannot be read."""
-    try:
-        root = ElementTree.fromstring(platform.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise RequestError(f"no platform file {platform}", "give the path of a SimGrid platform (XML)") from error
-    except (OSError, UnicodeDecodeError, ElementTree.ParseError) as error:
-        raise RequestError(
-            f"{platform} is no platform file: {error}", "it must be XML as SimGrid reads it"
-        ) from error
+    with named("platform file"):
+        root = reading.xml(platform, "give the path of a SimGrid platform (XML)")
     names = [name for element in root.iter() for name in _names(element)]
     if not names:
         raise RequestError(f"{platform} describes no hosts", "a platform has <host> or <cluster> elements")
     return names
 
 
-def _names(element: ElementTree.Element) -> Iterator[str]:
+def _names(element: Element) -> Iterator[str]:
     if element.tag == "host" and "id" in element.attrib:
         yield element.attrib["id"]
     if element.tag == "cluster":
         for part in element.attrib.get("radical", "").split(","):
-            ends = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+            ends = re.fullmatch(r"\s*([0-9]{1,15})(?:-([0-9]{1,15}))?\s*", part)
             if ends is None:
-                raise RequestError(f"the radical {part!r} of a cluster is no range", "write for example 0-15")
-            for number in range(int(ends[1]), int(ends[2] or ends[1]) + 1):
+                raise RequestError(
+                    f"the radical {part[:40]!r} of a cluster is no range", "write for example 0-15"
+                )
+            first, last = int(ends[1]), int(ends[2] or ends[1])
+            if last - first >= MOST_HOSTS:
+                raise RequestError(
+                    f"the radical {part!r} is of more than {MOST_HOSTS:,} hosts", "give fewer hosts"
+                )
+            for number in range(first, last + 1):
                 yield f"{element.attrib.get('prefix', '')}{number}{element.attrib.get('suffix', '')}"
 
 
@@ -52,6 +61,6 @@ def hostfile(platform: Path, ranks: int, folder: Path) -> Path:
         )
     text = "".join(f"{name}\n" for name in names[:ranks])
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.hosts"
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    writing.make_folder(folder)
+    writing.replace(path, text)
     return path

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hockney import writing
 from hockney.errors import EnvironmentLack
 
 PROBE = """\
@@ -83,7 +84,7 @@ def identify(wrapper: Path, environment: Mapping[str, str]) -> Identity:
     """Kind, version and standard of the MPI whose wrapper this is; EnvironmentLack with its last error line."""
     with tempfile.TemporaryDirectory(prefix="hockney-probe-") as folder:
         source = Path(folder, "probe.c")
-        source.write_text(PROBE, encoding="ascii")
+        writing.replace(source, PROBE)
         done = capture([os.fspath(wrapper), "-E", os.fspath(source)], environment, PROBE_LIMIT_S)
     if done.returncode != 0:
         complaint = last_complaint(done.stderr) or last_complaint(done.stdout) or f"exit code {done.returncode}"
@@ -121,7 +122,7 @@ def has_mpi_t(wrapper: Path, environment: Mapping[str, str]) -> bool:
     """Whether a program that uses the tool interface compiles; SimGrid's SMPI has none."""
     with tempfile.TemporaryDirectory(prefix="hockney-probe-") as folder:
         source = Path(folder, "mpi_t.c")
-        source.write_text(MPI_T_PROBE, encoding="ascii")
+        writing.replace(source, MPI_T_PROBE)
         argv = [os.fspath(wrapper), "-c", os.fspath(source), "-o", os.fspath(source.with_suffix(".o"))]
         return capture(argv, environment, PROBE_LIMIT_S).returncode == 0
 
@@ -142,6 +143,6 @@ def has_openmp(wrapper: Path, environment: Mapping[str, str]) -> bool:
     """Whether a C++ program with OpenMP compiles and links; clang without its `libomp` fails at either."""
     with tempfile.TemporaryDirectory(prefix="hockney-probe-") as folder:
         source = Path(folder, "openmp.cpp")
-        source.write_text(OPENMP_PROBE, encoding="ascii")
+        writing.replace(source, OPENMP_PROBE)
         argv = [os.fspath(wrapper), OPENMP_FLAG, os.fspath(source), "-o", os.fspath(source.with_suffix(""))]
         return capture(argv, environment, PROBE_LIMIT_S).returncode == 0

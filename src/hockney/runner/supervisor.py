@@ -32,21 +32,24 @@ GIVE_UP_S = 10.0
 SHARED_MEMORY = "/dev/shm/"
 
 
+def processes() -> set[int]:
+    """All process ids, from /proc."""
+    return {int(entry) for entry in os.listdir("/proc") if entry.isdigit()}  # noqa: PTH208 - no pathlib: this file starts fast
+
+
 def descendants(ancestor: int) -> set[int]:
     """Process ids below `ancestor`, from /proc, without zombies."""
     children: dict[int, list[int]] = {}
     dead: set[int] = set()
-    for entry in os.listdir("/proc"):  # noqa: PTH208 - no pathlib: this file starts fast on purpose
-        if not entry.isdigit():
-            continue
+    for pid in processes():
         try:
-            with open(f"/proc/{entry}/stat", "rb") as file:  # noqa: PTH123
+            with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - see processes
                 fields = file.read().rpartition(b")")[2].split()
         except OSError:
             continue
-        children.setdefault(int(fields[1]), []).append(int(entry))
+        children.setdefault(int(fields[1]), []).append(pid)
         if fields[0] in (b"Z", b"X"):
-            dead.add(int(entry))
+            dead.add(pid)
     pids: set[int] = set()
     todo = [ancestor]
     while todo:
@@ -94,7 +97,9 @@ def sweep(grace_s: float) -> None:
 
 def stop(launcher: subprocess.Popen[bytes], grace_s: float, present: set[str]) -> None:
     """End a launch under way. The launcher first: it knows its remote ranks and cleans up its files."""
-    mapped = segments(descendants(os.getpid())) - present
+    ours = descendants(os.getpid())
+    # What another process has mapped as well may be another program's.
+    mapped = segments(ours) - present - segments(processes() - ours)
     with contextlib.suppress(OSError):
         launcher.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -39,21 +39,21 @@ def test_the_other_byte_order(written: Path) -> None:
 
 
 def test_damage_is_told(written: Path, tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match="cannot read"):
+    with pytest.raises(RequestError, match="does not exist"):
         read(tmp_path / "other")
     whole = written.read_bytes()
     written.write_bytes(whole[:-8])
     with pytest.raises(RequestError, match="184 B, its description says 192 B"):
         read(written)
     written.unlink()
-    with pytest.raises(RequestError, match="cannot read"):
+    with pytest.raises(RequestError, match="does not exist"):
         read(written)
     for text in ("", "[]", "{}", '{"schema": 1, "byte_order": "little", "shape": "x"}'):
         description(written).write_text(text, encoding="utf-8")
-        with pytest.raises(RequestError, match="does not describe"):
+        with pytest.raises(RequestError, match="does not describe|damaged JSON"):
             read(written)
     description(written).write_text('{"schema": 2, "byte_order": "little", "shape": [1, 1, 1]}', encoding="utf-8")
-    with pytest.raises(RequestError, match="kind"):
+    with pytest.raises(RequestError, match="does not describe a solution: schema"):
         read(written)
 
 

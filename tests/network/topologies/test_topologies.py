@@ -175,7 +175,7 @@ THREE = "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=2:2,cores=4,core-
         ("torus:4x4,link=0Gbit/s", "link: '0Gbit/s' is no rate of a link: those are from 1 bit/s to 1e+18 bit/s"),
         # Loads divided by such rates are no finite number.
         ("torus:4x4,link=1e-300bit/s", "'1e-300bit/s' is no rate of a link"),
-        ("torus:4x4,link=1e308bit/s", "'1e308bit/s' is no rate of a link"),
+        ("torus:4x4,link=1e308bit/s", "'1e308bit/s' is too large for a rate"),
         # No array has so many dimensions.
         ("torus:1" + "x1" * 70, "is not a list of extents"),
         ("torus:4096x4096x4096", "more than 1048576"),
@@ -204,7 +204,7 @@ THREE = "fat-tree:nodes=16,leaf-ports=2:2,spines=2,spine-ports=2:2,cores=4,core-
         ("dragonfly:routers=4,nodes-per-router=2", "dragonfly needs global-links"),
         ("dragonfly:routers=4,nodes-per-router=2,global-links=2,arrangement=palm", "unknown arrangement 'palm'"),
         ("dragonfly:4,routers=4,nodes-per-router=2,global-links=2", "no option '4'"),
-        ("edges:/none/such.txt", "cannot read"),
+        ("edges:/none/such.txt", "does not exist"),
     ],
 )
 def test_a_network_that_cannot_be_built_says_which_number_is_wrong(spec: str, message: str) -> None:

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError
 
+from hockney import reading, writing
 from hockney.errors import RequestError
+from hockney.records.answers import first_problem
 
 SCHEMA = 1
 BYTES = 8
 """Of a double."""
+
+
+class Description(BaseModel):
+    """What is needed of the description to read a solution."""
+
+    model_config = ConfigDict(frozen=True)
+
+    schema_version: Literal[1] = Field(alias="schema")
+    byte_order: Literal["little", "big"]
+    shape: tuple[PositiveInt, PositiveInt, PositiveInt]
 
 
 def require_place(path: Path) -> None:
@@ -54,12 +68,7 @@ def describe(path: Path, shape: tuple[int, int, int], spacing: float, facts: dic
         indent=2,
         allow_nan=False,
     )
-    try:
-        description(path).write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise RequestError(
-            f"cannot write {description(path)}: {error.strerror or error}", "choose another place"
-        ) from error
+    writing.replace(description(path), text + "\n")
 
 
 def read(path: Path) -> NDArray[np.float64]:
@@ -69,21 +78,14 @@ def read(path: Path) -> NDArray[np.float64]:
     """
     hint = "write one with `hockney run cg --solution FILE`"
     try:
-        described = json.loads(description(path).read_text(encoding="utf-8"))
-        shape = tuple(int(count) for count in described["shape"])
-        order = {"little": "<", "big": ">"}[described["byte_order"]]
-        schema = described["schema"]
-    except OSError as error:
-        raise RequestError(f"cannot read {description(path)}: {error.strerror or error}", hint) from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise RequestError(f"{description(path)} does not describe a solution", hint) from error
-    if schema != SCHEMA or len(shape) != 3 or min(shape) < 1:
-        raise RequestError(f"{description(path)} is of a kind that is not known", hint)
-    try:
-        size = path.stat().st_size
-        expected = BYTES * shape[0] * shape[1] * shape[2]
-        if size != expected:
-            raise RequestError(f"{path} has {size} B, its description says {expected} B", "write it again")
-        return np.fromfile(path, dtype=f"{order}f8").reshape(shape).astype(np.float64, copy=False)
-    except OSError as error:
-        raise RequestError(f"cannot read {path}: {error.strerror or error}", hint) from error
+        described = Description.model_validate(reading.json_file(description(path), hint))
+    except ValidationError as error:
+        raise RequestError(
+            f"{description(path)} does not describe a solution: {first_problem(error)}", hint
+        ) from error
+    data = reading.content(path, hint, most_B=sys.maxsize)
+    expected_B = BYTES * math.prod(described.shape)
+    if len(data) != expected_B:
+        raise RequestError(f"{path} has {len(data)} B, its description says {expected_B} B", "write it again")
+    order = {"little": "<", "big": ">"}[described.byte_order]
+    return np.frombuffer(data, dtype=f"{order}f8").reshape(described.shape).astype(np.float64)

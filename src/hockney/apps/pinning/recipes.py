@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hockney import reading
 from hockney.apps.pinning.plan import PinningPlan, Spread
 from hockney.errors import RequestError
 from hockney.runner.launchers.base import LaunchRequest, command
@@ -121,7 +122,7 @@ def recipe(plan: PinningPlan, target: str, hosts: Sequence[str] = ()) -> Recipe:
 def _with_file(target: str, title: str, argv: list[str], environment: dict[str, str]) -> Recipe:
     """Open MPI reads lists from a file: its text is part of the recipe, under a name of the user's own folder."""
     path = next(word for word in argv if word.endswith(".txt")).rpartition("=")[2]
-    text = Path(path).read_text(encoding="utf-8")
+    text = reading.text(Path(path))
     named = tuple(word.replace(path, "ranks.txt") for word in argv)
     return Recipe(target, title, named, environment, file=text)
 

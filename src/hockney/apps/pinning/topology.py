@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from hockney import reading
 from hockney.apps.pinning.answer import SeenHost
 from hockney.errors import RequestError
 from hockney.machine.system import load_system
@@ -159,18 +160,11 @@ def regular(packages: int, numa: int, caches: int, cores: int, threads: int = 1)
 def read(given: str) -> NodeTopology:
     """From a file (`lscpu -p`, or a system file of this project) or the text itself; RequestError else."""
     path = Path(given)
-    try:
-        is_file = path.is_file()
-    except OSError:
-        is_file = False
-    if not is_file:
+    if not reading.is_file(path):
         if "/" in given or given.endswith((".json", ".txt", ".csv")):
             raise RequestError(f"{given} is no file", _HINT)
         return parse(given)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{given} cannot be read as text", _HINT) from error
+    text = reading.text(path, _HINT)
     if text.lstrip().startswith("{"):
         node = load_system(path).node
         return regular(node.packages, node.numa_per_package, node.caches_per_numa, node.cores_per_cache)

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 from rich.table import Table
 
+from hockney import writing
 from hockney.apps.launched import Repetitions
 from hockney.apps.ring.ways import EXCHANGES, MODEL_NAMES, OURS, RENAMED, TOPOLOGIES
 from hockney.apps.run import run, run_app
@@ -41,7 +42,6 @@ with later():
     from hockney.machine.file import load
     from hockney.models.over_ranks.boundaries import Boundary
     from hockney.models.over_ranks.segments import Segment
-    from hockney.records.folder import write_atomically
     from hockney.report.drawn import checked_ending
 
 
@@ -146,10 +146,7 @@ def _check_files(csv: Path | None, figure: Path | None) -> None:
 
 
 def _write_csv(path: Path, curves: Sequence[RingSeries]) -> None:
-    try:
-        write_atomically(path, statistics_csv(curves))
-    except OSError as error:
-        raise RequestError(f"cannot write {path}: {error.strerror or error}", "choose another place") from error
+    writing.replace(path, statistics_csv(curves))
 
 
 def _show(comparisons: Sequence[RingComparison], form: str, model: str) -> None:

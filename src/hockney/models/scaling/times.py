@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hockney.errors import RequestError
 from hockney.records.columns import POINT, SCALE
-from hockney.records.table import RATES, read_text
+from hockney.records.table import RATES, text_rows
 from hockney.units import LONGEST_S
 
 Array = NDArray[np.float64]
@@ -48,9 +48,7 @@ def load(path: Path) -> Times:
     RequestError for missing or doubled columns, for what is no positive number (with its row), and for a table of
     several curves.
     """
-    if not path.is_file():
-        raise RequestError(f"{path} is not a file" if path.exists() else f"{path} does not exist", f"give {HINT}")
-    frame, first_row = read_text(path)
+    frame, first_row = text_rows(path, f"give {HINT}")
     frame.columns = frame.columns.astype(str).str.strip()
     processes = _only(frame, path, PROCESSES, "number of processes")
     time = _only(frame, path, tuple(UNITS_S), "time")

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.network.topologies.base import MOST_VERTICES, Link, Network, Topology, link_rate, topologies, whole
 from hockney.options import Argument
@@ -83,14 +84,8 @@ class _Read:
 def edge_list(file: str, link: float = math.nan) -> Network:
     """The network of `file` (docs/reference/network.md); `link` in bit/s, for lines that give no rate."""
     read = _Read(file, link)
-    try:
-        with Path(file).open(encoding="utf-8") as lines:
-            for line in lines:
-                read.line(line)
-    except UnicodeDecodeError as error:
-        raise RequestError(f"{file}:{read.number + 1}: this is not text", _HINT) from error
-    except (OSError, ValueError) as error:
-        raise RequestError(f"cannot read {file!r}: {getattr(error, 'strerror', None) or error}", _HINT) from error
+    for line in reading.text(Path(file), _HINT).splitlines():
+        read.line(line)
     names = sorted(read.is_switch, key=lambda name: read.is_switch[name])
     nodes = sum(not is_switch for is_switch in read.is_switch.values())
     if not nodes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hockney.records.answers import Timed
 from hockney.records.effect_answers.base import effect_answers
+from hockney.records.record import Whole
 
 
 class DatatypesAnswer(Timed):
@@ -12,12 +13,12 @@ class DatatypesAnswer(Timed):
     `accesses`: pairs of a block and a line that it touches. `rounds`: messages in a sample.
     """
 
-    bytes: int
-    blocks: int
-    lines: int
-    accesses: int
-    extent_B: int
-    rounds: int = 1
+    bytes: Whole
+    blocks: Whole
+    lines: Whole
+    accesses: Whole
+    extent_B: Whole
+    rounds: Whole = 1
 
 
 effect_answers.register("datatypes")(DatatypesAnswer)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from hockney.records.answers import Answer
 from hockney.records.effect_answers.base import effect_answers
-from hockney.records.record import Bracketed
+from hockney.records.record import Bracketed, Real, Whole
 
 
 class OverlapAnswer(Answer, Bracketed):
@@ -18,17 +18,17 @@ class OverlapAnswer(Answer, Bracketed):
     """
 
     verified: bool
-    done_early: int
-    tries: int
-    computation_s: float
-    clock_s: float
-    alone_s: list[float]
-    total_s: list[float]
-    start_s: list[float]
-    wait_s: list[float]
-    tests_s: list[float]
-    tests: list[int]
-    disturbed: list[int] = Field(default_factory=list)
+    done_early: Whole
+    tries: Whole
+    computation_s: Real
+    clock_s: Real
+    alone_s: list[Real]
+    total_s: list[Real]
+    start_s: list[Real]
+    wait_s: list[Real]
+    tests_s: list[Real]
+    tests: list[Whole]
+    disturbed: list[Whole] = Field(default_factory=list)
 
 
 effect_answers.register("overlap")(OverlapAnswer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hockney.records.answers import Answer
 from hockney.records.effect_answers.base import effect_answers
-from hockney.records.record import Bracketed
+from hockney.records.record import Bracketed, Real, Whole
 
 
 class SynchronisationAnswer(Answer, Bracketed):
@@ -14,14 +14,14 @@ class SynchronisationAnswer(Answer, Bracketed):
     """
 
     verified: bool
-    done: int
-    valid: int
-    spoilt: int = 0
-    patience_s: float | None = None
-    absence_s: float | None = None
-    transfers_s: list[float]
-    sending_s: list[float]
-    receiving_s: list[float]
+    done: Whole
+    valid: Whole
+    spoilt: Whole = 0
+    patience_s: Real | None = None
+    absence_s: Real | None = None
+    transfers_s: list[Real]
+    sending_s: list[Real]
+    receiving_s: list[Real]
 
 
 effect_answers.register("synchronisation")(SynchronisationAnswer)

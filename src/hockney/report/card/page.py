@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hockney import __version__
+from hockney import __version__, writing
 from hockney.machine.file import Machine
 from hockney.report.card.content import Card, content, principal
 from hockney.report.card.figures import collectives, known, messages
 from hockney.report.card.layout import COLUMN_FIGURE_MM, COLUMN_MM, VIEW_WORDS, lay_out
-from hockney.report.drawn import write_file
 from hockney.report.page import template
 from hockney.report.style import drawing_style
-from hockney.report.svg import Inliner
+from hockney.report.svg import POLICY, Inliner
 
 _MM_PER_IN = 25.4
 
@@ -41,6 +40,7 @@ def render(machine: Machine, card: Card | None = None) -> str:
     page, css = template("hockney.report.card", "card")
     return page.render(
         version=__version__,
+        policy=POLICY,
         css=css + inliner.css(),
         card=card,
         pages=pages,
@@ -53,4 +53,4 @@ def render(machine: Machine, card: Card | None = None) -> str:
 
 def write(text: str, path: Path) -> None:
     """RequestError where the file cannot be written."""
-    write_file(path, text.encode())
+    writing.replace(path, text)

@@ -9,7 +9,9 @@ from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Literal
 
+from hockney import reading
 from hockney.errors import RequestError
+from hockney.options import named
 from hockney.registry import Registry
 from hockney.runner.mpi import Mpi
 
@@ -99,16 +101,9 @@ def check_hostfile(path: Path) -> None:
 
     An IPv6 address is a host here: its colons are no slots.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise RequestError(
-            f"cannot read the host file {path}: {error.strerror}",
-            "give the path of a file with a host on each line",
-        ) from error
-    except UnicodeDecodeError as error:
-        raise RequestError(f"{path} is not a host file: it holds no text", "write a host on each line") from error
-    for number, line in enumerate(lines, 1):
+    with named("host file"):
+        text = reading.text(path, "give the path of a file with a host on each line")
+    for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
         names = [name for name in words[0].split(",") if name and not _is_ipv6(name)] if words else []
         try:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 
+from hockney import writing
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.cache import cache_root
 from hockney.runner.launchers.base import Launcher, LaunchRequest, host_slots, launchers
@@ -53,12 +54,10 @@ def _rankfile(request: LaunchRequest, five: bool) -> list[str]:
     folder = cache_root() / "rankfiles"
     path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}.txt"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise EnvironmentLack(
-            f"cannot keep a rank file in {folder}: {error.strerror}", "set HOCKNEY_CACHE to a writable folder"
-        ) from error
+        writing.make_folder(folder)
+        writing.replace(path, text)
+    except writing.NotWritten as error:
+        raise EnvironmentLack(error.message, "set HOCKNEY_CACHE to a writable folder") from error
     argv = ["--map-by", f"rankfile:FILE={path}"] if five else ["--rankfile", str(path)]
     return [*argv, "--use-hwthread-cpus"] if request.binding == "hwthread" else argv
 

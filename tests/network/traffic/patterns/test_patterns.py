@@ -107,7 +107,7 @@ def test_what_is_wrong_in_a_matrix_is_said(tmp_path: Path, text: str, said: str)
         ("alltoall:5000", NOTHING_SAID, "more than 16777216"),
         ("collective:bcast", NOTHING_SAID, "not NAME:ALGORITHM:RANKS"),
         ("collective:bcast:binomal:8", NOTHING_SAID, "unknown algorithm of bcast"),
-        ("matrix:/nowhere/at/all", NOTHING_SAID, "No such file"),
+        ("matrix:/nowhere/at/all", NOTHING_SAID, "does not exist"),
     ],
 )
 def test_what_is_wrong_with_a_pattern_is_said(text: str, volumes: Volumes, said: str) -> None:

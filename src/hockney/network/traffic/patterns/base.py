@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hockney import reading
 from hockney.errors import RequestError
 from hockney.network.topologies.base import limited, whole
 from hockney.network.traffic.base import Demand
@@ -86,12 +87,7 @@ def rank_count(text: str) -> int:
 
 def read_lines(path: Path, columns: Sequence[str]) -> list[tuple[int, list[str]]]:
     """Numbered lines, split at blanks and commas; '#' begins a comment. RequestError names the line."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(
-            f"{path}: {getattr(error, 'strerror', None) or 'not text'}", "give a text file"
-        ) from error
+    text = reading.text(path, "give a text file")
     rows: list[tuple[int, list[str]]] = []
     for number, line in enumerate(text.splitlines(), 1):
         parts = line.partition("#")[0].replace(",", " ").split()

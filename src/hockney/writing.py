@@ -1,0 +1,138 @@
+"""The one writer of files: a file is replaced whole or not at all, a journal only grows by whole lines.
+
+What cannot be written ends as `NotWritten`, which names the file and the reason. Other modules open no file to
+write; `tests/test_house.py` holds them to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from io import TextIOWrapper
+from pathlib import Path
+from typing import BinaryIO
+
+from hockney.errors import RequestError
+from hockney.reading import printable, reason
+
+
+class NotWritten(RequestError):
+    """A file could not be written: no space, no right, no such folder. What was there before is unchanged."""
+
+
+@contextlib.contextmanager
+def _naming(path: Path, hint: str) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (OSError, UnicodeEncodeError) as error:
+        why = "a name in it is no UTF-8" if isinstance(error, UnicodeEncodeError) else reason(error)
+        raise NotWritten(f"cannot write {printable(path)[:400]}: {why}", hint) from error
+
+
+_HINT = "choose another place, or make room"
+
+
+@contextlib.contextmanager
+def replacing(path: Path, hint: str = _HINT, *, is_private: bool = False) -> Iterator[BinaryIO]:
+    """A new file in the place of `path`: a reader, or a kill, sees the old one or the whole new one.
+
+    A device or a pipe is written to. `is_private`: only this user may read the file. NotWritten where that fails.
+    """
+    with _naming(path, hint):
+        try:
+            is_special = path.is_relative_to("/proc") or path.parent == Path("/dev")
+            is_special = is_special or not stat.S_ISREG(path.stat().st_mode)
+        except FileNotFoundError:
+            is_special = False
+        if is_special:
+            with path.open("wb") as file:
+                yield file
+            return
+        # Not made of the name, which may be as long as names can be.
+        temporary = path.with_name(f".hockney-{os.getpid()}-{os.urandom(4).hex()}")
+        try:
+            with temporary.open("xb") as file:
+                if is_private:
+                    temporary.chmod(0o600)
+                yield file
+            temporary.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+
+
+def replace(path: Path, content: str | bytes, hint: str = _HINT, *, is_private: bool = False) -> None:
+    """Write a file whole, as `replacing` does."""
+    with replacing(path, hint, is_private=is_private) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def replacing_text(path: Path, hint: str = _HINT) -> Iterator[TextIOWrapper]:
+    """The same as `replacing` for a text that is written piece by piece."""
+    with replacing(path, hint) as file:
+        text = TextIOWrapper(file, encoding="utf-8", newline="")
+        yield text
+        text.flush()
+        text.detach()
+
+
+def append(path: Path, lines: Iterable[str], hint: str = _HINT) -> None:
+    """Add lines to a journal, on disk before returning; NotWritten where not all of them could be.
+
+    A part of a line that was written is taken back.
+    """
+    with _naming(path, hint), path.open("ab+", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        data = b"".join(line.encode() + b"\n" for line in lines)
+        # A line cut short by a kill must not swallow the next one.
+        if end > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                data = b"\n" + data
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[file.write(rest) :]
+            os.fsync(file.fileno())
+        except OSError:
+            with contextlib.suppress(OSError):
+                file.truncate(end)
+            raise
+
+
+def make_folder(path: Path, hint: str = _HINT) -> None:
+    """Make a folder and those above it, unless it is there; NotWritten where that fails."""
+    with _naming(path, hint):
+        path.mkdir(parents=True, exist_ok=True)
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, wait: bool = False) -> Iterator[bool]:
+    """Hold a lock while the block runs: whether it was free, or True where the file system has no locks.
+
+    NotWritten where the file of the lock cannot be made.
+    """
+    with contextlib.ExitStack() as held:
+        with _naming(path, _HINT):
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+            except PermissionError:
+                # Another user's lock in a cache that is shared.
+                descriptor = os.open(path, os.O_RDONLY)
+            held.callback(os.close, descriptor)
+        is_free = True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            is_free = False
+        except OSError:
+            # A file system without locks keeps nobody apart, and nobody out.
+            pass
+        yield is_free

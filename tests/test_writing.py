@@ -1,0 +1,109 @@
+"""The writer of files: whole or not at all, with the reason where it cannot."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hockney import writing
+from hockney.writing import NotWritten
+
+FULL = Path("/dev/full")
+
+
+@contextmanager
+def at_most(size_B: int) -> Iterator[None]:
+    """Files of this process may not grow larger: a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_B, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_full_device_is_named_with_the_reason() -> None:
+    with pytest.raises(NotWritten, match=r"^cannot write /dev/full: No space left on device$"):
+        writing.replace(FULL, "x")
+    with pytest.raises(NotWritten, match="No space left"), writing.replacing_text(FULL) as file:
+        file.write("x")
+    with pytest.raises(NotWritten, match="No space left"):
+        writing.append(FULL, ["x"])
+
+
+@pytest.mark.parametrize("text", ["new", "ünï"])
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.txt"
+    writing.replace(path, "old")
+    writing.replace(path, text)
+    assert path.read_text(encoding="utf-8") == text
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with at_most(100), pytest.raises(NotWritten, match=r"a\.txt: File too large"):
+        writing.replace(path, "x" * 1000)
+    with pytest.raises(ZeroDivisionError), writing.replacing_text(path) as file:
+        file.write(str(1 / 0))
+    with pytest.raises(NotWritten, match="no UTF-8"):
+        writing.replace(path, "\udcff")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_name_may_be_as_long_as_names_can_be(tmp_path: Path) -> None:
+    writing.replace(tmp_path / ("n" * 255), "x")
+    with pytest.raises(NotWritten, match="File name too long"):
+        writing.replace(tmp_path / ("n" * 256), "x")
+
+
+def test_a_folder_that_is_a_file_or_missing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotWritten, match=r"cannot write .*/file/a: Not a directory"):
+        writing.replace(tmp_path / "file" / "a", "x")
+    with pytest.raises(NotWritten, match=r"cannot write .*/none/a: No such file"):
+        writing.replace(tmp_path / "none" / "a", "x")
+    with pytest.raises(NotWritten, match=r"cannot write .*/file/deeper: Not a directory"):
+        writing.make_folder(tmp_path / "file" / "deeper")
+
+
+def test_a_link_is_replaced_and_what_it_leads_to_is_not(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    writing.replace(tmp_path / "link", "new")
+    assert ((tmp_path / "target").read_text(), (tmp_path / "link").read_text()) == ("old", "new")
+
+
+def test_a_journal_grows_by_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    path.write_bytes(b"1\n2")
+    writing.append(path, ["3", "4"])
+    assert path.read_bytes() == b"1\n2\n3\n4\n"
+    with at_most(20), pytest.raises(NotWritten, match="j: File too large"):
+        writing.append(path, ["5" * 8, "6" * 8])
+    # The part that fitted is taken back.
+    assert path.read_bytes() == b"1\n2\n3\n4\n"
+
+
+def test_a_private_file_is_for_this_user(tmp_path: Path) -> None:
+    writing.replace(tmp_path / "key", b"k", is_private=True)
+    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
+    with writing.locked(tmp_path / "lock") as first, writing.locked(tmp_path / "lock") as second:
+        assert (first, second) == (True, False)
+    with writing.locked(tmp_path / "lock") as again:
+        assert again
+    (tmp_path / "link").symlink_to("elsewhere")
+    with pytest.raises(NotWritten, match="symbolic links"), writing.locked(tmp_path / "link"):
+        pass
