@@ -23,6 +23,8 @@ MEASUREMENT = (
     '"samples_s":[1e-6],"disturbed_at":[],"batch":8,"stop":"interval","verified":true,"elapsed_s":0.2,"same_cpu":0}'
 )
 
+MATCHING = {"queue": "posted", "source": "named", "by": "tag", "ahead": 0, "behind": 0}
+
 
 def test_each_line_is_of_its_kind() -> None:
     point = parse(MEASUREMENT, Measurement)
@@ -76,7 +78,7 @@ def test_an_answer_is_stored_as_it_was_said() -> None:
     """Words that no model names are kept, and none is added."""
     said = {"time_s": 1e-6, "low_s": None, "verified": True, "news": {"deep": [1, {"a": 2}]}}
     for record in (
-        EffectRecord.model_validate({"effect": "matching", "answer": said}),
+        EffectRecord.model_validate({"effect": "matching", "parameters": MATCHING, "answer": said}),
         EffectRecord.model_validate({"effect": "of a newer version", "answer": said}),
         AppRecord.model_validate({"operation": "x", "ranks": 1, "parameters": {}, "time_s": 1, "answer": said}),
     ):

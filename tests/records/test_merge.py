@@ -69,13 +69,16 @@ def test_repetitions_of_one_source_that_are_alike_are_all_kept(tmp_path: Path) -
 
 
 def test_runs_and_answers_about_effects_are_kept_too(tmp_path: Path) -> None:
+    asked = {"queue": "posted", "source": "named", "by": "tag", "ahead": 0, "behind": 0}
     paths = []
     for name in ("a", "b"):
         campaign = Campaign.create(tmp_path / name, {})
         campaign.append(
             AppRecord(operation="ring", ranks=2, parameters={}, time_s=1e-6, answer=Answer(), launch=name)
         )
-        campaign.append(EffectRecord(effect="matching", answer=MatchingAnswer(time_s=1e-6), launch=name))
+        campaign.append(
+            EffectRecord(effect="matching", parameters=asked, answer=MatchingAnswer(time_s=1e-6), launch=name)
+        )
         paths.append(campaign.path)
     merged = merge(paths, tmp_path / "c")
     assert [run.launch for run in merged.apps()] == ["a", "b"]

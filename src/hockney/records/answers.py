@@ -8,12 +8,12 @@ typed in `hockney.records.effect_answers`, those of applications in their folder
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
 from pydantic_core import from_json
 
-from hockney.records.record import Bracketed, Real, Value, Whole
+from hockney.records.record import MOST_WHOLE, Bracketed, Count, Positive, Real, Value, Whole, check_indices
 
 
 def first_problem(error: ValidationError) -> str:
@@ -189,6 +189,12 @@ class CollectiveMeasurement(Measurement):
     proved: bool
 
 
+class Asked(BaseModel):
+    """What a model reads of a question to the runner; further keys are kept."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+
 class Answer(Said, Kept):
     """The answer of an effect or an application, whose own model names the other fields.
 
@@ -196,6 +202,8 @@ class Answer(Said, Kept):
     """
 
     KIND = "record"
+    ASKED: ClassVar[type[Asked]] = Asked
+    """The question that it answers."""
 
     verified: bool | None = None
 
@@ -224,6 +232,18 @@ class Timed(Answer, Bracketed):
     samples_s: list[Real] = Field(default_factory=list)
     disturbed_at: list[Whole] = Field(default_factory=list)
 
+    @model_validator(mode="after")
+    def _indices_fit(self) -> Self:
+        check_indices(self.disturbed_at, self.samples_s)
+        return self
+
+
+class StreamsAsked(Asked):
+    """A window of `window` messages of `bytes` from each pair at once."""
+
+    bytes: Count
+    window: int = Field(ge=1, le=MOST_WHOLE)
+
 
 class StreamsAnswer(Timed):
     """Pairs that stream at once (injection, congestion): times of a window; `pair_s` holds each pair's median.
@@ -232,7 +252,7 @@ class StreamsAnswer(Timed):
     """
 
     verified: bool
-    pair_s: list[Real] = Field(default_factory=list)
+    pair_s: list[Positive] = Field(default_factory=list)
     windows: Whole = 1
     preempted: Whole = 0
 

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from hockney.records.answers import Answer, AnswerType
 from hockney.records.effect_answers.base import answer_type
-from hockney.records.record import Locality, Value, Whole
+from hockney.records.record import Count, Locality, NotNegative, Value, Whole
+
+
+class AboutCache(BaseModel):
+    """A level of the caches that all ranks have."""
+
+    level: Whole
+    size_B: Count
+
+
+class About(BaseModel):
+    """What models read of `about`."""
+
+    eager_limit_B: dict[str, NotNegative | None] = {}
+    simulated: bool = False
+    caches: list[AboutCache] = []
 
 
 class EffectRecord(BaseModel):
@@ -52,6 +69,13 @@ class EffectRecord(BaseModel):
     def _of_its_kind(cls, said: object, record: ValidationInfo) -> object:
         kind = answer_type(record.data.get("effect", ""))
         return said if said is None or isinstance(said, Answer) else kind.model_validate(said)
+
+    @model_validator(mode="after")
+    def _question_is_whole(self) -> Self:
+        if self.answer is not None:
+            type(self.answer).ASKED.model_validate(self.parameters)
+        About.model_validate(self.about)
+        return self
 
 
 def answered(record: EffectRecord, kind: type[AnswerType]) -> AnswerType:

@@ -87,7 +87,8 @@ def find_levels(reference_s: Sequence[float], iqr_s: Sequence[float]) -> list[Le
 def undisturbed(reference_s: Sequence[float], iqr_s: Sequence[float]) -> Array:
     """The references that were not disturbed themselves, shape (m,); `iqr_s`: between the quartiles of each."""
     times_s, iqrs_s = np.asarray(reference_s, dtype=np.float64), np.asarray(iqr_s, dtype=np.float64)
-    return times_s[iqrs_s <= UNEASY * times_s]
+    # A clock may be too coarse to tell a reference from nothing.
+    return times_s[(times_s > 0) & (iqrs_s <= UNEASY * times_s)]
 
 
 def common(levels: Sequence[Level]) -> Level:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from hockney.reading import has_absurd_number
 
@@ -47,6 +48,12 @@ LOCALITIES: tuple[Locality, ...] = get_args(Locality)
 """Nearest first."""
 
 
+def check_indices(indices: Sequence[int], samples: Sequence[float]) -> None:
+    """ValueError where `disturbed_at` names a sample that is not there."""
+    if indices and not 0 <= min(indices) <= max(indices) < len(samples):
+        raise ValueError(f"disturbed_at names a sample that is none of {len(samples)}")
+
+
 class Causes(BaseModel):
     """What the kernel told of the ranks from before the first reference to after the last, in `span_s` seconds.
 
@@ -78,11 +85,22 @@ class Bracketed(BaseModel):
     Without references all is empty.
     """
 
-    reference_s: list[Real] = Field(default_factory=list)
+    reference_s: list[NotNegative] = Field(default_factory=list)
     reference_iqr_s: list[Real] = Field(default_factory=list)
     group_begins: list[Whole] = Field(default_factory=list)
     references_took_s: Real = 0.0
     causes: Causes | None = None
+
+    @model_validator(mode="after")
+    def _groups_fit(self) -> Self:
+        if (begins := self.group_begins) != sorted(begins) or (begins and begins[0] < 0):
+            raise ValueError("group_begins do not rise")
+        # The last group may be without samples, and without the reference that would close it.
+        if self.reference_s and len(self.reference_s) - len(begins) not in (0, 1):
+            raise ValueError("each group of samples lies between two references")
+        if len(self.reference_iqr_s) != len(self.reference_s):
+            raise ValueError("reference_iqr_s has not one entry for each reference")
+        return self
 
     def references(self) -> dict[str, Any]:
         """These fields and their values."""
@@ -144,3 +162,8 @@ class Record(Bracketed):
     launch: str = Field(default="", description="id of the launch in launches.jsonl")
     time: str = Field(default="", description="UTC, ISO 8601")
     origin: str = Field(default="", description="file:line an imported value was read from")
+
+    @model_validator(mode="after")
+    def _indices_fit(self) -> Self:
+        check_indices(self.disturbed_at, self.samples)
+        return self

@@ -50,7 +50,7 @@ def test_damage_is_told(written: Path, tmp_path: Path) -> None:
         read(written)
     for text in ("", "[]", "{}", '{"schema": 1, "byte_order": "little", "shape": "x"}'):
         description(written).write_text(text, encoding="utf-8")
-        with pytest.raises(RequestError, match="does not describe|damaged JSON"):
+        with pytest.raises(RequestError, match=r"does not describe|damaged JSON"):
             read(written)
     description(written).write_text('{"schema": 2, "byte_order": "little", "shape": [1, 1, 1]}', encoding="utf-8")
     with pytest.raises(RequestError, match="does not describe a solution: schema"):

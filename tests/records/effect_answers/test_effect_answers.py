@@ -31,8 +31,13 @@ def test_an_answer_that_lacks_what_its_effect_needs_is_refused(effect: str, need
         EffectRecord.model_validate({"effect": effect, "answer": {}})
 
 
+MATCHING = {"queue": "posted", "source": "named", "by": "tag", "ahead": 0, "behind": 0}
+
+
 def test_an_effect_s_answer_is_of_its_own_kind_when_it_is_read_back() -> None:
-    record = EffectRecord.model_validate_json('{"effect":"matching","answer":{"time_s":1e-6}}')
+    record = EffectRecord.model_validate_json(
+        json.dumps({"effect": "matching", "parameters": MATCHING, "answer": {"time_s": 1e-6}})
+    )
     assert record.answer == MatchingAnswer(time_s=1e-6)
     assert answered(record, Timed) is record.answer
     newer = EffectRecord.model_validate_json('{"effect":"newer","answer":{"time_s":1e-6}}')
@@ -50,11 +55,12 @@ def test_answers_of_older_runners_are_read(tmp_path: Path) -> None:
         "done_early": 5, "tries": 5, "computation_s": 2e-5, "clock_s": 3e-8, "verified": True, "tests": [0, 0],
         **{name: [1e-5, 1e-5] for name in ("alone_s", "total_s", "start_s", "wait_s", "tests_s")},
     }  # fmt: skip
+    alone = {"pattern": "alone", "bytes": 8, "window": 1}
     streams = {"time_s": 1e-3, "samples_s": [1e-3], "disturbed_at": [], "pair_s": [1e-3], "verified": True}
     lines = [
-        {"effect": "overlap", "answer": overlap},
-        {"effect": "congestion", "answer": streams},
-        {"effect": "congestion", "answer": {"verified": True, "samples_s": [1e-3]}},
+        {"effect": "overlap", "parameters": {"bytes": 8, "side": "sender", "tests": 0}, "answer": overlap},
+        {"effect": "congestion", "parameters": alone, "answer": streams},
+        {"effect": "congestion", "parameters": alone, "answer": {"verified": True, "samples_s": [1e-3]}},
     ]
     folder = Campaign.create(tmp_path / "c", {})
     (folder.path / EFFECTS).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")

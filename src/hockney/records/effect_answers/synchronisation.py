@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from hockney.records.answers import Answer
+from typing import Self
+
+from pydantic import model_validator
+
+from hockney.records.answers import Answer, Asked
 from hockney.records.effect_answers.base import effect_answers
-from hockney.records.record import Bracketed, Real, Whole
+from hockney.records.record import Bracketed, Count, Real, Whole
+
+
+class SynchronisationAsked(Asked):
+    """A message of `bytes` to a receiver that waits in MPI (`present`) or computes (`absent`)."""
+
+    bytes: Count
+    receiver: str
 
 
 class SynchronisationAnswer(Answer, Bracketed):
@@ -12,6 +23,8 @@ class SynchronisationAnswer(Answer, Bracketed):
 
     Seconds, one entry for each try: of the send, of the late receive, and of transfers whose receiver waits.
     """
+
+    ASKED = SynchronisationAsked
 
     verified: bool
     done: Whole
@@ -22,6 +35,12 @@ class SynchronisationAnswer(Answer, Bracketed):
     transfers_s: list[Real]
     sending_s: list[Real]
     receiving_s: list[Real]
+
+    @model_validator(mode="after")
+    def _tries_fit(self) -> Self:
+        if self.valid > 0 and not (self.sending_s and self.receiving_s and self.transfers_s):
+            raise ValueError("tries without times")
+        return self
 
 
 effect_answers.register("synchronisation")(SynchronisationAnswer)
