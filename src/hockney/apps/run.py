@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hockney.campaign.plan import AppLaunching
+from hockney.errors import Incomplete
 from hockney.registry import unit_files
 from hockney.terminal import group, say
 from hockney.terminal.loading import later
+from hockney.terminal.signals import Interrupted, interruptible
 
 with later():
     from hockney.apps.launched import Launched, each, opened
@@ -24,4 +26,10 @@ def run_app(ask: Callable[[Launched], Asking[AppRecord]], launching: AppLaunchin
     """Launch as the options say and collect what `ask` asks for on each launch; warnings go to standard error."""
     # What cannot be launched leaves no folder behind.
     launches = app_launches(launching)
-    return each(launches, launching, opened(launching.output, launching.model_dump()), say.warn, ask)
+    folder = opened(launching.output, launching.model_dump())
+    try:
+        with interruptible():
+            return each(launches, launching, folder, say.warn, ask)
+    except Interrupted as error:
+        kept = f"; {len(folder.apps())} runs are kept in {folder.path}" if folder else ""
+        raise Incomplete(f"{error.name} ended the run{kept}", "give the same command to run it again") from None

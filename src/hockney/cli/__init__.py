@@ -15,6 +15,9 @@ from hockney import __version__
 from hockney.errors import HockneyError, Incomplete, RequestError
 from hockney.terminal import app, application, say
 
+BY_INTERRUPT = 130
+"""What Typer makes of an interrupt: the shell's code for it."""
+
 
 @app.callback(invoke_without_command=True)
 def _root(
@@ -87,5 +90,6 @@ def main() -> None:
         traceback.print_exc()
         defect = HockneyError(f"{type(error).__name__}: {error}", "this is a defect of hockney: please report it")
         code = _report(defect, as_json)
-    # Typer turns an interrupt into the shell's code for it.
-    sys.exit({130: Incomplete.exit_code}.get(code, code) if isinstance(code, int) else 0)
+    if code == BY_INTERRUPT:
+        code = _report(Incomplete("interrupted", "give the same command to run it again"), as_json)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -17,6 +17,7 @@ from hockney.options import options as options_of
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written
+from hockney.terminal.signals import Interrupted, interruptible
 
 with later():
     from hockney.campaign.events import Progress
@@ -51,6 +52,7 @@ hockney measure --operations allreduce --algorithms all --adaptive -o c4
 hockney measure --operations pingpong,bandwidth,effects --ranks 2 -o c5
 hockney measure -o campaign --resume""",
 )
+@interruptible()
 def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = False) -> None:
     """Measure point-to-point communication and collectives of an MPI on this machine.
 
@@ -74,21 +76,25 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     bar = say.PointsBar(quiet=json)
     watcher = Terminal(bar)
+    interrupted, outcome = "", Outcome()
     try:
         with bar.bar:
             outcome = run(campaign, plan, prepared, watcher, Adaptive)
-    except KeyboardInterrupt:
-        raise Incomplete(
-            "interrupted; every point that was complete is kept",
-            f"`hockney measure -o {output} --resume` goes on",
-        ) from None
+    except Interrupted as error:
+        interrupted = error.name
     finally:
-        # An interrupt too leaves a table of what there is.
+        # Whatever ended it, there is a table of what there is.
         if records := campaign.records():
             table.write(table.from_records(records, choice=CHOICES[plan.level]), campaign.table)
-    answers = [record for record in campaign.effects() if record.answer or record.not_measurable]
+    answers = sum(1 for record in campaign.effects() if record.answer or record.not_measurable)
+    if interrupted:
+        raise Incomplete(
+            f"{interrupted} ended the campaign; kept in {output}: {len(records)} records and "
+            f"{answers} answers about effects",
+            f"`hockney measure -o {output} --resume` goes on",
+        )
     took = Took(ready_s - began_s, time.monotonic() - ready_s)
-    _finish(output, plan, outcome, records, len(answers), took, json)
+    _finish(output, plan, outcome, records, answers, took, json)
 
 
 class Took(NamedTuple):

@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import diags_array, eye_array, kron
 from scipy.sparse.linalg import spsolve
+from tests.capabilities import lacking
 
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
@@ -256,12 +257,12 @@ def test_the_solution_is_written_by_all(session: Session, tmp_path: Path) -> Non
 
 def test_a_full_file_system_leaves_no_file(session: Session, tmp_path: Path) -> None:
     if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root can mount a file system that is too small")
+        pytest.skip(lacking("a root that may mount", "this user is not root, or has no mount"))
     small = tmp_path / "small"
     small.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)]
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("this root may not mount")
+        pytest.skip(lacking("a root that may mount", "mount is refused"))
     try:
         # 100 × 100 × 40 doubles are 3.2 MB.
         with pytest.raises(Limitation, match=r"u\.dat\.part"):
