@@ -23,7 +23,10 @@ from hockney.terminal import loading
 from hockney.terminal.signals import ENDING
 
 SIZES_B = list(range(0, 320, 8))
-OPTIONS = ("--operations", "pingpong", "--sizes", ",".join(map(str, SIZES_B)), "--budget", "0.02s")
+OPTIONS = (
+    *("--operations", "pingpong", "--sizes", ",".join(map(str, SIZES_B))),
+    *("--budget", "0.02s", "--visits", "1"),
+)
 """A campaign of forty points that takes a second or two, with what it takes to start."""
 
 LIMIT_S = 120.0
@@ -42,13 +45,14 @@ class Tool:
         mark: str,
         *words: str,
         fake: bool = False,
+        resumes: bool = False,
         under: Sequence[str] = (),
         **streams: Any,
     ) -> None:
         self.folder = folder
         self.mark = mark
         self.fake = fake
-        self.choices = ["--ranks", "2", *OPTIONS, *words]
+        self.choices = ["--resume"] if resumes else ["--ranks", "2", *OPTIONS, *words]
         program = [str(Path(__file__).with_name("fake_tool.py"))] if fake else ["-m", "hockney"]
         # What runs in the background of a shell ignores SIGINT, and so would its children.
         listens = ["env", *(f"--default-signal={number.name[3:]}" for number in ENDING)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -12,8 +13,12 @@ from typing import Annotated
 import typer
 
 from hockney import __version__
-from hockney.errors import HockneyError, Incomplete, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.terminal import app, application, say
+
+LIMITS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+SIGNS_OF_LIMITS = ("failed to map segment", "can't start new thread")
+"""What errors of no errno say: of a library that finds no memory, and of a thread."""
 
 BY_INTERRUPT = 130
 """What Typer makes of an interrupt: the shell's code for it."""
@@ -39,6 +44,18 @@ def _report(error: HockneyError, as_json: bool) -> int:
     else:
         say.error(error.message, error.hint)
     return error.exit_code
+
+
+def _limit(error: Exception) -> EnvironmentLack | None:
+    """The system's limit (files, processes, memory) that an error comes of; None where it comes of none."""
+    text = str(error)
+    is_limit = isinstance(error, OSError) and error.errno in LIMITS
+    if not is_limit and not any(sign in text for sign in SIGNS_OF_LIMITS):
+        return None
+    return EnvironmentLack(
+        f"the system gives no more: {text.strip().splitlines()[-1]}",
+        "raise the limit (`ulimit -a` shows them all), or end what uses the memory",
+    )
 
 
 def _help_for(arguments: Sequence[str]) -> str:
@@ -87,6 +104,8 @@ def main() -> None:
     except typer.TyperException as error:
         code = _report(RequestError(error.format_message(), _help_for(sys.argv[1:])), as_json)
     except Exception as error:  # noqa: BLE001 - the last resort: whatever is left is a defect of ours
+        if limit := _limit(error):
+            sys.exit(_report(limit, as_json))
         traceback.print_exc()
         defect = HockneyError(f"{type(error).__name__}: {error}", "this is a defect of hockney: please report it")
         code = _report(defect, as_json)
