@@ -9,10 +9,16 @@ endif
 PIP := -m pip install --quiet --disable-pip-version-check
 
 # A part that fails does not keep the others from running: $(call part,NAME,COMMAND) prints how long it took, and
-# $(judged), at the end, which parts failed.
+# $(judged), at the end, which parts failed, and what no part could test for want of what (tests/capabilities.py).
 failed := $(shell mktemp -u)
+export HOCKNEY_NOT_TESTED := $(shell mktemp -u)
 part = @start=$$(date +%s); { $(2); } || echo "$(1)" >> $(failed); echo "$(1): $$(( $$(date +%s) - start )) s"
-judged = @if [ -e $(failed) ]; then sed 's/^/FAILED: /' $(failed); rm $(failed); exit 1; fi
+define judged
+@[ ! -e $(failed) ] || sed 's/^/FAILED: /' $(failed)
+@if [ -s $$HOCKNEY_NOT_TESTED ]; then sort $$HOCKNEY_NOT_TESTED | uniq -c | sed -E 's/^ *([0-9]+) (.*)/not tested: \2 (\1 tests)/'; \
+ else echo "nothing was left out for want of what this machine lacks"; fi
+@rm -f $$HOCKNEY_NOT_TESTED; if [ -e $(failed) ]; then rm $(failed); exit 1; fi
+endef
 
 BEGAN := $(shell date +%s)
 measured := $(shell mktemp -u)
@@ -84,7 +90,7 @@ ALL = HOCKNEY_TEST_ALL=1 HOCKNEY_TEST_MPIS="$(wheels)"
 # The published measurements that tests look for, too.
 TABLE = $(wildcard $(or $(HOCKNEY_SHARED),../shared)/data/orfeo-epyc/tidy.csv.gz)
 # Left out by name where it cannot run: $(call where,CONDITION,WHAT IS MISSING,COMMAND).
-where = if $(1); then $(3); else echo "left out: $(2)"; fi
+where = if $(1); then $(3); else echo "$(2)" >> $$HOCKNEY_NOT_TESTED; fi
 bench = $(call part,bench/$(1),$(BIN)/python bench/$(1) $(2))
 # Ratios whose bounds hold (docs/reference/accuracy.md) and take a minute or two. By hand: bench/jacobi and bench/cg,
 # which miss theirs, bench/which_point_next and bench/repeatability, which take longer than ten minutes, and
@@ -95,7 +101,7 @@ test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
 	$(call bench,simulator,--repetitions 3 --no-speed)
 	$(call bench,schedule_overhead,--mpi $(BIN)/mpicc --launches 3)
 	$(call bench,one_launch_vs_relaunch,--mpi $(BIN)/mpicc --sizes 3)
-	$(call part,bench/simulated_applications,$(call where,command -v smpicc >/dev/null,no SimGrid (smpicc),$(BIN)/python bench/simulated_applications --platforms switch --programs jacobi))
+	$(call part,bench/simulated_applications,$(call where,command -v smpicc >/dev/null,SimGrid: smpicc is not on the PATH,$(BIN)/python bench/simulated_applications --platforms switch --programs jacobi))
 	$(call part,sanitizers,HOCKNEY_SANITIZE=1 $(ALL) $(BIN)/python -m pytest tests/runner/test_sanitizers.py)
 	$(call part,tests without MPI,$(ALL) $(BIN)/python -m pytest -m "not mpi" $(SIDE_BY_SIDE) --durations 10)
 	$(call part,tests with MPI,$(ALL) $(BIN)/python -m pytest -m mpi --durations 10)

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from tests.capabilities import lacking, pytest_terminal_summary  # noqa: F401 - a hook
 
 from hockney.errors import HockneyError
 from hockney.runner.find import find, find_all
-from hockney.runner.mpi import KINDS, Mpi
+from hockney.runner.mpi import KINDS, TITLES, Mpi
 
-pytest_plugins = ["tests.known_campaign", "tests.two_hosts"]
+pytest_plugins = ["tests.known_campaign", "tests.processes", "tests.two_hosts"]
 
 # As the command line has it; numpy is not imported yet.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -45,12 +46,12 @@ def _version(mpi: Mpi) -> tuple[int, ...]:
 def _of_this_run() -> tuple[tuple[Mpi, ...], dict[str, str]]:
     """The MPIs that tests run on, and why there is none of a kind."""
     found = _mpis()
-    absent = {kind: f"no {kind} found; name one in HOCKNEY_TEST_MPIS" for kind in KINDS}
+    absent = {kind: lacking(TITLES[kind], "none is found; name one in HOCKNEY_TEST_MPIS") for kind in KINDS}
     if "HOCKNEY_TEST_ALL" not in os.environ:
         newest = {m.kind: m for m in sorted(found, key=_version)}
         if {"mpich", "intel"} <= newest.keys():
             del newest["intel"]
-            absent["intel"] = "Intel MPI is made from MPICH, which stands for it here: HOCKNEY_TEST_ALL=1"
+            absent["intel"] = lacking(TITLES["intel"], "MPICH stands for it; HOCKNEY_TEST_ALL=1 tests both")
         found = tuple(newest.values())
     # Open MPI comes first: ranks of MPICH that share cores do not give way to each other while they wait.
     return tuple(sorted(found, key=lambda m: [*KINDS, m.kind].index(m.kind))), absent
@@ -82,7 +83,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         simulated = item.get_closest_marker("simulated") is not None
         if simulated and shutil.which("smpicc") is None:
-            item.add_marker(pytest.mark.skip(reason="no SimGrid (smpicc)"))
+            item.add_marker(pytest.mark.skip(reason=lacking("SimGrid", "smpicc is not on the PATH")))
         if simulated or "two_hosts" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.thorough)
         if item.get_closest_marker("one_mpi") and _is_on_a_further_mpi(item):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.capabilities import lacking
 
 from hockney.runner.mpi import Mpi
 
@@ -98,7 +99,7 @@ def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoHosts]:
     """Two hosts of this test's own, gone afterwards; skips where there cannot be any."""
     missing = [tool for tool in ("ip", "tc", "unshare") if shutil.which(tool) is None]
     if missing or os.geteuid() != 0:
-        pytest.skip(f"network namespaces need root{''.join(f', {tool}' for tool in missing)}")
+        pytest.skip(lacking("network namespaces", f"they need {', '.join(['root', *missing])}"))
     # Other test processes have hosts of their own.
     names = (f"hockney-a-{os.getpid()}", f"hockney-b-{os.getpid()}")
     try:
@@ -117,7 +118,7 @@ def two_hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoHosts]:
         script.chmod(0o755)
         yield TwoHosts(names, script)
     except subprocess.CalledProcessError as error:
-        pytest.skip(f"no network namespaces here: {error.stderr.strip()}")
+        pytest.skip(lacking("network namespaces", error.stderr.strip()))
     finally:
         for name in names:
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)

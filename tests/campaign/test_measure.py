@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,7 +11,6 @@ from tests.campaign.fake_campaign import fake_launch, measured, plan, sizes
 
 from hockney.campaign.work import unmeasured
 from hockney.errors import RequestError
-from hockney.records.folder import Campaign
 
 
 def test_a_campaign_brackets_the_switch_and_keeps_everything(tmp_path: Path) -> None:
@@ -233,29 +228,6 @@ def test_resume_with_another_library_is_refused(tmp_path: Path) -> None:
     other = dataclasses.replace(fake_launch("good"), mpi_name="Fake MPI 2")
     with pytest.raises(RequestError, match="begun with Fake MPI 1; found now: Fake MPI 2"):
         measured(tmp_path / "c", plan(sizes_B=[8, 16]), other)
-
-
-def test_killed_at_any_instant_it_loses_at_most_the_point_in_flight(tmp_path: Path) -> None:
-    script = tmp_path / "go.py"
-    script.write_text(
-        "import sys\nfrom pathlib import Path\n"
-        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "from fake_campaign import fake_launch, measured, plan\n"
-        f"measured(Path({str(tmp_path / 'c')!r}), plan(sizes_B=list(range(300))), fake_launch('good'))\n"
-    )
-    with subprocess.Popen([sys.executable, str(script)]) as process:
-        records = tmp_path / "c" / "records.jsonl"
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and (not records.exists() or records.stat().st_size < 5000):
-            time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    campaign = Campaign.open(tmp_path / "c")
-    found = [record.bytes for record in campaign.records()]
-    whole, _, _ = measured(tmp_path / "whole", plan(sizes_B=list(range(300))), fake_launch("good"))
-    assert found == [record.bytes for record in whole.records()][: len(found)]
-    assert 5 < len(found) < 300
-    assert len(campaign.warnings) <= 1
 
 
 def test_an_unknown_operation_lists_the_known_ones(tmp_path: Path) -> None:

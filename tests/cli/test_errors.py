@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -10,6 +11,9 @@ from pathlib import Path
 
 import pytest
 from tests.command_line import run_hockney
+
+from hockney.cli import doctor
+from hockney.terminal import loading
 
 
 def hockney(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -96,3 +100,27 @@ def test_a_defect_is_told_apart_from_a_mistake() -> None:
     assert done.returncode == 70
     assert "ZeroDivisionError" in done.stderr
     assert json.loads(done.stdout)["error"]["kind"] == "defect"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EMFILE, "Too many open files"),
+        BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"),
+        ImportError("numpy failed\n\nOriginal error was: libblas.so: failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_limit_of_the_system_is_no_defect(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    loading.load()
+    monkeypatch.setattr(doctor, "diagnose", fail)
+    done = run_hockney("doctor")
+    assert done.returncode == 3
+    assert done.stderr == (
+        f"error: the system gives no more: {str(error).splitlines()[-1]}\n"
+        "hint: raise the limit (`ulimit -a` shows them all), or end what uses the memory\n"
+    )

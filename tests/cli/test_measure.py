@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,42 +103,6 @@ def test_more_ranks_than_cores_is_said_and_marked(mpi: Mpi, tmp_path: Path) -> N
     assert any("oversubscribed" in text for text in answer["warnings"])
     assert all(record.oversubscribed for record in Campaign.open(campaign).records())
     assert Campaign.open(campaign).launches()[0]["bind_to"] == "none"
-
-
-@pytest.mark.one_mpi
-def test_an_interrupt_keeps_what_was_measured_and_leaves_nothing_running(mpi: Mpi, tmp_path: Path) -> None:
-    campaign = tmp_path / "c"
-    argv = [
-        # Tests that run in the background of a shell ignore SIGINT, and so would their children.
-        "env",
-        "--default-signal=INT",
-        sys.executable,
-        "-m",
-        "hockney",
-        "measure",
-        "--mpi",
-        str(mpi.wrapper),
-        "-o",
-        str(campaign),
-        "--ranks",
-        "2",
-    ]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        records = campaign / "records.jsonl"
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline and not records.exists():
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 4
-    assert "Traceback" not in stderr
-    assert "--resume" in stderr
-    opened = Campaign.open(campaign)
-    assert opened.records()
-    assert opened.warnings == []
-    assert len(table.load(campaign)) >= len(opened.records())
-    for pid in [rank["pid"] for rank in opened.launches()[0]["ranks"]]:
-        assert not Path(f"/proc/{pid}").exists()
 
 
 def test_merge_joins_two_measurements(mpi: Mpi, tmp_path: Path) -> None:

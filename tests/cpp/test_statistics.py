@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.capabilities import lacking
 
 ROOT = Path(__file__).parents[2]
 RUNNER = ROOT / "cpp" / "runner"
@@ -33,7 +34,7 @@ def compiled(folder: Path, options: Sequence[str]) -> Path:
     """The harness, made with these options."""
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
     if compiler is None:
-        pytest.skip("no C++ compiler")
+        pytest.skip(lacking("a C++ compiler", "neither g++ nor c++ is on the PATH"))
     program = folder / "harness"
     command = [compiler, "-std=c++17", *options, *WARNINGS, f"-I{RUNNER}", *map(str, SOURCES)]
     subprocess.run([*command, "-o", str(program)], check=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
 from collections import Counter
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from tests.capabilities import shared
 
 from hockney.errors import RequestError
 from hockney.importers import _collect
@@ -20,13 +20,6 @@ from hockney.records.folder import TABLE
 
 _REPOSITORY = Path(__file__).parents[2]
 _POINT = [name for name in REQUIRED if name != "time_s"]
-
-
-def shared(name: str) -> Path:
-    folder = Path(os.environ.get("HOCKNEY_SHARED", _REPOSITORY.parent / "shared")) / "data" / name
-    if not folder.is_dir():
-        pytest.skip(f"the shared measurements (HOCKNEY_SHARED/data/{name}) are not here")
-    return folder
 
 
 def imported(path: Path) -> pd.DataFrame:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.capabilities import shared
 
 from hockney.importers import _collect
 from hockney.importers._labels import identity
@@ -19,11 +19,7 @@ _ROW = re.compile(r"^ *\d+( +\d+)?( +\d+\.\d\d)( +\d+\.\d\d| +\d+)?$")
 
 @pytest.fixture(scope="module")
 def stackhpc() -> Path:
-    shared = Path(os.environ.get("HOCKNEY_SHARED", _REPOSITORY.parent / "shared"))
-    folder = shared / "data" / "stackhpc"
-    if not folder.is_dir():
-        pytest.skip("the shared measurements (HOCKNEY_SHARED/data/stackhpc) are not here")
-    return folder
+    return shared("stackhpc")
 
 
 @pytest.fixture(scope="module")

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pandas as pd
 import pytest
+from tests.capabilities import shared
 
 from hockney.machine.placement import Placement, placement, placement_of_pair
 from hockney.machine.system import System, find_system
 from hockney.machine.system_of_table import system_of_table
 from hockney.records import table
 
-_REPOSITORY = Path(__file__).parents[2]
 
-
-def shared(name: str, system: str) -> pd.DataFrame:
+def rows_of(name: str, system: str) -> pd.DataFrame:
     """The rows of one system in the tidy table of one folder."""
-    folder = Path(os.environ.get("HOCKNEY_SHARED", _REPOSITORY.parent / "shared")) / "data" / name
-    if not folder.is_dir():
-        pytest.skip(f"the shared measurements (HOCKNEY_SHARED/data/{name}) are not here")
-    frame = table.load(folder / "tidy.csv.gz")
+    frame = table.load(shared(name) / "tidy.csv.gz")
     return frame[frame["system"] == system]
 
 
@@ -46,7 +39,7 @@ def wrong(system: System, frame: pd.DataFrame) -> list[tuple[object, ...]]:
     ("folder", "name"), [("orfeo-epyc", "orfeo-epyc"), ("pico", "fugaku"), ("pico", "marenostrum5")]
 )
 def test_every_collective_has_the_nodes_of_its_row(folder: str, name: str) -> None:
-    frame = shared(folder, name)
+    frame = rows_of(folder, name)
     collectives = frame[frame["operation"] != "pingpong"]
     assert wrong(find_system(name), collectives) == []
     of_itself = system_of_table(collectives)
@@ -55,7 +48,7 @@ def test_every_collective_has_the_nodes_of_its_row(folder: str, name: str) -> No
 
 def test_a_ping_pong_takes_longer_the_further_apart_its_cores_are() -> None:
     """Medians of 8 B over all partners. NUMA domains of 16 cores are not named in the table, but show in it."""
-    frame = shared("orfeo-epyc", "orfeo-epyc")
+    frame = rows_of("orfeo-epyc", "orfeo-epyc")
     frame = frame[(frame["operation"] == "pingpong") & (frame["bytes"] == 8)]
     system = find_system("orfeo-epyc")
     locality = [

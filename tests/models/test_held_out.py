@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.capabilities import shared
 
 from hockney.errors import RequestError
 from hockney.models._evaluate import evaluate, held_out, shortfalls
 from hockney.records import table
 from hockney.records.series import Series, series
-
-SHARED = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[3] / "shared"))
 
 
 def series_of(size_B: np.ndarray, time_s: np.ndarray) -> Series:
@@ -110,9 +106,8 @@ def test_unknown_machines_are_predicted_about_as_well_as_their_noise(noise: floa
     assert result["nonphysical"] == 0
 
 
-@pytest.mark.skipif(not (SHARED / "data/orfeo-epyc").is_dir(), reason="the shared data are not here")
 def test_the_published_ping_pongs_of_orfeo_are_predicted() -> None:
-    frame = table.load(SHARED / "data/orfeo-epyc/tidy.csv.gz")
+    frame = table.load(shared("orfeo-epyc") / "tidy.csv.gz")
     result = evaluate(series(frame, "pingpong"), ["piecewise", "hockney"])
     assert result["n_series"] == 223
     # The bounds are those of the issue that asked for the model.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.capabilities import shared
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.machine.system import System
@@ -18,7 +18,6 @@ from hockney.predict.estimators.base import FittedEstimator, Prediction, Trainin
 from hockney.predict.evaluate import evaluate, table
 from hockney.records import table as tidy
 
-SHARED = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[3] / "shared")) / "data"
 BASELINES = ("linear_in_ranks", "textbook_hockney")
 
 
@@ -164,11 +163,8 @@ def test_the_predictions_are_a_tidy_table(bcast: Callable[..., pd.DataFrame], tm
 
 @pytest.mark.parametrize("operation", ["bcast", "reduce"])
 def test_published_measurements_put_the_line_at_a_fifth(operation: str) -> None:
-    path = SHARED / "orfeo-epyc" / "tidy.csv.gz"
-    if not path.exists():
-        pytest.skip("the published measurements are not here")
     made = evaluate(
-        tidy.load(path),
+        tidy.load(shared("orfeo-epyc") / "tidy.csv.gz"),
         operation,
         "ranks <= 64 and mapping in ['core', 'socket', 'node']",
         "ranks > 64 and ranks <= 254 and (mapping in ['core', 'node'] or (mapping == 'socket' and ranks <= 126))",

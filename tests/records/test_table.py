@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.capabilities import shared
 
 from hockney.errors import RequestError
 from hockney.records import table
@@ -19,7 +19,6 @@ from hockney.records.columns import REQUIRED
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 
-SHARED = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[3] / "shared"))
 HEADER = ",".join(table.HEADER)
 ROW = "sys,Open MPI,pingpong,default,core,1,2,2,8,one_way,1.5,0"
 
@@ -228,7 +227,6 @@ def test_any_row_under_a_header_is_read_or_refused(tmp_path_factory: pytest.Temp
     assert (times > 0).all()
 
 
-@pytest.mark.skipif(not (SHARED / "data/pico").is_dir(), reason="the shared data are not here")
 @pytest.mark.parametrize(("name", "rows"), [("orfeo-epyc", 184_925), ("pico", 5_256)])
 def test_published_tables_are_read_whole(name: str, rows: int) -> None:
-    assert len(table.load(SHARED / f"data/{name}/tidy.csv.gz")) == rows
+    assert len(table.load(shared(name) / "tidy.csv.gz")) == rows

@@ -149,6 +149,17 @@ def test_launcher_of_another_library(empty: Path, install: Make) -> None:
     assert "overwrite" in caught.value.hint
 
 
+def test_a_launcher_that_is_killed_is_not_passed_over(empty: Path, install: Make, script: Make) -> None:
+    """Another program beside it may belong to another installation, and nobody would know."""
+    prefix = install(empty / "opt")
+    killed = prefix.with_name("mpirun")
+    killed.write_text("#!/bin/sh\nkill -KILL $$\n", encoding="utf-8")
+    script(prefix.with_name("mpiexec"), OPENMPI_BANNER)
+    with pytest.raises(EnvironmentLack, match=r"bin/mpirun was killed \(SIGKILL\)") as caught:
+        find(str(prefix))
+    assert "try again" in caught.value.hint
+
+
 def test_launcher_missing(empty: Path, script: Make) -> None:
     wrapper = script(empty / "opt" / "bin" / "mpicc", OPENMPI_MACROS)
     with pytest.raises(EnvironmentLack, match=r"none of .*mpirun, mpiexec"):

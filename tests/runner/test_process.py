@@ -8,10 +8,11 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.processes import MARK, holding
 
 from hockney.errors import EnvironmentLack
 from hockney.runner.build import runner_binary
@@ -29,32 +30,6 @@ def soon() -> float:
     return time.monotonic() + SOON_S
 
 
-def _holding(mark: str) -> set[int]:
-    """Living processes that carry the mark in the environment they were started with."""
-    found: set[int] = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            state = (folder / "stat").read_bytes().rpartition(b")")[2].split()[0]
-            if mark.encode() in (folder / "environ").read_bytes() and state not in (b"Z", b"X"):
-                found.add(int(folder.name))
-        except OSError:
-            continue
-    return found
-
-
-@pytest.fixture
-def mark() -> Iterator[str]:
-    """A mark for the environment of a launch; the test fails if a process that carries it outlives the test."""
-    text = f"HOCKNEY_TEST_MARK_{os.getpid()}_{time.monotonic_ns()}"
-    yield text
-    end = time.monotonic() + 5
-    while (left := _holding(text)) and time.monotonic() < end:
-        time.sleep(0.05)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    assert not left, "processes left behind"
-
-
 @pytest.fixture
 def launch(tmp_path: Path, mark: str) -> Marked:
     """Start a Python program as if it were a launcher."""
@@ -62,7 +37,7 @@ def launch(tmp_path: Path, mark: str) -> Marked:
     def start(code: str, *arguments: str) -> Process:
         program = tmp_path / "launcher.py"
         program.write_text(textwrap.dedent(code), encoding="utf-8")
-        return Process([sys.executable, "-S", str(program), *arguments], {**os.environ, "MARK": mark})
+        return Process([sys.executable, "-S", str(program), *arguments], {**os.environ, MARK: mark})
 
     return start
 
@@ -89,6 +64,15 @@ HANG = """
     print("ready", flush=True)
     if sys.argv[1:] == ["leaves"]:
         sys.exit(len(sys.stdin.readline()))
+    time.sleep(1000)
+"""
+
+MAPS = """
+    import mmap, os, sys, time
+    file = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
+    os.ftruncate(file, 4096)
+    held = mmap.mmap(file, 4096)
+    print("ready", flush=True)
     time.sleep(1000)
 """
 
@@ -173,11 +157,11 @@ def test_a_hang_is_ended_with_all_its_descendants(launch: Marked, mark: str, how
     with launch(HANG, how) as process:
         child = _ready(process)
         assert os.getsid(child) == child, "the orphan is in a session of its own"
-        assert child in _holding(mark)
+        assert child in holding(mark)
         started = time.monotonic()
         process.kill(0.5)
         assert time.monotonic() - started < 5
-        assert not _holding(mark)
+        assert not holding(mark)
         process.kill()  # a second time does nothing
 
 
@@ -185,7 +169,7 @@ def test_close_ends_what_does_not_end_by_itself(launch: Marked, mark: str) -> No
     process = launch(HANG)
     _ready(process)
     process.close(0.2)
-    assert not _holding(mark)
+    assert not holding(mark)
 
 
 def test_orphans_of_a_launch_that_ended_are_ended_too(launch: Marked, mark: str) -> None:
@@ -195,7 +179,7 @@ def test_orphans_of_a_launch_that_ended_are_ended_too(launch: Marked, mark: str)
         with pytest.raises(Ended) as ended:
             process.lines(soon())
         assert ended.value.returncode == 3
-        assert child not in _holding(mark)
+        assert child not in holding(mark)
 
 
 def test_an_interrupt_ends_the_launch(launch: Marked, mark: str) -> None:
@@ -206,7 +190,7 @@ def test_an_interrupt_ends_the_launch(launch: Marked, mark: str) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert not _holding(mark)
+    assert not holding(mark)
 
 
 def test_our_own_death_ends_the_launch(tmp_path: Path, mark: str) -> None:
@@ -221,33 +205,51 @@ def test_our_own_death_ends_the_launch(tmp_path: Path, mark: str) -> None:
     """
     with subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "hang.py")],
-        env={**os.environ, "MARK": mark},
+        env={**os.environ, MARK: mark},
         stdout=subprocess.PIPE,
     ) as ours:
         assert ours.stdout is not None
         assert b"ready" in ours.stdout.readline()
-        assert len(_holding(mark)) >= 4  # ourselves, supervisor, launcher, orphan
+        assert len(holding(mark)) >= 4  # ourselves, supervisor, launcher, orphan
         ours.kill()
     end = time.monotonic() + 15
-    while _holding(mark) and time.monotonic() < end:
+    while holding(mark) and time.monotonic() < end:
         time.sleep(0.05)
-    assert not _holding(mark)
+    assert not holding(mark)
+
+
+@pytest.mark.parametrize("how", ["", "deaf"], ids=["launcher-listens", "launcher-deaf"])
+def test_the_death_of_the_supervisor_ends_the_launch(launch: Marked, mark: str, how: str) -> None:
+    """Also the orphan in a session of its own, which nothing else would end."""
+    with launch(HANG, how) as process:
+        _ready(process)
+        os.kill(process.pid, signal.SIGKILL)
+        with pytest.raises(Ended) as ended:
+            process.lines(soon())
+        assert ended.value.returncode is None
+        assert not holding(mark)
 
 
 def test_shared_memory_of_ranks_ended_by_force_is_removed(launch: Marked, tmp_path: Path) -> None:
     name = Path(f"/dev/shm/hockney-test-{os.getpid()}-{tmp_path.name}")
-    code = """
-        import mmap, os, sys, time
-        file = os.open(sys.argv[1], os.O_CREAT | os.O_RDWR)
-        os.ftruncate(file, 4096)
-        held = mmap.mmap(file, 4096)
-        print("ready", flush=True)
-        time.sleep(1000)
-    """
-    with launch(code, str(name)) as process:
+    with launch(MAPS, str(name)) as process:
         assert process.lines(soon()) == "ready"
         assert name.exists()
         process.kill(0.1)
+    assert not name.exists()
+
+
+def test_shared_memory_of_a_launch_that_was_killed_is_removed(launch: Marked, tmp_path: Path) -> None:
+    """By what was noted of it: afterwards nothing tells whose it was."""
+    name = Path(f"/dev/shm/hockney-test-{os.getpid()}-{tmp_path.name}")
+    with launch(MAPS, str(name)) as process:
+        assert process.lines(soon()) == "ready"
+        process.note_shared_memory()
+        (launcher,) = descendants(process.pid)
+        os.kill(launcher, signal.SIGKILL)
+        with pytest.raises(Ended):
+            process.lines(soon())
+        assert name.exists()
     assert not name.exists()
 
 
@@ -292,7 +294,7 @@ def test_no_descriptor_is_left_open(launch: Marked) -> None:
 def test_a_real_launch_that_hangs_leaves_nothing(mpi: Mpi, mark: str) -> None:
     """The runner waits for a request that never comes."""
     argv, environment = command(mpi, LaunchRequest(2, oversubscribe=len(os.sched_getaffinity(0)) < 2))
-    process = Process([*argv, str(runner_binary(mpi))], {**os.environ, **environment, "MARK": mark})
+    process = Process([*argv, str(runner_binary(mpi))], {**os.environ, **environment, MARK: mark})
     with process:
         while "@hockney" not in process.lines(time.monotonic() + 60):
             pass
@@ -301,13 +303,13 @@ def test_a_real_launch_that_hangs_leaves_nothing(mpi: Mpi, mark: str) -> None:
             process.lines(time.monotonic() + 0.2)
         mapped = segments(descendants(process.pid))
         process.kill()
-        assert not _holding(mark)
+        assert not holding(mark)
     assert not [path for path in mapped if Path(path).exists()]
 
 
 def test_a_real_launch_ends_on_request(mpi: Mpi, mark: str) -> None:
     argv, environment = command(mpi, LaunchRequest(3, oversubscribe=len(os.sched_getaffinity(0)) < 3))
-    full = {**os.environ, **environment, "MARK": mark}
+    full = {**os.environ, **environment, MARK: mark}
     with Process([*argv, str(runner_binary(mpi))], full) as process:
         while "@hockney" not in process.lines(time.monotonic() + 60):
             pass

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.capabilities import needs_two_cpus
 from tests.command_line import run_hockney
 
 from hockney.runner.mpi import Mpi
@@ -69,7 +70,7 @@ def _spin() -> None:
 
 
 @pytest.mark.one_mpi
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks need two processors")
+@needs_two_cpus
 def test_a_busy_process_on_the_processor_of_a_rank_shows(mpi: Mpi, tmp_path: Path) -> None:
     words = (*POINTS, "--operations", "pingpong", "--bind-to", "core")
     answers(mpi, tmp_path / "where", *words)

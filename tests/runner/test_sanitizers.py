@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.capabilities import lacking
 from tests.command_line import campaign_answer, run_hockney
 
 from hockney.records.answers import Timed
@@ -16,7 +17,8 @@ from hockney.runner.mpi import Mpi
 from hockney.runner.session import Session
 
 pytestmark = pytest.mark.skipif(
-    not os.environ.get("HOCKNEY_SANITIZE"), reason="HOCKNEY_SANITIZE is not set (make sanitize)"
+    not os.environ.get("HOCKNEY_SANITIZE"),
+    reason=lacking("sanitizers of the runner", "HOCKNEY_SANITIZE is not set (make sanitize)"),
 )
 FLAGS = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 LIMIT_S = 120.0

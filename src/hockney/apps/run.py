@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hockney.campaign.plan import AppLaunching
+from hockney.errors import Incomplete
 from hockney.registry import unit_files
 from hockney.terminal import group, say
 from hockney.terminal.loading import later
+from hockney.terminal.signals import Interrupted, interruptible
 
 with later():
     from hockney.apps.launched import Launched, each, opened
@@ -28,5 +30,10 @@ def run_app(ask: Callable[[Launched], Asking[AppRecord]], launching: AppLaunchin
     # What cannot be launched leaves no folder behind.
     launches = app_launches(launching)
     folder = opened(launching.output, launching.model_dump())
-    with say.status(f"launching {launches[0].mpi_name}, {launching.ranks} ranks") as doing:
-        return each(launches, launching, folder, say.warn, doing, ask)
+    try:
+        words = f"launching {launches[0].mpi_name}, {launching.ranks} ranks"
+        with interruptible(), say.status(words) as doing:
+            return each(launches, launching, folder, say.warn, doing, ask)
+    except Interrupted as error:
+        kept = f"; {len(folder.apps())} runs are kept in {folder.path}" if folder else ""
+        raise Incomplete(f"{error.name} ended the run{kept}", "give the same command to run it again") from None

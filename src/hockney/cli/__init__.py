@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import traceback
@@ -12,8 +13,15 @@ from typing import Annotated
 import typer
 
 from hockney import __version__, reading
-from hockney.errors import HockneyError, Incomplete, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.terminal import app, application, say
+
+LIMITS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
+SIGNS_OF_LIMITS = ("failed to map segment", "can't start new thread")
+"""What errors of no errno say: of a library that finds no memory, and of a thread."""
+
+BY_INTERRUPT = 130
+"""What Typer makes of an interrupt: the shell's code for it."""
 
 
 @app.callback(invoke_without_command=True)
@@ -48,6 +56,18 @@ def _shortened(text: str) -> str:
     shown = text.encode("utf-8", "backslashreplace").decode()
     half = MOST_SAID // 2
     return shown if len(shown) <= MOST_SAID else f"{shown[:half]} … {shown[-half:]}"
+
+
+def _limit(error: Exception) -> EnvironmentLack | None:
+    """The system's limit (files, processes, memory) that an error comes of; None where it comes of none."""
+    text = str(error)
+    is_limit = isinstance(error, OSError) and error.errno in LIMITS
+    if not is_limit and not any(sign in text for sign in SIGNS_OF_LIMITS):
+        return None
+    return EnvironmentLack(
+        f"the system gives no more: {text.strip().splitlines()[-1]}",
+        "raise the limit (`ulimit -a` shows them all), or end what uses the memory",
+    )
 
 
 def _help_for(arguments: Sequence[str]) -> str:
@@ -106,10 +126,14 @@ def main() -> None:
     except OSError as error:
         # A name that is too long, a folder that may not be entered: what the system refuses, it says why.
         name = "" if error.filename is None else f"{reading.printable(error.filename)}: "
-        code = _report(RequestError(f"{name}{reading.reason(error)}", "check the name and its rights"), as_json)
+        refused = RequestError(f"{name}{reading.reason(error)}", "check the name and its rights")
+        code = _report(_limit(error) or refused, as_json)
     except Exception as error:  # noqa: BLE001 - the last resort: whatever is left is a defect of ours
+        if limit := _limit(error):
+            sys.exit(_report(limit, as_json))
         traceback.print_exc()
         defect = HockneyError(f"{type(error).__name__}: {error}", "this is a defect of hockney: please report it")
         code = _report(defect, as_json)
-    # Typer turns an interrupt into the shell's code for it.
-    sys.exit({130: Incomplete.exit_code}.get(code, code) if isinstance(code, int) else 0)
+    if code == BY_INTERRUPT:
+        code = _report(Incomplete("interrupted", "give the same command to run it again"), as_json)
+    sys.exit(code if isinstance(code, int) else 0)

@@ -19,6 +19,7 @@ from hockney.options import options as options_of
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
 from hockney.terminal.options import written
+from hockney.terminal.signals import Interrupted, interruptible
 from hockney.writing import NotWritten
 
 with later():
@@ -54,6 +55,7 @@ hockney measure --operations allreduce --algorithms all --adaptive -o c4
 hockney measure --operations pingpong,bandwidth,effects --ranks 2 -o c5
 hockney measure -o campaign --resume""",
 )
+@interruptible()
 def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = False) -> None:
     """Measure point-to-point communication and collectives of an MPI on this machine.
 
@@ -77,23 +79,31 @@ def measure(context: typer.Context, options: MeasureOptions, json: JsonOption = 
         say.line(f"{prepared[0].mpi_name}, {plan.ranks} ranks, {len(prepared)} variant(s) → {output}")
     bar = say.PointsBar(quiet=json)
     watcher = Terminal(bar)
+    why, outcome = "", Outcome()
     try:
         with bar.bar:
             outcome = run(campaign, plan, prepared, watcher, Adaptive)
-        records = _table(campaign, plan)
-    except (KeyboardInterrupt, HockneyError) as error:
-        # What ends it early leaves a table of what there is, too.
+    except Interrupted as error:
+        why = f"{error.name} ended the campaign"
+    except NotWritten as error:
+        why = error.message
+    except Exception:
         with suppress(NotWritten):
             _table(campaign, plan)
-        if not isinstance(error, KeyboardInterrupt | NotWritten):
-            raise
-        why = error.message if isinstance(error, NotWritten) else "interrupted"
+        raise
+    try:
+        # Whatever ended it, there is a table of what there is.
+        records = _table(campaign, plan)
+    except NotWritten as error:
+        records, why = campaign.records(), why or error.message
+    answers = sum(1 for record in campaign.effects() if record.answer or record.not_measurable)
+    if why:
         raise Incomplete(
-            f"{why}; every point that was complete is kept", f"`hockney measure -o {output} --resume` goes on"
-        ) from None
-    answers = [record for record in campaign.effects() if record.answer or record.not_measurable]
+            f"{why}; kept in {output}: {len(records)} records and {answers} answers about effects",
+            f"`hockney measure -o {output} --resume` goes on",
+        )
     took = Took(ready_s - began_s, time.monotonic() - ready_s)
-    _finish(output, plan, outcome, records, len(answers), took, json)
+    _finish(output, plan, outcome, records, answers, took, json)
 
 
 def _table(campaign: Campaign, plan: Plan) -> list[Record]:

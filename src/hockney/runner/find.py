@@ -13,7 +13,7 @@ from pathlib import Path
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.launchers.base import launchers
 from hockney.runner.mpi import KINDS, TITLES, Broken, Mpi
-from hockney.runner.probe import Identity, capture, identify
+from hockney.runner.probe import Identity, Killed, capture, identify
 
 WRAPPERS = ("mpicc", "mpicc.openmpi", "mpicc.mpich")
 """Names of C wrappers; Debian's alternatives differ by suffix alone."""
@@ -121,9 +121,11 @@ def _intel_environment(wrapper: Path) -> dict[str, str]:
 
 
 def _launcher_of(program: Path, environment: dict[str, str]) -> str | None:
-    """The launcher unit that recognises a program by its `--version`."""
+    """The launcher unit that recognises a program by its `--version`; Killed where that told nothing."""
     try:
         done = capture([str(program), "--version"], {**os.environ, **environment}, BANNER_LIMIT_S)
+    except Killed:
+        raise
     except EnvironmentLack:
         return None
     banner = done.stdout + done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -37,6 +38,10 @@ NO_COMPILER = re.compile(
 COMPILER_HINT = "install a C and C++ compiler (apt-get install g++, dnf install gcc-c++)"
 
 
+class Killed(EnvironmentLack):
+    """A program was killed from outside."""
+
+
 @dataclass(frozen=True)
 class Identity:
     """Kind, version and standard of an MPI, from its header."""
@@ -58,9 +63,12 @@ def last_complaint(text: str) -> str:
 def capture(
     argv: list[str], environment: Mapping[str, str], limit_s: float, folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run to the end with nothing on standard input; EnvironmentLack where it cannot start or takes too long."""
+    """Run to the end with nothing on standard input.
+
+    EnvironmentLack where it cannot start or takes too long; Killed where somebody ended it before it was done.
+    """
     try:
-        return subprocess.run(
+        done = subprocess.run(
             argv,
             env=dict(environment),
             cwd=folder,
@@ -78,6 +86,12 @@ def capture(
         raise EnvironmentLack(
             f"{argv[0]} cannot be run: {error.strerror}", "check the path and its mode"
         ) from error
+    if -done.returncode in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        raise Killed(
+            f"{argv[0]} was killed ({signal.Signals(-done.returncode).name}) before it ended",
+            "try again; where memory is short the system kills programs",
+        )
+    return done
 
 
 def identify(wrapper: Path, environment: Mapping[str, str]) -> Identity:

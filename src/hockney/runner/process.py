@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from hockney.errors import EnvironmentLack
+from hockney.runner.supervisor import GIVE_UP_S, POLL_S, descendants, remove, segments, segments_present
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 STDERR_TAIL_B = 16384
@@ -23,6 +26,8 @@ LONGEST_LINE_B = 1 << 26
 CHUNK_B = 1 << 16
 GRACE_S = 2.0
 SWEEP_LIMIT_S = 30.0
+LAUNCH_VARIABLE = "HOCKNEY_LAUNCH"
+"""Names the launch in the environment of all its processes on this host: orphans are found by it."""
 
 
 class Ended(Exception):
@@ -42,7 +47,8 @@ class Process:
     """A launcher and all it starts, run under a supervisor in a session of its own.
 
     Whatever happens to this object or this process, the launch ends as a whole: `kill`, `close`, leaving the
-    context, an exception, or our own death. Not thread-safe. EnvironmentLack where the program cannot be started.
+    context, an exception, our own death, or the supervisor's. Not thread-safe. EnvironmentLack where the program
+    cannot be started.
     """
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path | None = None) -> None:
@@ -52,13 +58,16 @@ class Process:
         self._partial = bytearray()
         self._tail = bytearray()
         self._pending = bytearray()
+        self._id = uuid.uuid4().hex
+        self._mapped: set[str] = set()
+        self._present = segments_present()
         control_read, self._control = os.pipe()
         self._status, status_write = os.pipe()
         script = [sys.executable, "-I", "-S", str(SUPERVISOR), str(control_read), str(status_write)]
         try:
             self._supervisor = subprocess.Popen(
                 [*script, *self.argv],
-                env=dict(env),
+                env={**env, LAUNCH_VARIABLE: self._id},
                 cwd=cwd,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -88,6 +97,7 @@ class Process:
         self._selector.register(self._stderr, selectors.EVENT_READ)
         try:
             self._started()
+            self._selector.register(self._status, selectors.EVENT_READ)
         except BaseException:
             self.kill(0.0)
             raise
@@ -108,6 +118,10 @@ class Process:
     def pid(self) -> int:
         """Process id of the supervisor, which leads the launch's session."""
         return self._supervisor.pid
+
+    def note_shared_memory(self) -> None:
+        """Note what the launch has mapped by now: should it be killed, that is removed once it has ended."""
+        self._mapped |= segments(descendants(self.pid)) - self._present
 
     @property
     def stderr_tail(self) -> str:
@@ -176,6 +190,9 @@ class Process:
             if key.fd == self._stdin:
                 self._write()
                 continue
+            if key.fd == self._status:
+                self._read_status()
+                continue
             data = os.read(key.fd, CHUNK_B)
             if not data:
                 self._selector.unregister(key.fd)
@@ -184,6 +201,26 @@ class Process:
                 del self._tail[:-STDERR_TAIL_B]
             if key.fd == self._stdout:
                 self._take(data)
+
+    def _read_status(self) -> None:
+        """The launcher's code; or the end, where there was no code: the supervisor was killed."""
+        text = os.read(self._status, 4096).decode()
+        self._note_code(text)
+        if not text:
+            self._selector.unregister(self._status)
+            if self.returncode is None:
+                self._end_orphans()
+
+    def _end_orphans(self) -> None:
+        """End what is left of a launch without a supervisor."""
+        name = f"{LAUNCH_VARIABLE}={self._id}".encode()
+        end = time.monotonic() + GIVE_UP_S
+        while (pids := _living_with(name)) and time.monotonic() < end:
+            self._mapped |= segments(pids) - self._present
+            for pid in pids:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(POLL_S)
 
     def _take(self, data: bytes) -> None:
         """Cut standard output into lines; no data: it has ended, and what is left is the last line."""
@@ -202,8 +239,8 @@ class Process:
             self._supervisor.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"{self.argv[0]} closed its output and did not end") from None
-        if self.returncode is None:
-            self._note_code(os.read(self._status, 4096).decode())
+        if self.returncode is None and self._status in self._selector.get_map():
+            self._read_status()
 
     def kill(self, grace_s: float = GRACE_S) -> None:
         """End the launch: SIGTERM, `grace_s` seconds for the launcher to clean up, SIGKILL for all that is left.
@@ -236,6 +273,9 @@ class Process:
         if self._supervisor.poll() is None:
             self._supervisor.kill()
             self._supervisor.wait()
+        if self._supervisor.returncode < 0:
+            self._end_orphans()
+        remove(self._mapped)
         self._close_stdin()
         self._selector.close()
         for stream in (self._supervisor.stdout, self._supervisor.stderr):
@@ -255,3 +295,14 @@ class Process:
             self.close()
         else:
             self.kill()
+
+
+def _living_with(variable: bytes) -> set[int]:
+    """Processes of this host, without zombies, that have this variable in their environment."""
+    pids = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            # A zombie's environment is empty.
+            if variable in (folder / "environ").read_bytes().split(b"\0"):
+                pids.add(int(folder.name))
+    return pids

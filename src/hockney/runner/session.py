@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-from hockney.errors import HockneyError, RequestError
+from hockney.errors import EnvironmentLack, HockneyError, RequestError
 from hockney.records.answers import (
     Answer,
     AnswerType,
@@ -58,12 +58,16 @@ class Session:
     """
 
     def __init__(self, argv: list[str], environment: Mapping[str, str], time_limit_s: float) -> None:
-        self._process = Process(argv, {**os.environ, **environment})
+        try:
+            self._process = Process(argv, {**os.environ, **environment})
+        except EnvironmentLack as error:
+            raise LaunchFailed(error.message, error.hint) from error
         try:
             hello = self._answer("starting the launch", time_limit_s, Hello)
             if not isinstance(hello, Hello) or hello.protocol != PROTOCOL:
                 raise LaunchFailed(f"the runner did not say hello: {hello}", "delete the cache and try again")
             self.hello = hello
+            self._process.note_shared_memory()
         except BaseException:
             self._process.kill()
             raise
@@ -156,8 +160,11 @@ class Session:
             raise LaunchFailed(f"the runner's answer for {what} is damaged", "run again") from None
         except Ended as ended:
             last = _telling_line(ended.stderr_tail)
+            how = "its supervisor was killed"
+            if ended.returncode is not None:
+                how = f"exit code {ended.returncode}"
             raise LaunchFailed(
-                f"the launch ended (exit code {ended.returncode}) while {what}" + (f": {last}" if last else ""),
+                f"the launch ended ({how}) while {what}" + (f": {last}" if last else ""),
                 "run `hockney doctor --run` to see whether this MPI works at all",
             ) from None
 

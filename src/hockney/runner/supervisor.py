@@ -9,7 +9,8 @@ CONTROL_FD reports end-of-file (the asker closed it, or died), or names the seco
 STATUS_FD gets `started`, then the launcher's return code, or `failed REASON`.
 
 Ranks ended by force leave their shared-memory segments in /dev/shm (MPICH 5 even after SIGTERM); those that were
-made during the launch and that a rank had mapped are removed.
+made during the launch and that a rank had mapped are removed. The asker knows of further ones, and where this
+process is killed it ends the launch itself.
 """
 
 from __future__ import annotations
@@ -68,6 +69,18 @@ def segments(pids: set[int]) -> set[str]:
     return paths
 
 
+def segments_present() -> set[str]:
+    """All files under /dev/shm: those of a later launch are not among them."""
+    return set(glob.glob(f"{SHARED_MEMORY}*"))  # noqa: PTH207
+
+
+def remove(paths: set[str]) -> None:
+    """Remove files, those that are gone already left aside."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            os.unlink(path)  # noqa: PTH108
+
+
 def signal_all(number: int) -> set[int]:
     """Send a signal to everything below this process; those that were there."""
     alive = descendants(os.getpid())
@@ -105,9 +118,7 @@ def stop(launcher: subprocess.Popen[bytes], grace_s: float, present: set[str]) -
     with contextlib.suppress(subprocess.TimeoutExpired):
         launcher.wait(grace_s)
     sweep(0.0 if launcher.poll() is None else grace_s)
-    for path in mapped:
-        with contextlib.suppress(OSError):
-            os.unlink(path)  # noqa: PTH108
+    remove(mapped)
 
 
 def wait(launcher: subprocess.Popen[bytes], control: int, child_signal: int) -> float | None:
@@ -139,7 +150,7 @@ def main() -> None:
     os.set_blocking(wakeup, False)
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    present = set(glob.glob(f"{SHARED_MEMORY}*"))  # noqa: PTH207
+    present = segments_present()
     try:
         launcher = subprocess.Popen(sys.argv[3:], preexec_fn=prepare)
     except OSError as error:
@@ -148,7 +159,10 @@ def main() -> None:
     os.write(status, b"started\n")
     grace_s = wait(launcher, control, child_signal)
     if grace_s is None:
+        # Ranks whose launcher was killed go on for a moment.
+        mapped = segments(descendants(os.getpid())) - present
         sweep(GRACE_S)
+        remove(mapped)
     else:
         stop(launcher, grace_s, present)
     code = launcher.wait()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
+from tests.capabilities import needs_two_cpus
 from tests.command_line import run_hockney
 
 from hockney.runner.mpi import Mpi
@@ -56,7 +56,7 @@ def test_refusals(words: list[str], message: str) -> None:
     assert message in error["message"]
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two CPUs are needed")
+@needs_two_cpus
 def test_a_wish_is_checked(mpi: Mpi, tmp_path: Path) -> None:
     kind = ["--mpi", str(mpi.wrapper)]
     out = tmp_path / "out"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.capabilities import shared
 
 from hockney.machine.placement import placement
 from hockney.machine.system import find_system
@@ -112,10 +110,7 @@ def test_boundaries_outside_the_curve_are_not_tested() -> None:
 
 def test_the_documented_breaks_of_orfeo() -> None:
     """Linear broadcast of 8 B, mapping core: the slope changes at 64 and 128 ranks (README of the data)."""
-    data = Path(os.environ.get("HOCKNEY_SHARED", Path(__file__).parents[4] / "shared")) / "data/orfeo-epyc"
-    if not data.is_dir():
-        pytest.skip("the shared measurements (HOCKNEY_SHARED/data/orfeo-epyc) are not here")
-    frame = table.load(data / "tidy.csv.gz")
+    frame = table.load(shared("orfeo-epyc") / "tidy.csv.gz")
     system = find_system("orfeo-epyc")
     rows = frame[(frame["mapping"] == "core") & (frame["algorithm"] == "linear")]
     (curve,) = curves(points(rows, "bcast"), 8).values()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.capabilities import lacking
 
 from hockney.errors import EnvironmentLack
 from hockney.predict.estimators.base import Training
@@ -19,7 +20,7 @@ from hockney.predict.estimators.extra_p import fit
 from hockney.predict.points import points
 
 INSTALLED = importlib.util.find_spec("extrap") is not None
-needs_extra_p = pytest.mark.skipif(not INSTALLED, reason="Extra-P is not installed")
+needs_extra_p = pytest.mark.skipif(not INSTALLED, reason=lacking("Extra-P", "it is not installed"))
 # The package warns of what its own dependencies deprecate when it is imported.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*class Meta.*")
 

@@ -9,13 +9,16 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from tests.capabilities import lacking
 
 from hockney.predict.estimators.base import Training
 from hockney.predict.estimators.extra_p_joint import fit
 from hockney.predict.points import points
 
 pytestmark = [
-    pytest.mark.skipif(importlib.util.find_spec("extrap") is None, reason="Extra-P is not installed"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("extrap") is None, reason=lacking("Extra-P", "it is not installed")
+    ),
     # The package warns of what its own dependencies deprecate when it is imported.
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*class Meta.*"),
 ]
@@ -46,5 +49,5 @@ def test_few_values_are_told_and_one_is_not_enough(bcast: Table) -> None:
     made = fit(training(bcast(growth, sizes=[8, 64, 512]))).predict(asked)
     assert made.note is not None
     assert "4 models" in made.note[0]  # two algorithms, two mappings
-    for lacking in ({"ranks": [8]}, {"sizes": [8]}):
-        assert np.isnan(fit(training(bcast(growth, **lacking))).predict(asked).time_s).all()
+    for absent in ({"ranks": [8]}, {"sizes": [8]}):
+        assert np.isnan(fit(training(bcast(growth, **absent))).predict(asked).time_s).all()

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.capabilities import lacking
 
 from hockney.machine.file import Machine, load
 from hockney.models.base import Parameter
@@ -92,7 +93,7 @@ document.title = JSON.stringify(cut);
 </script></body>"""
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium to print with")
+@pytest.mark.skipif(BROWSER is None, reason=lacking("a browser", "no chromium is on the PATH"))
 @pytest.mark.parametrize("name", ["bluegene_p", "effects alone", "full", "thin"])
 def test_two_printed_pages_hold_everything(name: str, tmp_path: Path) -> None:
     assert BROWSER is not None

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tests.capabilities import lacking
 
 from hockney.errors import RequestError
 from hockney.machine.file import Machine, load
@@ -105,7 +106,7 @@ def test_latex_is_a_document_with_an_equation_for_each_fit(machine: Machine) -> 
     assert r"a\_b \& 50\%" in text
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason=lacking("pdflatex", "it is not on the PATH"))
 def test_the_latex_document_compiles(machine: Machine, tmp_path: Path) -> None:
     machine.point_to_point[0].variant = r"a_b & 50% {x} ~^ \\c $ #1"
     (tmp_path / "model.tex").write_text(as_latex(machine), encoding="utf-8")

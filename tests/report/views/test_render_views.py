@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tests.capabilities import lacking
 
 from hockney.machine.file import Machine, load
 from hockney.models.base import Parameter
@@ -114,7 +115,7 @@ def test_words_for_latex() -> None:
     assert latex_words("a_b — 50% 漢") == r"a\_b --- 50\% ?"
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason=lacking("pdflatex", "it is not on the PATH"))
 def test_the_document_of_all_models_compiles(machine: Machine, tmp_path: Path) -> None:
     machine.effects[0].notes.append(r"a_b & 50% {x} ~^ \c $ #1 ≤ ≥ → × ⌈⌉ α ∛ ² 漢")
     sections = [*of_fits(machine, None), *of_effects(machine), *of_collectives(machine, COLLECTIVES, ranks=8)]

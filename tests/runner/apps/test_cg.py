@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import diags_array, eye_array, kron
 from scipy.sparse.linalg import spsolve
+from tests.mounts import file_system
 
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
@@ -255,22 +254,13 @@ def test_the_solution_is_written_by_all(session: Session, tmp_path: Path) -> Non
 
 
 def test_a_full_file_system_leaves_no_file(session: Session, tmp_path: Path) -> None:
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root can mount a file system that is too small")
-    small = tmp_path / "small"
-    small.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("this root may not mount")
-    try:
+    with file_system(tmp_path / "small", "size=1m") as small:
         # 100 × 100 × 40 doubles are 3.2 MB.
         with pytest.raises(Limitation, match=r"u\.dat\.part"):
             ask(session, (100, 100, 40), (1, 2, 1), eps=0, iterations=1, file=str(small / "u.dat"))
         assert list(small.iterdir()) == []
         ask(session, (20, 20, 20), (2, 2, 1), eps=0, iterations=1, file=str(small / "u.dat"))
         assert (small / "u.dat").stat().st_size == 8 * 20**3
-    finally:
-        subprocess.run(["umount", str(small)], check=False)
 
 
 @pytest.mark.simulated

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.capabilities import needs_two_cpus
 
 from hockney.errors import RequestError
 from hockney.records.answers import Timed
@@ -55,7 +56,7 @@ def test_ranks_that_share_processors(mpi: Mpi) -> None:
         assert _ask(session, 2)["openmp"] in (True, False)
 
 
-@pytest.mark.skipif(len(CPUS) < 2, reason="two CPUs are needed")
+@needs_two_cpus
 def test_threads_have_places_of_their_own(mpi: Mpi) -> None:
     with _start(mpi, 1, threads=2) as session:
         answer = _ask(session, 1)

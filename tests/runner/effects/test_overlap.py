@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.answers import answering, words_of
+from tests.capabilities import needs_two_cpus
 
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
@@ -122,7 +123,7 @@ def ratio(fitted: Effect, name: str, planted: float) -> float:
     return fitted.parameters[name].value / planted if name in fitted.parameters else math.nan
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks that compute need two cores")
+@needs_two_cpus
 @pytest.mark.one_mpi
 @pytest.mark.parametrize("side", SIDES)
 def test_planted_overheads_and_transfers_come_back(mpi: Mpi, side: str) -> None:
@@ -148,7 +149,7 @@ def everywhere() -> str:
     return ",".join(map(str, sorted(os.sched_getaffinity(0))))
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two ranks that compute need two cores")
+@needs_two_cpus
 @pytest.mark.one_mpi
 def test_a_progress_thread_takes_in_what_its_rank_does_not(mpi: Mpi) -> None:
     """The receiver of a rendezvous, 64 MiB: long enough for the system to let three threads take turns."""

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import pytest
+from tests.capabilities import needs_two_cpus
 
 from hockney.records.answers import RankPlace
 from hockney.runner.build import runner_binary
@@ -15,7 +16,6 @@ from hockney.runner.session import Session
 from hockney.runner.topology import localities, oversubscribed
 
 CPUS = frozenset(os.sched_getaffinity(0))
-needs_two = pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only: nothing to tell apart")
 
 
 def _ranks(mpi: Mpi, **request: Any) -> list[RankPlace]:
@@ -24,7 +24,7 @@ def _ranks(mpi: Mpi, **request: Any) -> list[RankPlace]:
         return session.hello.ranks
 
 
-@needs_two
+@needs_two_cpus
 @pytest.mark.parametrize(
     ("map_by", "bind_to"),
     [("core", "core"), ("socket", "core"), ("node", "core"), ("hwthread", "hwthread")],
@@ -38,7 +38,7 @@ def test_pinned(mpi: Mpi, map_by: str, bind_to: str) -> None:
     assert localities(ranks)["0-1"] != "network"
 
 
-@needs_two
+@needs_two_cpus
 def test_not_pinned(mpi: Mpi) -> None:
     ranks = _ranks(mpi, ranks=2, bind_to="none")
     assert [frozenset(rank.affinity) for rank in ranks] == [CPUS, CPUS]

@@ -1,0 +1,56 @@
+"""Signals that ask a verb to end: Ctrl-C, and what batch systems and closed terminals send."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(KeyboardInterrupt):
+    """One of these signals came; `name` is what it is called."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """The first of these signals raises Interrupted; from then on they are ignored until the process ends.
+
+    A signal that is ignored already (`nohup`, a shell's background) stays so. Only in the main thread, and not
+    around long work in C++, which runs to its end before Python sees a signal.
+    """
+    before = {number: signal.getsignal(number) for number in ENDING}
+    listened = [number for number in ENDING if before[number] != signal.SIG_IGN]
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        for other in listened:
+            signal.signal(other, signal.SIG_IGN)
+        _leave_closed_terminal()
+        raise Interrupted(signal.Signals(number).name)
+
+    for number in listened:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in listened:
+            if signal.getsignal(number) is end:
+                signal.signal(number, before[number])
+
+
+def _leave_closed_terminal() -> None:
+    """Send what is said from now on nowhere, where it would fail: who closed the terminal does not read it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            os.write(stream.fileno(), b"")
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,0 +1,72 @@
+"""Signals that ask a campaign to end: a line on what is kept and how to go on, a table, and exit code 4."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+from pathlib import Path
+
+import pytest
+from tests.faults.tool import LEFT_S, Tool, finished
+from tests.processes import left_after
+
+from hockney.records import table
+from hockney.records.folder import Campaign
+from hockney.runner.mpi import Mpi
+from hockney.terminal.signals import ENDING
+
+RECORDS = 3
+
+
+def end_and_go_on(tool: Tool, number: signal.Signals) -> None:
+    """Send the signal when a few records are there; judge what the tool says and leaves, and go on."""
+    assert tool.wait_until(lambda: tool.whole_lines().count(b"\n") >= RECORDS)
+    before = tool.whole_lines()
+    tool.process.send_signal(number)
+    # Batch systems repeat themselves.
+    tool.process.send_signal(number)
+    code, err = tool.ended()
+    assert not left_after(tool.mark, LEFT_S)
+    assert code == 4, err
+    assert tool.whole_lines().startswith(before)
+    campaign = Campaign.open(tool.folder)
+    records = campaign.records()
+    assert campaign.warnings == []
+    lines = [line for line in err.splitlines() if line]
+    assert lines == [
+        f"error: {number.name} ended the campaign; kept in {tool.folder}: {len(records)} records and 0 answers "
+        "about effects",
+        f"hint: `hockney measure -o {tool.folder} --resume` goes on",
+    ]
+    assert len(table.load(campaign.table)) == len({record.bytes for record in records}) >= RECORDS
+    assert finished(tool)["failures"] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
+def test_a_signal_ends_a_campaign_in_good_order(tmp_path: Path, mark: str, number: signal.Signals) -> None:
+    end_and_go_on(Tool(tmp_path / "c", mark, fake=True), number)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(n, marks=() if n == signal.SIGTERM else pytest.mark.thorough, id=n.name) for n in ENDING],
+)
+@pytest.mark.one_mpi
+def test_a_signal_ends_a_real_launch(mpi: Mpi, tmp_path: Path, mark: str, number: signal.Signals) -> None:
+    end_and_go_on(Tool(tmp_path / "c", mark, "--mpi", str(mpi.wrapper)), number)
+
+
+def test_a_terminal_that_closes_ends_a_campaign_in_good_order(tmp_path: Path, mark: str) -> None:
+    """It sends SIGHUP, and what is written to it from then on fails."""
+    ours, theirs = pty.openpty()
+    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    tool = Tool(tmp_path / "c", mark, fake=True, under=("setsid", "--ctty", "--wait"), **streams)
+    os.close(theirs)
+    assert tool.wait_until(lambda: tool.whole_lines().count(b"\n") >= RECORDS)
+    os.close(ours)
+    assert tool.process.wait(60) == 4
+    assert not left_after(mark, LEFT_S)
+    campaign = Campaign.open(tool.folder)
+    assert len(table.load(campaign.table)) == len(campaign.records()) >= RECORDS

@@ -1,0 +1,135 @@
+"""`hockney measure` as a process of its own, to be killed, interrupted or starved while a test looks on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from tests.campaign.fake_campaign import fake_launch
+from tests.command_line import campaign_answer, run_hockney
+from tests.processes import MARK, POLL_S, command_line, holding
+
+from hockney.cli import measure
+from hockney.runner.build import BINARY
+from hockney.runner.supervisor import segments
+from hockney.terminal import loading
+from hockney.terminal.signals import ENDING
+
+SIZES_B = list(range(0, 320, 8))
+OPTIONS = (
+    *("--operations", "pingpong", "--sizes", ",".join(map(str, SIZES_B))),
+    *("--budget", "0.02s", "--visits", "1"),
+)
+"""A campaign of forty points that takes a second or two, with what it takes to start."""
+
+LIMIT_S = 120.0
+"""Only a failing test reaches it: no process takes so long."""
+
+LEFT_S = 10.0
+"""Time for what is left of a launch to end: two seconds of grace, and a machine that is busy."""
+
+
+class Tool:
+    """A campaign of `hockney measure` under way in `folder`; `fake`: its launches are the fake runner's."""
+
+    def __init__(
+        self,
+        folder: Path,
+        mark: str,
+        *words: str,
+        fake: bool = False,
+        resumes: bool = False,
+        under: Sequence[str] = (),
+        **streams: Any,
+    ) -> None:
+        self.folder = folder
+        self.mark = mark
+        self.fake = fake
+        self.choices = ["--resume"] if resumes else ["--ranks", "2", *OPTIONS, *words]
+        program = [str(Path(__file__).with_name("fake_tool.py"))] if fake else ["-m", "hockney"]
+        # What runs in the background of a shell ignores SIGINT, and so would its children.
+        listens = ["env", *(f"--default-signal={number.name[3:]}" for number in ENDING)]
+        argv = [*listens, sys.executable, *program, "measure", "-o", str(folder), *self.choices]
+        self.process = subprocess.Popen(
+            [*under, *argv],
+            env={**os.environ, "NO_COLOR": "1", MARK: mark},
+            text=True,
+            **({"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | streams),
+        )
+
+    @property
+    def records(self) -> Path:
+        """The file of records."""
+        return self.folder / "records.jsonl"
+
+    def whole_lines(self) -> bytes:
+        """What is finished: the records up to the last end of a line."""
+        try:
+            return self.records.read_bytes().rpartition(b"\n")[0]
+        except FileNotFoundError:
+            return b""
+
+    def wait_until(self, condition: Callable[[], Any]) -> Any:
+        """What the condition comes to, once it is true; None where the tool ended before."""
+        end = time.monotonic() + LIMIT_S
+        while not (value := condition()):
+            if self.process.poll() is not None:
+                return None
+            assert time.monotonic() < end, f"the instant never came: {self.folder}"
+            time.sleep(POLL_S)
+        return value
+
+    def part(self, name: str) -> int | None:
+        """Process id of a part of the campaign (tool, supervisor, launcher, rank); None where it is not there."""
+        if name == "tool":
+            return self.process.pid
+        commands = {pid: command_line(pid) for pid in holding(self.mark)}
+        supervisor = next((pid for pid, words in commands.items() if "supervisor.py" in words), None)
+        if name == "supervisor" or supervisor is None:
+            return supervisor
+        if name == "launcher":
+            return next((pid for pid in commands if _parent(pid) == supervisor), None)
+        return next((pid for pid, words in commands.items() if Path(words.split(" ")[0]).name == BINARY), None)
+
+    def ended(self) -> tuple[int, str]:
+        """Exit code and standard error, once it has ended."""
+        _, err = self.process.communicate(timeout=LIMIT_S)
+        return self.process.returncode, err or ""
+
+
+def _parent(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+@contextmanager
+def fake_launches() -> Iterator[None]:
+    """Within, `hockney measure` launches the fake runner."""
+    # What the verb imports when it is called is there before one of it is replaced.
+    loading.load()
+    with patch.object(measure, "prepare", lambda _: [fake_launch("good")]):
+        yield
+
+
+def finished(tool: Tool) -> Any:
+    """What the campaign says at its end when it is gone on with.
+
+    A folder without a record has nothing to go on with: the campaign begins again.
+    """
+    how = ["--resume"] if tool.records.exists() else tool.choices
+    with fake_launches() if tool.fake else nullcontext():
+        return campaign_answer(run_hockney("measure", "-o", str(tool.folder), *how, "--json"))
+
+
+def shared_memory(mark: str) -> set[str]:
+    """Files of shared memory that marked processes have mapped."""
+    return segments(holding(mark))
