@@ -161,7 +161,7 @@ def test_a_repeated_row_takes_the_number_after_the_highest(tmp_path: Path) -> No
     rows = [f"s,m,bcast,a,core,1,2,2,{size},mean_over_ranks,1.0,{number}" for size, number in numbers]
     path.write_text("\n".join([head, *rows, ""]))
     collection = _collect.collect([path], Given())
-    # Of 8 B: 0, again 0 → 1, then 1 is taken → 2, 7, again 7 → 8, 3 is free, again 3 → 9. Of 16 B nothing repeats.
+    # Of 8 B: 0, again 0 → 1, then 1 is taken → 2, 7, again 7 → 8, 3 is free, again 3 → 9; of 16 B none repeats.
     assert [record.repetition for record in collection.records] == [0, 1, 2, 0, 7, 8, 1, 3, 9]
     assert "4 rows repeat" in collection.files[0].content.warnings[0]
 

@@ -75,11 +75,9 @@ def test_the_first_that_a_record_refuses(name: str, value: object) -> None:
 
 
 def test_codes_are_equal_where_all_columns_are() -> None:
-    frame = pd.DataFrame(
-        {"a": pd.Categorical(list("xyxyx")), "b": pd.array([1, 1, None, 2, None], dtype="Int64")}
-    )
-    both = codes(frame, ["a", "b"])
-    rows = [("x", 1), ("y", 1), ("x", None), ("y", 2), ("x", None)]
+    rows = [("x", 1), ("y", 1), ("x", None), ("y", 2), ("x", None), ("y", None), ("x", 2)]
+    a, b = zip(*rows, strict=True)
+    both = codes(pd.DataFrame({"a": pd.Categorical(a), "b": pd.array(b, dtype="Int64")}), ["a", "b"])
     assert [[one == other for other in both] for one in both] == [
         [one == other for other in rows] for one in rows
     ]

@@ -119,7 +119,7 @@ def words(place: ArrayLike, texts: Sequence[str]) -> pd.Categorical[str]:
 
 
 def prefixed(column: pd.Series[Any], place: NDArray[np.intp], texts: Sequence[str]) -> pd.Categorical[str]:
-    """A column of text with the text at its place before each, `text, word`; one alone where the other is empty."""
+    """A column of text with the text at its place before each, `text, word`; only one where one is empty."""
     own = column.cat.categories.tolist()
     pair, pairs = pd.factorize(place * len(own) + column.cat.codes.to_numpy())
     both = (divmod(each, len(own)) for each in pairs.tolist())
