@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -83,6 +84,10 @@ def replacing_text(path: Path, hint: str = _HINT) -> Iterator[TextIOWrapper]:
         text.detach()
 
 
+AT_ONCE = 10_000
+"""Lines of a journal that are written together: an import has millions."""
+
+
 def append(path: Path, lines: Iterable[str], hint: str = _HINT) -> None:
     """Add lines to a journal, on disk before returning; NotWritten where not all of them could be.
 
@@ -90,16 +95,17 @@ def append(path: Path, lines: Iterable[str], hint: str = _HINT) -> None:
     """
     with _naming(path, hint), path.open("ab+", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)
-        data = b"".join(line.encode() + b"\n" for line in lines)
+        whole = (line.encode() + b"\n" for line in lines)
         # A line cut short by a kill must not swallow the next one.
         if end > 0:
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
-                data = b"\n" + data
-        rest = memoryview(data)
+                whole = chain([b"\n"], whole)
         try:
-            while rest:
-                rest = rest[file.write(rest) :]
+            while data := b"".join(islice(whole, AT_ONCE)):
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[file.write(rest) :]
             os.fsync(file.fileno())
         except OSError:
             with contextlib.suppress(OSError):

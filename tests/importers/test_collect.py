@@ -39,10 +39,14 @@ def allreduce(folder: Path, name: str, value: str) -> Path:
 def series(paths: list[Path], given: Given = NOTHING) -> dict[tuple[str, int], list[float]]:
     """(variant, repetition) → values in µs."""
     found: dict[tuple[str, int], list[float]] = {}
-    for file in _collect.collect(paths, given).files:
-        for record in file.content.records:
-            found.setdefault((record.variant, record.repetition), []).append(round(record.value * 1e6, 2))
+    for record in _collect.collect(paths, given).records:
+        found.setdefault((record.variant, record.repetition), []).append(round(record.value * 1e6, 2))
     return found
+
+
+def counts(collection: _collect.Collection) -> list[int]:
+    """Records of each file."""
+    return [len(records) for _, records in collection.by_file()]
 
 
 def test_folders_are_configurations(tmp_path: Path) -> None:
@@ -92,7 +96,10 @@ def test_osu_and_imb_in_one_file(tmp_path: Path) -> None:
     path.write_text((DATA / "osu_latency_5.txt").read_text() + (DATA / "imb_rates.txt").read_text())
     collection = _collect.collect([path], Given())
     # 4 rows of OSU; IMB has 7 values as counted in test_imb.
-    assert {file.format: len(file.content.records) for file in collection.files} == {"osu": 4, "imb": 7}
+    assert dict(zip((file.format for file in collection.files), counts(collection), strict=True)) == {
+        "osu": 4,
+        "imb": 7,
+    }
     assert [file.content.left_out() for file in collection.files] == [[], []]
 
 
@@ -106,7 +113,7 @@ def test_a_table_left_out_beside_another_program_is_named(tmp_path: Path) -> Non
 
 def test_what_is_given_fills_but_never_overrides(tmp_path: Path) -> None:
     given = Given(system="s", mpi="m", nodes=2, ppn=4, ranks=99, mapping="core")
-    (record,) = _collect.collect([latency(tmp_path, "a.txt")], given).files[0].content.records
+    (record,) = _collect.collect([latency(tmp_path, "a.txt")], given).records
     assert (record.system, record.mpi, record.mapping) == ("s", "m", "core")
     assert (record.nodes, record.ppn, record.ranks, record.locality) == (2, 4, 2, "network")
 
@@ -118,13 +125,13 @@ def test_a_forced_algorithm_is_of_the_collectives(tmp_path: Path) -> None:
     table.write_text(f"{head}\ns,m,bcast,default,core,1,2,2,8,mean_over_ranks,1.0,0\n")
     for algorithm, expected in (("tuned:ring", "tuned:ring"), ("", "default")):
         collection = _collect.collect([*paths, table], Given(algorithm=algorithm))
-        found = {r.operation: r.algorithm for file in collection.files for r in file.content.records}
+        found = {r.operation: r.algorithm for r in collection.records}
         # What a table says is not filled in.
         assert found == {"pingpong": "default", "allreduce": expected, "bcast": "default"}
 
 
 def test_nodes_of_idle_ranks_are_not_guessed() -> None:
-    records = _collect.collect([DATA / "imb_rates.txt"], Given(nodes=2, ppn=4)).files[0].content.records
+    records = _collect.collect([DATA / "imb_rates.txt"], Given(nodes=2, ppn=4)).records
     assert {(r.ranks, r.nodes, r.ppn) for r in records} == {(2, None, None), (8, 2, 4)}
 
 
@@ -142,9 +149,22 @@ def test_rows_repeated_in_a_table_are_kept_and_named(tmp_path: Path) -> None:
     path.write_text(
         f"{head}\ns,m,bcast,a,core,1,2,2,8,mean_over_ranks,1.0,0\ns,m,bcast,a,core,1,2,2,8,mean_over_ranks,2.0,0\n"
     )
-    (file,) = _collect.collect([path], Given()).files
-    assert [(r.repetition, r.variant) for r in file.content.records] == [(0, ""), (1, "")]
+    collection = _collect.collect([path], Given())
+    (file,) = collection.files
+    assert [(r.repetition, r.variant) for r in collection.records] == [(0, ""), (1, "")]
     assert "1 rows repeat" in file.content.warnings[0]
+
+
+def test_a_repeated_row_takes_the_number_after_the_highest(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    head = "system,mpi,operation,algorithm,mapping,nodes,ppn,ranks,bytes,statistic,time_us,repetition"
+    numbers = [(8, 0), (8, 0), (8, 1), (16, 0), (8, 7), (8, 7), (16, 1), (8, 3), (8, 3)]
+    rows = [f"s,m,bcast,a,core,1,2,2,{size},mean_over_ranks,1.0,{number}" for size, number in numbers]
+    path.write_text("\n".join([head, *rows, ""]))
+    collection = _collect.collect([path], Given())
+    # Of 8 B: 0, again 0 → 1, then 1 is taken → 2, 7, again 7 → 8, 3 is free, again 3 → 9; of 16 B none repeats.
+    assert [record.repetition for record in collection.records] == [0, 1, 2, 0, 7, 8, 1, 3, 9]
+    assert "4 rows repeat" in collection.files[0].content.warnings[0]
 
 
 def bad_files(folder: Path) -> dict[str, str]:
@@ -217,7 +237,7 @@ def test_written_campaign(tmp_path: Path) -> None:
     given = Given(system="s")
     collection = _collect.collect([DATA / "imb_pingpong.txt", DATA / "osu_bw_7.1.txt"], given)
     campaign = Campaign.open(_collect.write(collection, tmp_path / "c", given).path)
-    assert campaign.records() == [r for file in collection.files for r in file.content.records]
+    assert campaign.records() == [*collection.records]
     assert campaign.warnings == []
     launches = campaign.launches()
     assert [(x["tool"], x["records"]) for x in launches] == [("IMB 2021.3", 4), ("OSU 7.1", 2)]
@@ -317,10 +337,10 @@ def test_the_same_points_in_two_tables_count_once(tmp_path: Path) -> None:
     # Another program wrote it: more digits, a column more, two points more.
     second = tidy(tmp_path / "b.csv", [time * (1 + 1e-15) for time in TIMES] + [7.0, 8.0], source="imb")
     collection = _collect.collect([first, second], NOTHING)
-    assert [len(file.content.records) for file in collection.files] == [20, 2]
+    assert counts(collection) == [20, 2]
     (warning,) = collection.files[1].content.warnings
     assert "20 of 22 points are in other files too" in warning
-    assert {record.repetition for file in collection.files for record in file.content.records} == {0}
+    assert {record.repetition for record in collection.records} == {0}
 
 
 def test_a_table_that_holds_nothing_else_is_skipped(tmp_path: Path) -> None:
@@ -336,8 +356,8 @@ def test_a_table_that_holds_nothing_else_is_skipped(tmp_path: Path) -> None:
 def test_repetitions_that_agree_now_and_then_are_kept(tmp_path: Path) -> None:
     again = [time if i % 2 else time * 1.01 for i, time in enumerate(TIMES)]
     collection = _collect.collect([tidy(tmp_path / "a.csv", TIMES), tidy(tmp_path / "b.csv", again)], NOTHING)
-    assert [len(file.content.records) for file in collection.files] == [20, 20]
-    assert {record.repetition for record in collection.files[1].content.records} == {1}
+    assert counts(collection) == [20, 20]
+    assert {record.repetition for record in collection.records.where(collection.file == 1)} == {1}
 
 
 def test_other_segments_are_other_points(tmp_path: Path) -> None:
@@ -345,7 +365,7 @@ def test_other_segments_are_other_points(tmp_path: Path) -> None:
     other = tidy(tmp_path / "b.csv", TIMES, segment_bytes=128, radix=2, root=1)
     collection = _collect.collect([path, other], NOTHING)
     assert collection.skipped == []
-    records = [record for file in collection.files for record in file.content.records]
+    records = [*collection.records]
     assert {(one.segment_bytes, one.radix, one.root, one.repetition) for one in records} == {
         (64, 2, 1, 0),
         (128, 2, 1, 0),

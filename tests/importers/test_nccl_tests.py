@@ -363,8 +363,9 @@ def test_a_wrong_line_is_named(text: str, message: str) -> None:
 
 def test_a_csv_is_not_taken_for_a_tidy_table(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text(CSV_HEAD + CSV_ROWS)
-    (file,) = _collect.collect([tmp_path], Given(algorithm="ring")).files
-    assert (file.format, {r.algorithm for r in file.content.records}) == ("nccl_tests", {"ring"})
+    collection = _collect.collect([tmp_path], Given(algorithm="ring"))
+    (file,) = collection.files
+    assert (file.format, {r.algorithm for r in collection.records}) == ("nccl_tests", {"ring"})
 
 
 FRAGMENTS = st.sampled_from(

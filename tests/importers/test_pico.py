@@ -123,9 +123,7 @@ def test_a_folder_of_pico(tmp_path: Path) -> None:
     rows = AGGREGATED_ROW + AGGREGATED_ROW.replace(",64,256,", ",512,2048,")
     (path.parents[1] / "aggregated_results_summary.csv").write_text(AGGREGATED + rows)
     collection = _collect.collect([tmp_path], Given())
-    found = {
-        (r.bytes, len(r.samples), r.repetition, r.variant) for f in collection.files for r in f.content.records
-    }
+    found = {(r.bytes, len(r.samples), r.repetition, r.variant) for r in collection.records}
     assert found == {(256, 3, 0, "RAILS=1"), (2048, 0, 0, "")}
     (left_out,) = [text for f in collection.files for text in f.content.left_out()]
     assert "1 rows summarise files" in left_out

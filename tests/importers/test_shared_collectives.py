@@ -23,9 +23,10 @@ _POINT = [name for name in REQUIRED if name != "time_s"]
 
 
 def imported(path: Path) -> pd.DataFrame:
-    (file,) = _collect.collect([path], Given()).files
+    collection = _collect.collect([path], Given())
+    (file,) = collection.files
     assert file.content.left_out() == []
-    return table.from_records(file.content.records)
+    return table.from_imported(collection.records)
 
 
 def rows_of(path: Path) -> int:
@@ -101,17 +102,17 @@ def test_stackhpc_collectives() -> None:
     operations = {"Osu_allgather": "allgather", "Osu_allreduce": "allreduce", "Osu_alltoall": "alltoall"}
     paths = sorted(path for name in operations for path in folder.rglob(f"{name}/*.out"))
     assert len(paths) == 12
-    files = _collect.collect(paths, Given(ranks=64, nodes=2, ppn=32)).files
+    collection = _collect.collect(paths, Given(ranks=64, nodes=2, ppn=32))
     expected = Counter(
         (operations[path.parent.name], int(line.split()[0]))
         for path in paths
         for line in path.read_text().split("\n")
         if re.fullmatch(r"\d+ +\d+\.\d\d", line.strip())
     )
-    records = [record for file in files for record in file.content.records]
+    records = [*collection.records]
     assert Counter((r.operation, r.bytes) for r in records) == expected
     assert expected.total() > 200
     assert {(r.statistic, r.ranks, r.nodes, r.ppn, r.algorithm) for r in records} == {
         ("mean_over_ranks", 64, 2, 32, "default")
     }
-    assert [text for file in files for text in file.content.left_out()] == []
+    assert [text for file in collection.files for text in file.content.left_out()] == []

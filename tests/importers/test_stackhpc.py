@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 from tests.capabilities import shared
 
 from hockney.importers import _collect
-from hockney.importers._labels import identity
 from hockney.importers.base import Given
+from hockney.records.columns import RECORD
 
 _REPOSITORY = Path(__file__).parents[2]
 _ROW = re.compile(r"^ *\d+( +\d+)?( +\d+\.\d\d)( +\d+\.\d\d| +\d+)?$")
@@ -38,7 +39,7 @@ def expected_records(path: Path) -> int:
 
 def test_every_result_is_read(stackhpc: Path, collection: _collect.Collection) -> None:
     outputs = [p for p in stackhpc.rglob("*.out") if p.parent.name != "Sysinfo"]
-    assert {file.path: len(file.content.records) for file in collection.files} == {
+    assert {file.path: len(records) for file, records in collection.by_file()} == {
         path: expected_records(path) for path in outputs
     }
     assert all(file.content.left_out() == [] for file in collection.files)
@@ -54,14 +55,14 @@ def test_the_rest_is_named(stackhpc: Path, collection: _collect.Collection) -> N
 def test_four_configurations(stackhpc: Path, collection: _collect.Collection) -> None:
     configurations = {p.name for p in (stackhpc / "alaska").iterdir()}
     assert len(configurations) == 4
-    for file in collection.files:
+    for file, records in collection.by_file():
         own = file.path.relative_to(stackhpc / "alaska").parts[0]
-        assert {record.variant.partition(", ")[0] for record in file.content.records} == {own}
-    assert {r.variant.partition(", ")[0] for f in collection.files for r in f.content.records} == configurations
+        assert {record.variant.partition(", ")[0] for record in records} == {own}
+    assert {record.variant.partition(", ")[0] for record in collection.records} == configurations
 
 
 def test_each_point_once_per_repetition(collection: _collect.Collection) -> None:
-    points = Counter((*identity(r), r.repetition) for file in collection.files for r in file.content.records)
+    points = Counter(attrgetter(*RECORD, "repetition")(record) for record in collection.records)
     assert set(points.values()) == {1}
 
 
@@ -69,8 +70,8 @@ def test_measured_twice(collection: _collect.Collection) -> None:
     """README of the data: IMB_Uniband_2 and __1 are one configuration; 485.7 and 456.5 MB/s at 64 B."""
     found = {
         (file.path.parent.name, r.repetition): r.value
-        for file in collection.files
-        for r in file.content.records
+        for file, records in collection.by_file()
+        for r in records
         if file.path.parent.name in ("IMB_Uniband_2", "IMB_Uniband__1")
         and (r.bytes, r.statistic, r.variant) == (64, "bandwidth_B_per_s", "ib-gcc9-openmpi4-ucx")
     }
@@ -85,8 +86,8 @@ def test_tables_inside_a_node_stay_apart(collection: _collect.Collection) -> Non
     """README of the data: 32 of 64 ranks give 121 GB/s at 64 KiB over a link of 12.5, all 64 give 11.8."""
     found = {
         r.variant: r.value
-        for file in collection.files
-        for r in file.content.records
+        for file, records in collection.by_file()
+        for r in records
         if file.path.parent.name == "IMB_Uniband_1_0"
         and (r.bytes, r.statistic) == (65536, "bandwidth_B_per_s")
         and (r.variant.startswith("ib-gcc9-openmpi4-ucx"))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hockney.importers._labels import identity
 from hockney.records import merge, table
+from hockney.records.columnar import RecordColumns, codes
 from hockney.records.columns import ALL, POINT, RECORD, REQUIRED, SERIES, Column, names
 from hockney.records.folder import Campaign
 from hockney.records.keys import CollectiveKey, PairKey
@@ -57,7 +57,8 @@ def name(column: Column) -> str:
 def test_points_are_told_apart_by_it_everywhere(column: Column, tmp_path: Path) -> None:
     first, second = records(column)
     assert len(settle([first, second], {}).records) == (1 if column.identifies == "visit" else 2)
-    assert (identity(first) != identity(second)) == (column.identifies != "repetition")
+    imported = codes(RecordColumns.of([first, second]).frame, RECORD)
+    assert (imported[0] != imported[1]) == (column.identifies != "repetition")
     for number, record in enumerate((first, second)):
         Campaign.create(tmp_path / str(number), {}).append(record)
     merged = merge.merge([tmp_path / "0", tmp_path / "1"], tmp_path / "m").records()

@@ -5,24 +5,29 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.importers._copies import copied
-from hockney.importers._labels import identity, labels
+from hockney.importers._labels import labels
 from hockney.importers.base import IDLE, Given, Imported, Importer, importers, load_text
 from hockney.records import table
 from hockney.records.answers import first_problem
+from hockney.records.columnar import RecordColumns, codes, prefixed, words
+from hockney.records.columns import RECORD
 from hockney.records.folder import LAUNCHES, PLAN, RECORDS, TABLE, Campaign
-from hockney.records.record import Record
 
 
 @dataclass
@@ -37,10 +42,27 @@ class ImportedFile:
 
 @dataclass
 class Collection:
-    """What the given files hold: `files` have records, `skipped` are (file, reason) of all others."""
+    """What the given files hold: `files` have records, `skipped` are (file, reason) of all others.
+
+    `records` are those of all files, one file after the other, and `file` the index of each one's file.
+    """
 
     files: list[ImportedFile] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
+    records: RecordColumns = field(default_factory=lambda: RecordColumns.of([]))
+    file: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+    def by_file(self) -> Iterator[tuple[ImportedFile, RecordColumns]]:
+        """Each file with its records."""
+        ends = np.cumsum(np.bincount(self.file, minlength=len(self.files))).tolist()
+        for file, bounds in zip(self.files, pairwise([0, *ends]), strict=True):
+            yield file, self.records.where(slice(*bounds))
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Leave out all records but these, and files that have none."""
+        left, self.file = np.unique(self.file[kept], return_inverse=True)
+        self.files = [self.files[number] for number in left]
+        self.records = self.records.where(kept)
 
 
 def collect(paths: Sequence[Path], given: Given, format_name: str | None = None) -> Collection:
@@ -66,30 +88,50 @@ def collect(paths: Sequence[Path], given: Given, format_name: str | None = None)
             collection.skipped.append((str(path), f"{message}; {error.hint}"))
     if not collection.files:
         raise _nothing_at_all(paths, collection.skipped)
-    for file in collection.files:
-        for record in file.content.records:
-            _fill(record, given)
+    _join(collection)
+    _fill(collection.records, given)
     _leave_out_copies(collection)
-    _distinguish(collection.files, given)
+    _distinguish(collection, given)
     return collection
+
+
+def _join(collection: Collection) -> None:
+    """The records of all files in one table, out of their own lists."""
+    parts, counts = [], []
+    for is_table, files in groupby(collection.files, key=lambda file: file.content.columns is not None):
+        contents = [file.content for file in files]
+        counts += [content.count() for content in contents]
+        if is_table:
+            parts += [content.columns for content in contents if content.columns is not None]
+        else:
+            parts.append(RecordColumns.of([record for content in contents for record in content.records]))
+        for content in contents:
+            content.records, content.columns = [], None
+    collection.records = RecordColumns.joined(parts)
+    collection.file = np.repeat(np.arange(len(counts)), counts)
 
 
 def _leave_out_copies(collection: Collection) -> None:
     """Leave out of each tidy table the records of other given files from which it was made."""
-    kept = [file for file in collection.files if file.format != "tidy"]
-    for file in [file for file in collection.files if file.format == "tidy"]:
-        others = (record for other in kept for record in other.content.records)
-        copies = {id(record) for record in copied(file.content.records, others)}
+    is_table = np.array([file.format == "tidy" for file in collection.files])
+    if len(is_table) == 1 or not is_table.any():
+        return
+    frame, kept = collection.records.frame, ~is_table[collection.file]
+    # The program that measured is not compared, because a table need not name it.
+    point, value = codes(frame, [name for name in RECORD if name != "source"]), frame["value"].to_numpy()
+    for number in np.flatnonzero(is_table):
+        file, own = collection.files[number], collection.file == number
+        copies = copied(point, value, own, kept)
         if copies:
-            share = f"{len(copies)} of {len(file.content.records)}"
+            share = f"{len(copies)} of {np.count_nonzero(own)}"
             reason = f"{share} points are in other files too, with the same values"
-            file.content.records = [record for record in file.content.records if id(record) not in copies]
-            if not file.content.records:
+            own[copies] = False
+            if own.any():
+                file.content.warnings.append(f"{file.path}: {reason}; left out, for a copy is no repetition")
+            else:
                 collection.skipped.append((str(file.path), f"all {reason}; a copy is no repetition"))
-                continue
-            file.content.warnings.append(f"{file.path}: {reason}; left out, for a copy is no repetition")
-        kept.append(file)
-    collection.files = [file for file in collection.files if file in kept]
+        kept |= own
+    collection.keep(kept)
 
 
 def _read(
@@ -112,7 +154,7 @@ def _read(
     except ValidationError as error:
         problem = first_problem(error)
         raise RequestError(f"{path}: {problem}", "correct the file, or leave it out") from error
-    files = [file for file in read if file.content.records]
+    files = [file for file in read if file.content.count()]
     without = [reason for file in read if file not in files for reason in file.content.left_out()]
     if not files:
         because = f": {without[0]}" if without else ""
@@ -171,48 +213,67 @@ def _nothing_at_all(paths: Sequence[Path], skipped: Sequence[tuple[str, str]]) -
     )
 
 
-def _distinguish(files: Sequence[ImportedFile], given: Given) -> None:
+def _distinguish(collection: Collection, given: Given) -> None:
     """Name the variants, number the repetitions."""
+    files, frame = collection.files, collection.records.frame
     # These formats name the configuration themselves; the names of their files add nothing.
-    texts = [file for file in files if file.format not in ("tidy", "pico")]
-    file_labels = labels([file.path for file in texts], [file.content.records for file in texts])
-    variants = {} if given.variant else {id(file): label for file, label in zip(texts, file_labels, strict=True)}
-    taken: set[tuple[object, ...]] = set()
-    following: dict[tuple[object, ...], int] = {}
-    for file in files:
-        variant = variants.get(id(file), given.variant)
-        renumbered = 0
-        for record in file.content.records:
-            record.variant = ", ".join(filter(None, [variant, record.variant]))
-            record.launch = file.digest
-            point = identity(record)
-            if (*point, record.repetition) in taken:
-                record.repetition = following[point]
-                renumbered += 1
-            taken.add((*point, record.repetition))
-            following[point] = max(following.get(point, 0), record.repetition + 1)
-        if renumbered and file.format == "tidy":
+    is_text = np.array([file.format not in ("tidy", "pico") for file in files])
+    prefixes = np.array([given.variant] * len(files), dtype=object)
+    if not given.variant:
+        of_texts = is_text[collection.file]
+        place = np.cumsum(is_text)[collection.file[of_texts]] - 1
+        paths = [file.path for file, is_text_file in zip(files, is_text, strict=True) if is_text_file]
+        prefixes[is_text] = labels(paths, collection.records.where(of_texts), place)
+    frame["variant"] = prefixed(frame["variant"], collection.file, prefixes.tolist())
+    frame["launch"] = words(collection.file, [file.digest for file in files])
+    repetition = _numbered(codes(frame, RECORD), frame["repetition"].to_numpy())
+    renumbered = np.bincount(collection.file[repetition != frame["repetition"]], minlength=len(files))
+    frame["repetition"] = repetition
+    for file, count in zip(files, renumbered.tolist(), strict=True):
+        if count and file.format == "tidy":
             file.content.warnings.append(
-                f"{file.path}: {renumbered} rows repeat an earlier point; kept as further repetitions"
+                f"{file.path}: {count} rows repeat an earlier point; kept as further repetitions"
             )
 
 
-def _fill(record: Record, given: Given) -> None:
+def _numbered(point: NDArray[np.int64], repetition: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The repetition of each record, the next free one where an earlier record of its point has the same."""
+    numbers = repetition.copy()
+    doubled = pd.DataFrame({"point": point, "repetition": repetition}).duplicated()
+    taken: set[tuple[int, int]] = set()
+    following: dict[int, int] = {}
+    for place in np.flatnonzero(np.isin(point, point[doubled])).tolist():
+        of, number = int(point[place]), int(repetition[place])
+        if (of, number) in taken:
+            number = numbers[place] = following[of]
+        taken.add((of, number))
+        following[of] = max(following.get(of, 0), number + 1)
+    return numbers
+
+
+def _fill(records: RecordColumns, given: Given) -> None:
     """Fill empty fields with what the user gave; where ranks idle, the nodes of the others are unknown.
 
     Without a forced algorithm, the library's own choice was measured.
     """
-    for name in ("system", "mpi", "mapping", "ranks"):
-        if getattr(record, name) in ("", None):
-            setattr(record, name, getattr(given, name))
-    record.algorithm = record.algorithm or given.algorithm or "default"
-    some_idle = IDLE.search(record.variant) is not None
-    if record.nodes is None and (not some_idle or given.nodes == 1):
-        record.nodes = given.nodes
-    if record.ppn is None and not some_idle:
-        record.ppn = given.ppn
-    if record.locality is None and record.ranks == 2:
-        record.locality = "network" if record.nodes == 2 else given.locality
+    frame = records.frame
+    texts = {"system": given.system, "mpi": given.mpi, "mapping": given.mapping}
+    for name, word in (texts | {"algorithm": given.algorithm or "default"}).items():
+        column = frame[name].cat
+        frame[name] = words(column.codes, [text or word for text in column.categories])
+    idle = [IDLE.search(variant) is not None for variant in frame["variant"].cat.categories]
+    some_idle = np.array(idle, dtype=bool)[frame["variant"].cat.codes]
+    counts = {"ranks": given.ranks, "nodes": given.nodes, "ppn": given.ppn}
+    for name, count in counts.items():
+        if count is not None:
+            unknown = frame[name].isna()
+            if name == "ppn" or (name == "nodes" and count != 1):
+                unknown &= ~some_idle
+            frame[name] = frame[name].mask(unknown, count)
+    pairs = (frame["locality"] == "") & (frame["ranks"] == 2).fillna(value=False).astype(bool)
+    far = pairs & (frame["nodes"] == 2).fillna(value=False).astype(bool)
+    locality = frame["locality"].astype(object).mask(pairs, given.locality or "").mask(far, "network")
+    frame["locality"] = locality.astype("category")
 
 
 def write(collection: Collection, folder: Path, given: Given) -> Campaign:
@@ -227,12 +288,11 @@ def write(collection: Collection, folder: Path, given: Given) -> Campaign:
     }
     campaign = Campaign.create(folder, plan)
     try:
-        launches = [_launch(file) for file in collection.files]
+        launches = [_launch(file, len(records)) for file, records in collection.by_file()]
         for launch in launches:
             campaign.append_launch(launch)
-        records = [record for file in collection.files for record in file.content.records]
-        campaign.append_all(records)
-        table.write(table.from_records(records, launches), folder / TABLE)
+        campaign.append_all(collection.records)
+        table.write(table.from_imported(collection.records, launches), folder / TABLE)
     except BaseException:
         for name in (PLAN, LAUNCHES, RECORDS, TABLE):
             with suppress(OSError):
@@ -244,7 +304,7 @@ def write(collection: Collection, folder: Path, given: Given) -> Campaign:
     return campaign
 
 
-def _launch(file: ImportedFile) -> dict[str, Any]:
+def _launch(file: ImportedFile, records: int) -> dict[str, Any]:
     metadata = dict(file.content.metadata)
     limits = metadata.pop("eager_limit_B", None)
     launch = {
@@ -252,7 +312,7 @@ def _launch(file: ImportedFile) -> dict[str, Any]:
         "time": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "imported": str(file.path),
         "tool": file.content.tool,
-        "records": len(file.content.records),
+        "records": records,
         "metadata": metadata,
     }
     return launch | ({"eager_limit_B": limits} if limits else {})
@@ -262,17 +322,17 @@ def summary(collection: Collection, folder: Path) -> dict[str, Any]:
     """What `--json` prints: counts per file and operation, everything that was left out with its reason."""
     return {
         "campaign": str(folder),
-        "records": sum(len(file.content.records) for file in collection.files),
+        "records": len(collection.records),
         "files": [
             {
                 "file": str(file.path),
                 "format": file.format,
-                "records": len(file.content.records),
-                "operations": dict(sorted(Counter(r.operation for r in file.content.records).items())),
-                "variants": sorted({record.variant for record in file.content.records}),
+                "records": len(records),
+                "operations": dict(sorted(Counter(records.frame["operation"].tolist()).items())),
+                "variants": sorted(records.frame["variant"].unique()),
                 "warnings": file.content.left_out(),
             }
-            for file in collection.files
+            for file, records in collection.by_file()
         ],
         "skipped": [{"file": file, "reason": reason} for file, reason in collection.skipped],
     }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
 
-from hockney.importers._labels import identity
-from hockney.records.record import Record
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.statistics import Array
 
 SAME_SHARE = 0.9
 """Least share of equal values, among the points that two files share, at which one file counts as a copy.
@@ -15,28 +16,24 @@ Independent runs agree less often, even where they print few digits."""
 SAME_VALUE = 1e-9
 """Relative. Conversions of units change the last of sixteen digits."""
 
-Point = tuple[object, ...]
 
+def copied(
+    point: NDArray[np.int64], value: Array, own: NDArray[np.bool_], others: NDArray[np.bool_]
+) -> list[int]:
+    """The places of `own` records that are among `others` too, with the same value; none where merely similar.
 
-def copied(records: Sequence[Record], others: Iterable[Record]) -> list[Record]:
-    """The `records` that are in `others` too, with the same value; none where the files are merely similar.
-
-    The program that measured is not compared, because a table need not name it. Each of `others` has one copy.
+    Shapes (records,). `point` is the same number for records of one point, whatever program measured it: a table
+    need not name it. Each of `others` has one copy.
     """
-    known: dict[Point, list[float]] = defaultdict(list)
-    for other in others:
-        known[_point(other)].append(other.value)
-    points = set(known)
-    shared, matches = 0, []
-    for record in records:
-        point = _point(record)
-        shared += point in points
-        same = [value for value in known.get(point, ()) if math.isclose(value, record.value, rel_tol=SAME_VALUE)]
+    shared = own & np.isin(point, point[others])
+    known: dict[int, list[float]] = defaultdict(list)
+    for place in np.flatnonzero(others & np.isin(point, point[shared])).tolist():
+        known[point[place]].append(value[place])
+    matches: list[int] = []
+    for place in np.flatnonzero(shared).tolist():
+        of_point = known[point[place]]
+        same = [other for other in of_point if math.isclose(other, value[place], rel_tol=SAME_VALUE)]
         if same:
-            known[point].remove(same[0])
-            matches.append(record)
-    return matches if matches and len(matches) >= SAME_SHARE * shared else []
-
-
-def _point(record: Record) -> Point:
-    return identity(record.model_copy(update={"source": ""}))
+            of_point.remove(same[0])
+            matches.append(place)
+    return matches if len(matches) >= SAME_SHARE * np.count_nonzero(shared) else []

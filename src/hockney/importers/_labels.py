@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from hockney.records.columnar import RecordColumns, codes
 from hockney.records.columns import RECORD
 from hockney.records.keys import COLLECTIVES
-from hockney.records.record import Record
 
 _PROGRAMS = ("imb", "osu", "omb", "mpi", "nccl", "rccl", "perf", "benchmark", "benchmarks", "micro", "suite")
 _PLACES = ("pt", "p", "coll", "collective", "collectives", "onesided", "result", "results", "output", "outputs")
@@ -31,10 +33,6 @@ _TEST_WORDS = frozenset(
 """Words that name the test or program, not the configuration."""
 
 
-identity: Callable[[Record], tuple[object, ...]] = attrgetter(*RECORD)
-"""All fields that distinguish measured points, except the number of the repetition."""
-
-
 def _words(name: str) -> list[str]:
     """Words of a name that are no test's, without numbers: `rfm_IMB_Uniband_2_job` → ['rfm']."""
     return [word for word in re.findall(r"[^\W\d_]+", name) if word.lower() not in _TEST_WORDS]
@@ -45,8 +43,8 @@ def _says_configuration(folder: str) -> bool:
     return bool(_words(folder)) or not re.search(r"[^\W\d_]", folder)
 
 
-def labels(paths: Sequence[Path], records: Sequence[Sequence[Record]]) -> list[str]:
-    """One label per file, "" where nothing needs to be said. `records[i]` are those of `paths[i]`.
+def labels(paths: Sequence[Path], records: RecordColumns, file: NDArray[np.intp]) -> list[str]:
+    """One label per file, "" where nothing needs to be said. `records` are of the paths with the indices `file`.
 
     Files that hold the same point are repetitions if their names differ by numbers alone, and other
     configurations if they differ by a word. Where the number of ranks is unknown, a number in the name may
@@ -63,7 +61,7 @@ def labels(paths: Sequence[Path], records: Sequence[Sequence[Record]]) -> list[s
         for names, path in zip(parts, paths, strict=True)
     ]
     words = ["-".join(dict.fromkeys(_words(name))) for name in own]
-    by_words, by_numbers = _collisions(kept, own, words, records)
+    by_words, by_numbers = _collisions(kept, own, words, records, file)
     result = []
     for i, label in enumerate(kept):
         suffix = own[i] if i in by_numbers else words[i] if by_words else ""
@@ -72,17 +70,21 @@ def labels(paths: Sequence[Path], records: Sequence[Sequence[Record]]) -> list[s
 
 
 def _collisions(
-    kept: Sequence[str], own: Sequence[str], words: Sequence[str], records: Sequence[Sequence[Record]]
+    kept: Sequence[str],
+    own: Sequence[str],
+    words: Sequence[str],
+    records: RecordColumns,
+    file: NDArray[np.intp],
 ) -> tuple[bool, set[int]]:
     """Whether words of the names are needed, and which files need their numbers."""
-    holders: dict[tuple[object, ...], set[int]] = defaultdict(set)
-    without_ranks: set[tuple[object, ...]] = set()
-    for i, of_file in enumerate(records):
-        for record in of_file:
-            point = (kept[i], record.repetition, *identity(record))
-            holders[point].add(i)
-            if record.ranks is None:
-                without_ranks.add(point)
+    holders: dict[tuple[str, int], set[int]] = defaultdict(set)
+    without_ranks: set[tuple[str, int]] = set()
+    points = codes(records.frame, (*RECORD, "repetition")).tolist()
+    for i, code, lacks_ranks in zip(file.tolist(), points, records.frame["ranks"].isna(), strict=True):
+        point = (kept[i], code)
+        holders[point].add(i)
+        if lacks_ranks:
+            without_ranks.add(point)
     by_words = False
     by_numbers: set[int] = set()
     for point, files in holders.items():

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.options import Option
+from hockney.records.columnar import RecordColumns
 from hockney.records.record import LOCALITIES, Locality, Record
 from hockney.registry import Registry
 from hockney.words import listed
@@ -45,17 +46,22 @@ class Given(BaseModel, frozen=True):
 class Imported:
     """What one file held.
 
-    A record's `algorithm` is "" where the text could not say it. Its `variant` carries only what the text itself
-    says beyond the other fields (a datatype, idle ranks); `repetition` counts inside a tidy table and is 0
-    otherwise. `metadata` is what the header says. `warnings` name file and line of what was left out;
-    `not_imported` are whole tables left out.
+    `columns` stands in place of `records` where there may be millions of them. A record's `algorithm` is "" where
+    the text could not say it. Its `variant` carries only what the text itself says beyond the other fields (a
+    datatype, idle ranks); `repetition` counts inside a tidy table and is 0 otherwise. `metadata` is what the
+    header says. `warnings` name file and line of what was left out; `not_imported` are whole tables left out.
     """
 
     records: list[Record] = field(default_factory=list)
+    columns: RecordColumns | None = None
     tool: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     not_imported: list[str] = field(default_factory=list)
+
+    def count(self) -> int:
+        """How many records there are."""
+        return len(self.records if self.columns is None else self.columns)
 
     def left_out(self) -> list[str]:
         """Everything that was left out, whole tables first."""

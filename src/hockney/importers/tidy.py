@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import ValidationError
 
 from hockney.errors import RequestError
 from hockney.importers.base import Given, Imported, Importer, importers
 from hockney.records import columns, table
-from hockney.records.record import Record
+from hockney.records.columnar import TYPES, RecordColumns, codes
 
-_COPIED = tuple(
-    column.name
-    for column in columns.ALL
-    if column.name in Record.model_fields and column.name not in ("samples", "bytes", "repetition", "statistic")
-)
-"""Columns that are fields of a record under the same name."""
+_UNKNOWN = {"category": "", "Int64": None, "int64": 0, "float64": None, "boolean": None}
+"""What stands for a column that a table lacks, by its type."""
 _NOT_KEPT = ("samples",)
 """Columns that a record has no field for: it holds the samples themselves."""
 _POINT = (*(name for name in columns.POINT if name != "statistic"), "repetition")
@@ -46,47 +41,37 @@ def read(path: Path, _text: str, _given: Given) -> Imported:
     limits = _eager_limits(frame)
     if limits:
         imported.metadata["eager_limit_B"] = limits
-    kept = frame[~_derived(frame)]
     first = 1 if path.name.endswith((".parquet", ".pq")) else 2
-    cells = {name: _values(kept[name]) for name in kept.columns}
-    for index in range(len(kept)):
-        row = {name: values[index] for name, values in cells.items()}
-        where = f"{path}:{int(kept.index[index]) + first}"
+    imported.columns = _columns(frame[~_derived(frame)], path, first)
+    refused = imported.columns.first_refused()
+    if refused is not None:
         try:
-            imported.records.append(_record(row, where))
+            imported.columns[refused]
         except ValidationError as error:
             field = error.errors()[0]
             name = ".".join(map(str, field["loc"]))
             raise RequestError(
-                f"{where}: {name} {row.get(name)!r}: {field['msg']}", "correct or remove that row"
+                f"{imported.columns.frame['origin'][refused]}: {name} {field['input']!r}: {field['msg']}",
+                "correct or remove that row",
             ) from error
     return imported
 
 
-def _values(column: pd.Series[Any]) -> list[Any]:
-    """Python values, None for unknown."""
-    return [None if value is pd.NA or _is_nan(value) else value for value in column.tolist()]
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
-
-
-def _record(row: dict[str, Any], where: str) -> Record:
-    fields = {name: row[name] for name in _COPIED if row.get(name) not in (None, "")}
-    rate = row["statistic"] in table.RATES
-    for name in ("low", "high"):
-        # A rate's interval stands in the columns of a time's, and is none.
-        if (bound_s := row.get(f"{name}_s")) is not None:
-            fields[name] = bound_s * 1e6 if rate else bound_s
-    return Record(
-        **{"source": "", "algorithm": "default"} | fields,
-        bytes=row["bytes"],
-        statistic=row["statistic"],
-        repetition=row["repetition"],
-        value=row[row["statistic"] if rate else "time_s"],
-        origin=where,
-    )
+def _columns(rows: pd.DataFrame, path: Path, first: int) -> RecordColumns:
+    """The records of rows of a table, whose first row is on the line `first` of the file."""
+    is_rate = rows["statistic"].isin(table.RATES)
+    value = rows["time_s"].copy()
+    for name in table.RATES:
+        if name in rows.columns:
+            value = value.mask(rows["statistic"] == name, rows[name])
+    fields = {name: rows[name] if name in rows.columns else _UNKNOWN[kind] for name, kind in TYPES.items()}
+    # A rate's interval stands in the columns of a time's, and is none.
+    bounds = {name: rows[f"{name}_s"] for name in ("low", "high") if f"{name}_s" in rows.columns}
+    fields |= {"value": value, **{name: bound.mask(is_rate, bound * 1e6) for name, bound in bounds.items()}}
+    fields["algorithm"] = rows["algorithm"].replace("", "default")
+    line = pd.Series(rows.index + first, index=rows.index)
+    typed = pd.DataFrame(fields, index=rows.index).astype(TYPES)
+    return RecordColumns(typed.assign(origin=f"{path}:" + line.astype(str)))
 
 
 def _derived(frame: pd.DataFrame) -> pd.Series[bool]:
@@ -94,10 +79,9 @@ def _derived(frame: pd.DataFrame) -> pd.Series[bool]:
     rates = frame["statistic"].isin(table.RATES)
     if not rates.any():
         return rates
-    point = [_values(frame[name]) for name in _POINT if name in frame.columns]
-    keys = pd.Series(list(zip(*point, strict=True)), index=frame.index)
-    timed = keys[(frame["statistic"] == "one_way") & frame["operation"].isin(list(table.DIRECTIONS))]
-    return rates & keys.isin(set(timed))
+    point = codes(frame, [name for name in _POINT if name in frame.columns])
+    timed = (frame["statistic"] == "one_way") & frame["operation"].isin(list(table.DIRECTIONS))
+    return rates & np.isin(point, point[timed])
 
 
 def _eager_limits(frame: pd.DataFrame) -> dict[str, float]:

@@ -14,10 +14,12 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from hockney import reading, writing
 from hockney.errors import RequestError
-from hockney.records.columns import ALL, OPTIONAL, REQUIRED
+from hockney.records.columnar import RecordColumns
+from hockney.records.columns import ALL, OPTIONAL, REQUIRED, VISITED
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
 from hockney.records.record import MOST, MOST_WHOLE, SMALLEST, Record, Statistic
@@ -52,46 +54,82 @@ def from_records(
     return rows_of(settle(right, levels_of(right), choice).records, launches)
 
 
+def from_imported(records: RecordColumns, launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
+    """`from_records` of records without samples between references, as all that are imported."""
+    ours = records.frame["source"] == "hockney"
+    if ours.any() and records.frame.loc[ours, list(VISITED)].duplicated().any():
+        # What several visits of a point come to depends on all that are alike.
+        return from_records(records, launches)
+    frame = records.frame
+    if "verified" in frame.columns:
+        frame = frame[[value is not False for value in frame["verified"]]]
+    low, high = frame["low"].fillna(frame["value"]), frame["high"].fillna(frame["value"])
+    bounded = ours & ((low != frame["value"]) | (high != frame["value"]))
+    # As in `settle`, the interval of a visit of ours holds its time.
+    frame = frame.assign(
+        low=frame["low"].mask(bounded, np.minimum(low, frame["value"])),
+        high=frame["high"].mask(bounded, np.maximum(high, frame["value"])),
+    )
+    return _rows(frame, launches)
+
+
 def rows_of(records: Iterable[Record], launches: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
     """Tidy rows of each of `records`, times in seconds.
 
     A windowed operation of ours (`bandwidth`, `bidirectional`) gets rows for its two rates beside the time
     per message. `launches` (the lines of launches.jsonl) gives `eager_limit_B`, as far as the library tells it.
     """
+    return _rows(RecordColumns.of(list(records)).frame, launches)
+
+
+def _rows(records: pd.DataFrame, launches: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """`rows_of` the records of a `RecordColumns.frame`."""
+    statistic, value = records["statistic"], records["value"]
+    is_time = ~statistic.isin(RATES)
+    samples = records["samples"].map(len) if "samples" in records.columns else pd.Series(0, index=records.index)
+    rows = records[list(_COPIED)].assign(
+        samples=samples.where(samples > 0),
+        eager_limit_B=_eager_limits(records, launches),
+        time_s=value.where(is_time),
+        low_s=records["low"].where(is_time),
+        high_s=records["high"].where(is_time),
+        **{name: value.where(statistic == name) for name in RATES},
+    )
+    timed = rows[rows["operation"].isin(list(DIRECTIONS)) & (statistic == "one_way")]
+    if len(timed):
+        messages_per_s = timed["operation"].astype(object).map(dict(DIRECTIONS)) / timed["time_s"]
+        rates = {"bandwidth_B_per_s": timed["bytes"] * messages_per_s, "message_rate_per_s": messages_per_s}
+        bare = timed.assign(time_s=np.nan, low_s=np.nan, high_s=np.nan)
+        # An empty message has a rate but no bandwidth.
+        further = [bare.assign(statistic=name, **{name: rate})[rate > 0] for name, rate in rates.items()]
+        rows = pd.concat([_typed(part) for part in (rows, *further)]).sort_index(kind="stable")
+    return _typed(rows[[*REQUIRED, *OPTIONAL]].reset_index(drop=True))
+
+
+def _eager_limits(records: pd.DataFrame, launches: Iterable[Mapping[str, Any]]) -> NDArray[np.float64]:
+    """The limit of each record's launch on its channel, NaN where the launch or the locality does not say."""
     limits = {str(launch.get("id", "")): launch.get("eager_limit_B") or {} for launch in launches}
-    rows: list[dict[str, Any]] = []
-    for record in records:
-        channel = "network" if record.locality == "network" else "shared_memory"
-        limit = limits.get(record.launch, {}).get(channel) if record.locality else None
-        rows.extend(_rows(record, limit))
-    return _typed(pd.DataFrame(rows, columns=[*REQUIRED, *OPTIONAL]))
-
-
-def _rows(record: Record, eager_limit_B: float | None) -> list[dict[str, Any]]:
-    row = {name: getattr(record, name) for name in _COPIED}
-    row |= {"samples": len(record.samples) or None, "eager_limit_B": eager_limit_B}
-    if record.statistic in RATES:
-        return [row | {record.statistic: record.value}]
-    row |= {"time_s": record.value, "low_s": record.low, "high_s": record.high}
-    if record.operation not in DIRECTIONS or record.statistic != "one_way":
-        return [row]
-    messages_per_s = DIRECTIONS[record.operation] / record.value
-    bare = row | {"time_s": None, "low_s": None, "high_s": None}
-    rates = {"bandwidth_B_per_s": record.bytes * messages_per_s, "message_rate_per_s": messages_per_s}
-    # An empty message has a rate but no bandwidth.
-    return [row, *(bare | {"statistic": name, name: rate} for name, rate in rates.items() if rate > 0)]
+    of_launch = [limits.get(launch, {}) for launch in records["launch"].cat.categories]
+    by_channel = [
+        np.array([np.nan if (limit := of.get(channel)) is None else limit for of in of_launch], dtype=np.float64)
+        for channel in ("shared_memory", "network")
+    ]
+    near, far = (limit[records["launch"].cat.codes] for limit in by_channel)
+    limit = np.where(records["locality"] == "network", far, near)
+    return np.where(records["locality"] == "", np.nan, limit)
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
     """Every column in its type: text with "" for unknown, nullable integers and truth values, float64."""
-    typed = frame.copy()
+    typed = frame.astype({str(name): str for name in frame.select_dtypes("category").columns})
     for column in ALL:
         if column.name not in typed.columns:
             continue
         values = typed[column.name]
         match column.kind:
             case "text":
-                typed[column.name] = values.astype(object).fillna("").astype(str)
+                known = values.astype(object).fillna("") if values.hasnans else values
+                typed[column.name] = known.astype(str)
             case "count":
                 typed[column.name] = values.astype("Float64").astype("Int64")
             case "real":
@@ -128,7 +166,7 @@ def write(frame: pd.DataFrame, path: Path) -> None:
 
 
 def _filled(column: pd.Series[Any]) -> bool:
-    return bool((column.notna() & (column.astype(str) != "")).any())
+    return bool((column.notna() & (column != "")).any())
 
 
 def load(path: Path) -> pd.DataFrame:
@@ -170,10 +208,11 @@ def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:
         return frame.reset_index(drop=True), 1
     data = reading.unpacked(path, hint)
     try:
-        text = data.decode("utf-8-sig")
-        if not text.strip():
+        # Checked here: pandas would name the place of a wrong byte in a part of the file.
+        last = data.decode("utf-8-sig").rstrip().rpartition("\n")[2].splitlines()[-1:]
+        if not last:
             raise pd.errors.EmptyDataError
-        frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, skip_blank_lines=False)
+        frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False, skip_blank_lines=False)
     except pd.errors.EmptyDataError as error:
         raise RequestError(f"{path} is empty", "give a tidy table with a header line") from error
     except ValueError as error:
@@ -181,10 +220,9 @@ def text_rows(path: Path, hint: str) -> tuple[pd.DataFrame, int]:
         raise RequestError(f"{path} cannot be read: {what}", "restore the file, or import it again") from error
     if not isinstance(frame.index, pd.RangeIndex):
         frame = _without_last_comma(frame, path)
-    last = text.rstrip().splitlines()[-1]
-    if '"' not in last and last.count(",") < len(frame.columns) - 1:
+    if '"' not in last[0] and last[0].count(",") < len(frame.columns) - 1:
         raise RequestError(
-            f"{path}: its last line is cut short: {last!r}", "restore the file, or remove that line"
+            f"{path}: its last line is cut short: {last[0]!r}", "restore the file, or remove that line"
         )
     return frame[(frame != "").any(axis="columns")], 2
 
