@@ -224,7 +224,7 @@ MAY_OPEN = {
     "reading.py": "the reader",
     "writing.py": "the writer",
     "runner/supervisor.py": "a process of its own, which imports nothing of ours",
-    "cli/__init__.py": "sends what a closed pipe does not take to /dev/null",
+    "terminal/signals.py": "sends what a closed pipe does not take to /dev/null",
 }
 
 

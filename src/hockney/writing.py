@@ -95,7 +95,7 @@ def append(path: Path, lines: Iterable[str], hint: str = _HINT) -> None:
     """
     with _naming(path, hint), path.open("ab+", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)
-        whole = (line.encode() + b"\n" for line in lines)
+        whole: Iterator[bytes] = (line.encode() + b"\n" for line in lines)
         # A line cut short by a kill must not swallow the next one.
         if end > 0:
             file.seek(-1, os.SEEK_END)

@@ -15,6 +15,7 @@ import typer
 from hockney import __version__, reading
 from hockney.errors import EnvironmentLack, HockneyError, Incomplete, RequestError
 from hockney.terminal import app, application, say
+from hockney.terminal.signals import send_nowhere
 
 LIMITS = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 SIGNS_OF_LIMITS = ("failed to map segment", "can't start new thread")
@@ -119,7 +120,7 @@ def main() -> None:
     except BrokenPipeError:
         # The reader went away (`| head`); keep the interpreter from complaining at exit.
         with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            send_nowhere(sys.stdout)
         code = 0
     except typer.TyperException as error:
         code = _report(RequestError(error.format_message(), _help_for(sys.argv[1:])), as_json)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from hockney import reading
 from hockney.cli._level import AnyLevel
 from hockney.cli._measured import MeasuredData
 from hockney.errors import RequestError
@@ -144,8 +145,7 @@ def _in_place(output: Path, *, is_named: bool) -> str:
     """What is said of a page that is replaced; RequestError for a file of the usual name that is none of ours."""
     if not output.is_file():
         return ""
-    with output.open("rb") as page:
-        is_ours = b'content="hockney' in page.read(100_000)
+    is_ours = b'content="hockney' in reading.beginning(output, 100_000)
     if not (is_named or is_ours):
         raise RequestError(f"{output} is there and was not written by hockney", "choose a name with -o")
     return ", in place of the page that was there"

@@ -16,7 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from hockney.errors import EnvironmentLack
+from hockney import reading
+from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.supervisor import GIVE_UP_S, POLL_S, descendants, remove, segments, segments_present
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -301,8 +302,8 @@ def _living_with(variable: bytes) -> set[int]:
     """Processes of this host, without zombies, that have this variable in their environment."""
     pids = set()
     for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(RequestError):
             # A zombie's environment is empty.
-            if variable in (folder / "environ").read_bytes().split(b"\0"):
+            if variable in reading.content(folder / "environ").split(b"\0"):
                 pids.add(int(folder.name))
     return pids

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -47,10 +47,15 @@ def interruptible() -> Iterator[None]:
                 signal.signal(number, before[number])
 
 
+def send_nowhere(stream: TextIO) -> None:
+    """Drop from now on what is written to a stream: nobody reads it, and writing would fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 def _leave_closed_terminal() -> None:
     """Send what is said from now on nowhere, where it would fail: who closed the terminal does not read it."""
     for stream in (sys.stdout, sys.stderr):
         try:
             os.write(stream.fileno(), b"")
         except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            send_nowhere(stream)
