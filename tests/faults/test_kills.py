@@ -10,6 +10,7 @@ import os
 import random
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def _kill(tool: Tool, victim: str, moment: str, chance: random.Random) -> tuple[
     if moment == "middle":
         count = chance.randrange(1, len(SIZES_B))
         tool.wait_until(lambda: tool.whole_lines().count(b"\n") >= count)
-    pids = [tool.wait_until(lambda name=name: tool.part(name)) for name in victim.split(" and ")]
+    pids = [tool.wait_until(partial(tool.part, name)) for name in victim.split(" and ")]
     time.sleep(chance.uniform(0, VICTIMS[victim] if moment == "start" else 0.05))
     before, mapped = tool.whole_lines(), shared_memory(tool.mark)
     try:

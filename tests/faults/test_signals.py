@@ -6,6 +6,7 @@ import os
 import pty
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.faults.tool import LEFT_S, Tool, finished
@@ -61,7 +62,7 @@ def test_a_signal_ends_a_real_launch(mpi: Mpi, tmp_path: Path, mark: str, number
 def test_a_terminal_that_closes_ends_a_campaign_in_good_order(tmp_path: Path, mark: str) -> None:
     """It sends SIGHUP, and what is written to it from then on fails."""
     ours, theirs = pty.openpty()
-    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    streams: dict[str, Any] = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
     tool = Tool(tmp_path / "c", mark, fake=True, under=("setsid", "--ctty", "--wait"), **streams)
     os.close(theirs)
     assert tool.wait_until(lambda: tool.whole_lines().count(b"\n") >= RECORDS)
