@@ -102,9 +102,9 @@ def _counted(visits: Sequence[Record]) -> str:
     if not counted:
         return ""
     return (
-        f"Measure on a quiet machine: at {len(counted)} of {len(visits)} measurements so many samples were disturbed "
-        "or late that all of them count, such as "
-        f"{counted[0].operation} at {format_bytes(counted[0].bytes)}."
+        f"Measure on a quiet machine: at {len(counted)} of {len(visits)} measurements so many samples were "
+        f"disturbed or late that all of them count, such as {counted[0].operation} at "
+        f"{format_bytes(counted[0].bytes)}."
     )
 
 

@@ -110,7 +110,7 @@ class Record(Bracketed):
     samples: list[float] = Field(default_factory=list, description="one per batch, in the order measured")
     batch: int | None = Field(default=None, description="repetitions inside one timed sample")
     disturbed: int | None = Field(default=None, description="samples recognised as disturbed")
-    disturbed_at: list[int] = Field(default_factory=list, description="indices in `samples` of those that were set aside")
+    disturbed_at: list[int] = Field(default_factory=list, description="those set aside: indices in `samples`")
     elapsed_s: float | None = Field(default=None, description="time the point took, warm-up included")
     core_seconds: float | None = Field(default=None, ge=0, description="elapsed_s × the ranks that took part")
     stop: str = Field(default="", description="criterion that ended the repetitions: interval, budget, …")
