@@ -46,6 +46,7 @@ def record(size_B: int, **more: Any) -> Record:
             "pairs": 1,
             "samples": [value] * 3,
             "disturbed": 1,
+            "disturbed_at": [0],
             "stop": "interval",
             "verified": True,
             "oversubscribed": False,

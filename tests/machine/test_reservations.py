@@ -63,6 +63,21 @@ def test_disturbed_samples_that_count_are_said() -> None:
     assert "all of them count" not in told(*QUIET, aside)
 
 
+def imported(size_B: int, value_s: float, repetition: int = 0) -> Record:
+    return bcast(size_B, value_s, source="osu", low=None, high=None, samples=[], repetition=repetition)
+
+
+def test_results_of_others_without_an_interval_are_not_calm() -> None:
+    assert told(imported(8, 5e-6), imported(64, 6e-6)).startswith("Expect no interval at 2 of 2 measurements")
+
+
+@pytest.mark.parametrize(("factor", "is_said"), [(4.0, True), (2.0, False)])
+def test_repetitions_of_others_that_contradict_each_other_are_said(factor: float, is_said: bool) -> None:
+    again = imported(8, factor * 5e-6, repetition=1)
+    sentence = "repetitions of 1 of 2 points differ by more than a factor of 3, at worst by 4"
+    assert (sentence in told(imported(8, 5e-6), again, imported(64, 6e-6))) is is_said
+
+
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_point_above_both_larger_sizes_is_out_of_line(place: int) -> None:
     records = [*QUIET]

@@ -74,8 +74,9 @@ def test_every_kernel_delivers(session: Session, operation: str, size_B: int, ca
     assert answer["low_s"] <= answer["median_s"] <= answer["high_s"]
     assert len(answer["samples_s"]) >= 6
     assert answer["batch"] >= 1
-    # Overheads subtract two times of the same work: noise may leave a tiny negative number.
-    assert answer["median_s"] > (-1e-3 if operation.endswith("overhead") else 0)
+    assert min(answer["samples_s"]) <= answer["median_s"] <= max(answer["samples_s"])
+    # Overheads are differences of two times of the same work, which noise may turn round.
+    assert operation.endswith("overhead") or min(answer["samples_s"]) > 0
 
 
 def test_the_other_rank_can_lead(session: Session) -> None:

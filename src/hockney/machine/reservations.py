@@ -19,8 +19,9 @@ from hockney.machine.marks import (
     of_runs,
 )
 from hockney.machine.select import title
-from hockney.records.columns import SERIES, VISITED
+from hockney.records.columns import CONTRADICTION, POINT, SERIES, VISITED
 from hockney.records.contents import Contents
+from hockney.records.keys import COLLECTIVES
 from hockney.records.levels import in_words
 from hockney.records.modes import modes_in_words
 from hockney.records.record import Record
@@ -34,7 +35,7 @@ LEVEL_CHANGE = 1.25
 """Ratio of two visits of one point, beyond their intervals, above which a reader is warned."""
 
 
-_series, _visited = attrgetter(*SERIES), attrgetter(*VISITED)
+_series, _visited, _point = attrgetter(*SERIES), attrgetter(*VISITED), attrgetter(*POINT)
 
 
 def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
@@ -44,6 +45,7 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
     """
     visits = [record for record in contents.records if record.source == "hockney"]
     quiet = [record for record in contents.settled.records if record.source == "hockney"]
+    imported = [record for record in contents.records if record.source != "hockney"]
     checks = (
         _unverified(quiet),
         _disturbed(entries),
@@ -55,6 +57,8 @@ def reservations(entries: Sequence[Entry], contents: Contents) -> list[str]:
         _spread(quiet),
         _bare(entries),
         *_of_others(contents),
+        _without_interval(imported),
+        _contradictory(imported),
         marked(marks_of(entries, contents)),
     )
     said = [str(text) for launch in contents.launches for text in launch.get("warnings") or ()]
@@ -102,9 +106,9 @@ def _counted(visits: Sequence[Record]) -> str:
     if not counted:
         return ""
     return (
-        f"Measure on a quiet machine: at {len(counted)} of {len(visits)} measurements so many samples were disturbed "
-        "or late that all of them count, such as "
-        f"{counted[0].operation} at {format_bytes(counted[0].bytes)}."
+        f"Measure on a quiet machine: at {len(counted)} of {len(visits)} measurements so many samples were "
+        f"disturbed or late that all of them count, such as {counted[0].operation} at "
+        f"{format_bytes(counted[0].bytes)}."
     )
 
 
@@ -198,6 +202,32 @@ def _of_others(contents: Contents) -> list[str]:
     others = [time for _, time in collectives] + list(of_runs(contents))
     records = [record for record, _ in collectives]
     return list(filter(None, [_set_aside(others), _uncertain(others), _out_of_line(records)]))
+
+
+def _without_interval(records: Sequence[Record]) -> str:
+    """What `_bare` says of messages, of other programs' collectives."""
+    collectives = [record for record in records if record.operation in COLLECTIVES]
+    bare = sum(record.low is None for record in collectives)
+    if not bare:
+        return ""
+    return (
+        f"Expect no interval at {bare} of {len(collectives)} measurements of collectives: their source has none."
+    )
+
+
+def _contradictory(records: Sequence[Record]) -> str:
+    """Repetitions of one point in another program's results that are far apart."""
+    values: dict[object, list[float]] = {}
+    for record in records:
+        values.setdefault(_point(record), []).append(record.value)
+    ratios = {point: max(times) / min(times) for point, times in values.items() if min(times) > 0}
+    contradictory = [point for point, ratio in ratios.items() if ratio > CONTRADICTION]
+    if not contradictory:
+        return ""
+    return (
+        f"Look at these results again: repetitions of {len(contradictory)} of {len(values)} points differ by "
+        f"more than a factor of {CONTRADICTION:g}, at worst by {max(ratios.values()):.3g}; their median is taken."
+    )
 
 
 def _set_aside(others: Sequence[MeasuredTime]) -> str:

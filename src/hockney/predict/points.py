@@ -43,8 +43,6 @@ DEFAULT = "default"
 
 SHORTEST_S = 1e-12
 """Shorter times are none."""
-CONTRADICTION = 3.0
-"""Repetitions of one point that differ by more than this ratio are reported."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +76,12 @@ def points(frame: pd.DataFrame, operation: str, statistic: str = "") -> Points:
     grouped = kept.groupby(list(POINT), dropna=False, sort=False)["time_s"]
     pooled = grouped.agg(time_s="median", repetitions="size", low="min", high="max").reset_index()
     pooled["spread"] = pooled["high"] / pooled["low"]
-    contradictory = int((pooled["spread"] > CONTRADICTION).sum())
+    contradictory = int((pooled["spread"] > columns.CONTRADICTION).sum())
     warnings = []
     if contradictory:
         warnings.append(
             f"{contradictory} of {len(pooled)} points have repetitions that differ by more than "
-            f"a factor of {CONTRADICTION:g}; their median is used"
+            f"a factor of {columns.CONTRADICTION:g}; their median is used"
         )
     if lost := sum(dropped.values()):
         reasons = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in dropped.items() if count)

@@ -99,3 +99,5 @@ VISITED = (*POINT, *names("condition", "repetition"))
 """All visits of one point agree in these: a visit that shared a core is still a visit of that point."""
 RECORD = (*POINT, *names("condition", "visit"))
 """Imported records that agree in these are repetitions of one point."""
+CONTRADICTION = 3.0
+"""Repetitions of one point that differ by more than this ratio are reported."""

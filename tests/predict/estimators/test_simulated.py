@@ -60,6 +60,7 @@ def test_four_times_the_ranks(table: pd.DataFrame, system: System) -> None:
     made = simulated(training(seen, system)).predict(asked(far))
     # The noise of a point is 3 %; two thirds of it is what a perfect model would be off in the median.
     assert np.median(errors(made, far)) < 2 * NOISE
+    # Two doublings beyond training, the worst points are further off; the claim is that intervals hold them.
     assert np.quantile(errors(made, far), 0.95) < 8 * NOISE
     assert inside(made, far) >= 0.9
     assert (made.low_s < made.time_s).all()
@@ -145,7 +146,7 @@ def test_little_is_enough_to_run(
     far = simulated_table(ranks=(48,), sizes=(512,))
     made = simulated(training(seen, system)).predict(asked(far))
     assert np.median(errors(made, far)) < limit
-    assert inside(made, far) >= 0.5
+    assert inside(made, far) == 1.0
 
 
 def test_a_table_without_placement_says_what_to_do(simulated_table: Table) -> None:
