@@ -50,7 +50,8 @@ _LOG_LINE = 1024
 class Row:
     """One algorithm: `time_s` is the last rank's finish after a common start; `note` is why it is None.
 
-    `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path.
+    `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path. A time that
+    was corrected is `readable_s` · (1 + `correction`), with `weight` as in `predict.estimators.base.Correction`.
     """
 
     algorithm: str
@@ -58,6 +59,9 @@ class Row:
     time_s: float | None
     low_s: float | None = None
     high_s: float | None = None
+    readable_s: float | None = None
+    correction: float | None = None
+    weight: float | None = None
     messages: int | None = None
     overheads: int | None = None
     gaps: int | None = None
