@@ -18,10 +18,9 @@ from hockney.errors import RequestError
 from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
 from hockney.predict.calibrate import Calibration, calibrate, replay_all
-from hockney.predict.correction import Corrector
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
+from hockney.predict.estimators._correction import Corrector
 from hockney.predict.estimators.base import (
-    ANSWER,
     Array,
     Correction,
     FittedEstimator,
@@ -82,7 +81,7 @@ def _without_limit(system: System) -> System:
     )
 
 
-@estimators.register(ANSWER)
+@estimators.register("simulated")
 def simulated(training: Training) -> FittedEstimator:
     """Calibrates on the training points; RequestError where none of them can be simulated."""
     if training.statistic not in STATISTICS:
