@@ -50,12 +50,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the published tables")
     parser.add_argument("--only", action="append", metavar="QUESTION", help="this question (repeatable)")
     parser.add_argument("--again", action="store_true", help="also where there is a result")
+    parser.add_argument("--splits", type=int, help="the first so many splits of each question")
     arguments = parser.parse_args()
     results: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if arguments.data:
         for name in arguments.only or [*PAIRS, *QUESTIONS]:
             splits = results.setdefault(name, {})
-            for label, ask in _splits(name, arguments.data):
+            for label, ask in _splits(name, arguments.data)[: arguments.splits]:
                 if label in splits and not arguments.again:
                     continue
                 begin = time.monotonic()

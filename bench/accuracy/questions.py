@@ -15,7 +15,10 @@ CALM = 'mapping in ["core", "node"] or (mapping == "socket" and ranks <= 126)'
 SPREAD = 'mapping in ["core", "socket", "node"]'
 JUDGES = "sample(0.1, seed=100)"
 """Of up to 20,000 points left these judge: all of them would take most of the time."""
-LOST = {'without "socket" above 126 ranks': CALM}
+PARTS = {
+    'without "socket" above 126 ranks': CALM,
+    **{f'"{mapping}" alone': f'mapping == "{mapping}"' for mapping in ("core", "node")},
+}
 
 
 @dataclass(frozen=True)
@@ -68,14 +71,15 @@ QUESTIONS: dict[str, Question] = {
         f"{operation} {name}": _orfeo(
             operation,
             f"ranks <= {few} and {SPREAD}",
-            f"ranks > {few} and ranks <= {many} and {SPREAD}",
-            parts=LOST if many > 126 else {},
+            f"{JUDGES} and ranks > {few} and ranks <= {many} and {SPREAD}",
+            parts=PARTS if many > 126 else {},
         )
         for operation in ("bcast", "reduce")
         for name, few, many in (("32 to 64", 32, 64), ("64 to 254", 64, 254), ("one node to two", 128, 254))
     },
     **{
-        f"{operation} 5 %, all": _sample(operation, SPREAD, (1,), parts=LOST) for operation in ("bcast", "reduce")
+        f"{operation} 5 %, all": _sample(operation, SPREAD, (1,), parts=PARTS)
+        for operation in ("bcast", "reduce")
     },
     **{
         f"{operation} marenostrum5": _pico("marenostrum5", operation)
