@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import outcome
 
 from hockney.cli import main
 from hockney.machine.file import load, save
@@ -92,6 +93,20 @@ def test_a_table_calibrates(run: Run, tmp_path: Path) -> None:
     assert row["time_s"] == pytest.approx(7 * 1.512e-6, rel=0.1)
     assert row["low_s"] < row["time_s"] < row["high_s"]
     assert any("extrapolated" in warning for warning in made["predictions"][0]["warnings"])
+
+
+def test_a_correction_is_stated_with_its_weight(run: Run, tmp_path: Path) -> None:
+    table = measured(tmp_path / "table.csv", ranks=(2, 4, 8, 16, 32), sizes=(8, 64, 512, 4096, 32768))
+    words = ("bcast", "--bytes", "512", "--table", str(table), "--ppn", "1")
+    _, made = run(*words, "--ranks", "16", "--nodes", "16")
+    (row,) = made["predictions"][0]["algorithms"]
+    assert row["time_s"] == pytest.approx(row["readable_s"] * (1 + row["correction"]), rel=1e-9)
+    assert 0 <= row["weight"] <= 1
+    code, out, _ = outcome("predict", *words, "--ranks", "64", "--nodes", "64")
+    assert code == 0
+    (said,) = (line for line in out.splitlines() if line.startswith("simulated, and corrected"))
+    assert "binomial" in said
+    assert "weight" not in said, "a surface does not extrapolate"
 
 
 ASKED = ("bcast", "--ranks", "64", "--bytes", "512", "--nodes", "64", "--ppn", "1", "--table")

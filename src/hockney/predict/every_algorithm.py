@@ -25,11 +25,8 @@ from hockney.predict.scenario import MOST_STEPS, Place
 from hockney.records import table
 from hockney.records.keys import COLLECTIVES, POINT_TO_POINT
 from hockney.schedule.catalogue import algorithms, ask
-from hockney.units import format_bytes, format_time
+from hockney.units import format_bytes
 from hockney.words import written
-
-CALIBRATED = "simulated, calibrated"
-"""Method of a row that was simulated with costs calibrated on measured collectives."""
 
 USUAL_B = 1024
 """Size of a message where none is named."""
@@ -184,15 +181,8 @@ def _rows(choices: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator) -
         time_s, low_s, high_s = (float(values[i]) for values in ends_s)
         readable_s, weight = (float(values[i]) for values in (correction.readable_s, correction.weight))
         share = time_s / readable_s - 1
-        note = _correction_written(readable_s, share, weight)
-        rows.append(Row(name, CALIBRATED, time_s, low_s, high_s, readable_s, share, weight, note=note))
+        rows.append(Row(name, "simulated, calibrated", time_s, low_s, high_s, readable_s, share, weight))
     return rows, [*notes, *beyond(learn, choices)]
-
-
-def _correction_written(readable_s: float, correction: float, weight: float) -> str:
-    """`7.2 µs simulated, +4.1 % by residuals and a surface of weight 0.6`."""
-    surface = f" and a surface of weight {weight:.2g}" if weight else ""
-    return f"{format_time(readable_s)} simulated, {correction:+.1%} by residuals{surface}"
 
 
 def _title(point: Mapping[Any, Any]) -> str:
