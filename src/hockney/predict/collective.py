@@ -32,7 +32,7 @@ FEW_MESSAGES = 2e5
 MOST_STEPS = 8e6
 """Steps of one rank and their dependencies: a gigabyte."""
 UNCALIBRATED = 1.5
-"""Times of smaller ratio cannot be ordered where no collective was measured: nothing says how far off they are."""
+"""Times of smaller ratio cannot be ordered without measured collectives: nothing says how far off they are."""
 
 PUBLISHED = "library"
 """Name of a model in the machine file that names no algorithm."""
