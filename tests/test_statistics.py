@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hockney.statistics import aicc, covariance, least_squares, mean_reach, standard_error, t_reach
+from hockney.statistics import (
+    aicc,
+    covariance,
+    least_absolute_share,
+    least_squares,
+    mean_reach,
+    standard_error,
+    t_reach,
+)
 
 X = np.array([1.0, 2, 4, 8, 16, 64])
 Y = np.array([1.1, 1.9, 4.2, 8.1, 15.7, 64.5])
@@ -79,3 +87,21 @@ def test_aicc_by_hand() -> None:
     assert aicc(10.0, 10, 2) == pytest.approx(10.0)
     assert aicc(10 * math.e, 10, 2) == pytest.approx(20.0)
     assert aicc(1.0, 4, 2) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("missed", "correction", "share"),
+    [
+        ([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 0.5),
+        # 0.2 for two points, 1 for one whose correction weighs more than theirs together.
+        ([0.2, 0.2, 3.0], [1.0, 1.0, 3.0], 1.0),
+        ([0.2, 0.2, 1.0], [1.0, 1.0, 1.0], 0.2),
+        ([-1.0, -2.0], [1.0, 1.0], 0.0),
+        ([5.0, 6.0], [1.0, 1.0], 1.0),
+        ([1.0, 2.0], [0.0, 0.0], 0.0),
+    ],
+)
+def test_the_share_with_the_least_absolute_error(
+    missed: list[float], correction: list[float], share: float
+) -> None:
+    assert least_absolute_share(np.array(missed), np.array(correction)) == pytest.approx(share)

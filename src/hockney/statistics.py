@@ -65,6 +65,20 @@ def standard_error(low: float | Array, high: float | Array) -> float | Array:
     return (high - low) / (2 * NORMAL)
 
 
+def least_absolute_share(missed: Array, correction: Array) -> float:
+    """The w from 0 to 1 with the least Σ |missed − w · correction|, arrays of shape (n,); 0 without a correction.
+
+    It is the median of missed / correction, each weighing |correction|, cut off at 0 and 1.
+    """
+    corrected = np.abs(correction) > 0
+    if not corrected.any():
+        return 0.0
+    ratio, weight = missed[corrected] / correction[corrected], np.abs(correction[corrected])
+    order = np.argsort(ratio)
+    below = np.cumsum(weight[order])
+    return float(np.clip(ratio[order][np.searchsorted(below, below[-1] / 2)], 0.0, 1.0))
+
+
 @dataclass(frozen=True)
 class LeastSquares:
     """A linear fit of K coefficients to N values; what is weighted is in units of one weighted residual.

@@ -68,6 +68,27 @@ def test_json_has_the_promised_shape(hockney: Any, tidy: Path) -> None:
     assert result["models"]["loggp"]["series_failed"] == 2
     # Between 4-fold sizes a straight line is interpolated exactly.
     assert result["interpolation"]["p95_relative_error"] < 1e-9
+    assert set(result["corrected"]) == SUMMARY | {"model"}
+    assert result["best_baseline"]["median_relative_error"] < 1e-9
+
+
+def test_the_best_baseline_comes_first_and_piecewise_never_stands_alone(hockney: Any, tmp_path: Path) -> None:
+    """A straight line with a jump: interpolation is off beside it only, a single line everywhere."""
+    bent = [
+        record.model_copy(update={"value": record.value + 4e-6 * (record.bytes > 1024)}) for record in records()
+    ]
+    table.write(table.from_records(bent), tmp_path / "bent.csv")
+    _, out, _ = hockney(str(tmp_path / "bent.csv"), "--model", "piecewise")
+    lines = out.splitlines()
+    assert lines[0].startswith("best baseline: interpolation")
+    rows = [line.split()[0] for line in lines if "%" in line][1:]
+    assert rows[0] == "interpolation"
+    assert {"hockney", "least_squares", "asymptotic", "piecewise"} <= set(rows)
+    assert any("piecewise, corrected" in line for line in lines)
+    _, as_json, _ = hockney(str(tmp_path / "bent.csv"), "--model", "piecewise", "--json")
+    result = json.loads(as_json)
+    assert result["best_baseline"]["name"] == "interpolation"
+    assert result["corrected"]["median_relative_error"] <= result["best_baseline"]["median_relative_error"] + 1e-9
 
 
 @pytest.mark.parametrize("ending", [".csv.gz", ".parquet"])

@@ -62,6 +62,23 @@ def test_json_has_the_promised_shape(hockney: Any) -> None:
     assert set(result["references"]) == {"default", "best_in_training"}
 
 
+def test_the_best_baseline_comes_first_in_text_and_json(hockney: Any) -> None:
+    code, out, _ = hockney("--train", "ranks <= 16", "--test", "ranks > 16")
+    assert code == 0
+    assert out.splitlines()[0] == "best baseline: linear_in_ranks, median error 0.0%"
+    rows = [line.split()[0] for line in out.splitlines() if line.count("%") >= 3]
+    assert rows[0] == "linear_in_ranks"
+    result = json.loads(hockney("--train", "ranks <= 16", "--test", "ranks > 16", "--json")[1])
+    assert result["best_baseline"]["name"] == "linear_in_ranks"
+
+
+def test_errors_of_simulated_never_stand_without_the_baselines(hockney: Any) -> None:
+    result = json.loads(hockney("--train", "ranks <= 16", "--model", "simulated", "--json")[1])
+    assert set(result["models"]) > {"simulated", "linear_in_ranks", "gaussian_process", "textbook_hockney"}
+    alone = json.loads(hockney("--train", "ranks <= 16", "--model", "linear_in_ranks", "--json")[1])
+    assert set(alone["models"]) == {"linear_in_ranks"}
+
+
 def test_the_seed_of_a_sample_is_an_option(hockney: Any) -> None:
     def rest(*options: str) -> Any:
         only = ("--model", "linear_in_ranks", "--json")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.command_line import outcome
 
 from hockney.cli import main
 from hockney.machine.file import load, save
@@ -119,6 +120,20 @@ def test_a_table_of_several_conditions_asks_which(run: Run, tmp_path: Path) -> N
     assert run(*words, "system=t")[0] == 0
     assert "'u'" in run(*words, "system=u")[1]["error"]["message"]
     assert "no column 'colour'" in run(*words, "colour=red")[1]["error"]["message"]
+
+
+def test_a_correction_is_stated_with_its_weight(run: Run, tmp_path: Path) -> None:
+    table = measured(tmp_path / "table.csv", ranks=(2, 4, 8, 16, 32), sizes=(8, 64, 512, 4096, 32768))
+    words = ("bcast", "--bytes", "512", "--table", str(table), "--ppn", "1")
+    _, made = run(*words, "--ranks", "16", "--nodes", "16")
+    (row,) = made["predictions"][0]["algorithms"]
+    assert row["time_s"] == pytest.approx(row["readable_s"] * (1 + row["correction"]), rel=1e-9)
+    assert 0 <= row["weight"] <= 1
+    code, out, _ = outcome("predict", *words, "--ranks", "64", "--nodes", "64")
+    assert code == 0
+    (said,) = (line for line in out.splitlines() if line.startswith("simulated, and corrected"))
+    assert "binomial" in said
+    assert "weight" not in said, "a surface does not extrapolate"
 
 
 ASKED = ("bcast", "--ranks", "64", "--bytes", "512", "--nodes", "64", "--ppn", "1", "--table")

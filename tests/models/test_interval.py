@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hockney.models._linear import one_regime
-from hockney.models.base import Fit, Parameter, Quality, drift, interval
+from hockney.models.base import Fit, Parameter, Quality, corrected, drift, interval
 from hockney.records.series import Series
 
 MIB = 2**20
@@ -76,3 +76,34 @@ def test_large_messages_drift_with_the_share_of_the_last_cache_that_they_fill(fi
         math.hypot(math.log(FACTOR), beyond), rel=1e-3
     )
     assert reach(fit, 1.0, series(32 * MIB)) == pytest.approx(reach(fit, 1.0, series()))
+
+
+def off_by(share: float) -> Series:
+    """The measured times, all longer than the line by a share."""
+    longer = series()
+    return Series({}, SIZE_B, TIME_S * (1 + share), longer.low_s, longer.high_s)
+
+
+@pytest.mark.parametrize(("weight", "expected"), [(0.0, 1.0), (0.5, math.sqrt(1.2)), (1.0, 1.2)])
+def test_among_the_measured_sizes_a_time_is_corrected_by_weight(fit: Fit, weight: float, expected: float) -> None:
+    assert fit.quality is not None
+    fit.quality.correction_weight = weight
+    # A straight line through the neighbours of a straight line.
+    made = corrected(fit, 2048.0, off_by(0.2))
+    assert float(made) == pytest.approx(expected * (1e-6 + 1e-10 * 2048))
+
+
+def test_beyond_the_measured_sizes_and_without_a_weight_the_model_stands(fit: Fit) -> None:
+    assert fit.quality is not None
+    line = [1e-6, 1e-6 + 1e-10 * 8 * MIB]
+    assert corrected(fit, [2048.0], off_by(0.2)) == pytest.approx([1e-6 + 1e-10 * 2048]), "a file of last week"
+    fit.quality.correction_weight = 1.0
+    assert corrected(fit, [0.0, 8 * MIB], off_by(0.2)) == pytest.approx(line)
+    assert corrected(fit, [2048.0], None) == pytest.approx([1e-6 + 1e-10 * 2048])
+
+
+def test_a_correction_stays_inside_the_interval(fit: Fit) -> None:
+    assert fit.quality is not None
+    fit.quality.correction_weight = 1.0
+    made = corrected(fit, 2048.0, off_by(3.0))
+    assert float(made) == pytest.approx(FACTOR * (1e-6 + 1e-10 * 2048))

@@ -118,7 +118,7 @@ def test_points_that_decide_about_themselves_widen_the_interval(seen: tuple[Arra
     """Left out, a residual is 1 / (1 − h) of what it was, and its prediction less certain by h / (1 − h) of the
     noise: for h = ½ twice as far off, √2 times as uncertain."""
     ranks, octave, _ = seen
-    noise = np.random.default_rng(5).normal(0, 0.1, 300)
+    noise = np.random.default_rng(5).normal(0, NOISE, 300)
     alone, half = (Discrepancy(where(ranks, octave), noise, np.full(300, h)).factor for h in (0.0, 0.5))
     # The process takes some of the noise for its own.
     assert half / alone == pytest.approx(2 / np.sqrt(2), rel=0.1)

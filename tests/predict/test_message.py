@@ -95,6 +95,23 @@ def test_the_interval_holds_a_measured_time_that_the_fit_misses() -> None:
     assert prediction.low_s == pytest.approx(prediction.time_s), "nothing says that it was faster"
 
 
+def test_among_the_measured_sizes_the_formula_is_corrected() -> None:
+    missed = entry().model_copy(deep=True)
+    fit = missed.fits["piecewise"]
+    assert fit.quality is not None
+    fit.quality.correction_weight = 0.5
+    for point in missed.measurements.points:
+        point.time_s *= 1.0404
+    found = predict_message(missed, 4096, "piecewise")
+    assert found.readable_s == pytest.approx(0.6096e-6)
+    assert found.weight == 0.5
+    assert found.correction == pytest.approx(0.02)
+    assert found.time_s == pytest.approx(1.02 * 0.6096e-6)
+    assert found.bandwidth_B_per_s == pytest.approx(4096 / found.time_s)
+    beyond = predict_message(missed, 4 * 1048576, "piecewise")
+    assert (beyond.weight, beyond.correction, beyond.time_s) == (0.0, 0.0, beyond.readable_s)
+
+
 def test_without_such_points_there_is_no_interval() -> None:
     bare = entry()
     bare.fits["piecewise"].quality = None

@@ -32,7 +32,15 @@ RECORDS = [
     record(statistic="message_rate_per_s", value=1e6, low=9e5, high=2e6, quantiles={"0.5": 1e6}, source=""),
     record(verified=False, repetition=1),
     record(source="hockney", value=2e-6, low=2.5e-6, high=3e-6, cache="warm", oversubscribed=True),
-    record(source="hockney", value=2e-6, low=1e-6, repetition=1, elapsed_s=0.5, disturbed_at=[1], samples=[1e-6, 2e-6]),
+    record(
+        source="hockney",
+        value=2e-6,
+        low=1e-6,
+        repetition=1,
+        elapsed_s=0.5,
+        disturbed_at=[1],
+        samples=[1e-6, 2e-6],
+    ),
     record(source="hockney", operation="send_overhead", low=0.0, high=1e-6, segment_bytes=2**40),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -34,9 +35,10 @@ class EvaluateOptions(MeasuredData):
 
     operation: Annotated[str, Option("Operation to evaluate.")] = "pingpong"
     statistic: Annotated[str, Option("Which time of the operation; empty: the first of those in the table.")] = ""
-    models: Annotated[list[str], Option("Only this model (repeatable).", flags=("--model",))] = Field(
-        default_factory=list
-    )
+    models: Annotated[
+        list[str],
+        Option("Only this model (repeatable); with the one that answers, all baselines.", flags=("--model",)),
+    ] = Field(default_factory=list)
     train: Annotated[str, Option("Points of a collective to learn from, for example 'ranks <= 64'.")] = ""
     test: Annotated[str, Option("Points to predict; left out: all others.")] = ""
     system: Annotated[str, Option("Description of the system: a known name or a JSON file.")] = ""
@@ -66,10 +68,14 @@ hockney evaluate table.csv.gz --operation reduce --train 'sample(0.05, seed=1)' 
 def evaluate(options: EvaluateOptions, as_json: JsonOption = False) -> None:
     """Fit each model to a part of what was measured and print its errors on the rest.
 
+    The best baseline comes first: of the models by which `hockney predict` does not answer, the one with the
+    smallest median error. Errors of the model that answers (`piecewise`, `simulated`) never stand alone: --model
+    with it adds all baselines.
+
     Point to point: every second size of each series is held out. A series is one source, system, MPI, mapping and
     rank pair. Its sizes are sorted; those at odd positions are held out, the first and the last never. Quantiles
     are over the held-out sizes of all series. `nonphysical` counts fits with a negative parameter. Interpolation
-    between the neighbouring sizes stands beside the models as the floor.
+    between the neighbouring sizes stands beside the models. `corrected` is what `hockney predict` answers.
 
     A collective: --train and --test say which points the models see and which they are asked for, by columns of
     the table (`ranks <= 64 and mapping in ['core', 'node']`) or at random (`sample(0.05, seed=1)`). `failed`
@@ -103,13 +109,28 @@ def _point_to_point(frame: pd.DataFrame, options: EvaluateOptions, as_json: bool
     shown = Table(title=f"{operation}, {statistic}: errors on {result['n_test']} held-out points", box=None)
     for heading in ("model", "median", "P90", "P95", "coverage", "nonphysical", "failed"):
         shown.add_column(heading, justify="left" if heading == "model" else "right")
-    for name, row in [*result["models"].items(), ("interpolation", result["interpolation"])]:
+    rows = {"interpolation": result["interpolation"], **result["models"]}
+    if result["corrected"]:
+        rows[f"{result['corrected']['model']}, corrected"] = result["corrected"]
+    for name in _best_first(rows, result["best_baseline"]):
+        row = rows[name]
         shown.add_row(name, *_errors(row), str(row["nonphysical"]), str(row["series_failed"]))
+    _say_best_baseline(result)
     say.table(shown)
     skipped = f", {result['n_skipped']} with fewer than three sizes skipped" if result["n_skipped"] else ""
     say.line(f"{result['n_series']} series{skipped}; {result['n_train']} points to fit")
     for sentence in result["shortfalls"]:
         say.warn(sentence)
+
+
+def _best_first(names: Iterable[str], best: dict[str, Any] | None) -> list[str]:
+    """Names of rows, that of the best baseline first."""
+    return sorted(names, key=lambda name: best is None or name != best["name"])
+
+
+def _say_best_baseline(result: dict[str, Any]) -> None:
+    if best := result["best_baseline"]:
+        say.line(f"best baseline: {best['name']}, median error {_share(best['median_relative_error'])}")
 
 
 def _share(value: float | None) -> str:
@@ -157,17 +178,21 @@ def _show(result: dict[str, Any], by: str) -> None:
     shown = Table(title=title, box=None)
     for heading in ("model", "median", "P90", "P95", "coverage", "failed", "regret", "P95 regret"):
         shown.add_column(heading, justify="left" if heading == "model" else "right")
-    for name, row in result["models"].items():
+    for name in _best_first(result["models"], result["best_baseline"]):
+        row = result["models"][name]
         if "skipped" in row:
             continue
         regret = [_share(row["regret"][key]) for key in ("mean", "p95")]
         shown.add_row(name, *_errors(row), str(row["failed"]), *regret)
+        if row["correction"]:
+            shown.add_row("  not corrected", *_errors(row["correction"]["readable"]), "", "", "")
         for part, numbers in row.get(f"by_{by}", {}).items():
             shown.add_row(f"  {part or '(unknown)'}", *_errors(numbers), str(numbers["failed"]), "", "")
     for name, words in (("default", "library's default"), ("best_in_training", "always the best in training")):
         row = result["references"][name]
         if row["instances"]:
             shown.add_row(f"({words})", *[""] * 5, *(_share(row[key]) for key in ("mean", "p95")))
+    _say_best_baseline(result)
     say.table(shown)
     say.line(f"{result['n_train']} points to fit; algorithms scored: {', '.join(result['algorithms']) or 'none'}")
     rows = {name: row for name, row in result["models"].items() if "skipped" not in row}

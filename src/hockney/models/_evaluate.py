@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,13 +11,19 @@ from numpy.typing import NDArray
 from scipy.stats import wilcoxon
 
 from hockney.errors import RequestError
-from hockney.models.base import FitFunction, interval, models, predict
+from hockney.models.base import PREFERRED, FitFunction, corrected, interval, models, predict
 from hockney.records.series import Series
 
 LEAST_SIZES = 3
 """First and last size stay in training, so a shorter series has nothing to hold out."""
 
-SIMPLER = {"interpolation": "interpolation between the neighbours", "hockney": "one line (hockney)"}
+ANSWER = PREFERRED[0]
+"""The model by which `hockney predict` answers; the others are baselines."""
+
+BETWEEN = "interpolation"
+"""Lines between the neighbouring sizes: the baseline that needs no model."""
+
+SIMPLER = {BETWEEN: "interpolation between the neighbours", "hockney": "one line (hockney)"}
 """What `piecewise` has to be as good as, and its name in a sentence."""
 
 CERTAIN = 0.05
@@ -87,52 +93,88 @@ def shortfalls(errors: Mapping[str, Errors]) -> list[str]:
     return sentences
 
 
-def evaluate(series: Sequence[Series], names: Sequence[str] = ()) -> dict[str, Any]:
-    """Errors |predicted − measured| / measured of each model (all when no `names`) on the held-out sizes.
+def evaluate(
+    series: Sequence[Series],
+    names: Sequence[str] = (),
+    hold_out: Callable[[int], NDArray[np.bool_]] = held_out,
+) -> dict[str, Any]:
+    """Errors |predicted − measured| / measured of each model on the sizes that `hold_out` takes from a series.
 
-    Besides `models` the result has `interpolation` between the neighbours as the floor, the sentences of
-    `shortfalls`, `n_series`, `n_skipped` (series with fewer than three sizes), `n_train` and `n_test` in points.
-    A model that cannot be fitted to a series counts it in `series_failed`; RequestError where no series is long
-    enough.
+    All models when no `names`, or when the one by which `hockney predict` answers is among them: its errors
+    never stand alone. Besides `models` the result has that model's answer `corrected` (None where it was left
+    out), `interpolation` between the neighbours, `best_baseline` (the smallest median of interpolation and the
+    other models), the sentences of `shortfalls`, `n_series`, `n_skipped` (series with fewer than three sizes),
+    `n_train` and `n_test` in points. A model that cannot be fitted to a series counts it in `series_failed`;
+    RequestError where no series is long enough.
     """
     used = [curve for curve in series if curve.size_B.size >= LEAST_SIZES]
     if not used:
         raise RequestError(
             f"no series has {LEAST_SIZES} message sizes, so none can be held out", "measure more sizes"
         )
-    chosen = {name: models.get(name) for name in names} if names else dict(models)
+    chosen = {name: models.get(name) for name in names}
+    if not names or ANSWER in names:
+        chosen = dict(models)
     tallies = {name: _Tally() for name in chosen}
-    floor = _Tally()
+    floor, answer = _Tally(), _Tally()
     n_test = 0
     for curve in used:
-        mask = held_out(curve.size_B.size)
+        mask = hold_out(curve.size_B.size)
         n_test += int(mask.sum())
         train, test = curve.take(~mask), curve.take(mask)
         between = np.interp(test.size_B, train.size_B, train.time_s)
         floor.errors.append(np.abs(between - test.time_s) / test.time_s)
         for name, fit in chosen.items():
-            _try(fit, train, test, tallies[name])
+            _try(fit, train, test, tallies[name], answer if name == ANSWER else None)
+    rows = {name: tally.summary() for name, tally in tallies.items()}
+    baselines = {BETWEEN: floor.summary()} | {name: row for name, row in rows.items() if name != ANSWER}
     return {
+        "best_baseline": best_baseline(baselines),
         "n_series": len(used),
         "n_skipped": len(series) - len(used),
         "n_train": sum(curve.size_B.size for curve in used) - n_test,
         "n_test": n_test,
-        "models": {name: tally.summary() for name, tally in tallies.items()},
-        "interpolation": floor.summary(),
+        "models": rows,
+        "corrected": {"model": ANSWER, **answer.summary()} if ANSWER in chosen else None,
+        "interpolation": baselines[BETWEEN],
         "shortfalls": shortfalls(
-            {name: tally.errors for name, tally in tallies.items()} | {"interpolation": floor.errors}
+            {name: tally.errors for name, tally in tallies.items()} | {BETWEEN: floor.errors}
         ),
     }
 
 
-def _try(fit: FitFunction, train: Series, test: Series, tally: _Tally) -> None:
+def best_baseline(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The name and the errors of the row with the smallest median error; None where none has one.
+
+    A row without any failure goes before one with failures, which may have left out what is hard.
+    """
+    known = {name: row for name, row in rows.items() if row.get("median_relative_error") is not None}
+    if not known:
+        return None
+
+    def order(name: str) -> tuple[bool, float]:
+        row = known[name]
+        return bool(row.get("series_failed")), float(row["median_relative_error"])
+
+    best = min(known, key=order)
+    parts = ("median", "p90", "p95")
+    return {"name": best} | {f"{part}_relative_error": known[best][f"{part}_relative_error"] for part in parts}
+
+
+def _try(fit: FitFunction, train: Series, test: Series, tally: _Tally, answer: _Tally | None) -> None:
     try:
         fitted = fit(train)
     except RequestError:
         tally.failed += 1
+        if answer is not None:
+            answer.failed += 1
         return
     tally.nonphysical += fitted.nonphysical
     tally.errors.append(np.abs(predict(fitted, test.size_B) - test.time_s) / test.time_s)
     bounds = interval(fitted, test.size_B, train)
-    if bounds is not None:
-        tally.covered.append((bounds[0] <= test.time_s) & (test.time_s <= bounds[1]))
+    covered = None if bounds is None else (bounds[0] <= test.time_s) & (test.time_s <= bounds[1])
+    if covered is not None:
+        tally.covered.append(covered)
+    if answer is not None:
+        answer.errors.append(np.abs(corrected(fitted, test.size_B, train) - test.time_s) / test.time_s)
+        answer.covered += [] if covered is None else [covered]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from hockney.models._linear import PiecewiseLine
 from hockney.models.base import Quality
-from hockney.statistics import Array
+from hockney.statistics import Array, least_absolute_share
 
 LEAVE_OUT_WORK = 4e6
 """Refits of a long series are rationed: the cost of a piecewise fit grows as the cube of the points."""
@@ -24,7 +25,9 @@ def assess(
     predicted = estimate(size_B, time_s).at(size_B)
     error = np.abs(predicted - time_s) / time_s
     left_out = _left_out(size_B, time_s, estimate)
-    unseen = None if left_out is None else np.abs(left_out[0] - left_out[1]) / left_out[1]
+    unseen = (
+        None if left_out is None else np.abs(left_out.predicted_s - left_out.measured_s) / left_out.measured_s
+    )
     return Quality(
         points=size_B.size,
         median_relative_error=float(np.median(error)),
@@ -34,26 +37,42 @@ def assess(
         leave_one_out_median=None if unseen is None else float(np.median(unseen)),
         leave_one_out_p95=None if unseen is None else float(np.percentile(unseen, 95)),
         prediction_factor=_factor(time_s, left_out),
+        correction_weight=None if left_out is None else left_out.weight(),
     )
 
 
-def _left_out(
-    size_B: Array, time_s: Array, estimate: Callable[[Array, Array], PiecewiseLine]
-) -> tuple[Array, Array] | None:
-    """(predicted, measured) of points left out one at a time; None with fewer than three points."""
+@dataclass(frozen=True)
+class _LeftOut:
+    """Times of points left out one at a time, arrays of shape (n,): as the model predicts them from the others,
+    on the line between their neighbours (NaN for the first and the last size), and as measured."""
+
+    predicted_s: Array
+    between_s: Array
+    measured_s: Array
+
+    def weight(self) -> float:
+        """The weight of interpolation with the least error."""
+        both = (self.predicted_s > 0) & (self.between_s > 0)
+        missed = np.log(self.measured_s[both] / self.predicted_s[both])
+        return least_absolute_share(missed, np.log(self.between_s[both] / self.predicted_s[both]))
+
+
+def _left_out(size_B: Array, time_s: Array, estimate: Callable[[Array, Array], PiecewiseLine]) -> _LeftOut | None:
+    """None with fewer than three points."""
     count = size_B.size
     if count < 3:
         return None
     rounds = int(np.clip(LEAVE_OUT_WORK / count**3, min(8, count), count))
     chosen = np.unique(np.linspace(0, count - 1, rounds).round().astype(int))
-    predicted = [
-        float(estimate(np.delete(size_B, index), np.delete(time_s, index)).at(size_B[index : index + 1])[0])
-        for index in chosen
-    ]
-    return np.array(predicted), time_s[chosen]
+    predicted_s, between_s = np.empty(chosen.size), np.empty(chosen.size)
+    for i, index in enumerate(chosen):
+        others = np.delete(size_B, index), np.delete(time_s, index)
+        predicted_s[i] = estimate(*others).at(size_B[index : index + 1])[0]
+        between_s[i] = np.interp(size_B[index], *others, left=np.nan, right=np.nan)
+    return _LeftOut(predicted_s, between_s, time_s[chosen])
 
 
-def _factor(time_s: Array, left_out: tuple[Array, Array] | None) -> float:
+def _factor(time_s: Array, left_out: _LeftOut | None) -> float:
     """The factor either way that holds 95 % of the points left out.
 
     A prediction that is not positive is off by as much as the times of the curve differ, or as the worst of the
@@ -62,7 +81,7 @@ def _factor(time_s: Array, left_out: tuple[Array, Array] | None) -> float:
     most = float(np.log(time_s.max() / time_s.min()))
     if left_out is None:
         return max(UNKNOWN, float(np.exp(most)))
-    predicted, measured = left_out
+    predicted, measured = left_out.predicted_s, left_out.measured_s
     positive = predicted > 0
     off = np.abs(np.log(np.where(positive, predicted, measured) / measured))
     off[~positive] = max(most, float(off.max()))

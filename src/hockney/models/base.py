@@ -62,6 +62,12 @@ class Quality(BaseModel):
     prediction_factor: float | None = Field(
         default=None, description="95 % of the points left out lie between prediction ÷ and × this"
     )
+    correction_weight: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="of interpolation beside the model, with the least error on points left out",
+    )
 
 
 class Fit(BaseModel):
@@ -173,6 +179,24 @@ def interval(
     low = np.where(inside, np.hypot(np.interp(at, nodes, np.maximum(0.0, below - off)), bridge), unseen)
     high = np.where(inside, np.hypot(np.interp(at, nodes, np.maximum(0.0, above + off)), bridge), unseen)
     return time_s * np.exp(-low), time_s * np.exp(high)
+
+
+def corrected(fit: Fit, size_B: ArrayLike, measured: Series | None) -> NDArray[np.float64]:
+    """Times in seconds of messages of `size_B` bytes, same shape: the model, corrected among the measured sizes.
+
+    T = model^(1 − w) · between^w, where `between` lies on the line between the neighbouring sizes of `measured`
+    and w is the fit's `correction_weight`; the correction never leaves the model's 95 % interval. Beyond the
+    measured sizes, without a weight, and where one of the times is not positive, the model's time stands.
+    """
+    size, time_s = np.asarray(size_B, dtype=np.float64), predict(fit, size_B)
+    bounds = interval(fit, size_B, measured)
+    weight = fit.quality.correction_weight if fit.quality is not None else None
+    if measured is None or bounds is None or not weight:
+        return time_s
+    between_s = np.interp(size, measured.size_B, measured.time_s)
+    inside = (measured.size_B[0] <= size) & (size <= measured.size_B[-1]) & (time_s > 0) & (between_s > 0)
+    ratio = np.divide(between_s, time_s, out=np.ones_like(time_s), where=inside)
+    return np.where(inside, np.clip(time_s * ratio**weight, *bounds), time_s)
 
 
 def _place(size_B: ArrayLike) -> NDArray[np.float64]:

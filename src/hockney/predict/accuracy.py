@@ -48,13 +48,8 @@ def by(points: pd.DataFrame, prediction: Prediction, column: str) -> dict[str, d
     words = points[column].astype(str).to_numpy()
     measured = points["time_s"].to_numpy(np.float64)
     return {
-        str(word): errors(_take(prediction, words == word), measured[words == word])
-        for word in sorted(set(words))
+        str(word): errors(prediction.take(words == word), measured[words == word]) for word in sorted(set(words))
     }
-
-
-def _take(prediction: Prediction, mask: NDArray[np.bool_]) -> Prediction:
-    return Prediction(prediction.time_s[mask], prediction.low_s[mask], prediction.high_s[mask])
 
 
 def summary(regrets: Array) -> dict[str, float | int | None]:

@@ -33,8 +33,7 @@ FEW_MESSAGES = 2e5
 MOST_STEPS = 8e6
 """Steps of one rank and their dependencies: a gigabyte."""
 UNCALIBRATED = 1.5
-"""Times of smaller ratio cannot be ordered where no collective was measured: the median error of such predictions
-on published clusters is 30 to 50 %."""
+"""Times of smaller ratio cannot be ordered without measured collectives: nothing says how far off they are."""
 
 PUBLISHED = "library"
 """Name of a model in the machine file that names no algorithm."""
@@ -51,7 +50,8 @@ _LOG_LINE = 1024
 class Row:
     """One algorithm: `time_s` is the last rank's finish after a common start; `note` is why it is None.
 
-    `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path.
+    `terms_s` adds up to the time; `messages` to `reduced_bytes` count what is on the critical path. A time that
+    was corrected is `readable_s` · (1 + `correction`), with `weight` as in `predict.estimators.base.Correction`.
     """
 
     algorithm: str
@@ -59,6 +59,9 @@ class Row:
     time_s: float | None
     low_s: float | None = None
     high_s: float | None = None
+    readable_s: float | None = None
+    correction: float | None = None
+    weight: float | None = None
     messages: int | None = None
     overheads: int | None = None
     gaps: int | None = None

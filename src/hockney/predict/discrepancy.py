@@ -20,11 +20,10 @@ from hockney.predict.gaussian_process import (
     ParameterSearch,
     left_out,
     matern,
+    outlying,
 )
 from hockney.statistics import CONFIDENCE
 
-_CLIP = 4.0
-"""Residuals beyond that many robust deviations are outliers: they count as that many."""
 _MOST_LEVERAGE = 0.9
 """A point that nearly alone decides about itself does not say how wrong it would have been."""
 _TRIAL = 500
@@ -82,11 +81,22 @@ class _Between:
         near = matern(parameters[2:4], self.ranks, self.size)
         return np.asarray(near * (own**2 * self.alike + shared**2))
 
-    def noisy(self, parameters: Array) -> Array:
-        """Covariance of residuals at the points, where both sets are the same."""
+    def noisy(self, excess: Array, parameters: Array) -> Array:
+        """Covariance of residuals where both sets are the same; `excess`: variance of each beyond, shape (n,)."""
         covariance = self.kernel(parameters)
-        covariance[np.diag_indices_from(covariance)] += parameters[4] ** 2
+        covariance[np.diag_indices_from(covariance)] += parameters[4] ** 2 + excess
         return covariance
+
+    def excess(self, residual: Array, parameters: Array) -> Array:
+        """The variance of disturbed residuals beyond that of the others, shape (n,)."""
+        return outlying(self.noisy(np.zeros(residual.size), parameters), residual)
+
+
+def _measured(at: Where, residual: Array, parameters: Array) -> MeasurementSet:
+    """Residuals at places, those disturbed that are so under `parameters`."""
+    between = _Between.of(at, at)
+    excess = between.excess(residual, parameters)
+    return MeasurementSet(lambda tried: between.noisy(excess, tried), residual)
 
 
 def _by_mapping(at: Where) -> dict[int, NDArray[np.intp]]:
@@ -95,32 +105,41 @@ def _by_mapping(at: Where) -> dict[int, NDArray[np.intp]]:
 
 
 class Discrepancy:
-    """Fitted to residuals of shape (n,) at `at`; `leverage`, shape (n,): 0 to 1, see `Calibration`."""
+    """Fitted to residuals of shape (n,) at `at`; `leverage`, shape (n,): 0 to 1, see `Calibration`.
+
+    `left_out`, shape (n,): what the simulation with its correction misses of each point when it is left out of
+    both, in ln; `expected`, shape (n,): the deviation of that by the process.
+    """
 
     def __init__(self, at: Where, residual: Array, leverage: Array) -> None:
         deviation = max(1.4826 * float(np.median(np.abs(residual))), 0.01)
-        clipped = np.clip(residual, -_CLIP * deviation, _CLIP * deviation)
         trial = np.random.default_rng(1).permutation(residual.size)[:_TRIAL]
-        tried = []
-        for index in _by_mapping(at[trial]).values():
-            points = at[trial[index]]
-            tried.append(MeasurementSet(_Between.of(points, points).noisy, clipped[trial[index]]))
+        begin = np.exp(_SEARCH.begin)
+        tried = [
+            _measured(at[trial[index]], residual[trial[index]], begin)
+            for index in _by_mapping(at[trial]).values()
+        ]
         self._parameters = _SEARCH.parameters(tried)
         self._processes: dict[int, tuple[Where, GaussianProcess]] = {}
-        scaled = np.empty(residual.size)
+        self.left_out, self.expected = np.empty(residual.size), np.empty(residual.size)
         for mapping, index in _by_mapping(at).items():
-            points = at[index]
-            covariance = _Between.of(points, points).noisy(self._parameters)
-            self._processes[mapping] = points, GaussianProcess(covariance, clipped[index])
-            # With the residual as it was measured.
-            miss, variance = left_out(covariance, clipped[index])
-            miss += (residual - clipped)[index]
+            between = _Between.of(at[index], at[index])
+            excess = between.excess(residual[index], self._parameters)
+            covariance = between.noisy(excess, self._parameters)
+            self._processes[mapping] = at[index], GaussianProcess(covariance, residual[index])
+            miss, variance = left_out(covariance, residual[index])
             share = np.minimum(leverage[index], _MOST_LEVERAGE)
-            # Without the point its parameters are less certain too, which an interval there would say.
-            expected = np.sqrt(variance + deviation**2 * share / (1 - share))
-            scaled[index] = np.abs(miss) / (1 - share) / expected
-        self.factor = float(np.quantile(scaled, CONFIDENCE))
+            self.left_out[index] = miss / (1 - share)
+            # Without the point its parameters are less certain too, which an interval there would say. That the
+            # point itself was disturbed, it would not say.
+            undisturbed = np.maximum(variance - excess, self._parameters[4] ** 2)
+            self.expected[index] = np.sqrt(undisturbed + deviation**2 * share / (1 - share))
+        self.factor = self.factor_of(self.left_out)
         """95 % of the points left out one at a time lie within that many deviations."""
+
+    def factor_of(self, left_out: Array) -> float:
+        """How many expected deviations hold 95 % of these errors of the points left out, shape (n,)."""
+        return float(np.quantile(np.abs(left_out) / self.expected, CONFIDENCE))
 
     def at(self, where: Where) -> tuple[Array, Array]:
         """Correction and deviation in ln, shape (n,) each."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ import pandas as pd
 
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.predict import accuracy
-from hockney.predict.estimators.base import Prediction, Progress, Training, estimators, silent
+from hockney.predict.estimators.base import ANSWER, Array, Prediction, Progress, Training, estimators, silent
 from hockney.predict.points import POINT, beyond, limits, points
 from hockney.predict.split import split
 from hockney.records.keys import POINT_TO_POINT
@@ -39,14 +39,19 @@ def evaluate(
     seed: int = 1,
     progress: Progress = silent,
 ) -> Evaluation:
-    """Fit each estimator (all when no `names`) to training points of a tidy table, score it on the test points.
+    """Fit each estimator to training points of a tidy table, score it on the test points.
+
+    All when no `names`, or when the one by which `hockney predict` answers is among them: its errors never stand
+    alone. `best_baseline` is the other one with the smallest median on the points that all predict.
 
     `train` and `test` are expressions (see `split`); one of them may be empty and stands for the rest. An
     estimator that cannot work here has a row that says `skipped` and why. `progress` hears of each one's
     beginning, and what it says itself. RequestError for everything that is
     wrong with the table or the expressions.
     """
-    chosen = {name: estimators.get(name) for name in names} if names else dict(estimators)
+    chosen = {name: estimators.get(name) for name in names}
+    if not names or ANSWER in names:
+        chosen = dict(estimators)
     pooled = points(frame, operation, statistic)
     trained, tested = split(pooled.frame[list(POINT)], train, test, seed)
     learn = pooled.frame[trained].reset_index(drop=True)
@@ -69,6 +74,7 @@ def evaluate(
         for name in chosen
     }
     result = {
+        "best_baseline": _best_baseline(rows),
         "operation": operation,
         "statistic": pooled.statistic,
         "train": train or f"not ({test})",
@@ -87,6 +93,19 @@ def evaluate(
     return Evaluation(unseen, predictions, result)
 
 
+def _best_baseline(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The baseline with the smallest median on the points that all predict, with its errors there, or None."""
+    known = {
+        name: row["common"]
+        for name, row in rows.items()
+        if name != ANSWER and "skipped" not in row and row["common"]["median_relative_error"] is not None
+    }
+    if not known:
+        return None
+    best = min(known, key=lambda name: float(known[name]["median_relative_error"]))
+    return {"name": best, **known[best]}
+
+
 def _named(progress: Progress, name: str, share: float, what: str) -> None:
     progress(share, f"{name}: {what}")
 
@@ -95,14 +114,27 @@ def _row(
     test: pd.DataFrame, prediction: Prediction, common: np.ndarray[Any, np.dtype[np.bool_]]
 ) -> dict[str, Any]:
     measured = test["time_s"].to_numpy(np.float64)
-    shared = Prediction(prediction.time_s[common], prediction.low_s[common], prediction.high_s[common])
     return {
         **accuracy.errors(prediction, measured),
         "notes": prediction.note or [],
-        "common": accuracy.errors(shared, measured[common]),
+        "correction": _correction(prediction, measured),
+        "common": accuracy.errors(prediction.take(common), measured[common]),
         "regret": accuracy.regret(test, prediction),
         "by_algorithm": accuracy.by(test, prediction, "algorithm"),
         "by_mapping": accuracy.by(test, prediction, "mapping"),
+    }
+
+
+def _correction(prediction: Prediction, measured_s: Array) -> dict[str, Any] | None:
+    """Errors of the readable model alone, and the weights of the other; None for an estimator without one."""
+    if prediction.correction is None:
+        return None
+    readable_s, weight = prediction.correction.readable_s, prediction.correction.weight
+    open_s = np.full(measured_s.shape, np.nan)
+    return {
+        "readable": accuracy.errors(Prediction(readable_s, open_s, open_s), measured_s),
+        "largest_weight": float(weight.max(initial=0.0)),
+        "n_weighted": int((weight > 0).sum()),
     }
 
 
@@ -124,7 +156,10 @@ def _scored(test: pd.DataFrame, predictions: dict[str, Prediction]) -> tuple[lis
 
 
 def table(evaluation: Evaluation) -> pd.DataFrame:
-    """The test points as a tidy table (medians in `time_s`) with NAME_us, NAME_low_us, NAME_high_us of each."""
+    """The test points as a tidy table (medians in `time_s`) with NAME_us, NAME_low_us, NAME_high_us of each.
+
+    Of an estimator that corrects a readable model, also NAME_readable_us and NAME_weight.
+    """
     wide = evaluation.test.assign(
         statistic=evaluation.result["statistic"],
         repetition=0,
@@ -132,4 +167,7 @@ def table(evaluation: Evaluation) -> pd.DataFrame:
     for name, prediction in evaluation.predictions.items():
         for part, values in (("", prediction.time_s), ("_low", prediction.low_s), ("_high", prediction.high_s)):
             wide[f"{name}{part}_us"] = values * 1e6
+        if prediction.correction is not None:
+            wide[f"{name}_readable_us"] = prediction.correction.readable_s * 1e6
+            wide[f"{name}_weight"] = prediction.correction.weight
     return wide

@@ -18,7 +18,7 @@ from hockney.machine.select import parse_where
 from hockney.machine.system import find_system
 from hockney.predict.collective import Row, lower_bound, predict_one, published, verdict
 from hockney.predict.collective_options import CollectiveCase
-from hockney.predict.estimators.base import FittedEstimator, Progress, Training, estimators
+from hockney.predict.estimators.base import ANSWER, FittedEstimator, Progress, Training, estimators
 from hockney.predict.machine_costs import MachineCosts, placed
 from hockney.predict.network_figures import costs_of, figures_of
 from hockney.predict.points import CHOICE, POINT, beyond, limits, points
@@ -154,7 +154,7 @@ def _calibrated(case: CollectiveCase, sizes_B: Sequence[int], progress: Progress
     pairs = frame[frame["operation"].isin(POINT_TO_POINT)].reset_index(drop=True)
     training = Training(learn, pairs, system, case.operation, pooled.statistic, progress)
     progress(0.0, "calibrating")
-    fitted = estimators.get("simulated")(training)
+    fitted = estimators.get(ANSWER)(training)
     warnings = [*pooled.warnings, *limits(learn)]
     origin = f"{case.table} ({pooled.statistic})"
     answers = []
@@ -206,7 +206,8 @@ def _choices(case: CollectiveCase, learn: pd.DataFrame) -> pd.DataFrame:
 def _rows(choices: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator) -> tuple[list[Row], list[str]]:
     """A row for each choice, and what limits them."""
     prediction = fitted.predict(choices[[*POINT, "time_s"]])
-    notes = prediction.note or []
+    notes, correction = prediction.note or [], prediction.correction
+    assert correction is not None, f"{ANSWER} corrects what it simulates"
     rows = []
     for i, point in enumerate(choices.to_dict("records")):
         name = _title(point)
@@ -216,7 +217,9 @@ def _rows(choices: pd.DataFrame, learn: pd.DataFrame, fitted: FittedEstimator) -
             continue
         ends_s = prediction.time_s, prediction.low_s, prediction.high_s
         time_s, low_s, high_s = (float(values[i]) for values in ends_s)
-        rows.append(Row(name, "simulated, calibrated", time_s, low_s, high_s))
+        readable_s, weight = (float(values[i]) for values in (correction.readable_s, correction.weight))
+        share = time_s / readable_s - 1
+        rows.append(Row(name, "simulated, calibrated", time_s, low_s, high_s, readable_s, share, weight))
     return rows, [*notes, *beyond(learn, choices), *_contradictions(choices, learn, rows)]
 
 

@@ -16,6 +16,9 @@ from scipy import linalg, optimize
 
 Array = NDArray[np.float64]
 
+OUTLIER = 4.0
+"""Deviations from what the others say, beyond which a measurement counts as disturbed."""
+
 
 def matern(lengths: Sequence[float] | Array, *distances: Array) -> Array:
     """Correlation at distances along axes, of one shape, with a length for each: the product of eq. 4.17."""
@@ -92,6 +95,15 @@ def left_out(covariance: Array, value: Array) -> tuple[Array, Array]:
     inverse = linalg.inv(covariance, check_finite=False)
     variance = 1 / np.diag(inverse)
     return (inverse @ value) * variance, variance
+
+
+def outlying(covariance: Array, value: Array) -> Array:
+    """The variance that explains measurements far from what the others say, shape (n,); 0 for the rest.
+
+    `covariance` (n, n) with noise, `value` (n,). On the diagonal it keeps them from bending the process.
+    """
+    miss, variance = left_out(covariance, value)
+    return np.asarray(np.where(miss**2 > OUTLIER**2 * variance, miss**2, 0.0))
 
 
 def _factor(covariance: Array) -> Array:

@@ -10,13 +10,15 @@ from hockney.machine.file import Entry
 from hockney.machine.formula import formula, regime_of
 from hockney.machine.select import title
 from hockney.machine.summary import MESSAGES
-from hockney.models.base import Regime, interval, predict
+from hockney.models.base import Regime, corrected, interval, predict
 
 
 @dataclass(frozen=True)
 class MessagePrediction:
     """`time_s` of one message of `size_B` bytes and its 95 % interval (None where the fit supports none).
 
+    `readable_s` is the formula's time. Among the measured sizes `time_s` is corrected by interpolation, of weight
+    `weight` (0: not corrected).
     `extrapolated` says that the size lies outside the measured ones, `factor` is then its ratio to the nearest of
     them (None where that is 0 B); of a published model, of which no sizes are known, neither is said. A bandwidth
     is None where the time is zero.
@@ -24,6 +26,8 @@ class MessagePrediction:
 
     size_B: int
     time_s: float
+    readable_s: float
+    weight: float
     low_s: float | None
     high_s: float | None
     bandwidth_B_per_s: float | None
@@ -31,6 +35,11 @@ class MessagePrediction:
     formula: str
     extrapolated: bool
     factor: float | None
+
+    @property
+    def correction(self) -> float:
+        """What the correction adds, as a share of the formula's time."""
+        return self.time_s / self.readable_s - 1 if self.readable_s > 0 else 0.0
 
     @property
     def remark(self) -> str:
@@ -68,13 +77,14 @@ def predict_message(entry: Entry, size_B: int, model: str) -> MessagePrediction:
         known = ", ".join(sorted(entry.fits)) or "none"
         raise RequestError(f"model {model!r} is not fitted to {title(entry)}{reason}", f"fitted: {known}")
     fit = entry.fits[model]
-    time_s = float(predict(fit, size_B))
-    if time_s < 0:
+    readable_s = float(predict(fit, size_B))
+    if readable_s < 0:
         raise RequestError(
-            f"model {model!r} gives {time_s:.3g} s for {size_B} B: its parameters are not physical",
+            f"model {model!r} gives {readable_s:.3g} s for {size_B} B: its parameters are not physical",
             "choose another --model",
         )
     measured = entry.measurements.series if entry.measurements.points else None
+    time_s = float(corrected(fit, size_B, measured))
     bounds = interval(fit, size_B, measured)
     index = regime_of(fit, size_B)
     extrapolated, factor = _outside(entry, size_B)
@@ -82,6 +92,8 @@ def predict_message(entry: Entry, size_B: int, model: str) -> MessagePrediction:
     return MessagePrediction(
         size_B=size_B,
         time_s=time_s,
+        readable_s=readable_s,
+        weight=0.0 if extrapolated or fit.quality is None else fit.quality.correction_weight or 0.0,
         low_s=None if bounds is None else _widened(time_s, float(bounds[0]), 1 + steps),
         high_s=None if bounds is None else _widened(time_s, float(bounds[1]), 1 + steps),
         bandwidth_B_per_s=MESSAGES.get(entry.operation, 1) * size_B / time_s if time_s > 0 else None,

@@ -10,7 +10,8 @@ from hockney.machine.select import select_entry
 from hockney.predict.message import predict_message
 from hockney.report.views.prediction import as_data, as_text
 
-MACHINE = load(Path(__file__).parents[2] / "machine" / "data" / "version1.json")
+FILE = Path(__file__).parents[2] / "machine" / "data" / "version1.json"
+MACHINE = load(FILE)
 
 
 def test_text() -> None:
@@ -81,3 +82,20 @@ def test_data_holds_what_a_program_needs() -> None:
     assert prediction["factor"] == 3
     assert prediction["regime"]["min_B"] == 0
     assert data["warnings"] == ["3 MiB: 3 × beyond the largest measured size"]
+
+
+def test_a_correction_is_stated_with_its_weight_and_what_it_corrects() -> None:
+    entry = select_entry(load(FILE), {"operation": "pingpong"})
+    fit = entry.fits["piecewise"]
+    assert fit.quality is not None
+    fit.quality.correction_weight = 1.0
+    for point in entry.measurements.points:
+        point.time_s *= 1.05
+    found = [predict_message(entry, 4096, "piecewise")]
+    assert as_text("", entry, found).splitlines()[3] == (
+        "  that is 0.61 µs; interpolation between the measured sizes, of weight 1, corrects it by +5.0%"
+    )
+    [row] = as_data(entry, "piecewise", found)["predictions"]
+    assert round(row["correction"], 9) == 0.05
+    assert row["weight"] == 1.0
+    assert row["readable_s"] < row["time_s"]

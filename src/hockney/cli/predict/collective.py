@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -77,6 +77,8 @@ def _show(case: CollectiveCase, answer: dict[str, Any]) -> None:
         )
     say.table(table)
     say.line(_verdict(answer))
+    if corrected := _corrections(answer["algorithms"]):
+        say.line(corrected)
     if answer["bounds"]:
         latency, volume = (format_time(answer["bounds"][name]) for name in ("latency_s", "volume_s"))
         say.line(f"no algorithm is faster than {latency} (latency) or {volume} (bytes)")
@@ -84,6 +86,19 @@ def _show(case: CollectiveCase, answer: dict[str, Any]) -> None:
         say.line(f"{name}: {why}")
     for warning in answer["warnings"]:
         say.warn(warning)
+
+
+def _corrections(rows: Sequence[dict[str, Any]]) -> str:
+    """What was simulated and what the correction adds to it, and how far it is a schedule-blind surface's."""
+    corrected = [row for row in rows if row["readable_s"] is not None]
+    if not corrected:
+        return ""
+    parts = (
+        f"{row['algorithm']} {format_time(row['readable_s'])} {row['correction']:+.1%}"
+        + (f" (weight of the surface: {row['weight']:.2g})" if row["weight"] else "")
+        for row in corrected
+    )
+    return f"simulated, and corrected by what training missed: {', '.join(parts)}"
 
 
 def _verdict(answer: dict[str, Any]) -> str:

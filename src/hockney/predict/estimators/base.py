@@ -24,22 +24,47 @@ def silent(_share: float, _what: str) -> None:
 
 
 @dataclass(frozen=True)
+class Correction:
+    """What a prediction adds to a readable model, arrays of shape (n,).
+
+    `readable_s` is the readable model's time; NaN where there is no prediction. `weight` is that of a model which
+    nobody can read, from 0 to 1; it is 0 outside the range of training.
+    """
+
+    readable_s: Array
+    weight: Array
+
+
+@dataclass(frozen=True)
 class Prediction:
     """Times in seconds of n points with 95 % intervals, arrays of shape (n,).
 
     `time_s` is NaN where the estimator cannot predict, `low_s` and `high_s` are NaN where it has no interval.
-    `note` says in words what limits the prediction, one line for each limit.
+    `note` says in words what limits the prediction, one line for each limit. `correction` is None if the
+    estimator corrects nothing.
     """
 
     time_s: Array
     low_s: Array
     high_s: Array
     note: list[str] | None = None
+    correction: Correction | None = None
+
+    def take(self, chosen: NDArray[np.bool_]) -> Prediction:
+        """The prediction of the points chosen by a mask of shape (n,)."""
+        correction = self.correction and Correction(
+            self.correction.readable_s[chosen], self.correction.weight[chosen]
+        )
+        return Prediction(self.time_s[chosen], self.low_s[chosen], self.high_s[chosen], self.note, correction)
 
 
 def unknown(count: int) -> Prediction:
     """The prediction of `count` points about which nothing is known; its arrays may be filled in."""
     return Prediction(np.full(count, np.nan), np.full(count, np.nan), np.full(count, np.nan))
+
+
+ANSWER = "simulated"
+"""The estimator by which `hockney predict` answers; the others are the baselines that it is held against."""
 
 
 class FittedEstimator(Protocol):

@@ -16,7 +16,14 @@ import pandas as pd
 from scipy import linalg
 
 from hockney.predict.estimators.base import Array, FittedEstimator, Prediction, Training, estimators, unknown
-from hockney.predict.gaussian_process import GaussianProcess, MeasurementSet, ParameterSearch, left_out, matern
+from hockney.predict.gaussian_process import (
+    GaussianProcess,
+    MeasurementSet,
+    ParameterSearch,
+    left_out,
+    matern,
+    outlying,
+)
 from hockney.predict.points import GROWING, POINT, positions
 from hockney.statistics import NORMAL_6
 
@@ -30,8 +37,6 @@ _TRIAL_SURFACES = 12
 _SEARCH = ParameterSearch(np.log([1.0, 2.0, 5.0, 0.15, 0.4, 1.5, 0.03]), deviation=1.0, farthest=3.0, steps=12)
 """Long deviation and lengths in ln ranks and ln bytes, short ones, deviation of a measurement."""
 _LEAST_NOISE = 0.005
-_OUTLIER = 4.0
-"""Deviations from what the other points say, beyond which a measurement counts as disturbed."""
 _BEND_B = 4096.0
 
 
@@ -42,24 +47,21 @@ def _kernel(a: Array, b: Array, parameters: Array) -> Array:
     return np.asarray(long * matern(parameters[1:3], *apart) + short * matern(parameters[4:6], *apart))
 
 
-def _noisy(at: Array, outlying: Array, parameters: Array) -> Array:
-    """Covariance of measurements; `outlying`: variance of each beyond the common one, shape (n,)."""
+def _noisy(at: Array, excess: Array, parameters: Array) -> Array:
+    """Covariance of measurements; `excess`: variance of each beyond the common one, shape (n,)."""
     covariance = _kernel(at, at, parameters)
-    covariance[np.diag_indices_from(covariance)] += parameters[6] ** 2 + _LEAST_NOISE**2 + outlying
+    covariance[np.diag_indices_from(covariance)] += parameters[6] ** 2 + _LEAST_NOISE**2 + excess
     return covariance
 
 
 def _outlying(at: Array, residual: Array, parameters: Array) -> Array:
-    """The variance that explains measurements far from what the others say, shape (n,); 0 for the rest."""
-    miss, variance = left_out(_noisy(at, np.zeros(len(at)), parameters), residual)
-    excess: Array = np.where(miss**2 > _OUTLIER**2 * variance, miss**2, 0.0)
-    return excess
+    return outlying(_noisy(at, np.zeros(len(at)), parameters), residual)
 
 
 def _measured(at: Array, residual: Array, parameters: Array) -> MeasurementSet:
     """Residuals at places, those outlying that are so under `parameters`."""
-    outlying = _outlying(at, residual, parameters)
-    return MeasurementSet(lambda tried: _noisy(at, outlying, tried), residual)
+    excess = _outlying(at, residual, parameters)
+    return MeasurementSet(lambda tried: _noisy(at, excess, tried), residual)
 
 
 def _places(points: pd.DataFrame) -> Array:
@@ -79,11 +81,14 @@ class Surfaces:
     """`trend`: coefficients of the trend of ln time in seconds. `parameters`: as in `_SEARCH`, not in logarithms.
 
     `surfaces`: the places (n, 2) of each surface's training points, and the process given their residuals.
+    `left_out`: ln measured − ln predicted of each training point from all others, shape (n,); NaN where a surface
+    had more points than it takes, and left this one out itself.
     """
 
     trend: Array
     parameters: Array
     surfaces: dict[Hashable, tuple[Array, GaussianProcess]]
+    left_out: Array
 
     def predict(self, points: pd.DataFrame) -> Prediction:
         """Times with log-normal intervals; NaN for algorithms and placements that training lacks."""
@@ -108,6 +113,11 @@ class Surfaces:
 @estimators.register("gaussian_process")
 def fit(training: Training) -> FittedEstimator:
     """A surface for each algorithm and placement of the training points."""
+    return surfaces_of(training)
+
+
+def surfaces_of(training: Training) -> Surfaces:
+    """The same, with the errors of points left out."""
     random = np.random.default_rng(1)
     at = _places(training.points)
     time = np.log(training.points["time_s"].to_numpy(np.float64))
@@ -125,7 +135,10 @@ def fit(training: Training) -> FittedEstimator:
         drawn = [trial[i] for i in random.permutation(len(trial))[:_TRIAL_SURFACES]]
         parameters = _SEARCH.parameters([_measured(at[i], residual[i], parameters) for i in drawn])
     surfaces: dict[Hashable, tuple[Array, GaussianProcess]] = {}
+    unseen = np.full(len(at), np.nan)
     for key, index in chosen.items():
-        outlying = _outlying(at[index], residual[index], parameters)
-        surfaces[key] = at[index], GaussianProcess(_noisy(at[index], outlying, parameters), residual[index])
-    return Surfaces(trend, parameters, surfaces)
+        excess = _outlying(at[index], residual[index], parameters)
+        covariance = _noisy(at[index], excess, parameters)
+        surfaces[key] = at[index], GaussianProcess(covariance, residual[index])
+        unseen[index], _ = left_out(covariance, residual[index])
+    return Surfaces(trend, parameters, surfaces, unseen)

@@ -19,8 +19,10 @@ from hockney.machine.system import System
 from hockney.machine.system_of_table import system_of_table
 from hockney.predict.calibrate import Calibration, calibrate, replay_all
 from hockney.predict.discrepancy import Discrepancy, Groups, Where
+from hockney.predict.estimators._correction import Corrector
 from hockney.predict.estimators.base import (
     Array,
+    Correction,
     FittedEstimator,
     Prediction,
     Progress,
@@ -28,6 +30,7 @@ from hockney.predict.estimators.base import (
     estimators,
     unknown,
 )
+from hockney.predict.estimators.gaussian_process import surfaces_of
 from hockney.predict.parameters import ParameterLayout, Start
 from hockney.predict.point_to_point import MessageTimes
 from hockney.predict.points import positions
@@ -116,12 +119,14 @@ def simulated(training: Training) -> FittedEstimator:
         reasons |= scenarios.missing
         if not usable:
             continue
+        simulated_points = points.iloc[usable].reset_index(drop=True)
+        pairs = _alike(training.point_to_point, words)
         fit = _Fit(
-            replace(training, points=points, point_to_point=_alike(training.point_to_point, words)),
+            replace(training, points=simulated_points, point_to_point=pairs),
             system,
             [scenario for scenario in by_point if scenario is not None],
-            points["mapping"].astype(str).to_numpy(dtype=object)[usable].tolist(),
-            points["time_s"].to_numpy(np.float64)[usable],
+            simulated_points["mapping"].astype(str).tolist(),
+            simulated_points["time_s"].to_numpy(np.float64),
         )
         fitted[key] = fit.run(scenarios)
     if not fitted:
@@ -152,7 +157,7 @@ class _Apart:
     fitted: dict[Hashable, _Simulated]
 
     def predict(self, points: pd.DataFrame) -> Prediction:
-        prediction = unknown(len(points))
+        prediction, correction = unknown(len(points)), _uncorrected(len(points))
         notes: list[str] = []
         for key, index in positions(points, APART).items():
             words = ", ".join(str(word) for word in key if word)  # type: ignore[attr-defined]
@@ -160,14 +165,22 @@ class _Apart:
                 notes.append(f"{words or 'conditions not told'}: nothing was trained")
                 continue
             part = self.fitted[key].predict(points.iloc[index].reset_index(drop=True))
-            prediction.time_s[index], prediction.low_s[index], prediction.high_s[index] = (
-                part.time_s,
-                part.low_s,
-                part.high_s,
-            )
+            _fill(prediction, correction, index, part)
             prefix = f"{words}: " if len(self.fitted) > 1 else ""
             notes += [f"{prefix}{note}" for note in part.note or []]
-        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, notes)
+        return replace(prediction, note=notes, correction=correction)
+
+
+def _uncorrected(count: int) -> Correction:
+    return Correction(np.full(count, np.nan), np.zeros(count))
+
+
+def _fill(prediction: Prediction, correction: Correction, index: Index, part: Prediction) -> None:
+    """Write `part`, shape (n,), to the positions `index` of both."""
+    for name in ("time_s", "low_s", "high_s"):
+        getattr(prediction, name)[index] = getattr(part, name)
+    for name in ("readable_s", "weight"):
+        getattr(correction, name)[index] = getattr(part.correction, name)
 
 
 @dataclass
@@ -275,17 +288,15 @@ class _Fit:
         index = _sample(np.arange(len(self.chosen)), _MOST)
         whole = self.fitted(layout, index, 10)
         groups = Groups()
-        missed = Discrepancy(
-            _where([self.chosen[i] for i in index], [self.mappings[i] for i in index], groups),
-            whole.residual,
-            whole.leverage,
-        )
+        at = _where([self.chosen[i] for i in index], [self.mappings[i] for i in index], groups)
+        surfaces = surfaces_of(self.training)
+        discrepancy = Discrepancy(at, whole.residual, whole.leverage)
         return _Simulated(
             scenarios,
             whole,
             self.training.statistic,
             groups,
-            missed,
+            Corrector(at, discrepancy, surfaces, surfaces.left_out[index]),
             self.growth(layout),
             max(scenario.ranks for scenario in self.chosen),
             max(scenario.place.ppn for scenario in self.chosen),
@@ -365,7 +376,7 @@ class _Simulated:
     calibration: Calibration
     statistic: str
     groups: Groups
-    missed: Discrepancy
+    corrector: Corrector
     growth: float
     most_ranks: int
     most_ppn: int
@@ -381,7 +392,7 @@ class _Simulated:
         return network.latency_s is not None and network.bandwidth_B_per_s is not None
 
     def predict(self, points: pd.DataFrame) -> Prediction:
-        prediction = unknown(len(points))
+        prediction, correction = unknown(len(points)), _uncorrected(len(points))
         by_point = self.scenarios.of_points(points)
         unseen = _localities(filter(None, by_point)) - self.known
         if NETWORK in unseen and not self.has_published_network:
@@ -390,7 +401,6 @@ class _Simulated:
                     self.scenarios.missing[str(points["algorithm"].iloc[i])] = _NO_NETWORK
                     by_point[i] = None
             unseen.remove(NETWORK)
-        mappings = points["mapping"].astype(str).tolist()
         for first in range(0, len(by_point), _BATCH):
             batch = [
                 (first + i, scenario)
@@ -398,7 +408,9 @@ class _Simulated:
                 if scenario is not None
             ]
             if batch:
-                self._batch([i for i, _ in batch], [scenario for _, scenario in batch], mappings, prediction)
+                index = np.array([i for i, _ in batch], dtype=np.intp)
+                made = self._batch([scenario for _, scenario in batch], points.iloc[index])
+                _fill(prediction, correction, index, made)
             self.progress(min((first + _BATCH) / len(by_point), 1.0), "predicting")
         missing = sorted(self.scenarios.missing.items())
         stand_ins = [f"{LOCALITIES[level]}: {_STAND_IN[level == NETWORK]}" for level in sorted(unseen)]
@@ -408,19 +420,18 @@ class _Simulated:
                 f"{ppn} ranks are taken to be on one node, training has at most {self.most_ppn} on one"
             )
         notes = [*self.notes, *stand_ins, *(f"{name}, where it is not simulated: {why}" for name, why in missing)]
-        return Prediction(prediction.time_s, prediction.low_s, prediction.high_s, notes)
+        return replace(prediction, note=notes, correction=correction)
 
-    def _batch(
-        self, index: list[int], scenarios: list[Scenario], mappings: list[str], prediction: Prediction
-    ) -> None:
+    def _batch(self, scenarios: list[Scenario], points: pd.DataFrame) -> Prediction:
         fit = self.calibration
         replays = replay_all(scenarios, [self.statistic] * len(scenarios), fit.layout, fit.theta)
         slopes = [replay.slope(fit.theta) for replay in replays]
-        simulated_s = np.exp([value for value, _ in slopes])
+        simulated_ln = np.array([value for value, _ in slopes])
         open_ln = NORMAL * fit.deviation([slope for _, slope in slopes])
-        missed, deviation = self.missed.at(_where(scenarios, [mappings[i] for i in index], self.groups))
+        where = _where(scenarios, points["mapping"].astype(str).tolist(), self.groups)
+        corrected = self.corrector.at(points, where, simulated_ln)
         beyond = np.maximum(np.log2([scenario.ranks / self.most_ranks for scenario in scenarios]), 0.0)
-        prediction.time_s[index] = simulated_s * np.exp(missed)
-        width = np.exp(np.sqrt((self.missed.factor * deviation) ** 2 + (self.growth * beyond) ** 2 + open_ln**2))
-        prediction.low_s[index] = prediction.time_s[index] / width
-        prediction.high_s[index] = prediction.time_s[index] * width
+        time_s = np.exp(simulated_ln + corrected.ln)
+        width = np.exp(np.sqrt(corrected.reach**2 + (self.growth * beyond) ** 2 + open_ln**2))
+        correction = Correction(np.exp(simulated_ln), corrected.weight)
+        return Prediction(time_s, time_s / width, time_s * width, correction=correction)

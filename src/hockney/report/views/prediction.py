@@ -32,6 +32,11 @@ def as_text(heading: str, entry: Entry, predictions: Sequence[MessagePrediction]
         if prediction.remark:
             figures.append(prediction.remark)
         lines += [", ".join(figures), f"  {prediction.formula}"]
+        if prediction.weight:
+            lines.append(
+                f"  that is {format_time(prediction.readable_s)}; interpolation between the measured sizes, of "
+                f"weight {prediction.weight:.2g}, corrects it by {prediction.correction:+.1%}"
+            )
         lines += [f"  {text}" for text in _what_concerns(entry, prediction.size_B)]
     return "\n".join(lines)
 
@@ -64,6 +69,9 @@ def as_data(entry: Entry, model: str, predictions: Sequence[MessagePrediction]) 
             {
                 "size_B": prediction.size_B,
                 "time_s": prediction.time_s,
+                "readable_s": prediction.readable_s,
+                "correction": prediction.correction,
+                "weight": prediction.weight,
                 "low_s": prediction.low_s,
                 "high_s": prediction.high_s,
                 "bandwidth_B_per_s": prediction.bandwidth_B_per_s,

@@ -1,0 +1,97 @@
+"""The correction of a simulation: a surface counts among the training points as far as it helps, never beyond."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hockney.predict.discrepancy import Discrepancy, Groups, Where
+from hockney.predict.estimators._correction import Corrector
+from hockney.predict.estimators.base import Training
+from hockney.predict.estimators.gaussian_process import Surfaces, surfaces_of
+from hockney.predict.points import points
+
+Tables = Callable[..., pd.DataFrame]
+RANKS = [2, 4, 8, 16, 32, 64]
+SIZES = [8 * 4**power for power in range(8)]
+
+
+def law(_algorithm: str, ranks: int, size: int, _mapping: str) -> float:
+    return float(np.log2(ranks) * (1e-6 + size / 5e9))
+
+
+def where(frame: pd.DataFrame, groups: Groups) -> Where:
+    schedules = (frame["algorithm"] + "/" + frame["mapping"]).tolist()
+    return Where(
+        np.log(frame["ranks"].to_numpy(np.float64)),
+        np.log2(frame["bytes"].to_numpy(np.float64)),
+        groups.of(schedules),
+        groups.of([f"/{mapping}" for mapping in frame["mapping"]]),
+    )
+
+
+class Trained:
+    """A simulation that errs by so much for each point at random, which no neighbour tells."""
+
+    def __init__(self, bcast: Tables, wrong: float) -> None:
+        table = bcast(law, ranks=RANKS, sizes=SIZES)
+        self.points = points(table, "bcast").frame
+        self.groups = Groups()
+        at = where(self.points, self.groups)
+        missed = np.random.default_rng(4).normal(0, wrong, len(self.points))
+        surfaces = surfaces_of(Training(self.points, table[:0], None, "bcast", "mean_over_ranks"))
+        self.discrepancy = Discrepancy(at, missed, np.zeros(missed.size))
+        self.surfaces: Surfaces = surfaces
+        self.corrector = Corrector(at, self.discrepancy, surfaces, surfaces.left_out)
+
+    def at(self, table: pd.DataFrame, simulated_s: float) -> tuple[np.ndarray, np.ndarray]:
+        frame = points(table, "bcast").frame
+        simulated_ln = np.full(len(frame), np.log(simulated_s))
+        made = self.corrector.at(frame, where(frame, self.groups), simulated_ln)
+        return np.exp(simulated_ln + made.ln), made.weight
+
+
+@pytest.fixture(scope="module")
+def poor(bcast: Tables) -> Trained:
+    return Trained(bcast, 0.5)
+
+
+def test_a_surface_counts_where_it_is_nearer(bcast: Tables, poor: Trained) -> None:
+    assert poor.corrector.weight > 0.9
+    time_s, weight = poor.at(bcast(law, ranks=[12], sizes=[2048], algorithms=["linear"]), 1e-3)
+    assert (weight == poor.corrector.weight).all()
+    # The surface is within a few per cent of the law; the simulation was off by a factor of hundreds.
+    assert time_s == pytest.approx(law("", 12, 2048, ""), rel=0.5)
+
+
+def test_a_simulation_that_is_right_is_left_alone(bcast: Tables) -> None:
+    assert Trained(bcast, 1e-6).corrector.weight < 0.1
+
+
+@pytest.mark.parametrize("beyond", [{"ranks": [65]}, {"sizes": [2**18]}, {"mappings": ["other"]}])
+def test_beyond_training_the_simulation_leads(bcast: Tables, poor: Trained, beyond: dict[str, list[Any]]) -> None:
+    asked = {"ranks": [12], "sizes": [2048], "algorithms": ["linear"], "mappings": ["core"]} | beyond
+    time_s, weight = poor.at(bcast(law, **asked), 1e-3)
+    assert (weight == 0).all()
+    assert time_s == pytest.approx(1e-3, rel=2.0), "what residuals of neighbours say is all"
+
+
+def test_the_interval_holds_the_errors_of_the_blend_among_the_training_points(poor: Trained) -> None:
+    at, weight = where(poor.points, poor.groups), poor.corrector.weight
+    blend = (1 - weight) * poor.discrepancy.left_out + weight * poor.surfaces.left_out
+    reach = poor.corrector.at(poor.points, at, np.zeros(len(poor.points))).reach
+    _, deviation = poor.discrepancy.at(at)
+    held = np.abs(blend) <= reach / deviation * poor.discrepancy.expected
+    # The 95 % quantile of 192 points.
+    assert held.mean() == pytest.approx(0.95, abs=0.01)
+
+
+def test_with_few_points_left_out_no_surface_is_believed(poor: Trained) -> None:
+    at = where(poor.points, poor.groups)
+    few = np.full(len(poor.points), np.nan)
+    few[:19] = poor.surfaces.left_out[:19]
+    assert Corrector(at, poor.discrepancy, poor.surfaces, few).weight == 0.0
