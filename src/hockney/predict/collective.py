@@ -94,7 +94,7 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
         alike = _core.symmetric_classes((collective, name, p)) > 0
         if alike and steps <= MOST_STEPS:
             return _simulated(request, costs, None, asymptotic, by_class=True)
-        # Where most blocks are empty few messages remain, but each rank looks at as many rounds as there are ranks.
+        # Where most blocks are empty few messages remain, but each rank looks at a round for each rank.
         is_long = messages > FEW_MESSAGES or p.ranks**2 > MOST_ROUNDS
         if is_long and request.algorithm.growth == Growth.per_rank:
             return _line(request, costs, asymptotic)
