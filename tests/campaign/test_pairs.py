@@ -28,6 +28,18 @@ def test_further_pairs_take_other_ranks_first() -> None:
     assert choose(FOUR, ["network"], 3) == [("network", 0, 2), ("network", 1, 3), ("network", 0, 3)]
 
 
+def test_further_pairs_are_at_other_distances() -> None:
+    """Six hosts of two ranks: neighbours alone could not tell what a hop takes."""
+    hosts = {rank: rank // 2 for rank in range(12)}
+    between: dict[tuple[int, int], Locality] = {
+        (i, j): "cache" if hosts[i] == hosts[j] else "network" for i in hosts for j in hosts if i < j
+    }
+    pairs = choose(between, ["network"], 4)
+    # Four hosts apart are only 0-4 and 1-5, whose ranks the first three pairs have taken.
+    assert sorted(hosts[j] - hosts[i] for _, i, j in pairs) == [1, 1, 2, 3]
+    assert len({rank for _, *pair in pairs for rank in pair}) == 8
+
+
 def test_no_more_pairs_than_there_are() -> None:
     assert choose(FOUR, ["cache"], 9) == [("cache", 0, 1), ("cache", 2, 3)]
 

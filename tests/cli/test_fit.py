@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 from tests.command_line import outcome
 
+from hockney.cli.fit import MOST_PARAMETERS, _shortened
 from hockney.machine.file import load
+from hockney.models.base import Parameter
+from hockney.models.views import Views
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
+from hockney.report.views.sections import ModelSection
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -120,3 +124,10 @@ def test_a_topology_is_kept_or_refused_before_fitting(run: Run, campaign: Path) 
     code, _, err = run(campaign, "--topology", "torus:0x4")
     assert code == 2
     assert "without nodes" in err
+
+
+@pytest.mark.parametrize(("count", "lines"), [(8, ["and 2 more"]), (6, []), (0, ["too disturbed"])])
+def test_an_effect_is_said_in_a_few_lines(count: int, lines: list[str]) -> None:
+    parameters = {f"p{number}_s": Parameter(value=number, unit="s") for number in range(count)}
+    short = _shortened(ModelSection("overlap", Views(), {}, parameters, ["too disturbed"]))
+    assert (list(short.parameters), short.lines) == (list(parameters)[:MOST_PARAMETERS], lines)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command_line import outcome
+from tests.command_line import outcome, run_hockney
 
 from hockney.cli import main
 from hockney.machine.file import load, save
@@ -201,6 +201,19 @@ def test_bad_requests(run: Run, words: tuple[str, ...], said: str) -> None:
     code, made = run(*words)
     assert code == 2
     assert said in made["error"]["message"] + str(made["error"]["hint"])
+
+
+def test_algorithms_that_take_the_same_are_not_ranked() -> None:
+    done = run_hockney(*["predict", "allreduce", "--ranks", "8", "--bytes", "1MiB", "--machine", "bluegene_p"])
+    assert "circulant cannot be told from rabenseifner" in done.stdout
+    assert "by 0%" not in done.stdout
+
+
+def test_a_campaign_is_no_machine_file_and_the_hint_says_how_to_make_one(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "demo").mkdir()
+    code, made = run("bcast", "--ranks", "8", "--machine", "demo")
+    assert code == 2
+    assert "hockney fit demo -o demo.json" in made["error"]["hint"]
 
 
 def test_a_model_of_the_machine_file_stands_beside_the_algorithms(run: Run, tmp_path: Path) -> None:

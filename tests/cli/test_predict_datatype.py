@@ -146,7 +146,7 @@ def test_a_lower_bound_is_marked(tmp_path: Path) -> None:
         ((*VECTOR[:-1], "8B"), "would overlap"),
         ((*VECTOR[:-1], "0B"), "--stride 0"),
         ((*VECTOR[:-1], "far"), "'far' is not a size"),
-        ((*VECTOR[:-1], "1e300B"), "the layout spans"),
+        ((*VECTOR[:-1], "1e300B"), "too large for a size"),
         (("--layout", "vector", "--blocks", "-3", "--block", "8B", "--stride", "64B"), "--blocks -3"),
         (("--layout", "vector", "--blocks", "many", "--block", "8B", "--stride", "64B"), "'--blocks'"),
         (("--layout", "spiral", *VECTOR[2:]), "unknown layout 'spiral'"),

@@ -60,6 +60,13 @@ def test_a_closed_form_is_the_simulation(algorithm: Algorithm, monkeypatch: pyte
     assert line.messages == pytest.approx(whole.messages, rel=0.005, abs=1)
 
 
+def test_an_algorithm_of_a_round_for_each_rank_is_not_simulated_on_many() -> None:
+    """32,000 ranks with 8 B: two blocks have an element each, and 32,000 ranks look at 64,000 rounds."""
+    row = predict_one(ask("allreduce", "ring", ranks=32_000, size_B=8), costs(), None)
+    assert row.method == "closed_form"
+    assert row.time_s == pytest.approx(2 * 31_999 * (LATENCY_S + 2 * OVERHEAD_S), rel=0.01)
+
+
 def test_an_algorithm_without_a_closed_form_is_predicted_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ask("bcast", "pipeline", ranks=768, size_B=64)
     monkeypatch.setattr(collective, "FEW_MESSAGES", 0)

@@ -195,3 +195,23 @@ def test_statistics_of_algorithms_without_segments_are_told(measured: Path, tmp_
     (section,) = make(tmp_path / "both.csv").sections
     (row,) = table_of(section, "Statistics over ranks")
     assert (row["points"], row["median"]) == (str(len(frame)), "0.500")
+
+
+def test_variants_of_one_algorithm_share_a_figure_and_unknown_ranks_are_said(
+    measured: Path, tmp_path: Path
+) -> None:
+    """Two imported runs that do not say on how many ranks they were."""
+    frame = table.load(measured)
+    once = frame[(frame["algorithm"] == "default") & (frame["ranks"] == 30)].assign(
+        ranks=None, nodes=None, ppn=None
+    )
+    both = pd.concat([once.assign(variant=name) for name in ("tcp", "ucx")], ignore_index=True)
+    path = tmp_path / "variants.csv"
+    table.write(both, path)
+    (section,) = make(path).sections
+    (drawing,) = [drawing for drawing in section.figures if "against-size" in drawing.name]
+    (panel,) = drawing.figure.axes
+    legend = panel.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["variant tcp", "variant ucx"]
+    assert drawing.title == "bcast by configuration, ranks unknown, allocation core."

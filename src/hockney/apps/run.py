@@ -16,16 +16,26 @@ with later():
     from hockney.campaign.loop import Asking
     from hockney.campaign.prepare import app_launches
     from hockney.records.app_record import AppRecord
+    from hockney.runner.mpi import TITLES
 
 PLACE = "hockney.apps.{}.run"
 
 run = group("run", help=f"Small applications on your MPI: {', '.join(unit_files(PLACE))}.", places=(PLACE,))
 
 
-def run_app(ask: Callable[[Launched], Asking[AppRecord]], launching: AppLaunching) -> list[AppRecord]:
+FREE_CELLS = (
+    "on a simulated cluster arithmetic takes no time: times, speed-ups and rates are those of the communication "
+    "alone; --cell-time says what a cell takes"
+)
+
+
+def run_app(
+    ask: Callable[[Launched], Asking[AppRecord]], launching: AppLaunching, *, has_free_cells: bool = False
+) -> list[AppRecord]:
     """Launch as the options say and collect what `ask` asks for on each launch.
 
-    Standard error has the warnings, and on a terminal what is being done.
+    Standard error has the warnings, and on a terminal what is being done. `has_free_cells`: nobody says what the
+    arithmetic takes on a simulated cluster.
     """
     # What cannot be launched leaves no folder behind.
     launches = app_launches(launching)
@@ -33,6 +43,8 @@ def run_app(ask: Callable[[Launched], Asking[AppRecord]], launching: AppLaunchin
     try:
         words = f"launching {launches[0].mpi_name}, {launching.ranks} ranks"
         with interruptible(), say.status(words) as doing:
+            if has_free_cells and launches[0].mpi_name.startswith(TITLES["smpi"]):
+                say.warn(FREE_CELLS)
             return each(launches, launching, folder, say.warn, doing, ask)
     except Interrupted as error:
         kept = f"; {len(folder.apps())} runs are kept in {folder.path}" if folder else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from hockney.errors import RequestError
@@ -13,8 +14,9 @@ def choose(
 ) -> list[tuple[Locality, int, int]]:
     """(locality, leader, follower), nearest locality first, up to `pairs` of each.
 
-    Pairs that share no rank with those already chosen come first: they see other cores. RequestError where a
-    wanted locality does not exist under this placement.
+    Pairs that share no rank with those already chosen come first: they see other cores. Of these, pairs as far
+    apart in the order of hosts (or of what is inside the locality) as no other: they see other numbers of hops.
+    RequestError where a wanted locality does not exist under this placement.
     """
     present = [name for name in LOCALITIES if name in localities.values()]
     for name in selected:
@@ -30,10 +32,29 @@ def choose(
         if selected and name not in selected:
             continue
         candidates = sorted(pair for pair, locality in localities.items() if locality == name)
+        group = _groups(localities, name)
         used: set[int] = set()
+        distances: Counter[int] = Counter()
         for _ in range(min(pairs, len(candidates))):
-            best = min(candidates, key=lambda pair: (len(used & set(pair)), pair))
+            best = min(
+                candidates,
+                key=lambda pair: (len(used & set(pair)), distances[group[pair[1]] - group[pair[0]]], pair),
+            )
             candidates.remove(best)
             used.update(best)
+            distances[group[best[1]] - group[best[0]]] += 1
             chosen.append((name, *best))
     return chosen
+
+
+def _groups(localities: Mapping[tuple[int, int], Locality], name: Locality) -> dict[int, int]:
+    """The number, by rank, of what lies inside a locality: of its host, for `network`."""
+    first: dict[int, int] = {}
+    inside = LOCALITIES[: LOCALITIES.index(name)]
+    for (leader, follower), locality in sorted(localities.items()):
+        first.setdefault(leader, leader)
+        first.setdefault(follower, follower)
+        if locality in inside:
+            first[follower] = min(first[follower], first[leader])
+    numbers = {rank: number for number, rank in enumerate(sorted(set(first.values())))}
+    return {rank: numbers[leader] for rank, leader in first.items()}

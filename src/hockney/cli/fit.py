@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +20,7 @@ with later():
     from hockney.network.topologies.base import parse_spec
     from hockney.report.views.render import as_formulas, oversubscription, overview, preferred
     from hockney.report.views.render_views import sections_data, sections_text
-    from hockney.report.views.sections import of_effects
+    from hockney.report.views.sections import ModelSection, of_effects
 
 
 class FitOptions(MeasuredData):
@@ -62,6 +64,22 @@ def fit(options: FitOptions, as_json: JsonOption = False) -> None:
     for warning in oversubscription(machine):
         say.warn(warning)
     fits = as_formulas(preferred(machine), figures=True)
-    effects_text = sections_text(of_effects(machine), ("exact",), True)
+    shortened = [_shortened(section) for section in of_effects(machine)]
+    effects_text = sections_text(shortened, (), True)
     say.line("\n\n".join(filter(None, [fits, effects_text])))
+    if shortened:
+        say.line(f"\nformulas of the effects, and what could not be identified: `hockney show {output}`")
     say.line(f"wrote {output}")
+
+
+MOST_PARAMETERS = 6
+"""Of an effect that are printed here; `show` has all."""
+
+
+def _shortened(section: ModelSection) -> ModelSection:
+    """The first parameters of an effect; where it has none, the reasons."""
+    if not section.parameters:
+        return section
+    first = dict(islice(section.parameters.items(), MOST_PARAMETERS))
+    others = len(section.parameters) - len(first)
+    return replace(section, parameters=first, lines=[f"and {others} more"] if others else [], as_printed=[])

@@ -291,7 +291,7 @@ def write(collection: Collection, folder: Path, given: Given) -> Campaign:
         launches = [_launch(file, len(records)) for file, records in collection.by_file()]
         for launch in launches:
             campaign.append_launch(launch)
-        campaign.append_all(collection.records)
+        campaign.append_lines(collection.records.lines())
         table.write(table.from_imported(collection.records, launches), folder / TABLE)
     except BaseException:
         for name in (PLAN, LAUNCHES, RECORDS, TABLE):

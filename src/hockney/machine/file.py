@@ -293,6 +293,11 @@ def load(path: Path) -> Machine:
     RequestError where it is absent, damaged, of a newer schema, or no machine file.
     """
     path = located(path)
+    if path.is_dir():
+        raise RequestError(
+            f"{path} is a folder, not a machine file",
+            f"if it is a campaign: `hockney fit {path} -o {path.name}.json`, then name that file",
+        )
     return loads(reading.text(path, _restore(path)), path)
 
 

@@ -30,6 +30,8 @@ MOST_MESSAGES = 6e6
 """Simulated one by one: seconds."""
 FEW_MESSAGES = 2e5
 """Simulated one by one even where a closed form is known."""
+MOST_ROUNDS = 1e8
+"""Rounds of all ranks together, in algorithms of a round for each rank: seconds."""
 MOST_STEPS = 8e6
 """Steps of one rank and their dependencies: a gigabyte."""
 UNCALIBRATED = 1.5
@@ -95,7 +97,9 @@ def predict_one(request: ScheduleRequest, costs: MachineCosts, place: Place | No
         alike = _core.symmetric_classes((collective, name, p)) > 0
         if alike and steps <= MOST_STEPS:
             return _simulated(request, costs, None, asymptotic, by_class=True)
-        if messages > FEW_MESSAGES and request.algorithm.growth == Growth.per_rank:
+        # Where most blocks are empty few messages remain, but each rank looks at a round for each rank.
+        is_long = messages > FEW_MESSAGES or p.ranks**2 > MOST_ROUNDS
+        if is_long and request.algorithm.growth == Growth.per_rank:
             return _line(request, costs, asymptotic)
         if messages > FEW_MESSAGES and request.algorithm.growth == Growth.per_doubling:
             return _log_line(request, costs, asymptotic)

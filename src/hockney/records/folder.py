@@ -26,7 +26,6 @@ from hockney import reading, writing
 from hockney.errors import RequestError
 from hockney.records.answers import first_problem
 from hockney.records.app_record import AppRecord
-from hockney.records.columnar import RecordColumns
 from hockney.records.effect_record import EffectRecord
 from hockney.records.journal import FailureLine, LaunchLine
 from hockney.records.record import Record
@@ -106,17 +105,18 @@ class Campaign:
         """Write one record to disk before returning."""
         self.append_all([record])
 
-    def append_all(self, records: Iterable[Stored] | RecordColumns) -> None:
+    def append_all(self, records: Iterable[Stored]) -> None:
         """Write many records to disk before returning, those of each file synced once (an import, a merge)."""
-        if isinstance(records, RecordColumns):
-            self._append(RECORDS, records.lines())
-            return
         lines: dict[str, list[str]] = {}
         for record in records:
             name = next(name for kind, name in FILES.items() if isinstance(record, kind))
             lines.setdefault(name, []).append(record.model_dump_json(exclude_defaults=True))
         for name, of_file in lines.items():
             self._append(name, of_file)
+
+    def append_lines(self, lines: Iterable[str]) -> None:
+        """Write records that stand as lines of the journal (`hockney.records.columnar`)."""
+        self._append(RECORDS, lines)
 
     def append_launch(self, launch: Mapping[str, Any]) -> None:
         """Write the provenance of one launch to disk before returning; its `id` is what records refer to."""

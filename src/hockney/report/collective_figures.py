@@ -34,17 +34,19 @@ def against_size(
     names: Sequence[str],
     number: int,
     left: int,
+    by: str = "algorithm",
 ) -> Drawing:
     """Time against size of one configuration on one number of ranks; the default and the fastest stand out.
 
     `names` are the columns that name the configuration; `number` counts the figures from 0; `left` is the number
-    of configurations that are not drawn.
+    of configurations that are not drawn. `by`: what the labels are.
     """
     rows = measured[measured["bytes"] > 0]
     lines = {
         str(label): group.set_index("bytes")["time_s"].sort_index() for label, group in rows.groupby("label")
     }
-    named = _winners(lines)
+    is_of_one = by != "algorithm"
+    named = [*lines] if is_of_one else _winners(lines)
     look = styles(named)
     figure = Figure(figsize=(WIDTH_IN, 4.6), layout="constrained")
     axes = figure.subplots()
@@ -67,12 +69,13 @@ def against_size(
     log_axis(axes, float(times.min()), float(times.max()))
     axes.set_ylabel("time in µs")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    where = ", ".join(filter(None, [f"{configuration['ranks']} ranks", configuration.words(names)]))
+    ranks = int(configuration["ranks"])
+    where = ", ".join(filter(None, [f"{ranks} ranks" if ranks else "ranks unknown", configuration.words(names)]))
     return Drawing(
         f"{operation}-against-size" + (f"-{number + 1}" if number else ""),
-        f"{operation} by algorithm, {where}.",
-        f"{operation} on {where}: time against size for {len(lines)} algorithms",
-        "Coloured: algorithms that are the fastest at some size." + _left_out(left),
+        f"{operation} by {by}, {where}.",
+        f"{operation}, {where}: time against size for {len(lines)} {by}s",
+        ("" if is_of_one else "Coloured: algorithms that are the fastest at some size.") + _left_out(left),
         figure,
     )
 

@@ -49,6 +49,8 @@ MOST_ROWS = 400
 MOST_CHOICES = 60
 MOST_DRAWN = 4
 """Most configurations that are drawn against size."""
+MOST_COMPARED = 8
+"""Most configurations of one algorithm in a figure against size."""
 FEWEST_RANK_COUNTS = 4
 DRAWN_ALGORITHMS = 6
 """Most curves against ranks in one figure, besides the default."""
@@ -105,6 +107,14 @@ def _against_size(operation: str, measured: pd.DataFrame) -> list[Drawing]:
             max(groups(known[known["ranks"] == ranks], (*PLACED, "ranks")), key=lambda group: len(group[1]))
         )
     candidates.sort(key=lambda group: (-group[1]["label"].nunique(), -len(group[1])))
+    if len(candidates) > 1 and len({(c["ranks"], *set(rows["label"])) for c, rows in candidates}) == 1:
+        # Each has the one algorithm that the others have: what differs is what is to be compared.
+        differing = [name for name in names if len({c[name] for c, _ in candidates}) > 1]
+        same = [name for name in names if name not in differing]
+        shown = candidates[:MOST_COMPARED]
+        together = pd.concat([rows.assign(label=c.words(differing) or NONE) for c, rows in shown])
+        left = len(candidates) - len(shown)
+        return [against_size(operation, together, candidates[0][0], same, 0, left, by="configuration")]
     return [
         against_size(operation, rows, configuration, names, number, len(candidates) - MOST_DRAWN)
         for number, (configuration, rows) in enumerate(candidates[:MOST_DRAWN])

@@ -14,12 +14,13 @@ from hockney.errors import RequestError
 def test_a_grid_is_read_as_it_is_written() -> None:
     assert parse_grid("4x3x2") == Grid(4, 3, 2)
     assert str(parse_grid(" 04x3x2 ")) == "4x3x2"
+    assert str(parse_grid("4x3")) == "4x3x1"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("4x3", "not a process grid"),
+        ("4", "not a process grid"),
         ("4x3x2x1", "not a process grid"),
         ("-4x3x2", "not a process grid"),
         ("4x3x2.5", "not a process grid"),

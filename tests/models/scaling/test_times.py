@@ -58,6 +58,8 @@ def test_repetitions_have_a_median(tmp_path: Path) -> None:
         ("ranks,time_s\n3e9,2\n", "more than MPI can count"),
         ("ranks,time_s\n1,2\n2\n", "cut short"),
         ("ranks,time_us,operation\n1,2,bcast\n2,3,reduce\n", "several curves: operation is 'bcast', 'reduce'"),
+        ("ranks,time_s,problem\n1,2,9x9\n1,3,8x8\n2,1,9x9\n", "curves: on 1 ranks, problem is '9x9', '8x8'"),
+        ("ranks,time_s,way\n1,2,cg\n2,3,cg\n2,1,pipelined\n", "on 2 ranks, way is 'cg', 'pipelined'"),
         ("ranks,time_us,statistic\n1,2,message_rate_per_s\n", "is no time"),
     ],
 )

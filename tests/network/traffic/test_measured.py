@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.command_line import run_hockney
 
 from hockney.errors import RequestError
 from hockney.network.topologies.base import parse_spec
-from hockney.network.traffic.measured import Pair, by_hops, measured_pairs, nodes_by_name, read_nodes
+from hockney.network.traffic.measured import Pair, by_hops, hosts_of, measured_pairs, nodes_by_name, read_nodes
 from hockney.records.folder import Campaign
 from hockney.records.record import Record
 
@@ -26,8 +27,12 @@ def ring_pairs(latency: Callable[[int], float], count: int = 12) -> list[Pair]:
     return [Pair(("h0", f"h{i}"), latency(min(i, 12 - i))) for i in range(1, count)]
 
 
+def named(pairs: list[Pair]) -> set[str]:
+    return {host for pair in pairs for host in pair.hosts}
+
+
 def fitted(pairs: list[Pair]) -> dict[str, Any]:
-    return by_hops(RING, pairs, nodes_by_name(pairs, RING)).fit()
+    return by_hops(RING, pairs, nodes_by_name(named(pairs), RING)).fit()
 
 
 def test_a_planted_line_comes_back() -> None:
@@ -49,7 +54,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 def test_one_distance_tells_nothing_of_hops() -> None:
     pairs = [Pair(("h0", "h1"), 2e-6), Pair(("h2", "h3"), 2e-6)]
-    line = by_hops(RING, pairs, nodes_by_name(pairs, RING)).fit()
+    line = by_hops(RING, pairs, nodes_by_name(named(pairs), RING)).fit()
     assert line["identifiable"] is False
     assert "all 2 pairs are 1 hops apart" in line["reason"]
 
@@ -73,7 +78,7 @@ def test_classes_by_hops() -> None:
         Pair(("h2", "h3"), 4e-6),
         Pair(("h0", "h2"), 9e-6),
     ]
-    told = by_hops(RING, pairs, nodes_by_name(pairs, RING)).classes()
+    told = by_hops(RING, pairs, nodes_by_name(named(pairs), RING)).classes()
     assert told == [
         {"hops": 1, "pairs": 3, "least_s": 1e-6, "median_s": 3e-6, "largest_s": 4e-6},
         {"hops": 2, "pairs": 1, "least_s": 9e-6, "median_s": 9e-6, "largest_s": 9e-6},
@@ -82,9 +87,9 @@ def test_classes_by_hops() -> None:
 
 def test_hosts_in_the_order_of_their_names() -> None:
     pairs = [Pair(("n10", "n2"), 1e-6), Pair(("n1", "login"), 1e-6)]
-    assert nodes_by_name(pairs, RING) == {"login": 0, "n1": 1, "n2": 2, "n10": 3}
-    with pytest.raises(RequestError, match="4 hosts were measured, and the topology has 3"):
-        nodes_by_name(pairs, parse_spec("torus:3"))
+    assert nodes_by_name(named(pairs), RING) == {"login": 0, "n1": 1, "n2": 2, "n10": 3}
+    with pytest.raises(RequestError, match="4 hosts were used, and the topology has 3"):
+        nodes_by_name(named(pairs), parse_spec("torus:3"))
 
 
 def test_hosts_from_a_file(tmp_path: Path) -> None:
@@ -119,6 +124,7 @@ def test_pairs_of_a_campaign(tmp_path: Path) -> None:
         ]
     )
     assert measured_pairs(campaign, None, "default") == (8, [Pair(("n0", "n1"), 2e-6), Pair(("n0", "n2"), 5e-6)])
+    assert hosts_of(campaign) == {"n0", "n1", "n2"}
     assert measured_pairs(campaign, 64, "default") == (64, [Pair(("n0", "n2"), 9e-6)])
     assert measured_pairs(campaign, 8, "tcp") == (8, [Pair(("n1", "n2"), 7e-6)])
     with pytest.raises(RequestError, match="no ping-pong of 16 B") as error:
@@ -127,6 +133,17 @@ def test_pairs_of_a_campaign(tmp_path: Path) -> None:
     campaign.append(record("0-9", 8, 1e-6))
     with pytest.raises(RequestError, match="'0-9' were"):
         measured_pairs(campaign, None, "default")
+
+
+def test_hosts_without_a_measured_pair_have_their_place(tmp_path: Path) -> None:
+    """Eight hosts of a ring, of which the first and the fourth were measured: three hops, not one."""
+    campaign = Campaign.create(tmp_path / "c", {})
+    campaign.append_launch({"id": "one", "ranks": [{"rank": i, "host": f"n{i}"} for i in range(8)]})
+    campaign.append(record("0-3", 8, 1e-6))
+    done = run_hockney("network", "locality", str(campaign.path), "--topology", "torus:8", "--json")
+    assert json.loads(done.stdout)["classes"][0]["hops"] == 3
+    done = run_hockney("network", "locality", str(campaign.path), "--topology", "torus:12")
+    assert "8 hosts are taken to be the first of the 12 nodes" in done.stderr
 
 
 @pytest.mark.simulated

@@ -67,7 +67,8 @@ def cg(
         hosts.update(place.host for place in launched.placement)
         return study.asking(launched)
 
-    records = run_app(do, launching.model_copy(update={"ranks": max(study.ranks)}))
+    placed = launching.model_copy(update={"ranks": max(study.ranks)})
+    records = run_app(do, placed, has_free_cells=not study.cell_s)
     if json:
         say.json({"runs": [record.model_dump() for record in records]})
     else:

@@ -59,7 +59,7 @@ def jacobi(
     # With threads a rank has as many cores; without, binding stays as the options say.
     threads = study.threads if study.threads > 1 else None
     placed = launching.model_copy(update={"ranks": max(study.ranks), "threads": threads})
-    records = run_app(study.asking, placed)
+    records = run_app(study.asking, placed, has_free_cells=not study.cell_s)
     if json:
         say.json({"scaling": study.scaling, "runs": [record.model_dump() for record in records]})
     else:

@@ -28,12 +28,15 @@ class Grid(Extents):
 
 
 def parse_grid(text: str) -> Grid:
-    """`4x3x2` → Grid(4, 3, 2). RequestError for anything else, and for a direction without processes."""
+    """`4x3x2` → Grid(4, 3, 2), `4x3` → Grid(4, 3, 1).
+
+    RequestError for anything else, and for a direction without processes.
+    """
     example = "4x3x2: processes along x, y and z"
-    counts = parse_extents(
-        text, "a process grid", "processes", dimensions=(3,), at_most=MOST_ALONG, example=example
+    x, y, *z = parse_extents(
+        text, "a process grid", "processes", dimensions=(2, 3), at_most=MOST_ALONG, example=example
     )
-    return Grid(*counts)
+    return Grid(x, y, *(z or [1]))
 
 
 def parse_grids(texts: Sequence[str], ranks: int | None) -> list[Grid]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +28,8 @@ with later():
     from hockney.predict.network_figures import costs_of
     from hockney.predict.scenario import Place, place_of
 
+MOST_REFUSED = 3
+"""Refused grids that are named on the terminal; --json has all."""
 SHOWN = 12
 """Grids that a table on the terminal has; --json has all."""
 
@@ -97,8 +100,10 @@ def predict_stencil(case: StencilCase, *, as_json: bool) -> None:
         else "no run of the program was used for them"
     )
     say.line(f"communication: simulated with {ranked.origin}; {how}")
-    for name, why in ranked.refused.items():
+    for name, why in islice(ranked.refused.items(), MOST_REFUSED):
         say.line(f"{name}: {why}")
+    if len(ranked.refused) > MOST_REFUSED:
+        say.line(f"{len(ranked.refused) - MOST_REFUSED} more grids do not fit either")
     for text in ranked.warnings:
         say.warn(text)
 

@@ -15,7 +15,7 @@ from hockney.terminal.loading import later
 from hockney.units import format_bytes, format_time, parse_bytes
 
 with later():
-    from hockney.network.traffic.measured import by_hops, measured_pairs, nodes_by_name, read_nodes
+    from hockney.network.traffic.measured import by_hops, hosts_of, measured_pairs, nodes_by_name, read_nodes
     from hockney.records.folder import Campaign
 
 
@@ -52,7 +52,12 @@ def locality(options: LocalityOptions, on: OnTopology, json: JsonOption = False)
     size_B, pairs = measured_pairs(campaign, options.size_B, options.variant)
     for warning in campaign.warnings:
         say.warn(warning)
-    node_of = read_nodes(hosts, pairs, graph) if hosts else nodes_by_name(pairs, graph)
+    node_of = read_nodes(hosts, pairs, graph) if hosts else nodes_by_name(hosts_of(campaign), graph)
+    if not hosts and len(node_of) < graph.nodes:
+        say.warn(
+            f"{len(node_of)} hosts are taken to be the first of the {graph.nodes} nodes, in the order of their "
+            "names; --hosts says where they are"
+        )
     latencies = by_hops(graph, pairs, node_of)
     line = latencies.fit()
     if json:
@@ -69,7 +74,7 @@ def locality(options: LocalityOptions, on: OnTopology, json: JsonOption = False)
         )
         return
     where = f"as {hosts} says" if hosts else "in the order of their names"
-    heading = f"{counted(len(pairs), 'pair')} of {len(node_of)} hosts on {graph.spec} ({where})"
+    heading = f"{counted(len(pairs), 'pair')} among {len(node_of)} hosts on {graph.spec} ({where})"
     say.line(f"{heading}, {format_bytes(size_B)}")
     table = Table("hops", "pairs", "least", "median", "largest", box=None)
     for row in latencies.classes():

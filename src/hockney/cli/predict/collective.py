@@ -18,6 +18,10 @@ with later():
     from hockney.predict.every_algorithm import predictions
 
 
+LEAST_MARGIN = 0.005
+"""By less than this, which rounds to 0 %, nothing is called fastest."""
+
+
 def _enter(operation: str) -> Callable[..., None]:
     @verb(
         operation,
@@ -111,6 +115,8 @@ def _verdict(answer: dict[str, Any]) -> str:
     if answer["told_apart"]:
         return f"{answer['best']} wins by {_by(answer['margin'])} over the next"
     rivals = ", ".join(answer["not_told_apart_from"])
+    if answer["margin"] < LEAST_MARGIN:
+        return f"{answer['best']} cannot be told from {rivals}"
     return f"{answer['best']} is predicted fastest, by {_by(answer['margin'])}, but cannot be told from {rivals}"
 
 

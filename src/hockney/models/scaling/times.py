@@ -22,6 +22,8 @@ MOST_PROCESSES = 2**31 - 1
 SHORTEST_S = 1e-12
 SAME = tuple(name for name in POINT if name not in (*SCALE, "pair"))
 """Columns of the tidy table that say what was timed: one curve has one value in each."""
+OF_RUNS = ("problem", "grid", "way")
+"""Columns of the CSV that `hockney report --csv` writes of applications: a curve has one value at each count."""
 HINT = f"a column {' or '.join(PROCESSES)} and one of {', '.join(UNITS_S)}, a row for each measured time"
 
 
@@ -63,6 +65,14 @@ def load(path: Path) -> Times:
             )
     if frame.empty:
         raise RequestError(f"{path} has no rows", f"give {HINT}")
+    for name in (name for name in OF_RUNS if name in frame.columns):
+        for ranks, values in frame.groupby(processes, sort=False)[name].unique().items():
+            if len(values) > 1:
+                raise RequestError(
+                    f"{path} holds times of several curves: on {ranks} {processes}, {name} is "
+                    f"{', '.join(map(repr, values[:4]))}{', …' if len(values) > 4 else ''}",
+                    f"keep the rows of one {name}",
+                )
     count = _positive(frame[processes], path, first_row)
     _refuse(frame[processes], count != count.round(), path, first_row, "is not a whole number of processes")
     _refuse(frame[processes], count > MOST_PROCESSES, path, first_row, "is more than MPI can count")

@@ -74,12 +74,21 @@ def _hosts(launch: Mapping[str, Any], pair: str) -> tuple[str, str]:
     return host[ends[0]], host[ends[1]]
 
 
-def nodes_by_name(pairs: Sequence[Pair], network: Network) -> dict[str, int]:
+def hosts_of(campaign: Campaign) -> set[str]:
+    """All hosts that the launches of a campaign used, whether or not a pair of them was measured."""
+    return {
+        str(place["host"])
+        for launch in campaign.launches()
+        for place in launch.get("ranks") or ()
+        if isinstance(place, dict) and place.get("host")
+    }
+
+
+def nodes_by_name(hosts: set[str], network: Network) -> dict[str, int]:
     """Hosts in the order of their names, numbers in them as numbers, as nodes 0, 1, …"""
-    hosts = {host for pair in pairs for host in pair.hosts}
     if len(hosts) > network.nodes:
         raise RequestError(
-            f"{len(hosts)} hosts were measured, and the topology has {network.nodes} nodes", "give a larger one"
+            f"{len(hosts)} hosts were used, and the topology has {network.nodes} nodes", "give a larger one"
         )
 
     def key(host: str) -> list[tuple[int, str]]:
