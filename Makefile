@@ -104,7 +104,7 @@ test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
 	$(call part,bench/simulated_applications,$(call where,command -v smpicc >/dev/null,SimGrid: smpicc is not on the PATH,$(BIN)/python bench/simulated_applications --platforms switch --programs jacobi))
 	$(call part,sanitizers,HOCKNEY_SANITIZE=1 $(ALL) $(BIN)/python -m pytest tests/runner/test_sanitizers.py)
 	$(call part,tests without MPI,$(ALL) $(BIN)/python -m pytest -m "not mpi" $(SIDE_BY_SIDE) --durations 10)
-	$(call part,tests with MPI,$(ALL) $(BIN)/python -m pytest -m mpi --durations 10)
+	$(call part,tests with MPI,$(ALL) $(BIN)/python -m pytest -m mpi --ignore tests/runner/test_sanitizers.py --durations 10)
 	$(judged)
 
 # The runner with sanitizers: minutes of compiling, so not among the tests of `make test`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,26 @@ def test_a_signal_ends_a_campaign_in_good_order(tmp_path: Path, mark: str, numbe
 @pytest.mark.one_mpi
 def test_a_signal_ends_a_real_launch(mpi: Mpi, tmp_path: Path, mark: str, number: signal.Signals) -> None:
     end_and_go_on(Tool(tmp_path / "c", mark, "--mpi", str(mpi.wrapper)), number)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("call", ["*.o*", "*-I*runner*"], ids=["a trial", "the runner"])
+def test_a_signal_ends_the_compilers(
+    tmp_path: Path, mark: str, install: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """Before the runner is there, too: compiling it takes up to minutes."""
+    compiles = tmp_path / "compiles"
+    wrapper = install(tmp_path / "opt")
+    compiler = wrapper.with_name("mpicxx")
+    compiler.write_text(f"#!/bin/sh\ncase $* in {call}) touch {compiles}; sleep 1000;; esac\necho 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("HOCKNEY_CACHE", str(tmp_path / "cache"))
+    tool = Tool(tmp_path / "c", mark, "--mpi", str(wrapper))
+    assert tool.wait_until(compiles.exists)
+    tool.process.terminate()
+    code, err = tool.ended()
+    assert (code, err) == (4, "error: interrupted\nhint: give the same command to run it again\n")
+    assert not left_after(mark, LEFT_S)
 
 
 def test_a_terminal_that_closes_ends_a_campaign_in_good_order(tmp_path: Path, mark: str) -> None:

@@ -18,6 +18,8 @@ import re
 import shlex
 import shutil
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,7 +29,16 @@ from hockney import reading, writing
 from hockney.errors import EnvironmentLack, RequestError
 from hockney.runner.cache import cache_root, expect_private, make_private
 from hockney.runner.mpi import Mpi
-from hockney.runner.probe import COMPILER_HINT, OPENMP_FLAG, capture, has_mpi_t, has_openmp, last_complaint
+from hockney.runner.probe import (
+    COMPILER_HINT,
+    OPENMP_FLAG,
+    capture,
+    end_captured,
+    has_mpi_t,
+    has_openmp,
+    last_complaint,
+)
+from hockney.runner.supervisor import POLL_S
 
 BINARY = "hockney-runner"
 FLAGS = (
@@ -353,8 +364,17 @@ def _run(
     commands: Sequence[list[str]], mpi: Mpi, environment: Mapping[str, str], scratch: Path, target: Path
 ) -> str:
     """What the commands print in `scratch`; EnvironmentLack, with a log beside `target`, where one fails."""
+    threads = threading.active_count()
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S, scratch), commands))
+        try:
+            outputs = list(pool.map(lambda c: capture(c, environment, COMPILE_LIMIT_S, scratch), commands))
+        except KeyboardInterrupt:
+            # The threads would wait for their compilers.
+            pool.shutdown(wait=False, cancel_futures=True)
+            while threading.active_count() > threads:
+                end_captured()
+                time.sleep(POLL_S)
+            raise
     text = "".join(
         f"$ {shlex.join(c)}\n{done.stdout}{done.stderr}" for c, done in zip(commands, outputs, strict=True)
     )

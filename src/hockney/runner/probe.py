@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from hockney import writing
 from hockney.errors import EnvironmentLack
+from hockney.runner.supervisor import descendants
 
 PROBE = """\
 #define OMPI_SKIP_MPICXX 1
@@ -68,17 +70,22 @@ def capture(
     EnvironmentLack where it cannot start or takes too long; Killed where somebody ended it before it was done.
     """
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             argv,
             env=dict(environment),
             cwd=folder,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=limit_s,
-            check=False,
-        )
+            process_group=0,
+        ) as process:
+            try:
+                out, err = process.communicate(timeout=limit_s)
+            except BaseException:
+                _end_group(process.pid)
+                raise
     except subprocess.TimeoutExpired as error:
         message = f"{argv[0]} did not end within {limit_s:g} s"
         raise EnvironmentLack(message, f"run it by hand: {' '.join(argv)}") from error
@@ -86,12 +93,25 @@ def capture(
         raise EnvironmentLack(
             f"{argv[0]} cannot be run: {error.strerror}", "check the path and its mode"
         ) from error
-    if -done.returncode in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    if -process.returncode in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         raise Killed(
-            f"{argv[0]} was killed ({signal.Signals(-done.returncode).name}) before it ended",
+            f"{argv[0]} was killed ({signal.Signals(-process.returncode).name}) before it ended",
             "try again; where memory is short the system kills programs",
         )
-    return done
+    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+
+def end_captured() -> None:
+    """End what other threads capture now."""
+    for pid in descendants(os.getpid()):
+        _end_group(pid)
+
+
+def _end_group(leader: int) -> None:
+    """Kill a process and what it started (a wrapper's compiler), if it leads a group of its own."""
+    with contextlib.suppress(ProcessLookupError):
+        if os.getpgid(leader) == leader:
+            os.killpg(leader, signal.SIGKILL)
 
 
 def identify(wrapper: Path, environment: Mapping[str, str]) -> Identity:
