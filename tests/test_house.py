@@ -230,7 +230,10 @@ MAY_OPEN = {
 
 def _opens(path: Path) -> Iterator[str]:
     """Calls of a module that open a file, or unpack or parse one without bounds."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    if not any(word in text for word in (*OPENING, *PARSING, "json.load")):
+        return
+    for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.Call):
             continue
         called = ast.unparse(node.func)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -155,3 +158,20 @@ def test_extents_are_read_as_they_are_written(
 def test_what_are_no_extents_is_refused(text: str, message: str) -> None:
     with pytest.raises(RequestError, match=message):
         parse_extents(text, "a box", "cells", dimensions=(3,), at_most=100, example="4x3x2")
+
+
+@pytest.mark.parametrize("text", ["1" * 800 + " " * 800 + "!", "1" * 200_000, " " * 200_000, "." * 100_000])
+@pytest.mark.parametrize("parse", [parse_bytes, parse_rate, parse_time, parse_per_byte])
+def test_a_long_text_is_refused_at_once(parse: Callable[[str], float], text: str) -> None:
+    began_s = time.process_time()
+    with pytest.raises(RequestError):
+        parse(text)
+    # It took 27 s while digits and blanks could be divided in many ways.
+    assert time.process_time() - began_s < 5
+
+
+def test_no_rate_is_infinite() -> None:
+    with pytest.raises(RequestError, match="too large"):
+        parse_rate("1e308GB/s")
+    with pytest.raises(RequestError, match="too large"):
+        parse_time("1e308h")

@@ -209,7 +209,7 @@ def is_archive(path: Path) -> bool:
 
 def members(archive: Path) -> list[Path]:
     """The regular files of a tar archive as paths below it, sorted; RequestError where it is damaged."""
-    return [archive / name for name in sorted(_members(archive, *_state(archive)))]
+    return [archive / name for name in _members(archive, *_state(archive))]
 
 
 def below(folder: Path, pattern: str) -> list[Path]:
@@ -217,9 +217,10 @@ def below(folder: Path, pattern: str) -> list[Path]:
     archive = folder if is_archive(folder) and folder.is_file() else _archive_of(folder)
     if archive is None:
         return sorted(folder.glob(pattern))
-    inside = [path.relative_to(folder) for path in members(archive) if path.is_relative_to(folder)]
-    depth = pattern.count("/") + 1
-    return [folder / path for path in inside if len(path.parts) == depth and path.match(pattern)]
+    prefix = "" if folder == archive else f"{folder.relative_to(archive).as_posix()}/"
+    names = (name.removeprefix(prefix) for name in _members(archive, *_state(archive)) if name.startswith(prefix))
+    depth = pattern.count("/")
+    return [folder / name for name in names if name.count("/") == depth and PurePosixPath(name).match(pattern)]
 
 
 def is_file(path: Path) -> bool:
@@ -243,7 +244,7 @@ def _state(path: Path) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)
 def _members(archive: Path, _size_B: int, _changed_ns: int) -> dict[str, bytes]:
-    """The regular files of an archive, by name; links and names that lead out of it are left out."""
+    """The regular files of an archive, sorted by name, without links and names that lead out of it."""
     import tarfile
 
     hint = "restore the archive from a copy"
@@ -262,7 +263,7 @@ def _members(archive: Path, _size_B: int, _changed_ns: int) -> dict[str, bytes]:
                 data_of[name.as_posix()] = b"" if file is None else file.read()
     except (tarfile.TarError, OSError, EOFError, ValueError, OverflowError) as error:
         raise RequestError(f"{printable(archive)} is no whole tar archive: {error}", hint) from error
-    return data_of
+    return dict(sorted(data_of.items()))
 
 
 def _opened(path: Path, hint: str, most_B: int, within: Path | None) -> BinaryIO:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +115,32 @@ def test_binding_is_dropped_where_ranks_outnumber_cores() -> None:
     ranks = inventory().cores + 1
     (launch,) = prepare.launches(Plan(ranks=ranks))
     assert (launch.provenance["bind_to"], launch.provenance["bind_to_asked"]) == ("none", "core")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_kept"),
+    [
+        ("OMPI_MCA_btl", "self,sm", True),
+        ("FI_PROVIDER_PATH", "/opt/site/libfabric-1.20.1-with-a-rather-long-name/lib/providers", True),
+        ("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", True),
+        ("SLURM_JOB_NODELIST", "n[001-128]", True),
+        ("OMPI_MCA_orte_precondition_transports", "0123", False),
+        ("PMIX_SERVER_TOKEN", "x", False),
+        ("SLURM_JOB_PASSWORD", "x", False),
+        ("FI_EFA_AUTH_KEY", "x", False),
+        ("PMIX_X", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", False),
+        ("OMPI_PROXY", "http://me:hunter2@proxy:3128", False),
+    ],
+)
+def test_secrets_of_the_environment_are_not_recorded(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, is_kept: bool
+) -> None:
+    monkeypatch.setenv(name, value)
+    (launch,) = prepare.launches(Plan(ranks=2))
+    assert launch.provenance["environment"][name] == (value if is_kept else prepare.HIDDEN)
+
+
+def test_the_environment_is_recorded_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMPI_X", os.fsdecode(b"a\xff"))
+    (launch,) = prepare.launches(Plan(ranks=2))
+    assert launch.provenance["environment"]["OMPI_X"] == "a\\udcff"

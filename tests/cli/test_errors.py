@@ -124,3 +124,78 @@ def test_a_limit_of_the_system_is_no_defect(error: Exception, monkeypatch: pytes
         f"error: the system gives no more: {str(error).splitlines()[-1]}\n"
         "hint: raise the limit (`ulimit -a` shows them all), or end what uses the memory\n"
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", os.fsdecode(b"\xff")),
+        ("fit", "n" * 5000),
+        ("show", "n" * 300 + ".json"),
+        ("measure", "-o", "n" * 5000, "--resume"),
+        ("import", "n" * 5000, "-o", "c"),
+        ("evaluate", "a/" * 3000, "--operation", "pingpong"),
+        ("predict", "pingpong", "--machine", "pipe", "--bytes", "8"),
+        ("fit", "pipe"),
+        ("scaling", "fit", "pipe"),
+        ("network", "edge-list", "pipe"),
+        ("show", "loop"),
+        ("report", "loop"),
+        ("report", "--card", "/dev/zero", "-o", "c.html"),
+        ("measure", "-o", "x", "--hostfile", "pipe"),
+    ],
+    ids=lambda words: " ".join(words)[:40].encode("ascii", "replace").decode(),
+)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    done = run_hockney(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr) < 2500
+    done.stderr.encode()
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "none/o", "file/o", "folder"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        (
+            "simulate",
+            "bcast",
+            "--algorithm",
+            "binomial",
+            "--ranks",
+            "4",
+            "--bytes",
+            "8",
+            "--latency",
+            "1us",
+            "--per-rank",
+        ),
+        ("schedule", "export", "bcast", "--algorithm", "binomial", "--ranks", "4", "--bytes", "8", "-o"),
+        ("report", "--card", "bluegene_p", "-o"),
+    ],
+    ids=" ".join,
+)
+def test_a_place_that_cannot_be_written_is_named_with_the_reason(
+    tmp_path: Path, words: tuple[str, ...], place: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    done = run_hockney(*words, place, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    reasons = {
+        "/dev/full": "No space left",
+        "none/o": "No such file",
+        "file/o": "Not a ",
+        "folder": "Is a dir",
+    }
+    assert f"cannot write {place}: {reasons[place]}" in done.stderr
+    assert {entry.name for entry in tmp_path.iterdir()} == {"file", "folder"}
+
+
+def test_fit_does_not_read_a_device_that_it_is_to_write(campaign: Path) -> None:
+    done = run_hockney("fit", str(campaign), "-o", "/dev/full")
+    assert done.returncode == 2
+    assert "/dev/full exists and is not a machine file" in done.stderr

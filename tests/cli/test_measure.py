@@ -12,6 +12,7 @@ import pytest
 from tests.campaign.fake_campaign import fake_launch
 from tests.command_line import campaign_answer, run_hockney
 
+from hockney import writing
 from hockney.cli import measure
 from hockney.records import table
 from hockney.records.folder import Campaign
@@ -159,3 +160,24 @@ def test_what_failed_keeps_nobody_from_a_fit_and_a_report(runner: Callable[..., 
     last = reported.stderr.splitlines()[-1]
     assert last.startswith("warning: Not measured: pingpong cache, 2000 B: ")
     assert last.endswith("`hockney measure -o c --resume` tries again.")
+
+
+@pytest.mark.parametrize("file", ["records.jsonl", "launches.jsonl", "samples.csv"])
+def test_a_full_disk_names_the_file_and_what_is_kept(
+    runner: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    runner("good")
+    assert run_hockney(*PING, "--sizes", "8", cwd=tmp_path).returncode == 0
+    for function in ("append", "replace", "replacing_text"):
+        original = getattr(writing, function)
+
+        def full(path: Path, *words: Any, original: Callable[..., Any] = original) -> Any:
+            return original(Path("/dev/full") if path.name == file else path, *words)
+
+        monkeypatch.setattr(writing, function, full)
+    again = run_hockney(*PING[:2], "d", *PING[3:], "--sizes", "8,64", cwd=tmp_path)
+    assert again.returncode == 4
+    assert (
+        "cannot write /dev/full: No space left on device; every point that was complete is kept" in again.stderr
+    )
+    assert "`hockney measure -o d --resume` goes on" in again.stderr

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import os
 import shutil
 from pathlib import Path
 
@@ -371,3 +374,35 @@ def test_other_segments_are_other_points(tmp_path: Path) -> None:
         (128, 2, 1, 0),
     }
     assert [file.content.left_out() for file in collection.files] == [[], []]
+
+
+def test_what_is_no_regular_file_is_skipped_and_no_link_leads_out(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    good = latency(folder, "a.txt")
+    os.mkfifo(folder / "pipe.txt")
+    (folder / "loop").symlink_to("loop")
+    (folder / "zero").symlink_to("/dev/zero")
+    (folder / "out.txt").symlink_to(latency(tmp_path, "elsewhere.txt", "2.00"))
+    (folder / "again.txt").symlink_to("a.txt")
+    (folder / "above").symlink_to(tmp_path)
+    (folder / "bomb.gz").write_bytes(gzip.compress(bytes(100 * 2**20), 1))
+    (folder / os.fsdecode(b"\xff.txt")).write_bytes(good.read_bytes())
+    collection = _collect.collect([folder], Given())
+    assert [file.path.name for file in collection.files] == ["a.txt"]
+    reasons = {Path(name).name: reason for name, reason in collection.skipped}
+    expected = {
+        "pipe.txt": "a pipe or a device", "loop": "symbolic links", "zero": "out of this one",
+        "out.txt": "out of this one", "above": "a link to a folder", "bomb.gz": "unpacks to more than 64 MiB",
+        "\\xff.txt": "not UTF-8",
+    }  # fmt: skip
+    assert reasons.keys() == expected.keys()
+    for name, words in expected.items():
+        assert words in reasons[name]
+
+
+def test_a_number_that_no_record_holds_is_an_error_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "all_reduce_perf.json"
+    result = {"size": 8, "count": 2, "type": "float", "out_of_place": {"time": 1e-12}}
+    path.write_text(json.dumps({"nccl_version": 22803, "results": [result], "args": ["all_reduce_perf"]}))
+    with pytest.raises(RequestError, match=r"all_reduce_perf\.json: value: Input should be greater than"):
+        _collect.collect([path], Given(ranks=2))

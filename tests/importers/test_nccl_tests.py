@@ -386,3 +386,10 @@ def test_no_text_is_a_defect(pieces: list[str], name: str) -> None:
     except RequestError:
         return
     assert all(0 < record.value <= 1e6 for record in records)
+
+
+@pytest.mark.parametrize(("unit", "time_s"), [("us", 12.5e-6), ("ms", 12.5e-3), ("s", 12.5), ("ns", 12.5e-9)])
+def test_the_line_of_units_is_believed(unit: str, time_s: float) -> None:
+    units = f"#   (B)    (elements)                ({unit})  (GB/s)  (GB/s)            ({unit})  (GB/s)  (GB/s)\n"
+    text = HEAD + devices(2) + COLUMNS + units + ROW
+    assert read_text(text, "all_reduce_perf.txt").records[0].value == pytest.approx(time_s, rel=1e-12)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -255,3 +257,31 @@ def test_no_text_is_a_defect(head: str, pieces: list[str], name: str) -> None:
     except RequestError:
         return
     assert all(0 < record.value <= 1e6 for record in records)
+
+
+def test_archives_as_published(tmp_path: Path) -> None:
+    """`results/SYSTEM/DATE.tar.gz` beside `SYSTEM_metadata.csv`; zeros fill up the lines of the allocation."""
+    path = tree(tmp_path, "64_ring_ompi_int32.csv", "highest\n300\n310\n320\n")
+    job = path.parents[1]
+    hosts = "MPI_Rank,allocation\n" + "".join(f"{rank},n{rank // 2}\n" + "\0" * 40 for rank in range(6))
+    (job / "alloc.csv").write_text(hosts)
+    rows = AGGREGATED_ROW + AGGREGATED_ROW.replace(",64,256,", ",512,2048,")
+    (job / "aggregated_results_summary.csv").write_text(AGGREGATED + rows)
+    with tarfile.open(job.with_name(f"{job.name}.tar.gz"), "w:gz") as archive:
+        archive.add(job, job.name)
+    shutil.rmtree(job)
+    collection = _collect.collect([tmp_path / "results"], Given())
+    records = {r.bytes: r for file in collection.files for r in file.content.records}
+    assert records.keys() == {256, 2048}
+    assert (records[256].ranks, records[256].nodes, records[256].ppn) == (6, 3, 2)
+    assert records[256].system == "mare"
+    assert records[256].origin.endswith("_00.tar.gz/2025_01_01___10_00_00/1/64_ring_ompi_int32.csv:2")
+
+
+def test_results_without_their_metadata_say_what_is_missing(tmp_path: Path) -> None:
+    path = tree(tmp_path, "64_ring_ompi_int32.csv", "highest\n300\n310\n320\n")
+    (tmp_path / "results" / "mare_metadata.csv").unlink()
+    for number in range(5):
+        (path.parent / f"{number}.err").write_text("slurmstepd\n")
+    with pytest.raises(RequestError, match=r"nothing to import .* no <system>_metadata\.csv above it"):
+        _collect.collect([tmp_path / "results"], Given())

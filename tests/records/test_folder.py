@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -91,3 +92,65 @@ def test_a_damaged_plan_or_launch_is_an_error_in_words(tmp_path: Path) -> None:
     (tmp_path / LAUNCHES).write_text(json.dumps({"id": "a"}) + "\n[1]\n")
     assert campaign.launches() == [{"id": "a"}]
     assert LAUNCHES in campaign.warnings[0]
+
+
+LAUNCH = {
+    "id": "a",
+    "argv": ["x"],
+    "ranks": [{"rank": 0, "host": "n"}],
+    "hosts": [{"host": "n", "cpu_model": "c"}],
+}
+DAMAGED = [
+    {"id": 7}, {"argv": "x"}, {"argv": None}, {"hosts": {}}, {"hosts": ["n"]}, {"hosts": [{"cpus": "many"}]},
+    {"ranks": 5}, {"ranks": [{"host": "n"}]}, {"ranks": [{"rank": "first"}]},
+    {"ranks": [{"rank": 0, "siblings": 1}]},
+    {"ranks": [{"rank": 10**400}]}, {"environment": ["x"]}, {"settings": 1}, {"mpi": "Open MPI"}, {"warnings": 3},
+    {"eager_limit_B": {"network": "big"}}, {"clock_granularity_s": "fine"}, {"metadata": {"x": 1e999}},
+    {"news": {"deep": [10**400]}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGED, ids=str)
+def test_a_launch_of_wrong_types_is_named_and_skipped(tmp_path: Path, damage: dict[str, Any]) -> None:
+    campaign = Campaign.create(tmp_path / "c", {})
+    text = json.dumps(LAUNCH | damage).replace("Infinity", "1e999")
+    (campaign.path / LAUNCHES).write_text(f"{text}\n{json.dumps(LAUNCH)}\n")
+    assert campaign.launches() == [LAUNCH]
+    (warning,) = campaign.warnings
+    assert warning.startswith(f"{campaign.path / LAUNCHES}:1: damaged line skipped (")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"bytes": 2**63}, {"bytes": 10**400}, {"value": 5e-324}, {"value": 1e300}, {"ranks": 10**400},
+        {"samples": [1e-6], "disturbed_at": [1]}, {"samples": [1e-6], "disturbed_at": [-1]},
+        {"reference_s": [1e-6], "reference_iqr_s": []}, {"group_begins": [3, 1]},
+        {"reference_s": [1e-6] * 5, "reference_iqr_s": [0.0] * 5, "group_begins": [0]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_record_of_absurd_numbers_is_named_and_skipped(tmp_path: Path, damage: dict[str, Any]) -> None:
+    campaign = Campaign.create(tmp_path / "c", {})
+    good = a_record().model_dump(exclude_defaults=True)
+    (campaign.path / RECORDS).write_text(f"{json.dumps(good | damage)}\n{json.dumps(good)}\n")
+    assert campaign.records() == [a_record()]
+    assert len(campaign.warnings) == 1
+
+
+def test_a_failure_names_a_whole_series(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path / "c", {})
+    series = {"operation": "pingpong", "locality": "cache", "leader": 0, "follower": 1, "cache": "warm"}
+    campaign.append_failure({"series": series, "bytes": 8, "reason": "r"})
+    campaign.append_failure({"series": {"operation": "pingpong"}, "bytes": 8, "reason": "r"})
+    campaign.append_failure({"series": series, "bytes": "many", "reason": "r"})
+    assert campaign.failures() == [{"series": series, "bytes": 8, "reason": "r"}]
+    assert len(campaign.warnings) == 2
+
+
+def test_a_link_out_of_the_folder_is_not_read(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path / "c", {})
+    (tmp_path / "elsewhere").write_text(a_record().model_dump_json() + "\n")
+    (campaign.path / RECORDS).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RequestError, match=r"records\.jsonl is a link out of its folder"):
+        campaign.records()

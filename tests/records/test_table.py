@@ -230,3 +230,32 @@ def test_any_row_under_a_header_is_read_or_refused(tmp_path_factory: pytest.Temp
 @pytest.mark.parametrize(("name", "rows"), [("orfeo-epyc", 184_925), ("pico", 5_256)])
 def test_published_tables_are_read_whole(name: str, rows: int) -> None:
     assert len(table.load(shared(name) / "tidy.csv.gz")) == rows
+
+
+@pytest.mark.parametrize("commas", [",", ""])
+def test_rows_may_end_in_a_comma(tmp_path: Path, commas: str) -> None:
+    frame = table.load(file(tmp_path, HEADER, ROW + commas, ROW.replace(",8,", ",64,") + commas))
+    assert frame["system"].tolist() == ["sys", "sys"]
+    assert frame["bytes"].tolist() == [8, 64]
+    assert frame["repetition"].tolist() == [0, 0]
+
+
+def test_rows_longer_than_the_header_are_refused(tmp_path: Path) -> None:
+    for more in (",x", ",,", ",1,2"):
+        with pytest.raises(RequestError, match="row 2: more values than the header has names"):
+            table.load(file(tmp_path, HEADER, ROW + more))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (",8,", ",9223372036854775808,", "bytes '9223372036854775808' is too large a number"),
+        (",8,", ",1e300,", "bytes '1e300' is too large a number"),
+        (",1.5,", ",5e-324,", "time_us '5e-324' is no value that can be measured"),
+        (",1.5,", ",1e300,", "time_us '1e300' is no value that can be measured"),
+        (",1,2,2,", ",1,2,99999999999999999999,", "is too large a number"),
+    ],
+)
+def test_absurd_numbers_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        table.load(file(tmp_path, HEADER, ROW.replace(old, new)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import subprocess
@@ -251,6 +252,27 @@ def test_shared_memory_of_a_launch_that_was_killed_is_removed(launch: Marked, tm
             process.lines(soon())
         assert name.exists()
     assert not name.exists()
+
+
+def test_a_segment_that_another_program_has_mapped_is_left(launch: Marked, tmp_path: Path) -> None:
+    name = Path(f"/dev/shm/hockney-test-{os.getpid()}-{tmp_path.name}")
+    code = """
+        import mmap, os, sys, time
+        print("ready", flush=True)
+        sys.stdin.readline()
+        held = mmap.mmap(os.open(sys.argv[1], os.O_RDWR), 4096)
+        print("mapped", flush=True)
+        time.sleep(1000)
+    """
+    with launch(code, str(name)) as process:
+        assert process.lines(soon()) == "ready"
+        name.write_bytes(b"\0" * 4096)
+        with name.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+            process.send("go")
+            assert process.lines(soon()) == "mapped"
+            process.kill(0.1)
+            assert name.exists()
+    name.unlink()
 
 
 def test_a_segment_that_was_there_before_is_left(launch: Marked, tmp_path: Path) -> None:

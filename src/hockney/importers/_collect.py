@@ -204,7 +204,10 @@ def _why_skipped(path: Path, given: Path) -> str:
 
 
 def _nothing_at_all(paths: Sequence[Path], skipped: Sequence[tuple[str, str]]) -> RequestError:
-    shown = "; ".join(f"{file}: {reason}" for file, reason in skipped[:3])
+    # What is missing beside a result says more than that another file is none.
+    common = ("hidden", "a binary file", "no benchmark result", "empty")
+    telling = sorted(skipped, key=lambda skip: skip[1].startswith(common))
+    shown = "; ".join(f"{file}: {reason}" for file, reason in telling[:3])
     more = f"; and {len(skipped) - 3} more" if len(skipped) > 3 else ""
     names = ", ".join(map(str, paths[:3])) + (" …" if len(paths) > 3 else "")
     return RequestError(

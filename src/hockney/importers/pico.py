@@ -262,7 +262,9 @@ def _allocation(folder: Path) -> _Job | None:
     file = folder / "alloc.csv"
     if not reading.is_file(file):
         return None
-    hosts = Counter(row["allocation"] for _, row in rows(file, load_text(file), _ALLOCATION))
+    # Ranks write into one file, and zeros stand where a line is shorter than its place.
+    text = reading.text(file).replace("\0", "")
+    hosts = Counter(row["allocation"] for _, row in rows(file, text, _ALLOCATION))
     return _Job(hosts.total(), len(hosts), max(hosts.values())) if hosts else None
 
 

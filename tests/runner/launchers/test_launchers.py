@@ -12,6 +12,7 @@ from hockney.errors import RequestError
 from hockney.runner.launchers import srun as srun_module
 from hockney.runner.launchers.base import LaunchRequest, check_hostfile, check_hosts, command, launchers
 from hockney.runner.mpi import Mpi
+from hockney.runner.platform import host_names
 
 
 def _mpi(kind: str, version: str, launcher: str) -> Mpi:
@@ -347,3 +348,12 @@ def test_smpi_needs_a_platform_and_puts_ranks_on_its_hosts_in_order(
     platform.write_text("<platform", encoding="utf-8")
     with pytest.raises(RequestError, match=r"platform file: .* is no XML"):
         _line(smpi, platform=platform)
+
+
+@pytest.mark.parametrize("radical", ["0-30000000", "0-99999999999999999999", "0-" + "9" * 5000, "x"])
+def test_a_cluster_of_absurdly_many_hosts_is_refused(tmp_path: Path, radical: str) -> None:
+    platform = tmp_path / "p.xml"
+    platform.write_text(f'<platform><cluster id="c" radical="{radical}"/></platform>', encoding="utf-8")
+    with pytest.raises(RequestError, match="the radical") as caught:
+        host_names(platform)
+    assert len(caught.value.message) < 200
