@@ -14,7 +14,6 @@ import secrets
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ def main() -> int:
     minutes = float(os.environ.get("FUZZ_MINUTES", "30"))
     seed = os.environ.get("FUZZ_SEED") or secrets.token_hex(4)
     print(f"fuzzing for {minutes:g} minutes; FUZZ_SEED={seed} repeats it", flush=True)
-    until_s = time.time() + 60 * minutes
     # Files in memory, where there are such: a disk takes longer than the parsers.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="hockney-fuzz-", dir=memory) as name:
@@ -40,7 +38,7 @@ def main() -> int:
         command = [sys.executable, "-m", "tests.fuzz"]
         processes = [
             subprocess.Popen(
-                [*command, "--process", f"{seed}-{folder.name}", f"{until_s}", str(folder), *sys.argv[1:]],
+                [*command, "--process", f"{seed}-{folder.name}", f"{60 * minutes}", str(folder), *sys.argv[1:]],
                 env=environment,
             )
             for folder in folders
@@ -50,11 +48,20 @@ def main() -> int:
         counts = [json.loads(file.read_text()) for file in files if file.is_file()]
         for folder, code in zip(folders, codes, strict=True):
             if code:
-                kept = Path(f"fuzz-{seed}-{folder.name}")
-                kept.write_bytes((folder / "present").read_bytes() if (folder / "present").exists() else b"")
-                print(f"a process ended with {code}; the input that it had is {kept}")
+                print(f"a process ended with {code}; {_kept(folder / 'present')}")
     failed = table(counts)
     return int(failed or any(codes))
+
+
+def _kept(present: Path) -> str:
+    """What became of the input that a process had when it was killed: a file of the corpus."""
+    if not present.is_file() or not (data := present.read_bytes()):
+        return "it had no input yet"
+    # Not above: the processes mark branches before hockney is imported.
+    from tests.fuzz.parser import keep
+
+    name, _, corpus_file = data.partition(b"\n")
+    return f"the input that it had is {keep(name.decode(), corpus_file)}"
 
 
 def table(counts: list[dict[str, Any]]) -> bool:

@@ -31,6 +31,8 @@ WORDS = (
     *("", '"', "'", ",", ":", "=", "x", "#", "true", "None", "1,5", "a" * LONG, "é", "\x00", "\x1b[2J", "\ufeff"),
 )
 BYTES = (b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"PAR1", b"\x1f\x8b", b"\r", b"\x80", b"[" * 300, b"9" * 400)
+NUMBERS = ("0", "1", "7", "65536", "1000001", "4294967296", "999999999999", "1" * 19, "9" * 400)
+_NUMBER = re.compile("[0-9]+")
 _TOKEN = re.compile(r"[^\s,;:=<>\"'{}()\[\]]+|[,;:=<>\"'{}()\[\]]")
 
 
@@ -187,15 +189,18 @@ class Text:
 
     @staticmethod
     def _word(text: str, chance: Random, gentle: bool) -> str:
+        numbers = list(_NUMBER.finditer(text))
+        if numbers and (gentle or chance.random() < 0.3):
+            number = chance.choice(numbers)
+            is_short = len(number[0]) < 19
+            new = str(near(int(number[0]), chance)) if gentle and is_short else chance.choice(NUMBERS)
+            return text[: number.start()] + new + text[number.end() :]
         words = list(_TOKEN.finditer(text))
         if not words:
             return chance.choice(WORDS)
         word = chance.choice(words)
-        new = chance.choice(words)[0] if chance.random() < 0.5 else chance.choice(WORDS)
-        if gentle:
-            with contextlib.suppress(ValueError, OverflowError):
-                new = str(near(int(word[0]) if word[0].isdecimal() else float(word[0]), chance))
-        elif chance.random() < 0.2:
+        new = chance.choice(words)[0] if gentle or chance.random() < 0.5 else chance.choice(WORDS)
+        if not gentle and chance.random() < 0.2:
             new = word[0] * chance.choice((0, 2, 50))
         return text[: word.start()] + new + text[word.end() :]
 

@@ -6,6 +6,7 @@ survives the commands that come next. Warnings count as failures, because they e
 
 from __future__ import annotations
 
+import hashlib
 import re
 import resource
 import shlex
@@ -164,6 +165,15 @@ def minimised(
 def written(command: str, data: bytes) -> bytes:
     """A file of the corpus: the command on a line of its own, empty where reading suffices, then the input."""
     return command.encode() + b"\n" + data
+
+
+def keep(name: str, corpus_file: bytes) -> Path:
+    """Put a failing input of that parser where the tests replay it."""
+    folder = CORPUS / name
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / hashlib.sha256(corpus_file).hexdigest()[:16]
+    path.write_bytes(corpus_file)
+    return path
 
 
 def replayed(parser: Parser, corpus_file: bytes, folder: Path) -> Judged:

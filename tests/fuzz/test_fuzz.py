@@ -53,7 +53,7 @@ def fragile(error: Exception) -> Parser:
 def test_a_defect_is_found_and_kept_as_small_as_it_gets(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.fuzz.work.CORPUS", tmp_path)
+    monkeypatch.setattr("tests.fuzz.parser.CORPUS", tmp_path)
     (tmp_path / "inputs").mkdir()
     fuzzed = Fuzzed("fragile", fragile(error), "seed", tmp_path / "inputs")
     with (tmp_path / "present").open("wb") as present:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 import time
 from dataclasses import asdict, dataclass, field
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import BinaryIO
 
 from tests.fuzz import branches
-from tests.fuzz.parser import CORPUS, Parser, command_of, judged, limit_memory, minimised, parsers, written
+from tests.fuzz.parser import Parser, command_of, judged, keep, limit_memory, minimised, parsers, written
 
 LEAST_ACCEPTED = 0.4
 """Below this share of inputs that pass the first check, changes are gentle."""
@@ -57,7 +57,7 @@ class Fuzzed:
             command = command_of(self.parser, self.chance)
             present.seek(0)
             present.truncate()
-            present.write(written(command, data))
+            present.write(self.name.encode() + b"\n" + written(command, data))
             before = branches.TAKEN.count(1, 0, len(branches.NAMES))
             result = judged(self.parser, data, self.folder, command)
             self.count.inputs += 1
@@ -83,29 +83,26 @@ class Fuzzed:
     def _keep(self, data: bytes, place: str, trace: str, command: str) -> None:
         """Write a failure down, as small as it gets, where the tests replay it."""
         print(f"{self.name}: {place} {command}\n{trace}", file=sys.stderr)
-        small = written(command, minimised(self.parser, data, place, self.folder, command))
-        folder = CORPUS / self.name
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / hashlib.sha256(small).hexdigest()[:16]
-        path.write_bytes(small)
+        small = minimised(self.parser, data, place, self.folder, command)
+        path = keep(self.name, written(command, small))
         self.count.failures[place] = path.name
         print(f"{self.name}: {place}: {path}", file=sys.stderr)
 
 
-def fuzz(seed: str, until_s: float, folder: Path, only: list[str]) -> None:
-    """Fuzz until that second of the clock; `folder` gets the counts after each round, and the input in flight."""
+def fuzz(seed: str, time_s: float, folder: Path, only: list[str]) -> None:
+    """Fuzz for so long, one turn at least; `folder` gets the counts after each turn, and the input in flight."""
     limit_memory()
     inputs = folder / "inputs"
     inputs.mkdir()
     work = [Fuzzed(name, parser, seed, inputs) for name, parser in parsers if not only or name in only]
     # Processes begin with different parsers, so that a short run gets to all of them.
     Random(seed).shuffle(work)
+    until_s = time.monotonic() + time_s
     with (folder / "present").open("wb", buffering=0) as present:
-        while time.time() < until_s:
-            for fuzzed in work:
-                fuzzed.turn(present)
-                counts = folder / "counts.part"
-                counts.write_text(json.dumps({fuzzed.name: asdict(fuzzed.count) for fuzzed in work}))
-                counts.replace(folder / "counts.json")
-                if time.time() >= until_s:
-                    break
+        for fuzzed in cycle(work):
+            fuzzed.turn(present)
+            counts = folder / "counts.part"
+            counts.write_text(json.dumps({fuzzed.name: asdict(fuzzed.count) for fuzzed in work}))
+            counts.replace(folder / "counts.json")
+            if time.monotonic() > until_s:
+                return
