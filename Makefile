@@ -23,7 +23,7 @@ endef
 BEGAN := $(shell date +%s)
 measured := $(shell mktemp -u)
 
-.PHONY: demo test test-all lint docs format sanitize
+.PHONY: demo test test-all lint docs format sanitize fuzz
 
 $(BIN)/python:
 	$(PYTHON) -m venv .venv
@@ -110,6 +110,10 @@ test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
 # The runner with sanitizers: minutes of compiling, so not among the tests of `make test`.
 sanitize: .venv/.ready-dev
 	HOCKNEY_SANITIZE=1 $(BIN)/python -m pytest tests/runner/test_sanitizers.py
+
+# Damaged inputs for every parser, FUZZ_MINUTES (30) on two cores; a failure becomes a file that the tests replay.
+fuzz: .venv/.ready-dev
+	$(BIN)/python -m tests.fuzz
 
 format: .venv/.ready-dev
 	$(BIN)/ruff check --fix-only .

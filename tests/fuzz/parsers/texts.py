@@ -1,0 +1,89 @@
+"""Smaller files: platforms, networks, patterns, maps, topologies of nodes, hosts, times, solutions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.fuzz.mutation import Folder, Format, Json, Table, Text, joined, parts
+from tests.fuzz.parser import Parser, parsers
+from tests.fuzz.parsers.campaign import INPUTS
+
+from hockney.apps.cg import solution
+from hockney.apps.pinning import topology
+from hockney.models.scaling import times
+from hockney.network.topologies.base import parse_spec
+from hockney.network.traffic.patterns.base import Volumes, parse_pattern
+from hockney.runner.launchers.base import check_hostfile
+from hockney.runner.platform import host_names
+
+
+def _file(
+    name: str,
+    file: str,
+    seeds: list[bytes],
+    read: Callable[[Path], object],
+    *commands: str,
+    of: Format | None = None,
+) -> None:
+    def read_stored(data: bytes, folder: Path) -> str:
+        path = folder / file
+        path.write_bytes(data)
+        read(path)
+        return file
+
+    parsers.register(name)(Parser(lambda: seeds, of or Text(), read_stored, commands, each=16, turn=30))
+
+
+_LSCPU = b"# CPU,Core,Socket,Node,,L1d,L1i,L2,L3\n0,0,0,0,,0,0,0,0\n1,1,0,0,,1,1,1,0\n"
+_file("platform", "p.xml", [(INPUTS / "platform.xml").read_bytes()], host_names)
+_file(
+    "edges",
+    "n.txt",
+    [(INPUTS / "network.txt").read_bytes()],
+    lambda path: parse_spec(f"edges:{path}"),
+    "network edge-list FILE --link 10Gbit/s --json",
+    "network traffic --topology edges:FILE --traffic alltoall --json",
+)
+_file(
+    "matrix",
+    "m.txt",
+    [b"# sender receiver bytes\n0 1 1024\n1 0 1e3\n2,3,8\n3 1 0.5\n"],
+    lambda path: parse_pattern(f"matrix:{path}", Volumes()),
+    "network map --pattern matrix:FILE --topology torus:4x2 --json",
+)
+_file(
+    "node",
+    "node.txt",
+    [_LSCPU, b"2 packages x 2 numa x 4 cores x 2 threads", b"pack:2 numa:2 core:4 pu:2", b"2 packages x 4 cores"],
+    lambda path: topology.read(str(path)),
+    "run pinning --ranks 4 --threads 2 --spread socket --plan --topology FILE --json",
+)
+_file("hosts", "h.txt", [b"# hosts\nn1:4\nn2 slots=2\nn3,n4\nfe80::1\n"], check_hostfile)
+_file(
+    "times",
+    "t.csv",
+    [(INPUTS / "times.csv").read_bytes(), (INPUTS / "weak.csv").read_bytes()],
+    times.load,
+    "scaling fit FILE --json",
+    "scaling fit FILE --weak",
+    of=Table(),
+)
+
+
+def _read_solution(data: bytes, folder: Path) -> str:
+    for name, text in parts(data).items():
+        (folder / name).write_bytes(text)
+    solution.read(folder / "u")
+    return "u"
+
+
+_DESCRIBED = {"schema": 1, "type": "float64", "byte_order": "little", "shape": [1, 2, 2], "spacing": 0.5}
+parsers.register("solution")(
+    Parser(
+        lambda: [joined({"u.json": json.dumps(_DESCRIBED).encode() + b"\n", "u": bytes(32)})],
+        Folder({"u.json": Json(), "u": Text()}),
+        _read_solution,
+    )
+)
