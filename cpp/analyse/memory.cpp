@@ -6,7 +6,12 @@ namespace hockney {
 
 int Contributors::number(const Ranges& ranges) {
     const auto [found, is_new] = numbers_.try_emplace(ranges, static_cast<int>(sets_.size()));
-    if (is_new) sets_.push_back(ranges);
+    if (is_new) {
+        sets_.push_back(ranges);
+        ranges_ += ranges.size();
+    }
+    if (ranges_ + sums_.size() > most_ranges)
+        throw TooLarge("the sums of a proof have more different contributors than are held at once");
     return found->second;
 }
 

@@ -25,6 +25,7 @@ class Contributors {
 
   private:
     using Ranges = std::vector<std::pair<int, int>>;
+    static constexpr std::size_t most_ranges = 1 << 25;  // of all sets and sums: some GB
     int number(const Ranges& ranges);
 
     int ranks_;
@@ -32,6 +33,7 @@ class Contributors {
     std::vector<Ranges> sets_;
     std::map<Ranges, int> numbers_;
     std::unordered_map<std::uint64_t, int> sums_;
+    std::size_t ranges_ = 0;
 };
 
 struct Element {

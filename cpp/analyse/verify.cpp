@@ -9,7 +9,8 @@ namespace hockney {
 namespace {
 
 constexpr std::size_t most_complaints = 8;
-constexpr Bytes most_elements = 1 << 28;      // of all memories: 4 GiB
+constexpr Bytes most_elements = 1 << 28;  // of all memories: 4 GiB
+constexpr Bytes most_races_B = 3 * most_held_B;
 constexpr Bytes most_heard = Bytes{1} << 35;  // steps of a barrier × ranks: 4 GiB of bits
 
 class Complaints {
@@ -57,12 +58,13 @@ void check_form(const Collective& collective, const Problem& p, const Schedule& 
         for (std::size_t i = 0; i < mine.steps.size(); ++i) {
             const Step& step = mine.steps[i];
             const bool message = step.kind == Kind::send || step.kind == Kind::receive;
-            if (message && (step.peer < 0 || step.peer >= p.ranks || step.peer == rank))
-                complaints.at(rank, i, "peer " + std::to_string(step.peer) + " is no other rank");
+            if (const std::string reason = fault(step, i, rank, p.ranks); !reason.empty()) {
+                complaints.at(rank, i, reason);
+                continue;
+            }
             for (const Region* region : {&step.from, &step.into}) {
                 if (region->length_B == 0) continue;
-                if (region->length_B < 0 || region->offset_B < 0 ||
-                    region->offset_B + region->length_B > sizes.of(region->memory))
+                if (region->offset_B + region->length_B > sizes.of(region->memory))
                     complaints.at(rank, i, "a region lies outside its memory");
                 if (region->offset_B % p.element_B != 0 || region->length_B % p.element_B != 0)
                     complaints.at(rank, i, "a region cuts through an element");
@@ -73,10 +75,6 @@ void check_form(const Collective& collective, const Problem& p, const Schedule& 
                 complaints.at(rank, i, "source and target overlap");
             if (step.into.length_B > 0 && step.into.memory == Memory::input)
                 complaints.at(rank, i, "the input is written");
-            for (const int before : step.after)
-                if (before < 0 || static_cast<std::size_t>(before) >= i)
-                    complaints.at(rank, i,
-                                  "depends on step " + std::to_string(before) + ", which is not before it");
             if (complaints.enough()) return;
         }
     }
@@ -224,15 +222,27 @@ class Symbolic {
     Complaints& complaints_;
 };
 
+// What `check_races` holds of one rank: who touched each element, and the ancestors of each step.
+Bytes races_B(const Problem& p, const RankSchedule& mine, Bytes elements) {
+    const auto steps = static_cast<Bytes>(mine.steps.size());
+    Bytes read = 0;
+    for (const Step& step : mine.steps)
+        read = std::min(read + std::min(step.from.length_B / p.element_B, elements), most_races_B);
+    return elements * static_cast<Bytes>(sizeof(Touched)) + read * static_cast<Bytes>(2 * sizeof(int)) +
+           steps * ((steps + 63) / 64) * static_cast<Bytes>(sizeof(std::uint64_t));
+}
+
 // Throws where following every element, or who has heard of whom, would take more memory than there may be.
 void expect_room(const Collective& collective, const Problem& p, const Schedule& schedule) {
     Bytes elements = 0, heard = 0;
     for (int rank = 0; rank < p.ranks; ++rank) {
         const RankSchedule& mine = schedule[static_cast<std::size_t>(rank)];
+        const Bytes others = elements;
         for (const Bytes size_B : Sizes(collective, p, rank, mine).size_B)
-            elements = std::min(elements + size_B / p.element_B, most_elements + 1);
+            elements += std::min(size_B / p.element_B, most_elements + 1 - elements);
         if (!collective.has_size) heard += (static_cast<Bytes>(mine.steps.size()) + 1) * p.ranks;
-        if (elements > most_elements || heard > most_heard)
+        if (elements > most_elements || heard > most_heard ||
+            races_B(p, mine, elements - others) > most_races_B)
             throw TooLarge("a proof on " + std::to_string(p.ranks) +
                            " ranks follows more than can be held at once");
     }

@@ -23,7 +23,7 @@ namespace hockney {
 //     in rank order if the operator is not commutative. No undefined memory is read.
 //  5. After a barrier every rank has heard of every other.
 //
-// TooLarge for more elements, or pairs of ranks of a barrier, than are held at once.
+// TooLarge for more elements, accesses to them, or pairs of ranks of a barrier, than are held at once.
 std::vector<std::string> verify(const Collective& collective, const Problem& problem,
                                 const Schedule& schedule);
 

@@ -1,8 +1,8 @@
-// Schedules for Python: algorithms, steps (which tests may change to see the verifier object), proof and
-// counts.
+// Schedules for Python: algorithms, steps (of which tests make broken schedules to see the verifier object),
+// proof and counts.
+#include <nanobind/make_iterator.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/bind_vector.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,6 +13,8 @@
 #include "../schedule/collective.hpp"
 #include "../schedule/schedule.hpp"
 #include "../simulate/written.hpp"
+#include "arguments.hpp"
+#include "list.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -27,24 +29,6 @@ namespace {
 template <class Number>
 using Column = nb::ndarray<const Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-const Collective& known(const std::string& name) {
-    const Collective* collective = find_collective(name);
-    if (collective == nullptr) throw std::invalid_argument("unknown collective " + name);
-    return *collective;
-}
-
-const Algorithm& known(const std::string& collective, const std::string& name) {
-    const auto found = algorithms().find({collective, name});
-    if (found == algorithms().end())
-        throw std::invalid_argument("unknown algorithm " + collective + " " + name);
-    return found->second;
-}
-
-void accept(const Algorithm& algorithm, const Problem& problem) {
-    const std::string reason = refusal(algorithm, problem);
-    if (!reason.empty()) throw std::invalid_argument(reason);
-}
-
 std::vector<Algorithm> all_algorithms() {
     std::vector<Algorithm> all;
     // In the order of the collectives, then by name.
@@ -52,6 +36,69 @@ std::vector<Algorithm> all_algorithms() {
         for (const auto& entry : algorithms())
             if (entry.first.first == collective.name) all.push_back(entry.second);
     return all;
+}
+
+// A list that Python may read. Nobody can change it, so its elements stay where they are.
+template <class Element>
+void bind_list(nb::class_<std::vector<Element>>& list) {
+    using List = std::vector<Element>;
+    list.def("__len__", [](const List& self) { return self.size(); })
+        .def(
+            "__getitem__",
+            [](const List& self, Py_ssize_t index) -> const Element& {
+                const auto size = static_cast<Py_ssize_t>(self.size());
+                if (index < -size || index >= size) throw nb::index_error("index out of range");
+                return self[static_cast<std::size_t>(index < 0 ? index + size : index)];
+            },
+            nb::rv_policy::reference_internal)
+        .def(
+            "__iter__",
+            [](const List& self) {
+                return nb::make_iterator(nb::type<List>(), "Iterator", self.begin(), self.end());
+            },
+            nb::keep_alive<0, 1>());
+}
+
+template <class Element>
+const Element& element(nb::handle item, const char* what) {
+    const Element* value = nullptr;
+    if (!nb::isinstance<Element>(item) || !nb::try_cast(item, value)) throw nb::type_error(what);
+    return *value;
+}
+
+RankSchedule rank_of(const nb::iterable& steps, Bytes scratch_B) {
+    if (scratch_B < 0) throw std::invalid_argument("scratch memory must not be negative");
+    RankSchedule rank;
+    rank.scratch_B = scratch_B;
+    Bytes held_B = 0;
+    for (const nb::handle item : steps) {
+        const Step& step = element<Step>(item, "a rank's schedule consists of Steps");
+        held_B += step.held_B();
+        expect_held(held_B);
+        rank.steps.push_back(step);
+    }
+    return rank;
+}
+
+Schedule schedule_of(const nb::iterable& ranks) {
+    Schedule schedule;
+    Bytes held_B = 0;
+    for (const nb::handle item : ranks) {
+        const auto& rank = element<RankSchedule>(item, "a schedule consists of RankSchedules");
+        if (schedule.size() == most_ranks_held)
+            throw TooLarge("more than " + std::to_string(most_ranks_held) + " ranks are not held at once");
+        for (const Step& step : rank.steps) held_B += step.held_B();
+        expect_held(held_B);
+        schedule.push_back(rank);
+    }
+    for (std::size_t rank = 0; rank < schedule.size(); ++rank)
+        for (std::size_t i = 0; i < schedule[rank].steps.size(); ++i)
+            if (const std::string reason = fault(schedule[rank].steps[i], i, static_cast<int>(rank),
+                                                 static_cast<int>(schedule.size()));
+                !reason.empty())
+                throw std::invalid_argument("rank " + std::to_string(rank) + ", step " + std::to_string(i) +
+                                            ": " + reason);
+    return schedule;
 }
 
 }  // namespace
@@ -69,26 +116,46 @@ void register_schedule(nb::module_& module) {
         .value("copy", Kind::copy)
         .value("reduce", Kind::reduce);
     nb::class_<Region>(module, "Region")
-        .def(nb::init<>())
-        .def_rw("memory", &Region::memory)
-        .def_rw("offset_B", &Region::offset_B)
-        .def_rw("length_B", &Region::length_B);
+        .def(
+            "__init__",
+            [](Region* self, Memory memory, Bytes offset_B, Bytes length_B) {
+                new (self) Region{memory, offset_B, length_B};
+            },
+            "memory"_a = Memory::input, "offset_B"_a = 0, "length_B"_a = 0)
+        .def_ro("memory", &Region::memory)
+        .def_ro("offset_B", &Region::offset_B)
+        .def_ro("length_B", &Region::length_B);
     nb::class_<Step>(module, "Step")
-        .def(nb::init<>())
-        .def_rw("kind", &Step::kind)
-        .def_rw("peer", &Step::peer)
-        .def_rw("tag", &Step::tag)
-        .def_rw("source", &Step::from)
-        .def_rw("target", &Step::into)
-        .def_prop_rw(
-            "after", [](const Step& step) { return std::vector<int>(step.after.begin(), step.after.end()); },
-            [](Step& step, const std::vector<int>& after) { step.after = {after.begin(), after.end()}; });
-    nb::bind_vector<std::vector<Step>, nb::rv_policy::reference_internal>(module, "Steps");
+        .def(
+            "__init__",
+            [](Step* self, Kind kind, int peer, int tag, const Region& source, const Region& target,
+               const List<int>& after) { new (self) Step{kind, peer, tag, source, target, after.values}; },
+            "kind"_a, nb::kw_only(), "peer"_a = -1, "tag"_a = 0, "source"_a = Region{}, "target"_a = Region{},
+            "after"_a = nb::make_tuple())
+        .def_ro("kind", &Step::kind)
+        .def_ro("peer", &Step::peer)
+        .def_ro("tag", &Step::tag)
+        .def_ro("source", &Step::from)
+        .def_ro("target", &Step::into)
+        .def_prop_ro("after",
+                     [](const Step& step) { return std::vector<int>(step.after.begin(), step.after.end()); });
+    nb::class_<std::vector<Step>> steps(module, "Steps");
+    bind_list(steps);
     nb::class_<RankSchedule>(module, "RankSchedule")
-        .def(nb::init<>())
-        .def_rw("steps", &RankSchedule::steps)
-        .def_rw("scratch_B", &RankSchedule::scratch_B);
-    nb::bind_vector<Schedule, nb::rv_policy::reference_internal>(module, "Schedule");
+        .def(
+            "__init__",
+            [](RankSchedule* self, const nb::iterable& steps, Bytes scratch_B) {
+                new (self) RankSchedule(rank_of(steps, scratch_B));
+            },
+            "steps"_a, "scratch_B"_a = 0)
+        .def_ro("steps", &RankSchedule::steps)
+        .def_ro("scratch_B", &RankSchedule::scratch_B);
+    nb::class_<Schedule> schedule(module, "Schedule");
+    schedule.def(
+        "__init__",
+        [](Schedule* self, const nb::iterable& ranks) { new (self) Schedule(schedule_of(ranks)); },
+        "ranks"_a);
+    bind_list(schedule);
     module.def(
         "write_schedule",
         [](int ranks, const Column<std::int32_t>& rank, const Column<std::int32_t>& stage,
@@ -106,7 +173,8 @@ void register_schedule(nb::module_& module) {
             }
             return write_schedule(ranks, steps);
         },
-        "ranks"_a, "rank"_a, "stage"_a, "kind"_a, "peer"_a, "length_B"_a);
+        "ranks"_a, "rank"_a.noconvert(), "stage"_a.noconvert(), "kind"_a.noconvert(), "peer"_a.noconvert(),
+        "length_B"_a.noconvert());
     nb::class_<Problem>(module, "Problem")
         .def(
             "__init__",
@@ -149,8 +217,22 @@ void register_schedule(nb::module_& module) {
         .def_ro("reduces", &Collective::reduces)
         .def_ro("sizes_are_blocks", &Collective::sizes_are_blocks)
         .def_ro("has_size", &Collective::has_size)
-        .def("input_B", [](const Collective& c, const Problem& p, int rank) { return c.input_B(p, rank); })
-        .def("output_B", [](const Collective& c, const Problem& p, int rank) { return c.output_B(p, rank); });
+        .def(
+            "input_B",
+            [](const Collective& collective, const Problem& problem, int rank) {
+                expect_accepted(collective, problem);
+                expect_rank(rank, problem);
+                return collective.input_B(problem, rank);
+            },
+            "problem"_a, "rank"_a)
+        .def(
+            "output_B",
+            [](const Collective& collective, const Problem& problem, int rank) {
+                expect_accepted(collective, problem);
+                expect_rank(rank, problem);
+                return collective.output_B(problem, rank);
+            },
+            "problem"_a, "rank"_a);
     nb::class_<Counts>(module, "Counts")
         .def_ro("rounds", &Counts::rounds)
         .def_ro("messages", &Counts::messages)
@@ -184,28 +266,29 @@ void register_schedule(nb::module_& module) {
     module.def(
         "generate",
         [](const std::string& collective, const std::string& algorithm, const Problem& problem) {
-            accept(known(collective, algorithm), problem);
-            return generate(known(collective, algorithm), problem);
+            return generate(accepted(collective, algorithm, problem), problem);
         },
         "collective"_a, "algorithm"_a, "problem"_a);
     module.def(
         "generate_rank",
         [](const std::string& collective, const std::string& algorithm, const Problem& problem, int rank) {
-            accept(known(collective, algorithm), problem);
-            return generate(known(collective, algorithm), problem, rank);
+            const Algorithm& entry = accepted(collective, algorithm, problem);
+            expect_rank(rank, problem);
+            return generate(entry, problem, rank);
         },
         "collective"_a, "algorithm"_a, "problem"_a, "rank"_a);
     module.def(
         "count_steps",
         [](const std::string& collective, const std::string& algorithm, const Problem& problem,
            Bytes enough) {
-            accept(known(collective, algorithm), problem);
-            return count_steps(known(collective, algorithm), problem, enough);
+            if (enough < 0) throw std::invalid_argument("enough steps must not be negative");
+            return count_steps(accepted(collective, algorithm, problem), problem, enough);
         },
         "collective"_a, "algorithm"_a, "problem"_a, "enough"_a);
     module.def(
         "verify",
         [](const std::string& collective, const Problem& problem, const Schedule& schedule) {
+            expect_accepted(known(collective), problem);
             return verify(known(collective), problem, schedule);
         },
         "collective"_a, "problem"_a, "schedule"_a);
@@ -214,7 +297,13 @@ void register_schedule(nb::module_& module) {
     module.def(
         "beaten_bounds",
         [](const std::string& collective, const std::string& algorithm, const Problem& problem,
-           const Counts& counts) { return beaten_bounds(known(collective, algorithm), problem, counts); },
+           const Counts& counts) {
+            const Algorithm& entry = accepted(collective, algorithm, problem);
+            if (counts.sent_bytes.size() != static_cast<std::size_t>(problem.ranks))
+                throw std::invalid_argument("the counts are of " + std::to_string(counts.sent_bytes.size()) +
+                                            " ranks, the problem is of " + std::to_string(problem.ranks));
+            return beaten_bounds(entry, problem, counts);
+        },
         "collective"_a, "algorithm"_a, "problem"_a, "counts"_a);
 }
 

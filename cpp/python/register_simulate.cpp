@@ -1,15 +1,19 @@
 // The simulator for Python. Costs come as tables or curves, times go as arrays.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/bind_vector.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 
 #include "../simulate/simulate.hpp"
+#include "../simulate/written.hpp"
+#include "arguments.hpp"
+#include "list.hpp"
 #include "register.hpp"
 
 namespace nb = nanobind;
@@ -23,6 +27,7 @@ namespace {
 using Row = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Ids = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Numbers = List<std::int32_t>;
 using Answer = nb::ndarray<nb::numpy, double>;
 
 // (collective, algorithm, problem)
@@ -30,35 +35,56 @@ using Asked = std::tuple<std::string, std::string, Problem>;
 
 Phase phase_of(const Asked& asked) {
     const auto& [collective, name, problem] = asked;
-    const auto found = algorithms().find({collective, name});
-    if (found == algorithms().end())
-        throw std::invalid_argument("unknown algorithm " + collective + " " + name);
-    const std::string reason = refusal(found->second, problem);
-    if (!reason.empty()) throw std::invalid_argument(reason);
-    return {&found->second, problem};
+    return {&accepted(collective, name, problem), problem};
 }
 
 Phase phase_of(const Schedule& written) {
+    if (written.empty()) throw std::invalid_argument("a schedule without ranks cannot be simulated");
     Phase phase;
     phase.problem.ranks = static_cast<int>(written.size());
     phase.written = &written;
     return phase;
 }
 
-// Written schedules stay the caller's, who must keep them.
-std::vector<Phase> phases_of(const nb::sequence& asked) {
-    std::vector<Phase> phases;
-    for (const nb::handle one : asked)
-        phases.push_back(nb::isinstance<Schedule>(one) ? phase_of(nb::cast<const Schedule&>(one))
-                                                       : phase_of(nb::cast<Asked>(one)));
-    if (phases.empty()) throw std::invalid_argument("there is nothing to simulate");
-    for (const Phase& phase : phases)
-        if (phase.problem.ranks != phases.front().problem.ranks)
-            throw std::invalid_argument("all phases must have the same number of ranks");
-    return phases;
-}
+// What is simulated. Python may forget its schedules meanwhile, so they are held here.
+struct Phases {
+    explicit Phases(const nb::iterable& asked) {
+        for (const nb::handle phase : asked) {
+            if (all.size() == most_phases)
+                throw std::invalid_argument("at most " + std::to_string(most_phases) +
+                                            " phases are simulated together");
+            held.push_back(nb::borrow(phase));
+            const Schedule* written = nullptr;
+            Asked generated;
+            if (nb::isinstance<Schedule>(phase) && nb::try_cast(phase, written))
+                all.push_back(phase_of(*written));
+            else if (nb::try_cast(phase, generated))
+                all.push_back(phase_of(generated));
+            else
+                throw nb::type_error("a phase is (collective, algorithm, problem) or a Schedule");
+            if (all.back().problem.ranks != ranks())
+                throw std::invalid_argument("all phases must have the same number of ranks");
+        }
+        std::set<const Schedule*> different;
+        for (const Phase& phase : all)
+            if (phase.written != nullptr && different.insert(phase.written).second)
+                expect_matched(*phase.written);
+        if (all.empty()) throw std::invalid_argument("there is nothing to simulate");
+    }
+    int ranks() const { return all.front().problem.ranks; }
 
-Domains domains_of(const Ids& levels, int ranks) {
+    std::vector<Phase> all;
+
+  private:
+    std::vector<nb::object> held;
+};
+
+Domains domains_of(const Ids& levels, int ranks, const CostCurves& costs) {
+    if (levels.shape(0) >= most_localities)
+        throw std::invalid_argument("there must be fewer than " + std::to_string(most_localities) +
+                                    " levels");
+    if (costs.message.size() != levels.shape(0) + 1)
+        throw std::invalid_argument("there must be costs for each locality");
     if (levels.shape(0) > 0 && levels.shape(1) != static_cast<std::size_t>(ranks))
         throw std::invalid_argument("there must be an id for each rank");
     Domains domains;
@@ -67,6 +93,20 @@ Domains domains_of(const Ids& levels, int ranks) {
         domains.levels.emplace_back(ids, ids + levels.shape(1));
     }
     return domains;
+}
+
+void expect_on(const Network& network, int ranks) {
+    if (!network.node_of_rank.empty() && network.node_of_rank.size() != static_cast<std::size_t>(ranks))
+        throw std::invalid_argument("each of the " + std::to_string(ranks) +
+                                    " ranks must have a node, or none");
+}
+
+Noise noise_of(std::vector<double>&& mean_s, std::uint64_t seed, int ranks) {
+    if (mean_s.size() > 1 && mean_s.size() != static_cast<std::size_t>(ranks))
+        throw std::invalid_argument("noise is none, one for all ranks or one for each");
+    for (const double value_s : mean_s)
+        if (!(value_s >= 0 && value_s <= longest_s)) throw std::invalid_argument("noise must be a time");
+    return {std::move(mean_s), seed};
 }
 
 Answer array(std::vector<double>&& values, std::vector<std::size_t> shape) {
@@ -79,68 +119,83 @@ Answer array(std::vector<double>&& values, std::vector<std::size_t> shape) {
 std::vector<double> values(const Table& table, const RecordedTrace& trace) {
     if (table.shape(0) != trace.size_B().size() || table.shape(1) != trace.row())
         throw std::invalid_argument("the costs must have a row for each size");
+    for (std::size_t i = 0; i < table.size(); ++i) expect_time(table.data()[i]);
     return {table.data(), table.data() + table.size()};
 }
 
-Curve curve_of(const std::tuple<std::vector<double>, std::vector<double>>& points) {
-    const auto& [size_B, time_s] = points;
+// Sizes and times of a curve.
+using Points = List<List<double>>;
+
+Curve curve_of(const Points& points) {
+    if (points.values.size() != 2) throw std::invalid_argument("a curve consists of sizes and times");
+    const std::vector<double>&size_B = points.values[0].values, &time_s = points.values[1].values;
     if (size_B.size() != time_s.size()) throw std::invalid_argument("a curve needs a time for each size");
+    for (std::size_t i = 0; i < size_B.size(); ++i) {
+        if (!std::isfinite(size_B[i]) || (i > 0 && size_B[i] <= size_B[i - 1]))
+            throw std::invalid_argument("the sizes of a curve must be numbers that increase");
+        expect_time(time_s[i]);
+    }
     return {size_B, time_s};
+}
+
+CostCurves costs_of(const List<List<Points>>& message, const Points& copy, const Points& reduce) {
+    CostCurves costs;
+    for (const List<Points>& of_locality : message.values) {
+        if (of_locality.values.size() != term_count)
+            throw std::invalid_argument("each locality needs a curve for each term");
+        std::vector<Curve> curves;
+        for (const Points& points : of_locality.values) curves.push_back(curve_of(points));
+        // Where nothing is said of a handshake there is none: 0 would be one that takes no time.
+        Curve& handshake = curves[static_cast<std::size_t>(Term::handshake)];
+        if (handshake.size_B.empty()) handshake = {{0}, {buffered}};
+        costs.message.push_back(std::move(curves));
+    }
+    costs.copy = curve_of(copy);
+    costs.reduce = curve_of(reduce);
+    return costs;
 }
 
 }  // namespace
 
 void register_simulate(nb::module_& module) {
-    using Points = std::tuple<std::vector<double>, std::vector<double>>;
-
     nb::class_<CostCurves>(module, "CostCurves")
         .def(
             "__init__",
-            [](CostCurves* self, const std::vector<std::vector<Points>>& message, const Points& copy,
-               const Points& reduce) {
-                new (self) CostCurves;
-                for (const std::vector<Points>& of_locality : message) {
-                    if (of_locality.size() != term_count)
-                        throw std::invalid_argument("each locality needs a curve for each term");
-                    std::vector<Curve> curves;
-                    for (const Points& points : of_locality) curves.push_back(curve_of(points));
-                    self->message.push_back(std::move(curves));
-                }
-                self->copy = curve_of(copy);
-                self->reduce = curve_of(reduce);
-            },
+            [](CostCurves* self, const List<List<Points>>& message, const Points& copy,
+               const Points& reduce) { new (self) CostCurves(costs_of(message, copy, reduce)); },
             "message"_a, "copy"_a, "reduce"_a);
 
     nb::class_<Network>(module, "Network")
         .def(
             "__init__",
-            [](Network* self, std::vector<std::int32_t> node_of_rank, std::vector<std::int32_t> torus,
-               std::vector<std::int32_t> below, std::vector<std::int32_t> uplinks,
-               std::vector<std::int32_t> memory_of_rank) {
-                new (self) Network;
-                self->place(std::move(node_of_rank));
-                self->memory_of_rank = std::move(memory_of_rank);
-                self->torus = std::move(torus);
-                self->below = std::move(below);
-                self->uplinks = std::move(uplinks);
-                if (!self->torus.empty()) self->kind = Network::Kind::torus;
-                if (!self->below.empty()) self->kind = Network::Kind::tree;
-                if (self->below.size() != self->uplinks.size())
-                    throw std::invalid_argument("each level of switches needs its number of uplinks");
-                std::int64_t places = 1;
-                for (const std::int32_t extent : self->torus) places *= extent;
-                if (!self->torus.empty() && places < self->nodes())
-                    throw std::invalid_argument("the torus has fewer places than there are nodes");
+            [](Network* self, Numbers node_of_rank, Numbers torus, Numbers below, Numbers uplinks,
+               Numbers memory_of_rank) {
+                Network network;
+                network.place(std::move(node_of_rank.values));
+                network.memory_of_rank = std::move(memory_of_rank.values);
+                network.torus = std::move(torus.values);
+                network.below = std::move(below.values);
+                network.uplinks = std::move(uplinks.values);
+                if (!network.torus.empty()) network.kind = Network::Kind::torus;
+                if (!network.below.empty()) network.kind = Network::Kind::tree;
+                network.check();
+                new (self) Network(std::move(network));
             },
-            nb::kw_only(), "node_of_rank"_a, "torus"_a = std::vector<std::int32_t>{},
-            "below"_a = std::vector<std::int32_t>{}, "uplinks"_a = std::vector<std::int32_t>{},
-            "memory_of_rank"_a = std::vector<std::int32_t>{})
+            nb::kw_only(), "node_of_rank"_a, "torus"_a = nb::make_tuple(), "below"_a = nb::make_tuple(),
+            "uplinks"_a = nb::make_tuple(), "memory_of_rank"_a = nb::make_tuple())
         .def_prop_ro("links", &Network::links)
-        .def("route", [](const Network& network, std::int32_t from, std::int32_t to) {
-            std::vector<std::int32_t> links;
-            network.route(from, to, links);
-            return links;
-        });
+        .def(
+            "route",
+            [](const Network& network, std::int32_t from, std::int32_t to) {
+                for (const std::int32_t node : {from, to})
+                    if (node < 0 || node >= network.nodes())
+                        throw std::out_of_range("node " + std::to_string(node) + " is none of 0 to " +
+                                                std::to_string(network.nodes() - 1));
+                std::vector<std::int32_t> links;
+                network.route(from, to, links);
+                return links;
+            },
+            "sender"_a, "receiver"_a);
 
     nb::class_<Simulated>(module, "Simulated")
         .def_ro("messages", &Simulated::messages)
@@ -161,22 +216,28 @@ void register_simulate(nb::module_& module) {
 
     module.def(
         "simulate",
-        [](const nb::sequence& asked, const CostCurves& costs, const Ids& levels, const Network& network,
-           const std::vector<double>& noise_s, std::uint64_t seed, bool by_class, bool trace) {
-            const std::vector<Phase> phases = phases_of(asked);
+        [](const nb::iterable& asked, const CostCurves& costs, const Ids& levels, const Network& network,
+           List<double> noise_s, std::uint64_t seed, bool by_class, bool trace, Bytes most_B) {
+            const Phases phases(asked);
+            expect_on(network, phases.ranks());
             Options options;
-            options.domains = domains_of(levels, phases.front().problem.ranks);
-            if (options.domains.localities() != costs.message.size())
-                throw std::invalid_argument("there must be costs for each locality");
+            options.domains = domains_of(levels, phases.ranks(), costs);
             options.network = network;
-            options.noise = {noise_s, seed};
+            options.noise = noise_of(std::move(noise_s.values), seed, phases.ranks());
             options.by_class = by_class;
             options.trace = trace;
+            options.most_B = most_B;
+            if (most_B < 0) throw std::invalid_argument("the memory must not be negative");
+            if (by_class && (phases.all.size() > 1 || levels.shape(0) > 0 || !options.noise.mean_s.empty() ||
+                             !network.node_of_rank.empty()))
+                throw std::invalid_argument(
+                    "one rank stands for all in one phase only, without levels, noise or a network");
             const nb::gil_scoped_release others_may_run;
-            return simulate(phases, costs, options);
+            return simulate(phases.all, costs, options);
         },
-        "phases"_a, "costs"_a, nb::kw_only(), "levels"_a, "network"_a, "noise_s"_a = std::vector<double>{},
-        "seed"_a = 0, "by_class"_a = false, "trace"_a = false);
+        "phases"_a, "costs"_a, nb::kw_only(), "levels"_a.noconvert(), "network"_a,
+        "noise_s"_a = nb::make_tuple(), "seed"_a = 0, "by_class"_a = false, "trace"_a = false,
+        "most_B"_a = most_held_B);
     module.def(
         "symmetric_classes",
         [](const Asked& asked, bool copies_cost) { return symmetry(phase_of(asked), copies_cost).classes; },
@@ -187,21 +248,28 @@ void register_simulate(nb::module_& module) {
         .def_ro("end_s", &Timeline::end_s)
         .def_ro("arrival_s", &Timeline::arrival_s)
         .def_ro("finish_s", &Timeline::finish_s);
-    module.def("timeline", &timeline, "schedule"_a, "costs"_a);
+    module.def(
+        "timeline",
+        [](const Schedule& schedule, const CostCurves& costs) {
+            if (costs.message.size() != 1)
+                throw std::invalid_argument("there must be costs for one locality");
+            expect_matched(schedule);
+            return timeline(schedule, costs);
+        },
+        "schedule"_a, "costs"_a);
 
     nb::class_<RecordedTrace>(module, "RecordedTrace")
         .def(
             "__init__",
-            [](RecordedTrace* self, const nb::sequence& asked, const CostCurves& costs, const Ids& levels,
+            [](RecordedTrace* self, const nb::iterable& asked, const CostCurves& costs, const Ids& levels,
                const Network& network) {
-                const std::vector<Phase> phases = phases_of(asked);
-                Domains domains = domains_of(levels, phases.front().problem.ranks);
-                if (domains.localities() != costs.message.size())
-                    throw std::invalid_argument("there must be costs for each locality");
+                const Phases phases(asked);
+                expect_on(network, phases.ranks());
+                Domains domains = domains_of(levels, phases.ranks(), costs);
                 const nb::gil_scoped_release others_may_run;
-                new (self) RecordedTrace(phases, costs, std::move(domains), network);
+                new (self) RecordedTrace(phases.all, costs, std::move(domains), network);
             },
-            "phases"_a, "costs"_a, nb::kw_only(), "levels"_a, "network"_a)
+            "phases"_a, "costs"_a, nb::kw_only(), "levels"_a.noconvert(), "network"_a)
         .def_prop_ro("size_B", &RecordedTrace::size_B)
         .def_prop_ro("events", &RecordedTrace::events)
         .def(
@@ -222,6 +290,7 @@ void register_simulate(nb::module_& module) {
                     throw std::invalid_argument("there must be a weight for each rank and phase");
                 std::vector<double> table_s = values(costs, trace), finish_s, counts;
                 const std::vector<double> weight(weights.data(), weights.data() + weights.size());
+                for (const double value : weight) expect_time(value);
                 {
                     const nb::gil_scoped_release others_may_run;
                     counts = trace.gradient(std::move(table_s), weight, finish_s);

@@ -10,9 +10,9 @@ namespace hockney {
 namespace {
 
 // Why no rank's memories can be numbered, "" where they can: a rank holds the vector, or a block of every
-// rank, and at most one copy of it for each of ⌈log₂P⌉ rounds beside.
+// rank, and at most one copy of it for each of ⌈log₂P⌉ rounds and four buffers beside.
 std::string too_many_bytes(const Collective& collective, const Problem& p) {
-    const Bytes shares = (collective.sizes_are_blocks ? Bytes{p.ranks} : 1) * (ceil_log2(p.ranks) + 2);
+    const Bytes shares = (collective.sizes_are_blocks ? Bytes{p.ranks} : 1) * (ceil_log2(p.ranks) + 5);
     if (p.bytes <= std::numeric_limits<Bytes>::max() / shares) return "";
     return std::to_string(p.bytes) + " bytes of " + collective.name + " on " + std::to_string(p.ranks) +
            " ranks are more than can be counted (2^63)";
@@ -28,18 +28,23 @@ std::map<std::pair<std::string, std::string>, Algorithm>& algorithms() {
     return all;
 }
 
-std::string refusal(const Algorithm& algorithm, const Problem& p) {
-    const Collective& collective = *algorithm.operation;
+std::string refusal(const Collective& collective, const Problem& p) {
     if (p.ranks < 1) return "the number of ranks must be at least 1, not " + std::to_string(p.ranks);
     if (p.ranks > most_ranks)
         return "the number of ranks must be at most " + std::to_string(most_ranks) + " (2^30), not " +
                std::to_string(p.ranks);
     if (p.root < 0 || p.root >= p.ranks)
         return "root " + std::to_string(p.root) + " is none of the ranks 0 to " + std::to_string(p.ranks - 1);
-    if (p.root != 0 && !collective.rooted()) return algorithm.collective + " has no root";
+    if (p.root != 0 && !collective.rooted()) return collective.name + std::string(" has no root");
     if (p.bytes < 0 || p.element_B < 1 || p.bytes % p.element_B != 0)
         return std::to_string(p.bytes) + " bytes are no whole number of elements of " +
                std::to_string(p.element_B) + " B";
+    return too_many_bytes(collective, p);
+}
+
+std::string refusal(const Algorithm& algorithm, const Problem& p) {
+    const Collective& collective = *algorithm.operation;
+    if (const std::string reason = refusal(collective, p); !reason.empty()) return reason;
     if (p.segment_B != 0 && !algorithm.is_segmented)
         return algorithm.name + " does not cut its messages into segments";
     if (p.segment_B < 0 || (p.segment_B != 0 && p.segment_B < p.element_B))
@@ -47,7 +52,6 @@ std::string refusal(const Algorithm& algorithm, const Problem& p) {
     if (p.segment_B != 0 && p.bytes / p.segment_B > most_steps)
         return std::to_string(p.bytes / p.segment_B) + " segments are more than a rank's schedule holds (" +
                std::to_string(most_steps) + ")";
-    if (const std::string reason = too_many_bytes(collective, p); !reason.empty()) return reason;
     if (p.radix != 0 && algorithm.default_radix == 0) return algorithm.name + " takes no radix";
     if (p.radix != 0 && p.radix < algorithm.least_radix)
         return "the radix of " + algorithm.name + " must be at least " +
@@ -99,6 +103,25 @@ void expect_held(Bytes held_B) {
     if (held_B > most_held_B)
         throw TooLarge("the schedule takes more than the " + std::to_string(most_held_B >> 30) +
                        " GiB that are held at once");
+}
+
+std::string fault(const Step& step, std::size_t index, int rank, int ranks) {
+    if (step.kind == Kind::send || step.kind == Kind::receive) {
+        if (step.peer < 0 || step.peer >= ranks || step.peer == rank)
+            return "peer " + std::to_string(step.peer) + " is no other rank";
+        if (step.tag < 0 || step.tag >= most_tags)
+            return "tag " + std::to_string(step.tag) + " is none of 0 to " + std::to_string(most_tags - 1);
+    } else if (step.peer != -1) {
+        return "a copy or a reduction has no peer, " + std::to_string(step.peer);
+    }
+    for (const Region* region : {&step.from, &step.into})
+        if (region->offset_B < 0 || region->length_B < 0 ||
+            region->length_B > std::numeric_limits<Bytes>::max() - region->offset_B)
+            return "a region lies outside its memory";
+    for (const int before : step.after)
+        if (before < 0 || static_cast<std::size_t>(before) >= index)
+            return "depends on step " + std::to_string(before) + ", which is not before it";
+    return "";
 }
 
 Tally::Entry& Tally::of(int peer) {

@@ -96,6 +96,8 @@ struct Step {
     int tag = 0;  // counts the messages from one rank to another
     Region from, into;
     Steps after;  // earlier steps of the same rank that must be complete
+
+    Bytes held_B() const { return static_cast<Bytes>(sizeof(Step)) + after.held_B(); }
 };
 
 struct RankSchedule {
@@ -104,6 +106,12 @@ struct RankSchedule {
 };
 
 using Schedule = std::vector<RankSchedule>;  // by rank
+
+constexpr int most_tags = 1 << 28;
+
+// "", or why `step`, the one at `index` of `rank`, is no step of a schedule of so many ranks: its peer, tag,
+// regions or dependencies cannot be.
+std::string fault(const Step& step, std::size_t index, int rank, int ranks);
 
 // Steps that fit, if they depend on few others.
 constexpr Bytes most_steps = most_held_B / static_cast<Bytes>(sizeof(Step));
@@ -259,9 +267,10 @@ struct Register {
     }
 };
 
-// "" where the algorithm does what is asked; otherwise the reason, in words for the user. Never replaced
-// silently.
+// "" where the algorithm, or some algorithm of the collective, does what is asked; otherwise the reason, in
+// words for the user. Never replaced silently.
 std::string refusal(const Algorithm& algorithm, const Problem& problem);
+std::string refusal(const Collective& collective, const Problem& problem);
 
 // One rank's steps, or all ranks'. The problem is one that is not refused. A builder that is used for many
 // ranks spares their memory; what it returns is valid until its next use. TooLarge where one rank's, or

@@ -1,6 +1,9 @@
 #include "cost.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
 
 namespace hockney {
 
@@ -15,11 +18,17 @@ double Curve::at(Bytes size) const {
 }
 
 void Costs::add(Bytes size_B, const CostCurves& curves) {
+    const auto add_one = [&](const Curve& curve) {
+        const double cost_s = curve.at(size_B);
+        if (!(std::abs(cost_s) <= longest_s))
+            throw std::invalid_argument("the cost of " + std::to_string(size_B) + " bytes is no time");
+        time_s.push_back(cost_s);
+    };
     for (const std::vector<Curve>& of_locality : curves.message)
-        for (const Curve& curve : of_locality) time_s.push_back(curve.at(size_B));
+        for (const Curve& curve : of_locality) add_one(curve);
     this->size_B.push_back(size_B);
-    time_s.push_back(curves.copy.at(size_B));
-    time_s.push_back(curves.reduce.at(size_B));
+    add_one(curves.copy);
+    add_one(curves.reduce);
 }
 
 }  // namespace hockney

@@ -37,6 +37,9 @@ constexpr std::size_t term_count = 10;
 // Handshakes that are none: the message is the sender's no more as soon as it is sent, or when it is out.
 constexpr double buffered = -1, held = -2;
 
+// Sums of shorter times stay numbers, whatever is added up.
+constexpr double longest_s = 1e100;
+
 // Linear between its points, beyond the last on the line through the last two; constant before the first.
 struct Curve {
     std::vector<double> size_B, time_s;  // sizes increase; none at all is 0
@@ -64,6 +67,7 @@ class Costs {
         return (size + 1) * row() - 2 + (is_reduction ? 1 : 0);
     }
     std::size_t sizes() const { return time_s.size() / row(); }
+    // Throws std::invalid_argument for a cost of which no sum can be taken.
     void add(Bytes size_B, const CostCurves& curves);
 
     std::vector<double> time_s;
@@ -72,6 +76,9 @@ class Costs {
   private:
     std::size_t localities_;
 };
+
+// An event names its locality in 8 bits.
+constexpr std::size_t most_localities = 256;
 
 // Which ranks share what: ids of the domains of each rank, innermost level first. The locality of two ranks
 // is the first level at which their ids agree, and the number of levels where none does.

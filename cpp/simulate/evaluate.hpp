@@ -34,16 +34,18 @@ struct Timeline {
 template <class Time>
 class Evaluator {
   public:
-    Evaluator(std::size_t ranks, std::size_t phases, const Costs& costs, bool rendezvous)
-        : finish_(ranks * phases),
-          costs_(costs),
-          sums_(costs),
-          rendezvous_(rendezvous),
-          ranks_(ranks),
-          ports_(rendezvous ? ranks : 0) {}
+    Evaluator(std::size_t ranks, std::size_t phases, const Costs& costs, bool rendezvous, Room& room)
+        : room_(room), costs_(costs), sums_(costs, room), rendezvous_(rendezvous), fluid_(room) {
+        room_.resize(finish_, ranks * phases);
+        room_.resize(ranks_, ranks);
+        if (rendezvous) room_.resize(ports_, ranks);
+    }
 
     void disturb(const Noise& noise) {
-        for (std::uint32_t r = 0; r < ranks_.size() && !noise.mean_s.empty(); ++r) {
+        if (noise.mean_s.empty()) return;
+        room_.take(ranks_.size(), sizeof(std::mt19937_64) + sizeof(double));
+        random_.reserve(ranks_.size());
+        for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
             // Hashed together with the rank, so that ranks and neighbouring seeds have nothing in common.
             std::seed_seq seed{static_cast<std::uint32_t>(noise.seed),
                                static_cast<std::uint32_t>(noise.seed >> 32U), r};
@@ -55,7 +57,7 @@ class Evaluator {
         network_ = &network;
         nodes_ = static_cast<std::size_t>(network.nodes());
         memories_ = 2 * nodes_ + static_cast<std::size_t>(network.links());
-        links_.resize(memories_ + static_cast<std::size_t>(network.memories()));
+        room_.resize(links_, memories_ + static_cast<std::size_t>(network.memories()));
         fluid_.resize(links_.size());
     }
     void record(Timeline& timeline) { timeline_ = &timeline; }
@@ -163,10 +165,10 @@ class Evaluator {
     }
 
     void open(std::size_t slot) {
-        if (slot >= arrival_.size()) arrival_.resize(slot + 1);
+        if (slot >= arrival_.size()) room_.resize(arrival_, slot + 1);
         if (!rendezvous_) return;
-        if (slot >= meeting_.size()) meeting_.resize(slot + 1);
-        if (slot >= left_.size()) left_.resize(slot + 1);
+        if (slot >= meeting_.size()) room_.resize(meeting_, slot + 1);
+        if (slot >= left_.size()) room_.resize(left_, slot + 1);
         meeting_[slot] = {};
     }
 
@@ -187,7 +189,7 @@ class Evaluator {
     void send(const Event& event, Rank& me) {
         busy(event, me, entry(event, Term::send));
         if (cost_s(event, Term::insert) > 0) {
-            if (queue_.empty()) queue_.resize(ranks_.size());
+            if (queue_.empty()) room_.resize(queue_, ranks_.size());
             Time& queue = queue_[static_cast<std::size_t>(event.peer)];
             queue = me.processor = plus(later(me.processor, queue), entry(event, Term::insert));
         }
@@ -214,7 +216,7 @@ class Evaluator {
     void transfer(const Event& event, std::int32_t sender, std::int32_t receiver, const Time& ready) {
         Time head = leave(static_cast<std::size_t>(sender), ready, entry(event, Term::gap));
         if (network_ != nullptr && flows(event)) {
-            if (slot(event) >= start_.size()) start_.resize(slot(event) + 1);
+            if (slot(event) >= start_.size()) room_.resize(start_, slot(event) + 1);
             start_[slot(event)] = head;
             Event entering = event;
             entering.rank = sender;
@@ -246,6 +248,7 @@ class Evaluator {
             return head;
         }
         std::vector<Taken>& taken = ports_[rank];
+        room_.reserve_next(taken);
         Time head = ready;
         auto next = taken.begin();
         // What fits exactly must not be pushed behind by rounding.
@@ -348,10 +351,11 @@ class Evaluator {
         if (cost_s(event, Term::drain) > 0) {
             const auto r = static_cast<std::size_t>(event.rank);
             const std::size_t drain = entry(event, Term::drain);
-            if (in_.empty()) in_.resize(ranks_.size(), {before_all});
+            if (in_.empty()) room_.resize(in_, ranks_.size(), {before_all});
             if (event.is_disordered) {
-                if (intakes_.empty()) intakes_.resize(ranks_.size());
-                here = intakes_[r].take(here, drain, costs_.time_s[drain], event.is_overtaken, in_[r], sums_);
+                if (intakes_.empty()) room_.resize(intakes_, ranks_.size());
+                here = intakes_[r].take(here, drain, costs_.time_s[drain], event.is_overtaken, in_[r], sums_,
+                                        room_);
             } else {
                 here = later(here, plus(in_[r], drain));
             }
@@ -361,6 +365,7 @@ class Evaluator {
         busy(event, me, entry(event, Term::receive));
     }
 
+    Room& room_;
     std::vector<Time> finish_;
     const Costs& costs_;
     Sums<Time> sums_;

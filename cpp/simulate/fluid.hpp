@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "room.hpp"
+
 namespace hockney {
 
 // Of what a message's time on its way is made: how much of it passed at its own pace, and of each kind of
@@ -29,11 +31,15 @@ class Fluid {
         double cost_s;  // of the whole message, alone on that link
     };
 
-    void resize(std::size_t links) { on_link_.resize(links); }
+    explicit Fluid(Room& room) : room_(room) {}
+
+    void resize(std::size_t links) { room_.resize(on_link_, links); }
 
     void enter(std::size_t slot, double now_s, double own_s, const std::vector<Link>& links) {
-        if (slot >= flows_.size()) flows_.resize(slot + 1);
+        if (slot >= flows_.size()) room_.resize(flows_, slot + 1);
         Flow& flow = flows_[slot];
+        // Again here and in the lists of those under way.
+        room_.take(links.size(), sizeof(Link) + sizeof(Visit));
         flow.links = links;
         flow.own_s = own_s;
         flow.last_s = now_s;
@@ -77,6 +83,7 @@ class Fluid {
                 rate(behind);
             }
         }
+        room_.give(flow.links.size(), sizeof(Link) + sizeof(Visit));
         shares = flow.shares;
         return now_s;
     }
@@ -144,6 +151,7 @@ class Fluid {
         ends_s_[flow.place] = flow.last_s + flow.left * flow.whole_s;
     }
 
+    Room& room_;
     std::vector<Flow> flows_;  // by slot
     std::vector<std::vector<Visit>> on_link_;
     std::vector<std::int32_t> active_;  // slots of the messages under way

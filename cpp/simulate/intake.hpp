@@ -20,7 +20,8 @@ class Intake {
   public:
     // When this message and all that were waited for before are in; `in`: when those before the first were.
     Time take(const Time& arrival, std::size_t drain, double drain_s, bool is_overtaken, const Time& in,
-              Sums<Time>& sums) {
+              Sums<Time>& sums, Room& room) {
+        room.reserve_next(taken_);
         if (taken_.empty()) taken_.push_back({before_all, in, drain, in});
         const double from_s = arrival.s - drain_s;
         auto next = taken_.end();

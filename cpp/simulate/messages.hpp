@@ -5,9 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "room.hpp"
 
 namespace hockney {
 
@@ -28,7 +31,10 @@ class Messages {
         std::uint8_t uses;
     };
 
-    explicit Messages(std::size_t boxes) : chains_(boxes, none) {}
+    // `beside_B`: what the caller holds of each message.
+    Messages(std::size_t boxes, std::size_t beside_B, Room& room) : room_(room), beside_B_(beside_B) {
+        room_.resize(chains_, boxes, none);
+    }
 
     Slot& operator[](std::int32_t slot) const {
         const auto at = static_cast<std::size_t>(slot);
@@ -90,7 +96,13 @@ class Messages {
 
     std::int32_t new_slot() {
         if (free_ == none) {
-            if (slot_count_ % block == 0) blocks_.push_back(std::make_unique<Slot[]>(block));
+            if (slot_count_ % block == 0) {
+                // A place in the table is free for each that is taken.
+                room_.take(block, sizeof(Slot) + 4 * sizeof(std::int32_t) + beside_B_);
+                if (slot_count_ + block > std::numeric_limits<std::int32_t>::max())
+                    throw TooLarge("more than 2^31 messages are under way at once");
+                blocks_.push_back(std::make_unique<Slot[]>(block));
+            }
             return static_cast<std::int32_t>(slot_count_++);
         }
         const std::int32_t slot = free_;
@@ -132,6 +144,8 @@ class Messages {
             if (slot >= 0) put(slot);
     }
 
+    Room& room_;
+    std::size_t beside_B_;
     std::vector<std::int32_t> chains_;  // by box: the latest message
     // Slots grow without being copied: millions are in memory at once.
     std::vector<std::unique_ptr<Slot[]>> blocks_;

@@ -18,6 +18,8 @@ struct Network {
     std::vector<std::int32_t> torus;           // extent of each dimension; the last varies fastest
     std::vector<std::int32_t> below, uplinks;  // of a switch of each level: children, parallel links upwards
 
+    // Both throw std::invalid_argument, or TooLarge, where the fields are no network.
+    void check() const;
     void place(std::vector<std::int32_t> nodes);
     std::int32_t nodes() const { return nodes_; }
     std::int32_t memories() const;

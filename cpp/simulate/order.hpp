@@ -15,6 +15,7 @@
 #include "cost.hpp"
 #include "messages.hpp"
 #include "program.hpp"
+#include "room.hpp"
 
 namespace hockney {
 
@@ -29,6 +30,9 @@ struct Event {
     bool is_last;                                      // of the receives that are waited for together
     bool is_overtaken = false, is_disordered = false;  // see Act
 };
+
+// Phases whose messages are told apart: the tags of each are 28 of 32 bits.
+constexpr std::size_t most_phases = 16;
 
 // Ranks r and r + classes (or r ⊕ classes) do the same with their neighbours at the same distances, so the
 // first `classes` ranks stand for all. 0: nothing is assumed.
@@ -65,14 +69,16 @@ template <class Sink, bool in_time = false>
 class Order {
   public:
     // From a phase to before another.
-    Order(const Workload& workload, Sink& sink, int first_phase, int end_phase)
+    Order(const Workload& workload, Sink& sink, Room& room, int first_phase, int end_phase)
         : workload_(workload),
           sink_(sink),
+          room_(&room),
           first_phase_(first_phase),
           end_phase_(end_phase),
           evaluated_(workload.symmetry.classes > 0 ? workload.symmetry.classes : workload.ranks),
-          running_(static_cast<std::size_t>(evaluated_), none),
-          messages_(static_cast<std::size_t>(evaluated_)) {}
+          messages_(static_cast<std::size_t>(evaluated_), in_time ? 2 * sizeof(Entering) : 0, room_) {
+        room_.resize(running_, static_cast<std::size_t>(evaluated_), none);
+    }
 
     void run() {
         // Receives that are posted from the start: whose messages meet must not depend on which rank has its
@@ -87,7 +93,7 @@ class Order {
         if constexpr (in_time) {
             while (one_later()) settle();
         }
-        if (finished_ != evaluated_) throw std::logic_error("the schedule blocks");
+        if (finished_ != evaluated_) throw std::invalid_argument("the schedule blocks");
     }
 
   private:
@@ -158,6 +164,7 @@ class Order {
     void begin(int rank) {
         if (free_.empty()) {
             free_.push_back(static_cast<std::int32_t>(pool_.size()));
+            room_.reserve_next(pool_);
             pool_.emplace_back();
         }
         running_[static_cast<std::size_t>(rank)] = free_.back();
@@ -182,7 +189,9 @@ class Order {
 
     void load(int rank) {
         Running& mine = at(rank);
+        const std::size_t before = mine.acts.capacity();
         workload_.program(mine.phase, rank, mine.acts);
+        room_.take(mine.acts.capacity() - before, sizeof(Act));
         mine.next = mine.found = 0;
     }
 
@@ -251,13 +260,15 @@ class Order {
         const std::size_t locality = act.peer < 0 ? 0 : workload_.domains.locality(rank, act.peer);
         Event event{rank,   act.peer, slot,       act.step, act.size, static_cast<std::uint8_t>(locality),
                     act.op, is_first, act.is_last};
+        // Of ranks that are alike the evaluated ones stand for the others.
+        if (act.peer >= 0) event.peer = box_of(act.peer);
         event.is_overtaken = act.is_overtaken;
         event.is_disordered = act.is_disordered;
         return event;
     }
 
     static std::int32_t tag_of(const Running& mine, const Act& act) {
-        return static_cast<std::int32_t>((static_cast<std::uint32_t>(mine.phase) << 28U) +
+        return static_cast<std::int32_t>(static_cast<std::uint32_t>(mine.phase) * most_tags +
                                          static_cast<std::uint32_t>(act.tag));
     }
 
@@ -351,17 +362,18 @@ class Order {
 
     const Workload& workload_;
     Sink& sink_;
+    Room room_;
     int first_phase_, end_phase_, evaluated_, finished_ = 0;
     std::vector<std::int32_t> running_;  // by rank: where in the pool
+    static constexpr double never = std::numeric_limits<double>::infinity();
+    using Leaving = std::pair<double, int>;
+    using Entering = std::pair<double, Event>;
     Messages messages_;
     std::vector<Running> pool_;
     std::vector<std::int32_t> free_;
     std::vector<int> ready_;
     std::vector<Event> group_;
-    static constexpr double never = std::numeric_limits<double>::infinity();
-    using Leaving = std::pair<double, int>;
     std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> leaving_;
-    using Entering = std::pair<double, Event>;
     struct Later {
         bool operator()(const Entering& a, const Entering& b) const { return a.first > b.first; }
     };

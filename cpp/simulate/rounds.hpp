@@ -18,7 +18,7 @@ namespace hockney {
 template <class Sink>
 class Rounds {
   public:
-    Rounds(const Workload& workload, int phase, Sink& sink)
+    Rounds(const Workload& workload, Sink& sink, int phase)
         : workload_(workload), phase_(phase), sink_(sink) {
         workload.program(phase, 0, acts_);
     }
@@ -60,7 +60,7 @@ class Rounds {
         }
         const std::int64_t first = blocks_++ * (std::int64_t{workload_.ranks} + beside);
         if (first + workload_.ranks > std::numeric_limits<std::int32_t>::max())
-            throw std::length_error("more than 2^31 messages are under way at once");
+            throw TooLarge("more than 2^31 messages are under way at once");
         return static_cast<std::int32_t>(first);
     }
 
@@ -103,7 +103,7 @@ class Rounds {
             const Act& act = acts_[end];
             const std::int32_t sent_to = is_shifted() ? workload_.ranks - act.peer : act.peer;
             const auto sent = under_way_.find({sent_to, act.tag});
-            if (sent == under_way_.end()) throw std::logic_error("the schedule blocks");
+            if (sent == under_way_.end()) throw std::invalid_argument("the schedule blocks");
             arrived_.push_back(sent->second);
             under_way_.erase(sent);
         } while (!acts_[end++].is_last);
@@ -135,15 +135,15 @@ class Rounds {
 
 // Eager messages over links that nobody shares come when they come, in whatever order ranks are looked at.
 template <bool is_shared, class Sink>
-void take_all(const Workload& workload, Sink& sink) {
-    if constexpr (is_shared) return Order<Sink, true>(workload, sink, 0, workload.phases()).run();
+void take_all(const Workload& workload, Sink& sink, Room& room) {
+    if constexpr (is_shared) return Order<Sink, true>(workload, sink, room, 0, workload.phases()).run();
     if (workload.rendezvous || workload.symmetry.classes > 0)
-        return Order<Sink>(workload, sink, 0, workload.phases()).run();
+        return Order<Sink>(workload, sink, room, 0, workload.phases()).run();
     for (int phase = 0; phase < workload.phases(); ++phase) {
         if (workload.course(phase).alike.classes == 1)
-            Rounds<Sink>(workload, phase, sink).run();
+            Rounds<Sink>(workload, sink, phase).run();
         else
-            Order<Sink>(workload, sink, phase, phase + 1).run();
+            Order<Sink>(workload, sink, room, phase, phase + 1).run();
     }
 }
 

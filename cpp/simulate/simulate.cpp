@@ -107,9 +107,11 @@ struct Nobody {
 template <class Sink>
 class Recorder {
   public:
-    Recorder(std::vector<Event>& events, Sink sink) : events_(events), sink_(std::move(sink)) {}
+    Recorder(std::vector<Event>& events, Room& room, Sink sink)
+        : events_(events), room_(room), sink_(std::move(sink)) {}
 
     void take(const Event* events, std::size_t count) {
+        room_.reserve_next(events_, count);
         events_.insert(events_.end(), events, events + count);
         sink_.take(events, count);
     }
@@ -122,32 +124,37 @@ class Recorder {
 
   private:
     std::vector<Event>& events_;
+    Room& room_;
     Sink sink_;
 };
 
 template <class Time>
 Simulated run(const Workload& work, const CostCurves& curves, const Options& options, const Sizes& sizes) {
+    Room room(options.most_B);
     Costs costs(work.domains.localities());
     const int classes = work.symmetry.classes;
     const auto evaluated = static_cast<std::size_t>(classes > 0 ? classes : work.ranks);
-    Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases()), costs, work.rendezvous);
+    Evaluator<Time> evaluator(evaluated, static_cast<std::size_t>(work.phases()), costs, work.rendezvous,
+                              room);
     if (!options.network.node_of_rank.empty()) evaluator.share(options.network);
     evaluator.disturb(options.noise);
     Stream<Time> stream(curves, costs, sizes, evaluator);
     if (has_sharing(curves, options.network))
-        take_all<true>(work, stream);
+        take_all<true>(work, stream, room);
     else
-        take_all<false>(work, stream);
+        take_all<false>(work, stream, room);
 
     Simulated result;
     result.size_B = sizes.all();
     result.messages = stream.sends() * (work.ranks / static_cast<std::int64_t>(evaluated));
+    room.take(evaluator.finish().size(), sizeof(double));
     result.finish_s.reserve(evaluator.finish().size());
     for (const Time& time : evaluator.finish()) result.finish_s.push_back(time.s);
     if constexpr (std::is_same_v<Time, Traced>) {
         const auto last_phase = evaluator.finish().end() - static_cast<std::ptrdiff_t>(evaluated);
         const auto last = std::max_element(last_phase, evaluator.finish().end(),
                                            [](const Traced& a, const Traced& b) { return a.s < b.s; });
+        room.take(evaluator.trace().size(), sizeof(double));
         std::vector<double> weight(evaluator.trace().size());
         if (last->node >= 0) weight[static_cast<std::size_t>(last->node)] = 1;
         result.critical.resize(costs.time_s.size());
@@ -207,10 +214,11 @@ Timeline timeline(const Schedule& schedule, const CostCurves& curves) {
         writer.end();
     };
     Costs costs(1);
-    Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous);
+    Room room(most_held_B);
+    Evaluator<Plain> evaluator(schedule.size(), 1, costs, work.rendezvous, room);
     evaluator.record(result);
     Stream<Plain> stream(curves, costs, sizes, evaluator);
-    take_all<false>(work, stream);
+    take_all<false>(work, stream, room);
     for (const Plain& time : evaluator.finish()) result.finish_s.push_back(time.s);
     return result;
 }
@@ -225,17 +233,18 @@ RecordedTrace::RecordedTrace(const std::vector<Phase>& phases, const CostCurves&
     Programs programs(rendezvous_, sizes_);
     Workload work = workload(phases, programs, rendezvous_, true);
     work.domains = std::move(domains);
+    Room room(most_held_B);
     if (!has_sharing(curves, network_)) {
-        Recorder<Nobody> recorder(events_, Nobody{});
-        take_all<false>(work, recorder);
+        Recorder<Nobody> recorder(events_, room, Nobody{});
+        take_all<false>(work, recorder, room);
     } else {
         sizes_.index(0);
         Costs costs(localities_);
-        Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
+        Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_, room);
         if (!network_.node_of_rank.empty()) evaluator.share(network_);
         using Watched = Recorder<Stream<Plain>>;
-        Watched recorder(events_, Stream<Plain>(curves, costs, sizes_, evaluator));
-        take_all<true>(work, recorder);
+        Watched recorder(events_, room, Stream<Plain>(curves, costs, sizes_, evaluator));
+        take_all<true>(work, recorder, room);
     }
     events_.shrink_to_fit();
 }
@@ -262,7 +271,8 @@ void RecordedTrace::play(Evaluator<Time>& evaluator) const {
 std::vector<double> RecordedTrace::finish_s(std::vector<double> table_s) const {
     Costs costs(localities_, std::move(table_s));
     costs.size_B = sizes_.all();
-    Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_);
+    Room room(most_held_B);
+    Evaluator<Plain> evaluator(ranks_, phases_, costs, rendezvous_, room);
     play(evaluator);
     std::vector<double> times_s;
     for (const Plain& time : evaluator.finish()) times_s.push_back(time.s);
@@ -273,7 +283,8 @@ std::vector<double> RecordedTrace::gradient(std::vector<double> table_s, const s
                                             std::vector<double>& finish_s) const {
     Costs costs(localities_, std::move(table_s));
     costs.size_B = sizes_.all();
-    Evaluator<Traced> evaluator(ranks_, phases_, costs, rendezvous_);
+    Room room(most_held_B);
+    Evaluator<Traced> evaluator(ranks_, phases_, costs, rendezvous_, room);
     play(evaluator);
     std::vector<double> weight(evaluator.trace().size()), counts(costs.time_s.size());
     finish_s.clear();

@@ -30,14 +30,16 @@ struct Options {
     Domains domains;
     Network network;  // without ranks: nothing is shared
     Noise noise;
-    bool by_class = false;  // one rank of each class stands for all; only where they all cost the same
-    bool trace = false;     // fills `critical`
+    bool by_class = false;       // one rank of each class stands for all; only where they all cost the same
+    bool trace = false;          // fills `critical`
+    Bytes most_B = most_held_B;  // of memory
 };
 
 // How many ranks stand for all, and at what distances: 0 classes where the ranks of a schedule differ.
 Symmetry symmetry(const Phase& phase, bool copies_cost);
 
-// From nothing: steps are generated as they are needed.
+// From nothing: steps are generated as they are needed. Throws std::invalid_argument for a cost that is no
+// number or endless, or a schedule that blocks; TooLarge for more memory than there may be.
 Simulated simulate(const std::vector<Phase>& phases, const CostCurves& costs, const Options& options);
 
 // When each step of a schedule happens.

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
 #include "cost.hpp"
+#include "room.hpp"
 
 namespace hockney {
 
@@ -30,7 +32,7 @@ struct TraceNode {
 template <class Time>
 class Sums {
   public:
-    explicit Sums(const Costs& costs) : costs_(costs) {}
+    Sums(const Costs& costs, Room& room) : costs_(costs), room_(room) {}
 
     Time plus(const Time& time, std::size_t cost, double times = 1) {
         const double s = time.s + times * costs_.time_s[cost];
@@ -51,11 +53,15 @@ class Sums {
 
   private:
     std::int32_t add(std::int32_t before, std::int32_t cost, double times) {
+        room_.reserve_next(trace_);
+        if (trace_.size() > std::numeric_limits<std::int32_t>::max())
+            throw TooLarge("more than 2^31 additions of times are traced");
         trace_.push_back({before, cost, times});
         return static_cast<std::int32_t>(trace_.size() - 1);
     }
 
     const Costs& costs_;
+    Room& room_;
     std::vector<TraceNode> trace_;
 };
 

@@ -1,14 +1,29 @@
 #include "written.hpp"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <string>
+#include <tuple>
 
 namespace hockney {
 namespace {
 
+struct Message {
+    int from, tag;
+    Bytes length_B;
+};
+bool operator==(const Message& a, const Message& b) {
+    return a.from == b.from && a.tag == b.tag && a.length_B == b.length_B;
+}
+bool operator<(const Message& a, const Message& b) {
+    return std::tie(a.from, a.tag, a.length_B) < std::tie(b.from, b.tag, b.length_B);
+}
+bool is_same(const Message& a, const Message& b) { return a.from == b.from && a.tag == b.tag; }
+
 // One rank's steps from `first` on; returns where the next rank's begin.
 std::size_t write_rank(const std::vector<StagedStep>& steps, std::size_t first, int ranks,
-                       RankSchedule& schedule) {
+                       RankSchedule& schedule, Bytes& held_B) {
     std::map<int, int> sent, received;
     Steps before, now;  // of the last stage and of this one
     std::int32_t stage = steps[first].stage;
@@ -33,6 +48,8 @@ std::size_t write_rank(const std::vector<StagedStep>& steps, std::size_t first, 
         }
         if (asked.length_B < 0) throw std::invalid_argument("a length must not be negative");
         (asked.kind == Kind::send ? step.from : step.into).length_B = asked.length_B;
+        held_B += step.held_B();
+        expect_held(held_B);
         now.push_back(static_cast<int>(schedule.steps.size()));
         schedule.steps.push_back(step);
     }
@@ -43,13 +60,36 @@ std::size_t write_rank(const std::vector<StagedStep>& steps, std::size_t first, 
 
 Schedule write_schedule(int ranks, const std::vector<StagedStep>& steps) {
     Schedule schedule(static_cast<std::size_t>(ranks));
+    Bytes held_B = 0;
     for (std::size_t i = 0; i < steps.size();) {
         const std::int32_t rank = steps[i].rank;
         if (rank < 0 || rank >= ranks || !schedule[static_cast<std::size_t>(rank)].steps.empty())
             throw std::invalid_argument("steps must be sorted by rank and stage");
-        i = write_rank(steps, i, ranks, schedule[static_cast<std::size_t>(rank)]);
+        i = write_rank(steps, i, ranks, schedule[static_cast<std::size_t>(rank)], held_B);
     }
     return schedule;
+}
+
+void expect_matched(const Schedule& schedule) {
+    // By receiver. Senders come in order, so the lists are all but sorted.
+    std::vector<std::vector<Message>> sent(schedule.size());
+    for (std::size_t rank = 0; rank < schedule.size(); ++rank)
+        for (const Step& step : schedule[rank].steps)
+            if (step.kind == Kind::send)
+                sent[static_cast<std::size_t>(step.peer)].push_back(
+                    {static_cast<int>(rank), step.tag, step.from.length_B});
+    for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
+        std::vector<Message> received;
+        for (const Step& step : schedule[rank].steps)
+            if (step.kind == Kind::receive) received.push_back({step.peer, step.tag, step.into.length_B});
+        std::sort(sent[rank].begin(), sent[rank].end());
+        std::sort(received.begin(), received.end());
+        const bool is_matched = sent[rank] == received && std::adjacent_find(received.begin(), received.end(),
+                                                                             is_same) == received.end();
+        if (!is_matched)
+            throw std::invalid_argument("what rank " + std::to_string(rank) +
+                                        " receives is not what is sent to it, message for message");
+    }
 }
 
 }  // namespace hockney

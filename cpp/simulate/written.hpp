@@ -18,7 +18,12 @@ struct StagedStep {
 };
 
 // `steps` are sorted by rank, then by stage. Messages from one rank to another are matched in the order in
-// which both ends name them. Throws std::invalid_argument for what is no schedule.
+// which both ends name them. Throws std::invalid_argument for what is no schedule, TooLarge for one that
+// takes more than most_held_B.
 Schedule write_schedule(int ranks, const std::vector<StagedStep>& steps);
+
+// Throws std::invalid_argument unless every message has one sender and one receiver, of the same length: what
+// the simulator takes for granted. Generators are proved to do so.
+void expect_matched(const Schedule& schedule);
 
 }  // namespace hockney

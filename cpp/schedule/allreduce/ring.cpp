@@ -25,6 +25,7 @@ void generate(const Problem& p, int rank, Builder& builder) {
     const auto most = static_cast<std::size_t>(segments_of(0).count());
     std::vector<int> used[2] = {std::vector<int>(most, Builder::none), std::vector<int>(most, Builder::none)};
     std::vector<int> valid(most, loaded);  // of each segment of the block to be given next
+    expect_held(p.ranks * static_cast<Bytes>(sizeof(std::vector<int>)));
     std::vector<std::vector<int>> given(static_cast<std::size_t>(p.ranks));  // the sends of each block
     // The next receive is posted before what has arrived is added.
     std::deque<int> arriving;

@@ -10,6 +10,7 @@ namespace {
 // Step i: to rank + i, from rank − i; at most `under_way` steps at a time.
 void exchange_with_all(const Problem& p, int rank, int under_way, Builder& builder) {
     builder.copy(builder.input(rank * p.bytes, p.bytes), builder.output(rank * p.bytes, p.bytes));
+    expect_held(p.ranks * static_cast<Bytes>(2 * sizeof(int)));
     std::vector<int> arrived(static_cast<std::size_t>(p.ranks)), sent(static_cast<std::size_t>(p.ranks));
     const auto receive = [&](int step, const Steps& after) {
         const int from = (rank - step + p.ranks) % p.ranks;

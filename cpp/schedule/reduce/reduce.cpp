@@ -33,7 +33,8 @@ std::vector<int> pass_up(const Problem& p, const Tree& tree, Builder& builder) {
     int staged = Builder::none;
     if (is_root) {
         const Region result = builder.output(0, p.bytes);
-        if (tree.children.empty()) return {builder.copy(own, result)};
+        if (tree.children.empty())
+            return std::vector<int>(static_cast<std::size_t>(segments.count()), builder.copy(own, result));
         if (own.memory == Memory::output) {
             // In place, the last partial result would arrive on top of the root's own contribution.
             const Region aside = builder.scratch(p.bytes);

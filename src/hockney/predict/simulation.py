@@ -144,6 +144,7 @@ def simulate(
             seed=seed,
             by_class=alike,
             trace=critical_path,
+            most_B=_available_B(),
         )
     except MemoryError as error:
         raise EnvironmentLack("the memory is full", "ask for fewer ranks or messages") from error
@@ -290,11 +291,11 @@ def _refuse_what_does_not_fit(request: ScheduleRequest, *, by_class: bool, trace
         )
 
 
-def _available_B() -> float:
-    """Memory that can be had, in bytes; infinite where the system does not say."""
+def _available_B() -> int:
+    """Memory that can be had, in bytes; 2^62 where the system does not say."""
     try:
         fields = reading.text(Path("/proc/meminfo")).split("\n")
     except RequestError:
-        return math.inf
+        return 2**62
     kib = next((line.split()[1] for line in fields if line.startswith("MemAvailable:")), None)
-    return math.inf if kib is None else float(kib) * 1024
+    return 2**62 if kib is None else int(kib) * 1024
