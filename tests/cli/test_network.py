@@ -77,7 +77,7 @@ def test_one_is_not_several(hockney: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--bytes", "1e308B", "--streams", "100000"], "--bytes: 1e308B is too large"),
+        (["--bytes", "1e308B", "--streams", "100000"], "--bytes: '1e308B' is too large"),
         (["--streams", "9999999"], "less than or equal to 1000000"),
         (["--samples", "999999999"], "less than or equal to 10000"),
     ],

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +19,6 @@ from hockney.errors import HockneyError, RequestError
 from hockney.importers import _collect
 from hockney.importers.base import Given, importers
 from hockney.records.folder import Campaign
-from hockney.records.record import Record
 from hockney.writing import NotWritten
 
 DATA = Path(__file__).parent / "data"
@@ -262,11 +262,11 @@ def test_a_failed_write_leaves_nothing(
         (target / "notes.txt").write_text("mine")
     collection = _collect.collect([DATA / "osu_bw_7.1.txt"], Given())
 
-    def full(self: Campaign, _records: list[Record]) -> None:
+    def full(self: Campaign, _lines: Iterable[str]) -> None:
         (self.path / "records.jsonl").write_text("{")
         raise NotWritten("cannot write records.jsonl: No space left on device")
 
-    monkeypatch.setattr(Campaign, "append_all", full)
+    monkeypatch.setattr(Campaign, "append_lines", full)
     with pytest.raises(HockneyError, match="No space left"):
         _collect.write(collection, target, Given())
     assert [p.name for p in target.iterdir()] == ["notes.txt"] if there_before else not target.exists()

@@ -271,7 +271,7 @@ def test_archives_as_published(tmp_path: Path) -> None:
         archive.add(job, job.name)
     shutil.rmtree(job)
     collection = _collect.collect([tmp_path / "results"], Given())
-    records = {r.bytes: r for file in collection.files for r in file.content.records}
+    records = {record.bytes: record for record in collection.records}
     assert records.keys() == {256, 2048}
     assert (records[256].ranks, records[256].nodes, records[256].ppn) == (6, 3, 2)
     assert records[256].system == "mare"

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import pytest
 import typer
 from pydantic import BaseModel, Field
-from tests.command_line import run_hockney
 from typer.testing import CliRunner
 
 from hockney.errors import RequestError
@@ -154,12 +153,3 @@ def test_an_error_names_the_option_as_it_is_written(written: dict[str, str], mes
     with pytest.raises(RequestError) as error:
         checked(Cooking, {"dish": "soup", **written}, "dinner")
     assert error.value.message == message
-
-
-def test_an_option_that_counts_once_is_written_once() -> None:
-    done = run_hockney(*["predict", "bcast", "--ranks", "8", "--ranks=4", "--machine", "bluegene_p"])
-    assert done.returncode == 2
-    assert "--ranks is given 2 times" in done.stderr
-    words = ["--ranks", "8", "--bytes", "8", "--bytes", "64", "--machine", "bluegene_p"]
-    several = run_hockney("predict", "bcast", *words)
-    assert several.returncode == 0

@@ -6,17 +6,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from hockney import reading
 from hockney.errors import RequestError
 from hockney.options import Option
-from hockney.records.columnar import RecordColumns
 from hockney.records.record import LOCALITIES, Locality, Record
 from hockney.registry import Registry
 from hockney.words import listed
+
+if TYPE_CHECKING:
+    from hockney.records.columnar import RecordColumns
 
 PARQUET_MAGIC = b"PAR1"
 _HEAD_B = 8192

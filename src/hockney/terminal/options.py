@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from types import UnionType
@@ -14,9 +13,7 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from rich.markup import escape
-from typer.core import TyperOption
 
-from hockney.errors import RequestError
 from hockney.options import Argument, Option, checked, flag, options
 from hockney.terminal.loading import load
 
@@ -55,7 +52,6 @@ def flattened(function: Callable[..., Any]) -> Callable[..., Any]:
     parameters.sort(key=lambda parameter: parameter.default is not inspect.Parameter.empty)
 
     def call(*, context: typer.Context, **values: Any) -> Any:
-        _refuse_repeated(context)
         load()
         arguments = {name: value for name, value in values.items() if name not in fields}
         written: dict[str, dict[str, Any]] = {name: {} for name in models}
@@ -81,15 +77,6 @@ def written(context: typer.Context) -> dict[str, Any]:
         for parameter in context.command.params
         if parameter.name and _is_written(context, parameter.name)
     }
-
-
-def _refuse_repeated(context: typer.Context) -> None:
-    """RequestError for an option that is written several times, of which the last would count without a word."""
-    for parameter in context.command.params:
-        if isinstance(parameter, TyperOption) and not (parameter.multiple or parameter.is_flag):
-            given = [word for word in sys.argv[1:] if word.partition("=")[0] in parameter.opts]
-            if len(given) > 1:
-                raise RequestError(f"{parameter.opts[0]} is given {len(given)} times", "keep one of them")
 
 
 def _is_written(context: typer.Context, parameter: str) -> bool:

@@ -71,6 +71,6 @@ def test_what_is_wrong_is_said(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_there_must_be_a_file(tmp_path: Path) -> None:
-    for path, message in ((tmp_path / "none.csv", "does not exist"), (tmp_path, "is not a file")):
+    for path, message in ((tmp_path / "none.csv", "does not exist"), (tmp_path, "is a folder, not a file")):
         with pytest.raises(RequestError, match=message):
             load(path)
