@@ -56,7 +56,10 @@ def test_a_name_that_is_too_long_or_no_text_is_refused(tmp_path: Path) -> None:
         reading.text(tmp_path / "a\0b")
 
 
-def test_a_file_larger_than_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_file_larger_than_the_limit_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fdopen", lambda *_: pytest.fail("it is read"))
     path = tmp_path / "sparse"
     with path.open("wb") as file:
         file.truncate(2**33)

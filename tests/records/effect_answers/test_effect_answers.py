@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from hockney.records.answers import Answer, StreamsAnswer, Timed
 from hockney.records.effect_answers.matching import MatchingAnswer
 from hockney.records.effect_answers.overlap import OverlapAnswer
+from hockney.records.effect_answers.synchronisation import SynchronisationAnswer
 from hockney.records.effect_record import EffectRecord, answered
 from hockney.records.folder import EFFECTS, Campaign
 
@@ -69,3 +70,57 @@ def test_answers_of_older_runners_are_read(tmp_path: Path) -> None:
     assert answered(second, StreamsAnswer).preempted == 0
     assert len(folder.warnings) == 1
     assert f"{EFFECTS}:3: damaged line skipped (answer.time_s: Field required)" in folder.warnings[0]
+
+
+STREAMS = {"time_s": 1e-3, "samples_s": [1e-3], "pair_s": [1e-3], "verified": True}
+LAYOUT = {"bytes": 8, "blocks": 1, "lines": 1, "accesses": 1, "extent_B": 8, "time_s": 1e-6}
+
+
+@pytest.mark.parametrize(
+    ("effect", "asked", "answer"),
+    [
+        ("congestion", {"pattern": "alone", "bytes": 8, "window": 0}, STREAMS),
+        ("congestion", {"pattern": "alone", "bytes": "many", "window": 1}, STREAMS),
+        ("congestion", {"pattern": "drawn", "draw": 1, "bytes": 8, "window": 1}, STREAMS),
+        ("congestion", {"pattern": "topology", "bytes": 8, "window": 1}, STREAMS),
+        ("congestion", {"pattern": "alone", "bytes": 8, "window": 1}, STREAMS | {"pair_s": [0.0]}),
+        ("congestion", {"pattern": "alone", "bytes": 8, "window": 1}, STREAMS | {"disturbed_at": [1]}),
+        ("injection", {"bytes": 8}, STREAMS),
+        ("matching", {**MATCHING, "ahead": -1}, {"time_s": 1e-6}),
+        ("matching", {**MATCHING, "queue": None}, {"time_s": 1e-6}),
+        ("datatypes", {"way": "send", "layout": "vector"}, LAYOUT),
+        ("datatypes", {"way": "send", "layout": "contiguous"}, LAYOUT | {"blocks": 0}),
+        ("datatypes", {"way": "send", "layout": "contiguous"}, LAYOUT | {"bytes": 9}),
+        ("overlap", {"bytes": 8, "side": "middle", "tests": 0}, {}),
+    ],
+)
+def test_a_question_or_an_answer_that_no_model_can_read_is_refused(
+    effect: str, asked: dict[str, object], answer: dict[str, object]
+) -> None:
+    with pytest.raises(ValidationError):
+        EffectRecord.model_validate({"effect": effect, "parameters": asked, "answer": answer})
+
+
+@pytest.mark.parametrize(
+    "about",
+    [{"eager_limit_B": {"network": "big"}}, {"eager_limit_B": [1]}, {"simulated": "who knows"}, {"caches": [7]}],
+)
+def test_what_else_a_model_must_know_has_its_types(about: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        EffectRecord.model_validate({"effect": "overlap", "not_measurable": "why", "about": about})
+
+
+def test_repetitions_have_all_their_times() -> None:
+    names = ("alone_s", "total_s", "start_s", "wait_s", "tests_s", "tests")
+    answer = {
+        "done_early": 1, "tries": 1, "computation_s": 1e-6, "clock_s": 1e-8, "verified": True,
+        **{name: [1, 1] for name in names},
+    }  # fmt: skip
+    OverlapAnswer.model_validate(answer)
+    for damage in ({"tests": [1]}, {"disturbed": [0]}, {name: [] for name in names}):
+        with pytest.raises(ValidationError, match="not every repetition"):
+            OverlapAnswer.model_validate(answer | damage)
+    tried = {"done": 1, "valid": 1, "verified": True, "transfers_s": [1e-6], "sending_s": [1e-6]}
+    SynchronisationAnswer.model_validate(tried | {"receiving_s": [1e-6]})
+    with pytest.raises(ValidationError, match="tries without times"):
+        SynchronisationAnswer.model_validate(tried | {"receiving_s": []})
