@@ -209,3 +209,31 @@ def test_a_sparse_member_is_not_unfolded(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(bytes(header) + bytes(1024)))
     with pytest.raises(RequestError, match="holds too much at big"):
         reading.members(path)
+
+
+def test_members_of_an_archive_are_no_larger_than_it_together(tmp_path: Path) -> None:
+    """Sparse files are: here forty of a header each, of which none alone is larger than the archive."""
+    path = tmp_path / "a.tar"
+    header = archive_of_a_sparse_file(size_B=20_000)
+    path.write_bytes(header * 40 + b"\0" * 1024)
+    with pytest.raises(RequestError, match="holds too much"):
+        reading.members(path)
+
+
+def archive_of_a_sparse_file(size_B: int) -> bytes:
+    """The header of a file of that size that is one hole (GNU's old format)."""
+    member = tarfile.TarInfo("hole")
+    header = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    header[156:157] = tarfile.GNUTYPE_SPARSE
+    header[483:495] = f"{size_B:011o}\0".encode()
+    header[148:156] = b" " * 8
+    header[148:156] = f"{sum(header[:512]):06o}\0 ".encode()
+    return bytes(header[:512])
+
+
+def test_a_parquet_file_is_bounded_in_what_it_unpacks_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LEAST_UNPACKED_B", 2**20)
+    pd.DataFrame({"a": ["x" * 10_000] * 5_000}).to_parquet(tmp_path / "bomb.parquet")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 100_000
+    with pytest.raises(RequestError, match="unpacks to more"):
+        reading.parquet(tmp_path / "bomb.parquet", "")

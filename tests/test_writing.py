@@ -107,3 +107,18 @@ def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("elsewhere")
     with pytest.raises(NotWritten, match="symbolic links"), writing.locked(tmp_path / "link"):
         pass
+
+
+def test_a_journal_that_is_a_link_is_not_written_through(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("mine\n")
+    (tmp_path / "journal").symlink_to(other)
+    with pytest.raises(writing.NotWritten, match="journal"):
+        writing.append(tmp_path / "journal", ["line"])
+    assert other.read_text() == "mine\n"
+
+
+def test_a_private_file_is_private_from_the_beginning(tmp_path: Path) -> None:
+    with writing.replacing(tmp_path / "key", is_private=True):
+        (temporary,) = tmp_path.iterdir()
+        assert temporary.stat().st_mode & 0o077 == 0

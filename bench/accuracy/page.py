@@ -18,6 +18,10 @@ RESULTS = ROOT / "docs" / "reference" / "accuracy.json"
 EVERY_SECOND = "every second size"
 ANSWERS = ("piecewise", "simulated")
 """Our models; all others are baselines."""
+BEYOND = [
+    name for name, question in QUESTIONS.items() if question.system == "orfeo-epyc" and len(question.seeds) == 1
+]
+"""Questions of one fit each."""
 MOST_WORSE = 1.1
 """What the answer's median error may be of that of the strongest baseline."""
 
@@ -38,7 +42,10 @@ def page(results: Results) -> str:
         sizes_verdict=_verdict("piecewise, corrected", {name: _drawn(results, name) for name in PAIRS}),
         inside=_table({words: _over_splits(_drawn(results, name), median) for name, words in inside.items()}),
         inside_verdict=_verdict("simulated", {words: _drawn(results, name) for name, words in inside.items()}),
+        sizes_held=_held(results, PAIRS, "piecewise, corrected"),
+        inside_held=_held(results, inside, "simulated"),
         beyond=_beyond(results),
+        beyond_held=_held(results, BEYOND, "simulated"),
         pico=_pico(results),
     )
     return re.sub(r"\n{3,}", "\n\n", text)
@@ -60,13 +67,27 @@ def _sizes(results: Results) -> str:
 
 def _beyond(results: Results) -> str:
     rows: dict[str, Figures] = {}
-    for name, question in QUESTIONS.items():
-        if question.system != "orfeo-epyc" or len(question.seeds) > 1 or not results.get(name):
+    for name in BEYOND:
+        if not results.get(name):
             continue
         [split] = results[name].values()
         rows[name] = _figures(split["models"])
         rows |= {f"{name}, {part}": _figures(models) for part, models in split["parts"].items()}
     return _table(rows)
+
+
+def _held(results: Results, names: Iterable[str], answer: str) -> str:
+    """Share of the points that the answer's 95 % intervals hold, the least and the largest over the splits."""
+    parts = []
+    for name in names:
+        held = [split["models"][answer].get("coverage_95") for split in results.get(name, {}).values()]
+        known = sorted(share for share in held if share is not None)
+        if known:
+            least, most = percent(known[0], digits=0), percent(known[-1], digits=0)
+            shares = least if least == most else f"{least.removesuffix(' %')} to {most}"
+            parts.append(f"{shares} of the points of *{name}*")
+    text = f"The 95 % intervals of `{answer}` held {', '.join(parts)}."
+    return fill(text, 120, break_on_hyphens=False) if parts else ""
 
 
 def _pico(results: Results) -> str:

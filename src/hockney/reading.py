@@ -35,7 +35,9 @@ MOST_GROWTH = 100
 """Packed text grows by 10 to 40; the bombs of gzip and zlib by a thousand."""
 LEAST_UNPACKED_B = 64 * 2**20
 """Small files may grow more."""
-MOST_CELLS = 500_000_000
+MOST_CELLS = 100_000_000
+AT_ONCE = 10_000
+"""Rows of a Parquet file that are unpacked together."""
 MOST_MEMBERS = 200_000
 MOST_WHOLE = 2**63
 """Whole numbers beyond it fit no column and no counter."""
@@ -105,7 +107,7 @@ def unpacked(path: Path, hint: str = _HINT) -> bytes:
     data = content(path, hint)
     if not data.startswith(GZIP_MAGIC):
         return data
-    most_B = min(MOST_B, max(LEAST_UNPACKED_B, MOST_GROWTH * len(data)))
+    most_B = _most_unpacked_B(len(data))
     parts, size_B = [], 0
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
@@ -122,6 +124,10 @@ def unpacked(path: Path, hint: str = _HINT) -> bytes:
             f"{printable(path)} is damaged gzip: {error}", "restore the file from a copy"
         ) from error
     return b"".join(parts)
+
+
+def _most_unpacked_B(packed_B: int) -> int:
+    return min(MOST_B, max(LEAST_UNPACKED_B, MOST_GROWTH * packed_B))
 
 
 def text(path: Path, hint: str = _HINT, *, within: Path | None = None) -> str:
@@ -184,22 +190,32 @@ def xml(path: Path, hint: str) -> Element:
 
 def parquet(path: Path, hint: str) -> pd.DataFrame:
     """The table of a Parquet file; RequestError where it is damaged or larger than `MOST_CELLS`."""
+    from pyarrow import Table  # type: ignore[import-untyped]
     from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
 
     data = content(path, hint)
     try:
         file = ParquetFile(io.BytesIO(data))
         if file.metadata.num_rows * max(1, file.metadata.num_columns) <= MOST_CELLS:
-            frame: pd.DataFrame = file.read().to_pandas()
-            frame.columns = frame.columns.map(str)
-            return frame
+            batches, left_B = [], _most_unpacked_B(len(data))
+            for batch in file.iter_batches(batch_size=AT_ONCE):
+                batches.append(batch)
+                left_B -= batch.nbytes
+                if left_B < 0:
+                    break
+            else:
+                frame: pd.DataFrame = Table.from_batches(batches, file.schema_arrow).to_pandas()
+                frame.columns = frame.columns.map(str)
+                return frame
     except Exception as error:
         # Damage shows as any kind of error, of the decoder's or of what pandas kept in the file.
         if isinstance(error, MemoryError) and not type(error).__name__.startswith("Arrow"):
             raise
         words = str(error).strip().splitlines() or [type(error).__name__]
         raise RequestError(f"{printable(path)} cannot be read: {words[0][:200]}", hint) from error
-    raise RequestError(f"{printable(path)} says that it has more than {MOST_CELLS} values", hint)
+    raise RequestError(
+        f"{printable(path)} unpacks to more than {MOST_CELLS} values, or {MOST_GROWTH} times its size", hint
+    )
 
 
 def is_archive(path: Path) -> bool:
@@ -250,14 +266,16 @@ def _members(archive: Path, _size_B: int, _changed_ns: int) -> dict[str, bytes]:
     hint = "restore the archive from a copy"
     data = unpacked(archive, hint)
     data_of: dict[str, bytes] = {}
+    held_B = 0
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as tar:
             for member in tar:
                 name = PurePosixPath(member.name)
                 if not member.isreg() or name.is_absolute() or ".." in name.parts or not is_utf8(member.name):
                     continue
-                # A sparse file may be larger than the archive.
-                if member.size > len(data) or len(data_of) == MOST_MEMBERS:
+                # Sparse files may be larger than the archive.
+                held_B += member.size
+                if held_B > len(data) or len(data_of) == MOST_MEMBERS:
                     raise RequestError(f"{printable(archive)} holds too much at {name}", hint)
                 file = tar.extractfile(member)
                 data_of[name.as_posix()] = b"" if file is None else file.read()

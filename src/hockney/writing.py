@@ -57,9 +57,8 @@ def replacing(path: Path, hint: str = _HINT, *, is_private: bool = False) -> Ite
         # Not made of the name, which may be as long as names can be.
         temporary = path.with_name(f".hockney-{os.getpid()}-{os.urandom(4).hex()}")
         try:
-            with temporary.open("xb") as file:
-                if is_private:
-                    temporary.chmod(0o600)
+            rights = 0o600 if is_private else 0o666
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights), "wb") as file:
                 yield file
             temporary.replace(path)
         except BaseException:
@@ -93,7 +92,9 @@ def append(path: Path, lines: Iterable[str], hint: str = _HINT) -> None:
 
     A part of a line that was written is taken back.
     """
-    with _naming(path, hint), path.open("ab+", buffering=0) as file:
+    # A link in a folder that somebody sent could lead to any file of the user's.
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    with _naming(path, hint), os.fdopen(os.open(path, flags, 0o666), "ab+", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)
         whole: Iterator[bytes] = (line.encode() + b"\n" for line in lines)
         # A line cut short by a kill must not swallow the next one.

@@ -35,12 +35,12 @@ def end_and_go_on(tool: Tool, number: signal.Signals) -> None:
     campaign = Campaign.open(tool.folder)
     records = campaign.records()
     assert campaign.warnings == []
-    lines = [line for line in err.splitlines() if line]
-    assert lines == [
+    error, hint = [line for line in err.splitlines() if line]
+    assert error == (
         f"error: {number.name} ended the campaign; kept in {tool.folder}: {len(records)} records and 0 answers "
-        "about effects",
-        f"hint: `hockney measure -o {tool.folder} --resume` goes on",
-    ]
+        "about effects"
+    )
+    assert hint.endswith(f"hockney measure -o {tool.folder} --resume` goes on")
     assert len(table.load(campaign.table)) == len({record.bytes for record in records}) >= RECORDS
     assert finished(tool)["failures"] == []
 
@@ -76,7 +76,8 @@ def test_a_signal_ends_the_compilers(
     assert tool.wait_until(compiles.exists)
     tool.process.terminate()
     code, err = tool.ended()
-    assert (code, err) == (4, "error: interrupted\nhint: give the same command to run it again\n")
+    assert code == 4
+    assert err.endswith("error: interrupted\nhint: give the same command to run it again\n")
     assert not left_after(mark, LEFT_S)
 
 

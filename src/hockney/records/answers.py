@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer, model_validator
 from pydantic_core import from_json
 
-from hockney.records.record import MOST_WHOLE, Bracketed, Count, Positive, Real, Value, Whole, check_indices
+from hockney.records.record import MOST_EXACT, Bracketed, Count, Positive, Real, Value, Whole, check_indices
 
 
 def first_problem(error: ValidationError) -> str:
@@ -242,7 +242,7 @@ class StreamsAsked(Asked):
     """A window of `window` messages of `bytes` from each pair at once."""
 
     bytes: Count
-    window: int = Field(ge=1, le=MOST_WHOLE)
+    window: int = Field(ge=1, le=MOST_EXACT)
 
 
 class StreamsAnswer(Timed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from hockney.records.answers import Answer
-from hockney.records.record import MOST_WHOLE, NotNegative, Real, Value, Whole
+from hockney.records.record import MOST_EXACT, NotNegative, Real, Value, Whole
 
 
 class AppRecord(BaseModel):
@@ -18,7 +18,7 @@ class AppRecord(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     operation: str = Field(description="ring, sum3d, jacobi, cg, …")
-    ranks: int = Field(ge=1, le=MOST_WHOLE)
+    ranks: int = Field(ge=1, le=MOST_EXACT)
     parameters: dict[str, Value] = Field(description="what was asked of the program, by the keys of its request")
     time_s: NotNegative
     low_s: Real | None = None

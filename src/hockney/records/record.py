@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from hockney.reading import has_absurd_number
 
-MOST_WHOLE = 2**53
+MOST_EXACT = 2**53
 """The largest whole numbers that are exact as real ones; no message, and no count of anything, is larger."""
 SMALLEST, MOST = 1e-15, 1e18
 """No time is shorter than light needs for a third of a micrometre; no rate is above an exabyte per second."""
@@ -21,8 +21,8 @@ def _sensible(value: Any) -> Any:
     return value
 
 
-Whole = Annotated[int, Field(ge=-MOST_WHOLE, le=MOST_WHOLE)]
-Count = Annotated[int, Field(ge=0, le=MOST_WHOLE)]
+Whole = Annotated[int, Field(ge=-MOST_EXACT, le=MOST_EXACT)]
+Count = Annotated[int, Field(ge=0, le=MOST_EXACT)]
 Real = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False)]
 Positive = Annotated[float, Field(ge=SMALLEST, le=MOST, allow_inf_nan=False)]

@@ -22,7 +22,7 @@ from hockney.records.columnar import RecordColumns
 from hockney.records.columns import ALL, OPTIONAL, REQUIRED, VISITED
 from hockney.records.folder import Campaign
 from hockney.records.levels import common
-from hockney.records.record import MOST, MOST_WHOLE, SMALLEST, Record, Statistic
+from hockney.records.record import MOST, MOST_EXACT, SMALLEST, Record, Statistic
 from hockney.records.visits import Choice, choice_of, levels_of, settle
 
 HEADER = tuple(column.header for column in ALL if column.presence == "required")
@@ -260,7 +260,7 @@ def _checked(raw: pd.DataFrame, path: Path, first_row: int) -> pd.DataFrame:
         frame[name] = number
         if kind != "real":
             refuse(number.notna() & (number != number.round()), name, "is not a whole number", "correct that row")
-            refuse(number.abs() > MOST_WHOLE, name, "is too large a number", "correct or remove that row")
+            refuse(number.abs() > MOST_EXACT, name, "is too large a number", "correct or remove that row")
     refuse(~(frame["bytes"] >= 0), "bytes", "is not a size", "correct or remove that row")
     frame["repetition"] = frame["repetition"].fillna(0)
     positive = "correct or remove that row: a measured value is a positive number"

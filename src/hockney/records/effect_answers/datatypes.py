@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from hockney.records.answers import Asked, Timed
 from hockney.records.effect_answers.base import effect_answers
-from hockney.records.record import MOST_WHOLE, Count
+from hockney.records.record import MOST_EXACT, Count
 
 
 class DatatypesAsked(Asked):
@@ -35,9 +35,9 @@ class DatatypesAnswer(Timed):
     ASKED = DatatypesAsked
 
     bytes: Count
-    blocks: int = Field(ge=1, le=MOST_WHOLE)
-    lines: int = Field(ge=1, le=MOST_WHOLE)
-    accesses: int = Field(ge=1, le=MOST_WHOLE)
+    blocks: int = Field(ge=1, le=MOST_EXACT)
+    lines: int = Field(ge=1, le=MOST_EXACT)
+    accesses: int = Field(ge=1, le=MOST_EXACT)
     extent_B: Count
     rounds: Count = 1
 
