@@ -117,7 +117,8 @@ def test_repetitions_have_all_their_times() -> None:
         **{name: [1, 1] for name in names},
     }  # fmt: skip
     OverlapAnswer.model_validate(answer)
-    for damage in ({"tests": [1]}, {"disturbed": [0]}, {name: [] for name in names}):
+    damages: list[dict[str, list[int]]] = [{"tests": [1]}, {"disturbed": [0]}, {name: [] for name in names}]
+    for damage in damages:
         with pytest.raises(ValidationError, match="not every repetition"):
             OverlapAnswer.model_validate(answer | damage)
     tried = {"done": 1, "valid": 1, "verified": True, "transfers_s": [1e-6], "sending_s": [1e-6]}
