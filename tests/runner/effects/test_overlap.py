@@ -15,6 +15,7 @@ from tests.capabilities import needs_two_cpus
 from hockney.errors import RequestError
 from hockney.models.effects.base import Effect, effect_models
 from hockney.records.effect_record import EffectRecord
+from hockney.records.record import Bracketed
 from hockney.runner.build import runner_binary
 from hockney.runner.find import find
 from hockney.runner.launchers.base import LaunchRequest, command
@@ -106,7 +107,8 @@ def quickest(record: EffectRecord) -> EffectRecord:
     cut = {
         key: [value[repetition] for repetition in kept]
         for key, value in answer.items()
-        if isinstance(value, list) and len(value) == len(took_s)
+        # References and groups are no repetitions, though there may be as many.
+        if isinstance(value, list) and len(value) == len(took_s) and key not in Bracketed.model_fields
     }
     return answering(record, **cut | {"disturbed": [0] * len(kept)})
 
