@@ -5,9 +5,10 @@
     .venv/bin/python bench/repeatability --from FOLDER
 
 Five campaigns of ping-pongs, every second one beside one busy process. For every ordered pair A, B at a level
-that both have, the model of A predicts the points of B. `hockney diff` compares them: as measured, and with 15 %
-multiplied into all times of B, which it is to find; references are left as they are. A pair without a common
-level disagrees.
+that both have, the model of A predicts the points of B, brought to the reference of B as `hockney predict
+--reference` does it; beside it stands what it predicts as it was measured. `hockney diff` compares them: as
+measured, and with 15 % multiplied into all times of B, which it is to find; references are left as they are. A
+pair without a common level disagrees.
 
 With --collectives: bcast and allreduce by all algorithms, twice quiet, between them once beside one busy process
 on each core. Winners of each operation and size are to agree or to be called equal (the interval of their ratio
@@ -125,7 +126,7 @@ def judge_messages(
     known = print_levels(campaigns)
     agreements, diffs = [], []
     print(f"\n{'A':>8} {'B':>8} {'level':>9} {'points':>6} {'of B':>5} {'median':>7} {'P95':>7} {'held':>5} "
-          f"{'±':>6} {'differ':>9} {'unjudged':>8} {'found':>7}")  # fmt: skip
+          f"{'±':>6} {'as measured':>13} {'differ':>9} {'unjudged':>8} {'found':>7}")  # fmt: skip
     for names in permutations(machines, 2):
         a, b = names
         pair = messages.agreement(names, levels[a], levels[b])
@@ -161,10 +162,11 @@ def print_pair(pair: messages.Agreement, diff: messages.Differences) -> None:
         print(f"{start}no common level")
         return
     level = "–" if pair.reference_s is None else format_time(pair.reference_s)
+    as_measured = f"{pair.median_as_measured:.1%} {pair.p95_as_measured:6.1%}"
     print(
         f"{start}{level:>9} {pair.points:6d} {pair.compared:5.0%} {pair.median:7.1%} {pair.p95:7.1%} "
-        f"{pair.held:5.0%} {pair.half_width:6.1%} {f'{diff.differ}/{diff.compared}':>9} {diff.not_judged:8d} "
-        f"{f'{diff.found}/{diff.changes}':>7}"
+        f"{pair.held:5.0%} {pair.half_width:6.1%} {as_measured:>13} {f'{diff.differ}/{diff.compared}':>9} "
+        f"{diff.not_judged:8d} {f'{diff.found}/{diff.changes}':>7}"
     )
 
 

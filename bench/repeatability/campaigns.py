@@ -147,7 +147,8 @@ def at_levels(folder: Path, machine: Path) -> list[CampaignAtLevel]:
         met = [record for record in settled.records if id(record) not in elsewhere]
         if not met:
             continue
-        there = replace(contents, frame=table.rows_of(met, contents.launches), settled=settled)
+        frame = table.rows_of(met, contents.launches)
+        there = replace(contents, frame=frame, settled=settled, choice=at(place))
         campaign.append(_at(level, _entry(fitted(there).point_to_point), there, measured_B))
     return campaign
 

@@ -11,6 +11,7 @@ import numpy as np
 from bench.repeatability.bars import Bar
 
 from hockney.machine.file import Entry
+from hockney.machine.levels import at_reference, goes_with_reference
 from hockney.models.base import interval, predict
 from hockney.records.levels import is_same_level
 
@@ -46,9 +47,10 @@ class CampaignAtLevel:
 class Agreement:
     """The model of campaign A against the points of campaign B at their common level; shares and relative errors.
 
-    `reference_s`: of B's level, None where it is not known. `compared`: share of the sizes of B. `held`: share of
-    the compared points that lie in A's 95 % intervals, `half_width` the median of half their widths. Without a
-    comparison errors and widths are infinite.
+    `reference_s`: of B's level, None where it is not known; the model is taken at it. `median_as_measured` and
+    `p95_as_measured` are the errors of the model at A's own reference. `compared`: share of the sizes of B.
+    `held`: share of the compared points that lie in A's 95 % intervals, `half_width` the median of half their
+    widths. Without a comparison errors and widths are infinite.
     """
 
     a: str
@@ -61,6 +63,8 @@ class Agreement:
     p95: float = math.inf
     held: float = 0.0
     half_width: float = math.inf
+    median_as_measured: float = math.inf
+    p95_as_measured: float = math.inf
 
     @property
     def agrees(self) -> bool:
@@ -116,15 +120,18 @@ def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[
     if pair is None:
         return Agreement(*names, has_common_level=False)
     model_of, measured = pair
-    fit = model_of.entry.fits.get(MODEL)
+    as_measured, entry = model_of.entry.fits.get(MODEL), model_of.entry
+    if measured.reference_s is not None and goes_with_reference(entry):
+        entry = at_reference(entry, measured.reference_s)
+    fit = entry.fits.get(MODEL)
     points = [point for point in measured.entry.measurements.points if point.size_B in measured.met_B]
-    if fit is None or not points:
+    if fit is None or as_measured is None or not points:
         return Agreement(*names, has_common_level=True, reference_s=measured.reference_s)
     size_B = np.array([point.size_B for point in points])
     time_s = np.array([point.time_s for point in points])
-    error = np.abs(predict(fit, size_B) / time_s - 1)
+    error, error_as_measured = (np.abs(predict(each, size_B) / time_s - 1) for each in (fit, as_measured))
     held, half_width = 0.0, math.inf
-    if (bounds := interval(fit, size_B, model_of.entry.measurements.series)) is not None:
+    if (bounds := interval(fit, size_B, entry.measurements.series)) is not None:
         low_s, high_s = bounds
         held = float(np.mean((low_s <= time_s) & (time_s <= high_s)))
         half_width = float(np.median((high_s - low_s) / 2 / time_s))
@@ -138,6 +145,8 @@ def agreement(names: tuple[str, str], a: Sequence[CampaignAtLevel], b: Sequence[
         p95=float(np.quantile(error, 0.95)),
         held=held,
         half_width=half_width,
+        median_as_measured=float(np.median(error_as_measured)),
+        p95_as_measured=float(np.quantile(error_as_measured, 0.95)),
     )
 
 

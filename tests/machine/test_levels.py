@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from tests.command_line import outcome
 
+from hockney.errors import RequestError
 from hockney.machine.build import build
 from hockney.machine.file import Machine, dumps, load, save
-from hockney.machine.levels import at_any_level, level_remark
+from hockney.machine.levels import at_any_level, at_reference, level_remark
 from hockney.models.base import predict
 from hockney.records.folder import Campaign
 from hockney.records.record import Causes, Record
@@ -253,3 +254,59 @@ def test_without_references_there_is_no_level(tmp_path: Path) -> None:
     ]
     (entry,) = machine_of(tmp_path / "c", bare).point_to_point
     assert (entry.level, entry.other_levels, entry.any_level) == (None, [], None)
+
+
+def drifting(shares: tuple[float, ...] = (0.97, 0.98, 1.0, 1.02, 1.03)) -> list[Record]:
+    """Visits of one level whose references drift by these factors, and all times with them."""
+    records = []
+    for share in shares:
+        for record in everywhere(USUAL_S, 1):
+            times = {name: share * getattr(record, name) for name in ("value", "low", "high")}
+            lists = {
+                name: [share * each for each in getattr(record, name)] for name in ("samples", "reference_s")
+            }
+            records.append(record.model_copy(update=times | lists))
+    return records
+
+
+def test_at_another_reference_of_the_level_times_go_with_it(tmp_path: Path) -> None:
+    machine = machine_of(tmp_path / "c", drifting())
+    save(machine, tmp_path / "m.json")
+    (entry,) = load(tmp_path / "m.json").point_to_point
+    assert [point.reference_exponent for point in entry.measurements.points] == pytest.approx([1.0] * len(SIZES))
+    there = at_reference(entry, 1.04 * USUAL_S)
+    assert there.level is not None
+    assert there.level.reference_s == 1.04 * USUAL_S
+    for point in there.measurements.points:
+        assert point.time_s == pytest.approx(1.04 * law(point.size_B))
+    for name in ("piecewise", "hockney"):
+        (time_s,) = predict(there.fits[name], np.array([65536.0]))
+        assert time_s == pytest.approx(1.04 * law(65536), rel=1e-3)
+    (same,) = predict(at_reference(entry, USUAL_S).fits["piecewise"], np.array([65536.0]))
+    assert same == pytest.approx(law(65536), rel=1e-3)
+
+
+def test_a_reference_of_another_level_and_an_entry_without_references_are_refused(
+    tmp_path: Path, visits: list[Record]
+) -> None:
+    (entry,) = machine_of(tmp_path / "c", visits).point_to_point
+    with pytest.raises(RequestError, match="another level"):
+        at_reference(entry, 1.2 * USUAL_S)
+    bare = [
+        record.model_copy(update={"reference_s": [], "reference_iqr_s": [], "group_begins": []})
+        for record in visits
+    ]
+    (entry,) = machine_of(tmp_path / "bare", bare).point_to_point
+    with pytest.raises(RequestError, match="without references"):
+        at_reference(entry, USUAL_S)
+
+
+def test_predict_answers_for_the_reference_at_which_the_machine_is_now(tmp_path: Path) -> None:
+    save(machine_of(tmp_path / "c", drifting()), tmp_path / "m.json")
+    command = ("predict", "pingpong", "--bytes", "64KiB", "--machine", str(tmp_path / "m.json"), "--json")
+    answers = (outcome(*command, *more) for more in ((), ("--reference", "0.208us")))
+    as_it_was_s, slower_s = (json.loads(printed)["predictions"][0]["time_s"] for _, printed, _ in answers)
+    assert slower_s == pytest.approx(1.04 * as_it_was_s, rel=1e-3)
+    code, printed, _ = outcome(*command, "--reference", "0.5us")
+    assert code == 2
+    assert "another level" in printed

@@ -15,7 +15,7 @@ from hockney import __version__
 from hockney.errors import RequestError
 from hockney.machine.effects import effects_of
 from hockney.machine.file import Entry, Machine, MeasuredSystem, Measurements, Point, Provenance, at_level
-from hockney.machine.levels import add_levels
+from hockney.machine.levels import add_exponents, add_levels
 from hockney.machine.pool import POOLED, pool
 from hockney.machine.provenance import launches_of, libraries_of, system_of
 from hockney.machine.reservations import reservations
@@ -102,6 +102,7 @@ def fitted(contents: Contents, progress: Callable[[str], None] = lambda _: None)
     settled = contents.settled
     by_words = {} if only_effects else fit_entries(contents.frame, settled.records, settled.elsewhere)
     add_levels(by_words, _by_words(settled.records), contents, fit_records)
+    add_exponents(by_words, _by_words(contents.records), contents.levels)
     entries = list(by_words.values())
     effects = effects_of(answers, progress)
     used = {launch for entry in entries for launch in entry.measurements.launches}

@@ -98,6 +98,9 @@ class Point(_MachineFilePart):
     elsewhere: bool = Field(
         default=False, description="never met at the entry's level of the machine: it stands at the one it has"
     )
+    reference_exponent: float | None = Field(
+        default=None, ge=0, le=1, description="within its level the time goes as this power of the reference"
+    )
 
 
 LEAST_SIZES = 3

@@ -1,18 +1,30 @@
-"""Models of an entry at the other levels of the machine, and at any level: what the usual one leaves out."""
+"""Models of an entry at other levels of the machine, at any, and at a given reference within its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from hockney.errors import RequestError
-from hockney.machine.file import LEAST_SIZES, Entry, EntryLevel, EntryModes, Machine, Measurements, OtherLevel
+from hockney.machine.file import (
+    LEAST_SIZES,
+    Entry,
+    EntryLevel,
+    EntryModes,
+    Machine,
+    Measurements,
+    OtherLevel,
+    Point,
+)
+from hockney.models.base import PREFERRED, models
 from hockney.records.causes import NOT_SEEN
 from hockney.records.contents import Contents
-from hockney.records.levels import ANY_LEVEL, Level
+from hockney.records.exponents import PRIOR, reference_exponents
+from hockney.records.levels import ANY_LEVEL, LEAST_RATIO, Level, is_same_level
 from hockney.records.record import Record
-from hockney.records.visits import Choice, ranks_of, settle
+from hockney.records.visits import Choice, Levels, ranks_of, settle
 from hockney.units import format_time
 
 Words = tuple[str, ...]
@@ -44,6 +56,77 @@ def add_levels(
                 entry.other_levels.append(_of(at_level.get(words), entry, level))
         if entry.other_levels and words in mixture:
             entry.any_level = _of(mixture[words], entry, None)
+
+
+def add_exponents(
+    entries: Mapping[Words, Entry], visits: Mapping[Words, Sequence[Record]], levels: Levels
+) -> None:
+    """Give the points of entries the exponent with which they go with the reference.
+
+    `visits`: all that were made for each entry.
+    """
+    for words, entry in entries.items():
+        exponents = reference_exponents(visits.get(words, ()), levels)
+        for points in (entry.measurements.points, *(other.points for other in entry.other_levels)):
+            for point in points:
+                point.reference_exponent = exponents.get(point.size_B)
+
+
+def goes_with_reference(entry: Entry) -> bool:
+    """Whether it is known how the times of an entry go with the reference of its level."""
+    return entry.level is not None and any(
+        point.reference_exponent is not None for point in entry.measurements.points
+    )
+
+
+def at_reference(entry: Entry, reference_s: float) -> Entry:
+    """The entry at another reference of its level, with the models that stand for a series fitted anew.
+
+    The machine drifts within a level, and times go with their references (`hockney.records.exponents`).
+    RequestError where the entry knows no level or no exponents, or the reference is of another level.
+    """
+    level, points = entry.level, entry.measurements.points
+    if level is None or not goes_with_reference(entry):
+        raise RequestError(
+            f"{entry.operation} was measured without references, or too rarely to tell how times go with them",
+            "leave the reference out, or measure anew",
+        )
+    if not is_same_level(reference_s, level.reference_s):
+        raise RequestError(
+            f"a reference of {format_time(reference_s)} is of another level of the machine than "
+            f"{format_time(level.reference_s)}, at which {entry.operation} was measured",
+            f"give one within {LEAST_RATIO - 1:.0%}, or measure at that level",
+        )
+    ratio, measured = reference_s / level.reference_s, entry.measurements
+    factors = {
+        point.size_B: ratio ** (PRIOR if point.reference_exponent is None else point.reference_exponent)
+        for point in points
+    }
+    factor = np.array([factors[int(size_B)] for size_B in measured.series.size_B])
+    series = replace(
+        measured.series,
+        time_s=measured.series.time_s * factor,
+        low_s=measured.series.low_s * factor,
+        high_s=measured.series.high_s * factor,
+        eager_limit_B=entry.eager_limit_B,
+        is_at_reference=True,
+    )
+    there = measured.model_copy(update={"points": [_scaled(point, factors[point.size_B]) for point in points]})
+    there.series = series
+    fits = {
+        name: fit if ratio == 1 else models.get(name)(series)
+        for name, fit in entry.fits.items()
+        if name in PREFERRED
+    }
+    at_it = level.model_copy(update={"reference_s": reference_s})
+    return entry.model_copy(update={"fits": fits, "measurements": there, "level": at_it})
+
+
+def _scaled(point: Point, factor: float) -> Point:
+    bounds = {
+        name: None if (bound := getattr(point, name)) is None else bound * factor for name in ("low_s", "high_s")
+    }
+    return point.model_copy(update={"time_s": point.time_s * factor, **bounds})
 
 
 def _at(choice: Choice, visits: Sequence[Record], contents: Contents, fitted: Fitted) -> Mapping[Words, Entry]:

@@ -42,6 +42,8 @@ class Series:
     freedom: NDArray[np.float64] | None = None
     last_cache_B: float | None = None
     """The smallest last-level cache of the processors, where known."""
+    is_at_reference: bool = False
+    """Whether the times are what they would be at a given reference of the machine (`machine.levels`)."""
 
     def __post_init__(self) -> None:
         if self.size_B.size == 0:
@@ -63,6 +65,7 @@ class Series:
             self.related,
             None if self.freedom is None else self.freedom[mask],
             self.last_cache_B,
+            self.is_at_reference,
         )
 
     def name(self) -> str:

@@ -105,6 +105,25 @@ def test_the_common_levels_are_compared_where_they_are_the_same() -> None:
     ]
 
 
+@pytest.mark.parametrize(("exponent", "ratio"), [(1.0, 1.0), (0.5, 1.05 / 1.05**0.5), (0.0, 1.05)])
+def test_within_a_level_both_are_compared_at_one_reference(exponent: float, ratio: float) -> None:
+    a, b = entry(FAST_S), entry(FAST_S, level=level(1.05 * FAST_S, 1.0))
+    for side in (a, b):
+        for point in side.measurements.points:
+            point.reference_exponent = exponent
+    for point in b.measurements.points:
+        point.time_s *= 1.05
+        point.low_s, point.high_s = 0.99 * point.time_s, 1.01 * point.time_s
+    b.fits = fits(b.measurements.points)
+    found = difference(machine(a), machine(b), points=True)
+    assert ratios(found.comparisons) == {round(ratio, 6)}
+    assert found.remarks == [
+        "pingpong, locality cache: compared at the reference of A (0.16 µs); that of B is 5.0% longer"
+    ]
+    # Each is named at the reference at which it was measured.
+    assert references_s(found.comparisons) == {(FAST_S, 1.05 * FAST_S)}
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 def test_another_level_of_one_side_is_compared_with_the_common_one_of_the_other(*, swapped: bool) -> None:
     several, one = machine(entry(FAST_S, 0.88, SLOW_S)), machine(entry(SLOW_S))

@@ -15,11 +15,12 @@ from hockney.records.keys import POINT_TO_POINT
 from hockney.records.record import LOCALITIES, Cache
 from hockney.terminal import JsonOption, say, verb
 from hockney.terminal.loading import later
+from hockney.units import parse_time
 from hockney.words import listed
 
 with later():
     from hockney.machine.file import load
-    from hockney.machine.levels import at_any_level
+    from hockney.machine.levels import at_any_level, at_reference
     from hockney.machine.select import parse_where, select_entry, title
     from hockney.predict.message import predict_message
     from hockney.report.views.prediction import as_data, as_text
@@ -40,6 +41,16 @@ class Message(MachineFile, Sizes):
     ] = Field(default_factory=list)
     model: Annotated[str, Option("Model to predict with.")] = "piecewise"
     any_level: AnyLevel = False
+    reference_s: Annotated[
+        float | None,
+        Option(
+            "Time of the reference at which the machine is now, such as 0.105us: within a level it drifts. "
+            "[default: that of the campaign]",
+            read=parse_time,
+            flags=("--reference",),
+            metavar="TIME",
+        ),
+    ] = None
 
 
 def _enter(operation: str) -> Callable[..., None]:
@@ -50,6 +61,7 @@ hockney predict {operation} --bytes 64KiB
 hockney predict {operation} --bytes 8 --bytes 1MiB --locality package
 hockney predict {operation} --bytes 4MiB --machine machine.json --variant tcp --json
 hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open MPI 5.0'
+hockney predict {operation} --bytes 8 --machine machine.json --reference 0.105us
 """,
         of=predict,
     )
@@ -62,6 +74,8 @@ hockney predict {operation} --bytes 64KiB --where mapping=core --where mpi='Open
         if message.any_level:
             (machine,) = at_any_level(machine)
         entry = select_entry(machine, keys | parse_where(message.where))
+        if message.reference_s is not None:
+            entry = at_reference(entry, message.reference_s)
         predictions = [predict_message(entry, size_B, message.model) for size_B in message.sizes_B]
         if as_json:
             say.json({"machine": str(message.machine), **as_data(entry, message.model, predictions)})

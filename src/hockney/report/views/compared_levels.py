@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hockney.machine.file import Entry, EntryLevel, Machine, at_level
-from hockney.machine.levels import at_other_level, level_remark
+from hockney.machine.levels import at_other_level, at_reference, goes_with_reference, level_remark
 from hockney.machine.select import words
 from hockney.records.levels import is_same_level
 from hockney.units import format_time
+
+NOTED = 0.005
+"""References that differ by less are the same to a reader."""
 
 
 @dataclass(frozen=True)
 class ComparedLevels:
     """Two entries at the levels at which they are compared, with remarks on them.
 
-    `apart`: both were measured on one machine, but met no level in common.
+    `levels`: at which each was measured; None where it is not known, or the entry is the mixture of all. `apart`:
+    both were measured on one machine, but met no level in common.
     """
 
     a: Entry
     b: Entry
+    levels: tuple[EntryLevel | None, EntryLevel | None]
     remarks: tuple[str, ...] = ()
     apart: bool = False
-
-    @property
-    def levels(self) -> tuple[EntryLevel | None, EntryLevel | None]:
-        """The level of each; None where it is not known, or the entry is the mixture of all."""
-        return self.a.level, self.b.level
 
 
 def is_one_machine(a: Machine, b: Machine) -> bool:
@@ -41,17 +41,30 @@ def levels_to_compare(a: Entry, b: Entry, *, on_one_machine: bool) -> ComparedLe
     Of several such pairs of levels the one counts whose smaller share of the time is the largest. Entries of
     other ranks, libraries or settings stay at their own levels: their references differ by nature.
     """
-    own = ComparedLevels(
-        a, b, tuple(f"{side} {remark}" for side, entry in (("A", a), ("B", b)) if (remark := level_remark(entry)))
-    )
-    if a.level is None or b.level is None or not on_one_machine or words(a) != words(b) or _are_same(a, b):
+    remarks = tuple(f"{side} {remark}" for side, entry in (("A", a), ("B", b)) if (remark := level_remark(entry)))
+    own = ComparedLevels(a, b, (a.level, b.level), remarks)
+    if a.level is None or b.level is None or not on_one_machine or words(a) != words(b):
         return own
+    if _are_same(a, b):
+        return _at_one_reference(own)
     pairs = [(of_a, of_b) for of_a in _at_levels(a) for of_b in _at_levels(b) if _are_same(of_a, of_b)]
     if not pairs:
-        return ComparedLevels(a, b, own.remarks, apart=True)
+        return replace(own, apart=True)
     there_a, there_b = max(pairs, key=lambda pair: min(_share(entry) for entry in pair))
     remark = f"{_called('A', a, there_a)}, compared with {_called('B', b, there_b)}"
-    return ComparedLevels(there_a, there_b, (remark,))
+    return _at_one_reference(ComparedLevels(there_a, there_b, (there_a.level, there_b.level), (remark,)))
+
+
+def _at_one_reference(compared: ComparedLevels) -> ComparedLevels:
+    """The entries at the reference of A: within a level the machine drifts, and times go with the reference."""
+    of_a, of_b = compared.levels
+    if of_a is None or of_b is None or not (goes_with_reference(compared.a) and goes_with_reference(compared.b)):
+        return compared  # older files do not say how times go with it
+    a, b = (at_reference(entry, of_a.reference_s) for entry in (compared.a, compared.b))
+    off = of_b.reference_s / of_a.reference_s - 1
+    words_of_it = f"{abs(off):.1%} {'longer' if off > 0 else 'shorter'}"
+    remark = f"compared at the reference of A ({format_time(of_a.reference_s)}); that of B is {words_of_it}"
+    return replace(compared, a=a, b=b, remarks=(*compared.remarks, *([remark] if abs(off) >= NOTED else [])))
 
 
 def stands_elsewhere(entry: Entry) -> bool:

@@ -245,7 +245,7 @@ def _of_fit(entry: Entry, parameter: Parameter, size_B: float) -> Measured:
     launches = median_low(counts) if counts else len(entry.measurements.launches) or None
     freedoms = [point.freedom for point in points if point.freedom is not None]
     freedom = median_low(freedoms) if freedoms else None
-    moves = float(drift(size_B, entry.measurements.last_cache_B))
+    moves = _drift(entry, size_B)
     return Measured(parameter, launches, freedom, launch_error=launch_error(points), drift=moves)
 
 
@@ -258,10 +258,16 @@ def _times(entry: Entry) -> dict[int, Measured]:
             _launches(entry, point),
             point.freedom,
             is_students=bool(point.freedom),
-            drift=float(drift(point.size_B, entry.measurements.last_cache_B)),
+            drift=_drift(entry, point.size_B),
         )
         times[point.size_B] = alone if point.freedom else replace(alone, launch_error=launch_error([alone]))
     return times
+
+
+def _drift(entry: Entry, size_B: float) -> float:
+    measured = entry.measurements
+    is_at_reference = bool(measured.points) and measured.series.is_at_reference
+    return float(drift(size_B, measured.last_cache_B, is_at_reference=is_at_reference))
 
 
 def _launches(entry: Entry, point: Point) -> int | None:
